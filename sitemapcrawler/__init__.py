@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sitemapcrawler.api import DownloadError, SitemapFile, read_sitemap
-    from sitemapcrawler.auditing import AuditError, AuditResult, RecordTable, audit
+    from sitemapcrawler.api.audits import AuditError, AuditResult, RecordTable, audit
+    from sitemapcrawler.api.sitemaps import DownloadError, SitemapFile, read_sitemap
     from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
     from sitemapcrawler.pages.spider import SitemapSpider
     from sitemapcrawler.reader import ChildRecord, Limits
@@ -36,23 +36,23 @@ __all__ = [
     "read_sitemap",
 ]
 _MODULES = {
-    "AuditError": "auditing",
-    "AuditResult": "auditing",
+    "AuditError": "api.audits",
+    "AuditResult": "api.audits",
     "ChildEntry": "reader.entries",
     "ChildRecord": "reader",
-    "DownloadError": "api",
+    "DownloadError": "api.sitemaps",
     "FindingRecord": "items",
     "Limits": "reader",
-    "RecordTable": "auditing",
+    "RecordTable": "api.audits",
     "RobotsRecord": "items",
-    "SitemapFile": "api",
+    "SitemapFile": "api.sitemaps",
     "SitemapRecord": "items",
     "SitemapSpider": "pages.spider",
     "SummaryRecord": "items",
     "UrlEntry": "items",
     "UrlRecord": "items",
-    "audit": "auditing",
-    "read_sitemap": "api",
+    "audit": "api.audits",
+    "read_sitemap": "api.sitemaps",
 }
 """Where the public names are: imported when they are asked for, so that reading brings no Scrapy along."""
 

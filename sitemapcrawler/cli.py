@@ -6,14 +6,15 @@ Little is imported before `quiet_interrupts`: until then, Ctrl-C prints a traceb
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from sitemapcrawler import __version__
-from sitemapcrawler.early_stops import quiet_interrupts
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -49,6 +50,21 @@ def main(argv: Sequence[str] | None = None) -> None:
         from scrapy.cmdline import execute
 
         execute(arguments, project_settings())
+
+
+@contextmanager
+def quiet_interrupts() -> Iterator[None]:
+    """Context in which Ctrl-C ends the process as the system does, without a traceback: the shell sees code 130."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def print_help(all_commands: bool) -> NoReturn:

@@ -36,7 +36,7 @@ from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.page import origin
 from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
-from sitemapcrawler.running import FEED_LOST, plan, quieten, run
+from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import CLOSED, painter, put, wants_colour
 from sitemapcrawler.urls.display import counted, inert

@@ -24,7 +24,7 @@ from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats
-from sitemapcrawler.running import BAD_ARGUMENT, check, plan, quieten, run
+from sitemapcrawler.spiders.running import BAD_ARGUMENT, check, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
 

@@ -30,7 +30,7 @@ from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment
-from sitemapcrawler.running import FEED_LOST, plan, quieten
+from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten
 
 
 class Option(NamedTuple):

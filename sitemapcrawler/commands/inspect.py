@@ -38,7 +38,7 @@ from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
-from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED, plan, quieten, run
+from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect.inspection import Inspection

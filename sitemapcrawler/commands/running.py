@@ -21,7 +21,7 @@ from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.extensions.logs import MAX_LINE
-from sitemapcrawler.running import BAD_ARGUMENT
+from sitemapcrawler.spiders.running import BAD_ARGUMENT
 from sitemapcrawler.urls.display import inert
 
 PROGRAM, SCRAPY = "sitemapcrawler", "scrapy"

@@ -18,6 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
+from sitemapcrawler.cli import quiet_interrupts
 from sitemapcrawler.commands import targets
 from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
@@ -34,7 +35,6 @@ from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.state import Audit, Plan
-from sitemapcrawler.early_stops import quiet_interrupts
 from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
 from sitemapcrawler.items import (
@@ -53,7 +53,7 @@ from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity, all_rules, catalogue
 from sitemapcrawler.rules.registry import SEVERITIES, load_rules
-from sitemapcrawler.running import plan, run
+from sitemapcrawler.spiders.running import plan, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
 from sitemapcrawler.urls.display import MAX_URL, inert

@@ -17,10 +17,11 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 from w3lib.url import file_uri_to_path
 
-from sitemapcrawler import plugins, urls
 from sitemapcrawler import settings as ours
+from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import FEEDS
 from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
+from sitemapcrawler.namespaces import plugins
 
 if TYPE_CHECKING:
     from sitemapcrawler.feeds.exporters import RecordExporter

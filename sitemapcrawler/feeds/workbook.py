@@ -27,13 +27,13 @@ from xlsxwriter.worksheet import Worksheet
 from sitemapcrawler.feeds.columns import URLS, Column
 from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
+from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.items import FindingRecord, RobotsRecord, Share, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
-from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.urls.display import CUT, elapsed, percent
 
 MAX_ROWS = 1_048_576

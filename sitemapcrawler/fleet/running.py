@@ -21,7 +21,7 @@ from sitemapcrawler.fleet.progress import FleetDisplay, closing_line
 from sitemapcrawler.fleet.report.loading import Source, loaded
 from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
 from sitemapcrawler.fleet.worker.task import Plan
-from sitemapcrawler.running import FEED_LOST, NOTHING_READ, STOPPED
+from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
 from sitemapcrawler.urls.display import counted
 
 logger = logging.getLogger("sitemapcrawler")

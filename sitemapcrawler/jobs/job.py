@@ -18,7 +18,7 @@ import msgspec
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler import __version__, plugins
+from sitemapcrawler import __version__
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
@@ -40,6 +40,7 @@ from sitemapcrawler.jobs.store.loading import BASELINE, run_of_copy
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.jobs.store.spool import Spool
+from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.judge import Judge

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from sitemapcrawler import plugins
+from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.namespaces.element import Element, Fields, attributed, fill, text
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from html import unescape
 from types import MappingProxyType
 from typing import Literal
 
-from sitemapcrawler import plugins
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.media import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sitemapcrawler import plugins, urls
+from sitemapcrawler import urls
+from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.replies.page.head import Tokens, attributes
 from sitemapcrawler.robots.text import encoding_of, text_of
 

@@ -14,8 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitemapcrawler import plugins
-from sitemapcrawler.namespaces import Namespace
+from sitemapcrawler.namespaces import Namespace, plugins
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.urls.display import counted
 

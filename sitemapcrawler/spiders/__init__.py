@@ -1,4 +1,5 @@
-"""The audit spider, `scrapy crawl sitemap`: callbacks only.
+"""The audit spider, `scrapy crawl sitemap`, with callbacks only, and what runs a crawl with it.
 
-May import Scrapy, `audit` and what lies below. Start reading in `sitemap.py`.
+May import Scrapy, `middlewares`, `crawl` and what lies below. Start reading in `sitemap.py`; `running.py` checks the
+settings of a crawl, runs it and returns its exit code.
 """

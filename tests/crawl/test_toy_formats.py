@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler import plugins
+from sitemapcrawler.namespaces import plugins
 from tests.crawl.crawling import FEED, ROOT, crawl
 from tests.crawl.site_server import SiteServer
 

@@ -43,7 +43,7 @@ def test_little_is_imported_before_ctrl_c_ends_quietly() -> None:
     code = "import sys; before = set(sys.modules); import sitemapcrawler.cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     ours = {name for name in done.stdout.split() if name.startswith("sitemapcrawler")}
-    assert ours == {"sitemapcrawler", "sitemapcrawler.cli", "sitemapcrawler.early_stops"}
+    assert ours == {"sitemapcrawler", "sitemapcrawler.cli"}
     assert {"asyncio", "difflib", "importlib.metadata"}.isdisjoint(done.stdout.split())
 
 
@@ -117,7 +117,7 @@ def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: py
 
 def test_every_command_of_ours_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    assert modules == {*cli.COMMANDS, "config", "running", "targets"}
+    assert modules == {*cli.COMMANDS, "config", "fetching", "running", "targets"}
 
 
 def test_arguments_default_to_those_of_the_process(

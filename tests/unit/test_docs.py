@@ -19,7 +19,7 @@ import duckdb
 import pytest
 from scrapy.settings import Settings, default_settings
 
-from sitemapcrawler import __version__, running, settings
+from sitemapcrawler import __version__, settings
 from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.crawl.params import ARGUMENTS
@@ -28,6 +28,7 @@ from sitemapcrawler.items import Counts, Hop, Lastmods, Record, ReplyRecord, Sha
 from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.spiders import running
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"

@@ -21,9 +21,9 @@ from types import MappingProxyType
 from uuid import uuid4
 
 from sitemapcrawler import urls
+from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.domains import FileSystem
 from sitemapcrawler.fleet.output.folders import HIDDEN, PARTS, Folder, OutputFailed, failing_as, reason
-from sitemapcrawler.scratch import scratch
 
 __all__ = ["Output", "OutputFailed"]
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from uuid import uuid4
 
+from sitemapcrawler.feeds.scratch import lock_file, scratch
 from sitemapcrawler.fleet.domains import FileSystem
-from sitemapcrawler.scratch import lock_file, scratch
 from sitemapcrawler.urls.display import inert
 
 MAX_REASON = 300

@@ -36,7 +36,7 @@ from sitemapcrawler.extensions.logs import inert_traceback
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import JsonObject, SummaryRecord
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
-from sitemapcrawler.running import plan, quieten, run
+from sitemapcrawler.spiders.running import plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 LOG = "log.txt"

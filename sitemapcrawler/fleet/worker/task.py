@@ -14,7 +14,6 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Protocol
 
-from sitemapcrawler import running
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
 from sitemapcrawler.fleet.leases import HeartbeatReply
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
@@ -22,6 +21,7 @@ from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
 from sitemapcrawler.fleet.worker.crawling import FAULT, LOG, CrawlJob, summary
 from sitemapcrawler.fleet.worker.nursery import Child, Nursery, NurseryDied
 from sitemapcrawler.rules.registry import SEVERITIES
+from sitemapcrawler.spiders import running
 from sitemapcrawler.urls.display import counted, inert
 
 GRACE_S = 30.0

@@ -13,12 +13,12 @@ from typing import Any, Self
 
 import duckdb
 
+from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
 from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd_row
 from sitemapcrawler.rules.facts.sites import CARRIED
-from sitemapcrawler.scratch import OF_A_CRAWL, scratch
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""

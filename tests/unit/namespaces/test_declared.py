@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler import plugins
 from sitemapcrawler.items import UrlRecord, objects_in
-from sitemapcrawler.namespaces import Namespace, declared, find, nested, plugged, register, uri_of
+from sitemapcrawler.namespaces import Namespace, declared, find, nested, plugged, plugins, register, uri_of
 from sitemapcrawler.namespaces.declared import NAMESPACES
 from tests.unit.namespaces.entry import URIS, page
 from tests.unit.reader.reading import CORE, read

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.api import read_sitemap
+from sitemapcrawler.api.sitemaps import read_sitemap
 from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord

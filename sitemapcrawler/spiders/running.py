@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
 
@@ -16,7 +19,6 @@ from sitemapcrawler.crawl.configuring import choose, contact_of
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.early_stops import stop_in_order
 from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
@@ -41,6 +43,9 @@ CHATTY = (
     "scrapy.extensions.feedexport",
 )
 """Scrapy's loggers that report internals at level INFO. `-L` shows them."""
+
+POLL_S = 0.01
+"""Seconds between two checks of whether the engine has started."""
 
 
 def check(settings: BaseSettings) -> None:
@@ -154,3 +159,54 @@ def exit_code(stats: Mapping[str, object], stopped: bool = False) -> int:
     if stopped or stats.get("sitemap/partial"):
         return STOPPED
     return 0 if stats.get("sitemap/files_read") else NOTHING_READ
+
+
+def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Event:
+    """Postpone a stop that arrives before the engine runs. Call it before the crawl and the reactor start. Returns an
+    event that is set when the crawl is told to stop. A second signal still ends the process at once.
+
+    Scrapy handles Ctrl-C and SIGTERM once its reactor runs, and only stops an engine that has started. Earlier signals
+    would print a traceback, or end the process without feeds.
+    """
+    from twisted.internet import reactor
+
+    begun, closed, stopped = threading.Event(), threading.Event(), threading.Event()
+    stop = crawler.stop_async
+
+    def can_stop() -> bool:
+        over = closed.is_set() or crawler not in process.crawlers
+        return over or (begun.is_set() and crawler.engine.running)
+
+    async def stop_async() -> None:  # a closing engine calls it too
+        if not closed.is_set():
+            if stopped.is_set():
+                return  # a second signal: the reactor waits for this call, and must end at once
+            stopped.set()
+        while not can_stop():
+            await asyncio.sleep(POLL_S)
+        await stop()
+
+    crawler.signals.connect(begun.set, signals.engine_started, weak=False)
+    crawler.signals.connect(closed.set, signals.spider_closed, weak=False)
+    crawler.stop_async = stop_async  # type: ignore[method-assign]  # Scrapy would not stop an engine that begins
+    held = _hold()
+    if held is not None:
+        # Scrapy installs its own handlers when the reactor has started, before any delayed call.
+        reactor.callWhenRunning(reactor.callLater, 0, _deliver, held)
+    return stopped
+
+
+def _hold() -> list[int] | None:
+    """Collect signals until Scrapy handles them; None outside the main thread, which receives none."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    held: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: held.append(number))
+    return held
+
+
+def _deliver(held: list[int]) -> None:
+    for number in held:
+        signal.raise_signal(number)

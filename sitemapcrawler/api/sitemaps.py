@@ -1,6 +1,6 @@
 """Reads one sitemap from Python, without a crawl: bytes in, records and findings out, as a stream.
 
-A URL is downloaded first, in a process of its own (`fetching`): nothing here imports Scrapy.
+A URL is downloaded first, in a process of its own (`commands/fetching.py`): nothing here imports Scrapy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from sitemapcrawler import child, urls
+from sitemapcrawler import urls
+from sitemapcrawler.api import child
 from sitemapcrawler.items import FindingRecord, Hop, Notes, SitemapRecord, UrlEntry, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
@@ -31,7 +32,7 @@ from sitemapcrawler.urls.display import counted, inert, masked_url
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]
 """A path or URL, the content, a binary stream, or the content in pieces."""
-FETCHING = "sitemapcrawler.fetching"
+FETCHING = "sitemapcrawler.commands.fetching"
 """Module that downloads a URL. It imports Scrapy, so a child process imports it."""
 CHUNK_BYTES = 1 << 16
 

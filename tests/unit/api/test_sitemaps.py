@@ -18,10 +18,10 @@ import pytest
 
 import sitemapcrawler
 from sitemapcrawler import ChildEntry, FindingRecord, Limits, SitemapRecord, UrlEntry, read_sitemap
-from sitemapcrawler import api as sitemapfile
+from sitemapcrawler.api import sitemaps as sitemapfile
 from tests.unit.rules.judging import NOW, URL, judge
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HEAD = b"<?xml version='1.0' encoding='UTF-8'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>"
 PAGES = HEAD + b"<url><loc>https://example.com/a</loc></url><url><loc>/b</loc></url></urlset>"
 INDEX = (

@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.running import check_settings, plan
+from sitemapcrawler.spiders.running import check_settings, plan
 
 
 def settings(name: str, value: object) -> Settings:

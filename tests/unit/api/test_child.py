@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler import child
+from sitemapcrawler.api import child
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEADLINE_S = 120
 POLL_S = 0.02
 PROGRAM = """
@@ -35,7 +35,7 @@ def main(arguments):
 """
 CALLER = """
 import sys
-from sitemapcrawler import child
+from sitemapcrawler.api import child
 folder = child.Folder()
 print(folder.path, flush=True)
 child.GRACE_S = 1

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import msgspec
 
-from sitemapcrawler import child
+from sitemapcrawler.api import child
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
 from sitemapcrawler.rules import all_rules
