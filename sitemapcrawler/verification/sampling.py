@@ -148,6 +148,9 @@ class Smallest(Generic[T]):
 
 MAX_REPEATS = 100_000
 """Limit on further records of candidate URLs that wait with them; beyond it, records are released."""
+MAX_LEFT = 50_000
+"""Records that wait although they are not in the sample, with their images, videos and language versions, so that the
+rows of smaller sites are in the order of their files. Plain ones take 25 MB."""
 
 
 class Holding:
@@ -159,11 +162,17 @@ class Holding:
         self._drawn: Smallest[list[Note]] = Smallest(count, seed)
         self._repeats = 0
         self.left: list[Note] = []
-        """Records that were held but did not make it into the sample."""
+        """Records that wait, but are not in the sample."""
+        self._left_size = 0
 
     def __len__(self) -> int:
         """URLs held."""
         return len(self._drawn)
+
+    @property
+    def empty(self) -> bool:
+        """True if no record waits."""
+        return not (self._drawn or self.left)
 
     @property
     def population(self) -> int:
@@ -179,10 +188,12 @@ class Holding:
             if alike is None:
                 mine = [note]
                 out = self._drawn.offer(key, mine)
-                if out is mine or len(self.left) >= MAX_REPEATS:
+                if out is mine:
+                    released += self.keep(mine)
+                elif len(self.left) >= MAX_REPEATS:
                     released += out or ()
                 else:
-                    self.left += out or ()
+                    self._wait(out or ())
             elif self._repeats < MAX_REPEATS:
                 self._repeats += 1
                 alike.append(note)
@@ -190,6 +201,19 @@ class Holding:
                 released.append(note)
         self.listed.update(note.record.sitemap for note in notes)
         return released
+
+    def keep(self, notes: Sequence[Note]) -> Sequence[Note]:
+        """Let records wait that are not in the sample. Returns those that do not, since too many wait."""
+        if self._left_size >= MAX_LEFT:
+            return notes
+        self._wait(notes)
+        return ()
+
+    def _wait(self, notes: Sequence[Note]) -> None:
+        self.left += notes
+        for note in notes:
+            record = note.record
+            self._left_size += 1 + len(record.images) + len(record.videos) + len(record.alternates)
 
     def draw(self) -> dict[str, list[Note]]:
         """The records of the sample: {sitemap: notes on its records in order}."""

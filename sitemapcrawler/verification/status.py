@@ -153,8 +153,8 @@ class Status:
         """Records verified or being verified."""
 
     async def judge(self, batch: JudgedBatch) -> None:
-        """Verify the URLs of a batch. With a sample of a fixed size, candidates are held back: then the batch keeps
-        what is final, and gets earlier candidates that have dropped out."""
+        """Verify the URLs of a batch. With a sample of a fixed size, records are held back: then the batch keeps
+        what does not wait, and gets earlier records that have dropped out of the sample."""
         records, file = batch.urls, batch.file
         if isinstance(file, FileFacts):
             self.trusts.count(records, file)
@@ -214,13 +214,15 @@ class Status:
             self._listed[one.sitemap] += 1
 
     def _hold(self, holding: Holding, offered: Sequence[UrlRecord], batch: UrlBatch) -> None:
-        """Hold back some of a batch's records. It keeps the final ones in order, after earlier ones now released."""
+        """Hold back a batch's records. It keeps those that do not wait in order, after earlier ones now released."""
+        may_be_drawn = set(map(id, offered))
         released = holding.offer([batch.notes.on(one) for one in offered])
         for note in released:
             self._leave(note.record, Reason.SAMPLED_OUT, None)
-        own, held = set(map(id, batch.urls)), set(map(id, offered)) - {id(note.record) for note in released}
+        released += holding.keep([batch.notes.on(one) for one in batch.urls if id(one) not in may_be_drawn])
+        own, final = set(map(id, batch.urls)), {id(note.record) for note in released}
         earlier = [note for note in released if id(note.record) not in own]
-        batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) not in held)]
+        batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) in final)]
         batch.notes.update(Notes.of(earlier))
 
     def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
@@ -234,7 +236,7 @@ class Status:
     @property
     def holds(self) -> bool:
         """True while held records wait for the end of the crawl."""
-        return self._holding is not None and len(self._holding) > 0 and not self._done
+        return self._holding is not None and not self._holding.empty and not self._done
 
     @property
     def candidates(self) -> int:
@@ -260,7 +262,8 @@ class Status:
         await self._verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
         findings = {url: await self._settle(Drawn(url), notes) for url, notes in drawn.items()}
         for note in self._holding.left:
-            self._leave(note.record, Reason.SAMPLED_OUT, None)
+            if note.record.reply is None:
+                self._leave(note.record, Reason.SAMPLED_OUT, None)
         held = by_file([*self._holding.left, *(note for notes in drawn.values() for note in notes)])
         return [
             (FinalBatch(url, [note.record for note in notes], Notes.of(notes)), findings.get(url, []))

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from sitemapcrawler.items import Note, UrlRecord
+from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.verification import sampling as holding
 from sitemapcrawler.verification.sampling import Holding
 
@@ -22,7 +23,8 @@ def lines(held: Holding) -> dict[str, list[int | None]]:
     return {url: [note.record.line for note in drawn] for url, drawn in held.draw().items()}
 
 
-def test_every_record_is_released_or_drawn_and_none_twice() -> None:
+def test_every_record_is_released_or_drawn_and_none_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "MAX_LEFT", 100)
     held = Holding(10, 0)
     offered = notes(*range(500))
     released = [record for start in range(0, 500, 7) for record in held.offer(offered[start : start + 7])]
@@ -65,10 +67,33 @@ def test_population_is_never_more_than_was_offered() -> None:
     assert few.population == 40
 
 
-def test_what_is_not_drawn_after_all_waits_for_its_turn() -> None:
+def test_all_wait_where_they_are_few() -> None:
+    held = Holding(2, 0)
+    assert held.empty
+    assert (held.offer(notes(*range(100))), list(held.keep(notes(100, 101)))) == ([], [])
+    assert not held.empty
+    drawn = [note for alike in held.draw().values() for note in alike]
+    assert sorted(note.place for note in [*held.left, *drawn]) == [*range(102)]
+
+
+@pytest.mark.parametrize(("images", "waiting"), [(0, 10), (4, 2)])
+def test_records_with_many_parts_wait_in_smaller_number(
+    images: int, waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holding, "MAX_LEFT", 10)
+    offered = notes(*range(20))
+    for note in offered:
+        note.record.images = [Image(loc="https://e.com/i")] * images
+    held = Holding(0, 0)
+    released = [note for each in offered for note in held.keep([each])]
+    assert (len(held.left), len(released)) == (waiting, 20 - waiting)
+
+
+def test_what_is_not_drawn_after_all_waits_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "MAX_LEFT", 50)
     held = Holding(2, 0)
     offered = notes(*range(100))
     released = held.offer(offered)
-    assert released == sorted(released, key=lambda note: note.place), "none of earlier places in between"
+    assert released and released == sorted(released, key=lambda note: note.place), "none of earlier places in between"
     drawn = [record for alike in held.draw().values() for record in alike]
     assert held.left and sorted(map(id, [*released, *drawn, *held.left])) == sorted(map(id, offered))
