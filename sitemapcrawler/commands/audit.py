@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -20,7 +22,7 @@ from sitemapcrawler.commands.running import (
     apply_progress_option,
     complain,
     describe_arguments,
-    leave_out_retries,
+    leave_out_told,
     prepare,
     refuse,
     spider_arguments,
@@ -38,13 +40,15 @@ from sitemapcrawler.report.page import origin
 from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.streams import CLOSED, painter, put, wants_colour
+from sitemapcrawler.terminal.streams import CLOSED, is_terminal, painter, put, wants_colour
 from sitemapcrawler.urls.display import counted, inert
 
 FAILED = 1
 """Exit code if findings reach `--fail-on`."""
 MOST = 5
 """Number of problems that are printed; the report has all."""
+LEAST_WIDTH = 30
+"""Characters of a sentence in a line, at least."""
 VERIFY = "get"
 """Default of the argument `verify`."""
 FAIL_ON = next(iter(THRESHOLDS))
@@ -116,7 +120,7 @@ class Command(ScrapyCommand):
             refuse(str(error))
         if opts.loglevel is None:
             quieten()
-            leave_out_retries()
+            leave_out_told()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Audit, print the verdict, and set the exit code."""
@@ -126,7 +130,9 @@ class Command(ScrapyCommand):
         report = _report(crawler)
         if report is None:
             return
-        put("".join(f"{line}\n" for line in lines(report, opts.named, Path(opts.out), wants_colour(sys.stdout))))
+        columns = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
+        shown = lines(report, opts.named, Path(opts.out), wants_colour(sys.stdout), columns)
+        put("".join(f"{line}\n" for line in shown))
         found = report.summary.severities
         if not self.exitcode and any(found.get(severity) for severity in THRESHOLDS[opts.fail_on]):
             self.exitcode = FAILED
@@ -147,6 +153,8 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Map
             raise ValueError(f"argument {name}={value!r}: not for audit; accepted: {how}")
     if opts.no_pages and opts.sample is not None:
         raise ValueError("--sample and --no-pages exclude each other; accepted: one of them")
+    if opts.no_pages and (verify := given.get("verify", "off")) != "off":
+        raise ValueError(f"--no-pages and -a verify={verify} exclude each other; accepted: one of them")
     own = {found.argument: found.value, "report": _out(found, opts.out)}
     if opts.no_pages:
         own["verify"] = "off"
@@ -167,11 +175,12 @@ def _threshold(config: Config) -> str:
     return value
 
 
-def lines(report: Report, name: str, out: Path, colour: bool) -> Iterator[str]:
-    """The verdict, the most important problems with what to do about them, and where the report is."""
+def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) -> Iterator[str]:
+    """The verdict, the most important problems with what to do about them, and where the report is. `columns`: width
+    that sentences are folded to; 0: not at all."""
     paint, verdict = painter(colour), health(report)
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
-    yield " ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence)
+    yield fold(" ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence), columns)
     rules = [rule for rule in report.rules if rule.severity != "info"]
     if rules:
         yield ""
@@ -181,13 +190,22 @@ def lines(report: Report, name: str, out: Path, colour: bool) -> Iterator[str]:
         for rule in rules[:MOST]:
             label = paint(f"{SEVERITIES.get(rule.severity, rule.severity):<7}", rule.severity)
             title = (sentences(rule.what) or [rule.rule])[0].replace("`", "")
-            yield f"  {label}  {rule.count:>{width},} x  {inert(title)} ({rule.rule})"
+            yield f"  {label}  {rule.count:>{width},} x  {fold(f'{inert(title)} ({rule.rule})', columns, indent)}"
             if advice := in_words(rule, origin(report)):
-                yield f"{indent}{inert(advice)}"
+                yield f"{indent}{fold(inert(advice), columns, indent)}"
         if len(rules) > MOST:
             yield f"  and {counted(len(rules) - MOST, 'other', 'others')}, which the report names"
     yield ""
     yield f"Report: {inert(str(_shown(out / PAGE)))}"
+
+
+def fold(text: str, columns: int, indent: str = "") -> str:
+    """Fold text between words so that it fits a terminal; further lines begin with `indent`. `columns` 0: not at all.
+    A narrow terminal folds by itself."""
+    width = columns - len(indent)
+    if width < LEAST_WIDTH:
+        return text
+    return f"\n{indent}".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
 def _shown(path: Path) -> Path:
@@ -213,7 +231,7 @@ def _out(found: Target, given: str | None) -> str:
         try:
             return folder(given)
         except ValueError as error:
-            raise ValueError(f"--out {inert(given)}: {error}") from None
+            raise ValueError(f"--out {inert(given) or repr(given)}: {error}") from None
     name = f"{part_of_name(_name(found))}-{date.today().isoformat()}"
     number = 1
     while Path(path := name if number == 1 else f"{name}-{number}").exists():

@@ -25,8 +25,10 @@ from sitemapcrawler.spiders.running import BAD_ARGUMENT
 from sitemapcrawler.urls.display import inert
 
 PROGRAM, SCRAPY = "sitemapcrawler", "scrapy"
-TOLD_ELSEWHERE = "scrapy.downloadermiddlewares.retry"
+RETRIES = "scrapy.downloadermiddlewares.retry"
 """Logger that reports as errors what records contain already."""
+SITES = "sitemapcrawler.crawl.discovery"
+"""Logger that reports sites that cannot be read, which verdicts and findings say as well."""
 
 
 def open_stderr() -> None:
@@ -103,7 +105,13 @@ def spider_arguments(pairs: list[str]) -> dict[str, str]:
 
 def leave_out_retries() -> None:
     """Drop log messages about exhausted retries, which the command reports itself."""
-    logging.getLogger(TOLD_ELSEWHERE).addFilter(lambda record: False)
+    logging.getLogger(RETRIES).addFilter(lambda record: False)
+
+
+def leave_out_told() -> None:
+    """Drop log messages about exhausted retries and sites that cannot be read, which the command reports itself."""
+    leave_out_retries()
+    logging.getLogger(SITES).addFilter(lambda record: False)
 
 
 def refuse(message: str, settings: BaseSettings | None = None) -> NoReturn:

@@ -128,7 +128,7 @@ def named_in(arguments: Sequence[str]) -> list[str]:
     unknown option."""
     named = without_options(arguments)
     if not named:
-        raise ValueError("name a URL, a file, a domain, or - for standard input; -h lists the options")
+        raise ValueError("name a URL, a file, a folder, a domain, or - for standard input; -h lists the options")
     return named
 
 

@@ -165,8 +165,9 @@ class Audit:
 
     @property
     def starts(self) -> set[str]:
-        """Origins of the sites and sitemaps that the user named, and of sites they led to."""
-        named = {url for start in self.params.starts for url in start.url_candidates}
+        """Origins of the sites and sitemaps that the user named, and of sites they led to. A dead site counts once: by
+        http, which was tried last."""
+        named = {url for start in self.params.starts for url in start.url_candidates} - self._silent(lost=True)
         places = (*self.params.sitemaps, self.params.base_url or "")
         named |= {origin for url in places if (origin := urls.origin(url)) is not None}
         named |= {url for url in self.params.sitemaps if url.startswith("file:")}
@@ -175,11 +176,15 @@ class Audit:
     @property
     def given_up(self) -> set[str]:
         """Origins of sites that answered over http but not over https."""
+        return self._silent(lost=False)
+
+    def _silent(self, lost: bool) -> set[str]:
+        """Origins that did not answer, after which http was tried; `lost`: whether that failed as well."""
         sites = ([(url, self.policies.at(url)) for url in start.url_candidates] for start in self.params.starts)
         return {
             url
             for *others, (_, last) in sites
-            if last is not None and last.outcome is not RobotsOutcome.UNREACHABLE
+            if last is not None and (last.outcome is RobotsOutcome.UNREACHABLE) == lost
             for url, policy in others
             if policy is not None and policy.status is None
         }

@@ -34,6 +34,8 @@ _PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.pa
 def folder(text: str) -> str:
     """Return the path of a folder that a report may be written to, without creating it. Raises ValueError if the folder
     cannot be used."""
+    if not text:
+        raise ValueError("is empty")
     try:
         path = Path(text).resolve()
         if path.is_dir():
@@ -47,7 +49,24 @@ def folder(text: str) -> str:
         raise ValueError("is no folder" if place == path else f"{str(place)!r} is no folder")
     if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
         raise ValueError(f"cannot be written, no permission to write in {str(place)!r}")
+    try:
+        _try_to_create(path, place)
+    except OSError as error:
+        raise ValueError(f"cannot be written, {error.strerror}") from None
     return str(path)
+
+
+def _try_to_create(path: Path, place: Path) -> None:
+    """Create a folder below `place`, which exists, and remove it again. Permissions do not say that a folder of /proc,
+    or a long name, cannot be written. Raises OSError."""
+    created: list[Path] = []
+    try:
+        for missing in reversed([one for one in (path, *path.parents) if one != place and one.is_relative_to(place)]):
+            missing.mkdir()
+            created.append(missing)
+    finally:
+        for one in reversed(created):
+            one.rmdir()
 
 
 def summary_of(path: Path) -> JsonObject | None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import READ, ReplyRecord, UrlRecord
+from sitemapcrawler.items import READ, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import Report
@@ -262,7 +262,9 @@ def health(report: Report) -> Health:
     troubles, unchecked = _troubles(report), _unchecked_pages(report)
     errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
     scope = "in what was read" if report.summary.partial else "in any file"
-    notes = [f"There {'is' if infos == 1 else 'are'} {counted(infos, 'note')} worth knowing."] if infos else []
+    notes = _sampled(report)
+    if infos:
+        notes.append(f"There {'is' if infos == 1 else 'are'} {counted(infos, 'note')} worth knowing.")
     if errors:
         found = [counted(errors, "error")] + [
             counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
@@ -327,11 +329,18 @@ def _unchecked_pages(report: Report) -> list[str]:
     return ["No listed page was requested." if summary.replies else "Pages were not checked (use verify=get)."]
 
 
+def _sampled(report: Report) -> list[str]:
+    """A sentence if only part of the pages were checked, and all of them are indexable; else nothing."""
+    found = report.summary.not_indexable
+    if found is None or found.bad or not found.checked or found.checked >= found.population:
+        return []
+    return [f"Not all pages were checked, only {found.checked:,}."]
+
+
 def _nothing(report: Report) -> Health | None:
     """Verdict if there is nothing to judge, else None."""
     if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
-        why = next((f": {one.error}" for one in report.robots if one.error), "")
-        return Health(Level.ERROR, "Nothing could be read", [f"The site gives no answer{why}."])
+        return Health(Level.ERROR, "Nothing could be read", [_no_robots(report.robots)])
     if not report.summary.sitemaps:
         return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
@@ -340,6 +349,14 @@ def _nothing(report: Report) -> Health | None:
         why = next((f": {file.record.error}" for file in report.files if file.record.error), "")
         return Health(Level.ERROR, "Nothing could be read", [f"{found}{why}."])
     return None
+
+
+def _no_robots(robots: Sequence[RobotsRecord]) -> str:
+    """Why the sites of robots.txt files that could not be fetched were not read."""
+    if (failed := next((one for one in robots if one.status is not None), None)) is not None:
+        return f"robots.txt answers with {failed.error}, so everything counts as forbidden."
+    why = next((f": {one.error}" for one in robots if one.error), "")
+    return f"The site gives no answer{why}."
 
 
 def _not_judged(report: Report) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sitemapcrawler.commands.audit import fold
 from sitemapcrawler.feeds.folder import NAMES, TABLES
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
@@ -178,6 +179,29 @@ def test_wrong_option_in_a_file_is_refused_in_one_line(tmp_path: Path, text: str
     assert [path.name for path in tmp_path.iterdir()] == ["sitemapcrawler.toml"]
 
 
+def test_dead_site_is_one_problem_told_once(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        site.routes = {"/robots.txt": Reply("", 503)}
+        done = audit(tmp_path, site.place)
+    assert done.returncode == 4
+    assert done.stdout.splitlines()[0].endswith(": Nothing could be read")
+    assert done.stdout.count("HTTP status 503") == 1
+    assert "Error    1 x  robots.txt cannot be fetched" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (0, "Repair the server, so that it answers."),
+        (40, "Repair the server, so that it\n     answers."),
+        (30, "Repair the server, so that it answers."),
+    ],
+)
+def test_sentences_fold_between_words_unless_a_terminal_is_too_narrow(columns: int, shown: str) -> None:
+    assert fold("Repair the server, so that it answers.", columns, " " * 5) == shown
+
+
 def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
     with SiteServer() as site:
         site.routes = {"/": html()}
@@ -195,6 +219,9 @@ def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
         (("a.example", "--sample", "1", "--no-pages"), "--sample and --no-pages exclude each other"),
         (("a.example", "--sample", "many"), "argument sample='many'"),
         (("a.example", "--out", "taken"), "--out taken: is not empty"),
+        (("a.example", "--out", ""), "--out '': is empty"),
+        (("a.example", "--out", "/proc/x/y"), "--out /proc/x/y: cannot be written, "),
+        (("a.example", "--no-pages", "-a", "verify=head"), "--no-pages and -a verify=head exclude each other"),
         (("a.example", "--nonsense"), "option '--nonsense' is not known"),
         (("a.example", "-a", "domain=b.example"), "argument domain='b.example': not for audit"),
         (("a.example", "-a", "report=here"), "argument report='here': not for audit; accepted: --out DIR"),

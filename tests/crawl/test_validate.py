@@ -519,7 +519,7 @@ def test_host_without_an_answer_is_one_line_and_no_verdict(tmp_path: Path) -> No
 # What cannot work: one line, before anything is asked for or written
 
 REFUSED: dict[str, tuple[list[str], str]] = {
-    "nothing named": ([], "name a URL, a file, a domain, or -"),
+    "nothing named": ([], "name a URL, a file, a folder, a domain, or -"),
     "missing file": (["missing.xml"], "missing.xml: no such file"),
     "folder without a sitemap": (["empty"], "empty: no sitemap was found"),
     "two folders": ([".", "sub"], "sub: is a second folder"),

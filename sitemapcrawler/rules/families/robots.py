@@ -47,7 +47,7 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
     of the host are no findings of their own.
-    Fix: Repair the server, so that /robots.txt answers 200, or 404 where there is none.
+    Fix: Check the name of the host, and repair its server, so that /robots.txt answers 200, or 404 where there is none.
     Bad: `HTTP/1.1 503 Service Unavailable`
     Good: status 200, or 404 where there is none
     """
@@ -96,7 +96,7 @@ def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-is-html", Severity.WARNING, f"{RFC}#section-2.3", Needs.ROBOTS)
 def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
-    """The answer is no text with rules, but an HTML page, JSON or binary data.
+    """robots.txt is an HTML page, JSON or binary data, not rules.
 
     Why: crawlers look for rules in whatever comes with status 200, and find none, or wrong ones. Servers that answer
     every path with their app shell do this. Prerenderers wrap robots.txt in a page: its sitemaps are read all the same.

@@ -131,6 +131,19 @@ def test_verdict_says_why_nothing_could_be_read() -> None:
     silent = [RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused")]
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "The site gives no answer: the connection was refused."
+    robots = "https://example.com/robots.txt"
+    silent.append(RobotsRecord(robots, status=503, outcome="unreachable", error="HTTP status 503"))
+    [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
+    assert reason == "robots.txt answers with HTTP status 503, so everything counts as forbidden."
+
+
+@pytest.mark.parametrize(
+    ("share", "is_told"),
+    [(Share(40, 10, 0, 0, 0, 0.3), True), (Share(40, 40, 0, 0, 0, 0), False), (Share(40, 10, 2, 0.2, 0.1, 0.5), False)],
+)
+def test_verdict_of_a_clean_sample_says_how_much_was_checked(share: Share, is_told: bool) -> None:
+    summary = SummaryRecord(sitemaps=1, urls=40, replies={"ok": 10}, not_indexable=share)
+    assert ("Not all pages were checked, only 10." in health(Report(summary)).sentences) is is_told
 
 
 @pytest.mark.parametrize(
