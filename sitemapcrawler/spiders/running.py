@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import threading
@@ -128,13 +129,23 @@ def run(
     arguments, from `plan`."""
     stopped = stop_in_order(process, crawler)
     process.crawl(crawler, **arguments, **({} if planned is None else {"_plan": planned}))
-    with stopping_on_hangup():
+    with stopping_on_hangup(), frozen_setup():
         process.start()
     if process.bootstrap_failed:
         return NOT_STARTED
     if crawler.spidercls.name != AuditSpider.name:
         return 0
     return exit_code(crawler.stats.get_stats(), stopped.is_set() or Stop.of(crawler).begun())
+
+
+@contextmanager
+def frozen_setup() -> Iterator[None]:
+    """Spare the garbage collector what the set-up has created: it lasts as long as the crawl."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.spiders.running import check_settings, plan
+from sitemapcrawler.spiders.running import check_settings, frozen_setup, plan
 
 
 def settings(name: str, value: object) -> Settings:
@@ -70,3 +71,9 @@ def test_earlier_log_stays_as_it_is(tmp_path: Path) -> None:
     log.write_text("earlier\n")
     check_settings(settings("LOG_FILE", str(log)))
     assert log.read_text() == "earlier\n"
+
+
+def test_garbage_of_the_setup_is_collected_after_the_crawl() -> None:
+    with frozen_setup():
+        assert gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == 0
