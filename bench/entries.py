@@ -29,6 +29,7 @@ ROOTS = {
     "plain": f"<urlset {CORE}>\n",
     "unusual": f"<urlset {CORE}>\n",
     "pages": f"<urlset {CORE}>\n",
+    "faulty": f"<urlset {CORE}>\n",
     "rich": f'<urlset {CORE} {GOOGLE} xmlns:xhtml="http://www.w3.org/1999/xhtml">\n',
 }
 """Start tag of a file, by kind."""
@@ -71,6 +72,26 @@ def rich(chance: Random, host: str, number: int) -> str:
     return "".join(parts) + "  </url>\n"
 
 
+def multilingual(chance: Random, host: str, number: int) -> str:
+    """One `<url>` with the same parts and nothing wrong, in clusters whose pages link to each other."""
+    page, language = divmod(number, len(LANGUAGES) - 1)
+    urls = [f"{host}/{code.lower()}/{PATHS[page % len(PATHS)]}/{page:08}.html?v=1&amp;p={page}" for code in LANGUAGES]
+    parts = [f"  <url>\n    <loc>{urls[language]}</loc>\n    <lastmod>{moment(chance)}</lastmod>\n"]
+    for picture in range(IMAGES):
+        image = f"{host}/images/{number:08}-{picture}.jpg"
+        parts.append(f"    <image:image><image:loc>{image}</image:loc></image:image>\n")
+    for code, href in zip(LANGUAGES, urls[:-1] + urls[:1], strict=True):
+        parts.append(f'    <xhtml:link rel="alternate" hreflang="{code}" href="{href}"/>\n')
+    parts.append(video(chance, host, number) if number % VIDEO_EVERY == 0 else "")
+    parts.append(news(chance, number) if number % NEWS_EVERY == 0 else "")
+    return "".join(parts) + "  </url>\n"
+
+
+def faulty(chance: Random, host: str, number: int) -> str:
+    """One plain `<url>` with a blank in its date, and without a zone."""
+    return plain(chance, host, number).replace("T", " ", 1).replace("+00:00", "", 1)
+
+
 def video(chance: Random, host: str, number: int) -> str:
     return (
         "    <video:video>\n"
@@ -104,5 +125,8 @@ def pages(chance: Random, host: str, number: int) -> str:
     return f"  <url><loc>{host}/{folder}/{chance.choice(PATHS)}/{number:08}.html</loc></url>\n"
 
 
-ENTRIES = {"plain": plain, "unusual": unusual, "pages": pages, "rich": rich}
+ROOTS["multilingual"] = ROOTS["rich"]
+ENTRIES = {
+    "plain": plain, "unusual": unusual, "pages": pages, "rich": rich, "multilingual": multilingual, "faulty": faulty,
+}  # fmt: skip
 """Function that creates an entry, by kind."""

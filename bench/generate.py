@@ -5,8 +5,9 @@
     python -m bench.generate plain OUT --files 1 --gib 1
 
 `plain` entries have loc, lastmod, changefreq and priority in this order; `unusual` ones have another order, and
-milliseconds. `rich` ones have loc, lastmod, 3 images and 10 language versions; every 4th has a video, every 5th a news
-article. With `--gib`, files grow to that size.
+milliseconds; `faulty` ones have a wrong date. `rich` ones have loc, lastmod, 3 images and 10 language versions; every
+4th has a video, every 5th a news article. `multilingual` ones have the same in clusters of pages that link to each
+other, with nothing wrong. With `--gib`, files grow to that size.
 
 A set is a site of its own, and OUT is its document root:
 
@@ -44,7 +45,7 @@ class Recipe:
     """Parameters of a set."""
 
     kind: str
-    """plain, unusual, pages or rich."""
+    """plain, unusual, pages, rich, multilingual or faulty."""
     host: str
     """Origin that will serve the set, `http://127.0.0.1:8961`, and of its page URLs."""
     files: int = 20

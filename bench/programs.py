@@ -25,6 +25,8 @@ RECIPES = {
     "plain-100": Recipe("plain", "http://127.0.0.1:8963", files=100),
     "large": Recipe("plain", "http://127.0.0.1:8964", files=1, entries=None, gib=1),
     "rich": Recipe("rich", "http://127.0.0.1:8965", files=5, entries=20_000),
+    "multilingual": Recipe("multilingual", "http://127.0.0.1:8972", files=5, entries=20_000),
+    "faulty": Recipe("faulty", "http://127.0.0.1:8973", files=20),
     "unusual": Recipe("unusual", "http://127.0.0.1:8966", files=5),
     "robots-small": Recipe("plain", "http://127.0.0.1:8967", rules=SMALL),
     "robots-500": Recipe("plain", "http://127.0.0.1:8968", rules=large_robots(Random(1), 1)),
@@ -57,9 +59,16 @@ class Tools:
     peers_python: str
     out: Path
 
-    def crawl(self, name: str, *arguments: str, settings: Sequence[str] = (), rows: bytes = URL_ROW) -> Command:
-        """Return a crawl of ours into JSON lines, whose `rows` are counted."""
-        output = self.out / "crawl.jsonl"
+    def crawl(
+        self,
+        name: str,
+        *arguments: str,
+        settings: Sequence[str] = (),
+        rows: bytes = URL_ROW,
+        feed: str = "crawl.jsonl",
+    ) -> Command:
+        """Return a crawl of ours into a feed, whose `rows` are counted."""
+        output = self.out / feed
         argv = [self.python, "-m", "scrapy", "crawl", "sitemap", "-O", str(output)]
         argv += [part for argument in arguments for part in ("-a", argument)]
         argv += [part for setting in (*UNHURRIED, *settings) for part in ("-s", setting)]
@@ -117,6 +126,26 @@ def rich(tools: Tools) -> list[Command]:
         tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", "agents=none"),
         tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", RECIPES["rich"].host, SLOW_ROUNDS),
         tools.peer("advertools", "advertools_frame.py", index, SLOW_ROUNDS),
+    ]
+
+
+def multilingual(tools: Tools) -> list[Command]:
+    """Five files of 20,000 healthy entries in clusters of languages, without rules, and with all rules and database."""
+    index = index_of("multilingual")
+    return [
+        tools.peer("ultimate-sitemap-parser", "ultimate_sitemap_parser.py", RECIPES["multilingual"].host),
+        tools.crawl("sitemapcrawler", f"sitemap={index}", "select=none", "agents=none"),
+        tools.crawl("sitemapcrawler, all rules", f"sitemap={index}", "agents=none"),
+    ]
+
+
+def faulty(tools: Tools) -> list[Command]:
+    """Plain entries, healthy ones, the same to CSV, and ones with a wrong date each; all rules and database."""
+    healthy = f"sitemap={index_of('plain')}"
+    return [
+        tools.crawl("healthy entries", healthy, "agents=none"),
+        tools.crawl("a CSV feed", healthy, "agents=none", rows=b"http", feed="crawl.csv"),
+        tools.crawl("a wrong date each", f"sitemap={index_of('faulty')}", "agents=none"),
     ]
 
 
@@ -232,6 +261,8 @@ PARTS = {
     "memory": Part(memory, ("plain-5", "plain", "plain-100"), 3),
     "large": Part(large, ("large",), 3),
     "rich": Part(rich, ("rich",), 5),
+    "multilingual": Part(multilingual, ("multilingual",), 3),
+    "faulty": Part(faulty, ("plain", "faulty"), 3),
     "unusual": Part(unusual, ("unusual",), 5),
     "robots": Part(robots, ("robots-small", "robots-500"), 5),
     "status": Part(status, ("pages-30000",), 5),

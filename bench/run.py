@@ -22,6 +22,7 @@ from bench.programs import PARTS, RECIPES, ROOT, Tools
 from bench.serve import serving
 
 OURS = "sitemapcrawler"
+PARSER = "ultimate-sitemap-parser"
 WAYS = (OURS, f"{OURS}, all rules")
 WALL_TARGETS = {
     "lxml loop": 1.6,
@@ -38,8 +39,12 @@ JOB_TARGETS = {
     "a job without rules on the site": ("no database", 1.3),
     "again": ("the first time", 0.4),
     "again, only=changes": ("the first time", 0.2),
+    "a CSV feed": ("healthy entries", 1.1),
+    "a wrong date each": ("healthy entries", 1.7),
 }
 """Maximum ratio of the wall time of one program to that of another."""
+RICH_TARGETS = {WAYS[0]: 0.6, WAYS[1]: 1.2}
+"""Maximum ratio of our wall time to that of ultimate-sitemap-parser, on the multilingual set."""
 RULES_MEMORY = 1.2
 """Maximum ratio of peak memory with all rules to that without."""
 ONE_ROW = 1
@@ -56,6 +61,10 @@ def verdicts(part: str, runs: Runs) -> Iterator[str]:
                 what = f"wall time of {way} over that of {base}"
                 target = RULES_TARGET if way != OURS and base == "lxml loop" else WALL_TARGETS[base]
                 yield _verdict(what, ratio(runs[way], runs[base]), target)
+        if part == "multilingual" and way in runs and PARSER in runs:
+            yield _verdict(
+                f"wall time of {way} over that of {PARSER}", ratio(runs[way], runs[PARSER]), RICH_TARGETS[way]
+            )
     for name, target in JUDGED_TARGETS.items():
         if name in runs:
             yield _verdict(

@@ -201,6 +201,8 @@ W3C = re.compile(
 """Profiles of https://www.w3.org/TR/NOTE-datetime, with the zone optional because many sitemaps omit it."""
 PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
 """Shapes that nearly all sitemaps use."""
+SPACED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d", re.ASCII)
+"""The most frequent other shape: that of SQL."""
 FARTHEST_ZONE = 14 * 60
 """Largest offset from UTC, in minutes. Source: XML Schema, part 2, 3.2.7.3"""
 NEW_YEAR = "0000-01-01"
@@ -215,6 +217,11 @@ def utc(value: str) -> str | None:
     """Convert a date to ISO 8601 in UTC (`2024-05-01T10:00:00Z`); None if it is invalid or ambiguous."""
     if PLAIN.fullmatch(value):
         return utc_of_plain(value)
+    if SPACED.fullmatch(value):
+        try:
+            return f"{datetime.fromisoformat(value).isoformat()}Z"
+        except ValueError:
+            return None
     moment = parse(value)
     return None if moment is None else iso(moment)
 

@@ -207,7 +207,7 @@ def _extend(record: UrlRecord, text: str) -> tuple[object, ...] | None:
             locs = [loc.strip() for loc in (map(unescaped, locs) if refers else locs)]
             if not all(locs):
                 return None
-            record.images = [Image(loc) for loc in locs]
+            record.images = [Image(loc, None, None, None, None, []) for loc in locs]
             images = frozenset((JUST_LOC,))
         else:
             record.images, images = _objects(text, "image", Image, refers)
@@ -235,7 +235,7 @@ def _links(text: str, number: int, refers: bool) -> list[Alternate] | None:
         found = [(code, href) for href, code in LINKS_REVERSED.findall(text)]
     if refers:
         found = [(unescaped(code), unescaped(href)) for code, href in found]
-    return [Alternate(code, href.strip()) for code, href in found]
+    return [Alternate(code, href.strip(), None, {}) for code, href in found]
 
 
 Kind = TypeVar("Kind", Image, Video, News)

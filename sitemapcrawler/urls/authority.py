@@ -126,12 +126,23 @@ def is_web(url: str) -> bool:
 
 def origin(url: str) -> str | None:
     """Return `https://host` or `https://host:port`, normalised, without default port, path and user information."""
-    found, place = _WEB.match(url), authority(url)
+    found = _WEB.match(url)
+    if found is None:
+        return None
+    return _known_origin(found[0]) if len(found[0]) <= MAX_KNOWN_LENGTH else _origin(found[0])
+
+
+def _origin(start: str) -> str | None:
+    """Return the origin of a URL without path, query and fragment."""
+    found, place = _WEB.match(start), authority(start)
     if found is None or place is None:
         return None
     scheme = found[1].lower()
     host = f"[{place.host}]" if ":" in place.host else place.host
     return f"{scheme}://{host}" if place.port == DEFAULT_PORTS[scheme] else f"{scheme}://{host}:{place.port}"
+
+
+_known_origin = lru_cache(MAX_KNOWN)(_origin)
 
 
 def visit_key(url: str) -> str:

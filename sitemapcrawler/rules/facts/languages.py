@@ -310,20 +310,30 @@ def _are_usual_versions(entry: UrlFacts) -> bool:
         if alternate.rel is not None or alternate.attributes:
             return False
     default = _place_of_default(tuple([alternate.hreflang for alternate in alternates]))
-    urls = [alternate.href or "" for alternate in alternates]
-    lines = "\n".join(urls) + "\n"
-    if default is None or loc not in urls or VERSION_LINES.fullmatch(lines) is None:
+    if default is None:
         return False
-    pages = set(urls)
-    if len(pages) < 2:
+    urls = _different_urls("\n".join([alternate.href or "" for alternate in alternates]) + "\n", default)
+    if len(urls) < 2 or loc not in urls:
         return False
     other = next(url for url in urls if url != loc)
-    is_sure = other.split("/", 3)[2] == loc.split("/", 3)[2] and SPECIAL.search(loc + other) is None
-    if not is_sure and page_key(other) == page_key(loc):
-        return False
-    if default < 0:
-        return len(pages) == len(urls)
-    return len(pages) == len(urls) or len({*urls[:default], *urls[default + 1 :]}) == len(urls) - 1
+    if other.split("/", 3)[2] == loc.split("/", 3)[2] and SPECIAL.search(loc + other) is None:
+        return True
+    return page_key(other) != page_key(loc)
+
+
+@lru_cache(maxsize=64)
+def _different_urls(lines: str, default: int) -> dict[str, None]:
+    """Return the URLs of language versions, one per line, in order; none if they are not usual, or if two of them are
+    equal, except the one at the index `default`. Cached, since the pages of a cluster list the same ones in a row."""
+    if VERSION_LINES.fullmatch(lines) is None:
+        return {}
+    urls = lines.split("\n")[:-1]
+    different = dict.fromkeys(urls)
+    if len(different) < len(urls):
+        others = [url for place, url in enumerate(urls) if place != default]
+        if len(set(others)) < len(others):
+            return {}
+    return different
 
 
 def has_usual_default(entry: UrlFacts) -> bool:

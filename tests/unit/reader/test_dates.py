@@ -422,3 +422,21 @@ def test_a_date_with_another_weekday_is_none(moment: datetime, days: int) -> Non
 @given(RECENT)
 def test_rfc_850_is_read_back_or_its_weekday_tells_another_century(moment: datetime) -> None:
     assert parse(f"{moment:%A, %d-%b-%y %H:%M:%S} GMT") == (moment if moment.year < 2050 else None)
+
+
+PARTS = (
+    "1899 1900 2000 2023 2024 2099 2100",
+    "00 01 02 12 13",
+    "00 01 28 29 30 31 32",
+    "00 10 23 24",
+    "00 59 60",
+    "00 59 60",
+)
+"""Years, months, days, hours, minutes and seconds at their limits."""
+
+
+@given(st.tuples(*(st.sampled_from(values.split()) for values in PARTS)))
+def test_dates_of_sql_are_read_as_any_other_dialect(parts: tuple[str, ...]) -> None:
+    value = "{}-{}-{} {}:{}:{}".format(*parts)
+    moment = parse(value)
+    assert utc(value) == (None if moment is None else iso(moment))

@@ -257,6 +257,25 @@ def test_rule_sees_the_entries_of_an_index_that_it_declares() -> None:
 
 
 @pytest.mark.usefixtures("toy_rules")
+def test_rule_is_not_called_where_its_test_is_true_and_called_where_that_fails() -> None:
+    called: list[str] = []
+
+    def check(entry: UrlFacts) -> Iterator[Message]:
+        called.append(entry.record.loc[-1])
+        yield from ()
+
+    def is_known(entry: UrlFacts) -> bool:
+        return {"a": True, "b": False}[entry.record.loc[-1]]
+
+    rule("toy-unless", Severity.INFO, "", entries=IMAGE_EXTENSION, unless=is_known)(check)
+    image = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
+    entries = "".join(f"<url><loc>https://example.com/{name}</loc>{image}</url>" for name in "abc")
+    found = judge(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode(), choice=Choice(all_rules(), select=("toy",)))
+    assert "".join(called) == "bc"
+    assert sum(one.rule == "toy-image" for one in found) == 3
+
+
+@pytest.mark.usefixtures("toy_rules")
 def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
     image = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
     data = f"""<urlset {CORE} {GOOGLE}>

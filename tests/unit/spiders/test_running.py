@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.spiders.running import check_settings, frozen_setup, plan
+from sitemapcrawler.spiders.running import COLLECTED_AFTER, check_settings, collecting_seldom, plan
 
 
 def settings(name: str, value: object) -> Settings:
@@ -73,7 +74,20 @@ def test_earlier_log_stays_as_it_is(tmp_path: Path) -> None:
     assert log.read_text() == "earlier\n"
 
 
-def test_garbage_of_the_setup_is_collected_after_the_crawl() -> None:
-    with frozen_setup():
+@pytest.fixture
+def thresholds() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("thresholds")
+@pytest.mark.parametrize(("before", "during"), [((700, 10, 10), COLLECTED_AFTER), ((5000, 5, 5), (5000, 5, 5))])
+def test_default_thresholds_of_the_garbage_collector_are_raised_for_a_crawl(
+    before: tuple[int, int, int], during: tuple[int, int, int]
+) -> None:
+    gc.set_threshold(*before)
+    with collecting_seldom():
+        assert gc.get_threshold() == during
         assert gc.get_freeze_count() > 0
-    assert gc.get_freeze_count() == 0
+    assert (gc.get_threshold(), gc.get_freeze_count()) == (before, 0)
