@@ -106,6 +106,7 @@ class Judge:
         repeats: set[int] = set()
         for record, repeated, odd, form in file.suspects.odd_entries(urls, notes, file.has_any_values):
             facts = UrlFacts(record, file, repeated, notes.get(id(record)))
+            facts.is_only_elsewhere = bool(odd & BITS["place"] and not odd & BITS["loc"])
             rules, by_form = self._rules_on(record, odd, facts)
             said = file.forms.get((odd, form)) if by_form and form else None
             if said is None:

@@ -86,8 +86,10 @@ class Entries(StrEnum):
     calls plain: a usual URL inside the sitemap's folder that occurs once, with at most a usual lastmod, changefreq and
     priority. Nearly all entries of large files are plain, so such rules cost next to nothing."""
     ODD_LOC = "odd-loc"
-    """Of these, those whose URL is not usual, occurs again, or stands outside the sitemap's folder. For rules that
-    report nothing else; `ODD_LASTMOD` and the like in the same way."""
+    """Of these, those whose URL is not usual or occurs again. For rules that report nothing else; `ODD_LASTMOD` and the
+    like in the same way."""
+    ODD_PLACE = "odd-place"
+    """Of these, those whose URL is not below the sitemap's folder, or not usual."""
     ODD_LASTMOD = "odd-lastmod"
     ODD_CHANGEFREQ = "odd-changefreq"
     ODD_PRIORITY = "odd-priority"
@@ -281,13 +283,14 @@ def entry_rule(
     per: Per | str | None = None,
     many: str = "",
     by_value: bool = False,
+    entries: Entries | None = None,
 ) -> Callable[[Check], Check]:
     """Register a check as the rule `id`, which begins with the field that it is on, for pages and children with an odd
-    field of that name, and with `faults` for the reader's faults of that id. `per`, `many`, `by_value`: see
-    `rule`."""
+    field of that name, or for `entries`, and with `faults` for the reader's faults of that id. `per`, `many`,
+    `by_value`: see `rule`."""
 
     needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
-    entries = Entries(f"odd-{id.partition('-')[0]}")
+    entries = entries or Entries(f"odd-{id.partition('-')[0]}")
     return rule(id, severity, source, needs, also, entries, per, many, by_value, by_form=entries is Entries.ODD_LASTMOD)
 
 

@@ -362,6 +362,13 @@ class UrlFacts(EntryFacts):
     brief: bool = False
     """True for a rule that reports once per file or site, and has found something in the file: further messages are
     only counted, and need no line."""
+    is_only_elsewhere: bool = False
+    """True for a usual URL that is not below the folder of the file, so that its place is all that can be wrong."""
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Where the URL is relative to the file."""
+        return self.file.standing_of(self.record.loc) if self.is_only_elsewhere else super().standing
 
     @property
     def element(self) -> Element | None:

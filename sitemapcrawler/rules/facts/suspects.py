@@ -128,6 +128,7 @@ class Suspects:
         """{URL: earlier URL} for URLs of the current batch that differ only in case, escapes or final slashes."""
         self._now = iso(fetched_at)
         self._clean = clean_pattern(folders, CLEAN, own)
+        self._clean_elsewhere = clean_pattern(folders, CLEAN, own, anywhere=True)
         self._clean_child = clean_pattern(folders, CLEAN_CHILD)
         self._seen = Seen()
 
@@ -149,11 +150,12 @@ class Suspects:
         repeated = self._repeated(locs)
         self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
         odd = find_telling(locs).union(repeated, self.similar)
-        clean, now, note_on = self._clean, self._now, notes.get
+        clean, clean_elsewhere, now, note_on = self._clean, self._clean_elsewhere, self._now, notes.get
         for record, loc in zip(urls, locs, strict=True):
             moment = record.lastmod_at
+            odd_place = clean(loc) is None
             odd_loc = (
-                clean(loc) is None
+                (odd_place and clean_elsewhere(loc) is None)
                 or not MIN_LENGTH <= len(loc) <= MAX_LENGTH
                 or loc in odd
                 or record.loc_raw is not None
@@ -163,14 +165,15 @@ class Suspects:
             entry = None if note is None else note.written
             if (
                 odd_loc
+                or odd_place
                 or odd_moment
                 or record.recovered
                 or (entry and not is_plain(entry, record))
                 or (any_values and not entry and not has_only_plain_values(record))
             ):
                 fields, form = (ALL_ODD, "") if record.recovered else odd_fields(entry, record)
-                if odd_loc or odd_moment:
-                    fields |= odd_loc * BITS["loc"] | odd_moment * BITS["lastmod"]
+                if odd_loc or odd_place or odd_moment:
+                    fields |= odd_loc * BITS["loc"] | odd_place * BITS["place"] | odd_moment * BITS["lastmod"]
                     form = ""
                 yield record, loc in repeated and self._again(loc, repeated), fields, form
 
@@ -248,8 +251,8 @@ def is_plain(entry: Element | Unparsed, record: UrlRecord) -> bool:
     return True
 
 
-BITS = {name: 1 << place for place, name in enumerate(FIELDS)}
-"""One bit for each field."""
+BITS = {name: 1 << place for place, name in enumerate((*FIELDS, "place"))}
+"""One bit for each field, and one for a URL that is not below the sitemap's folder, or not usual."""
 ALL_ODD = sum(BITS.values())
 NO_DIGITS = str.maketrans("123456789", "0" * 9)
 PRIORITY = re.compile(r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?")
@@ -269,7 +272,7 @@ def odd_fields(entry: Element | Unparsed | None, record: UrlRecord) -> tuple[int
     odd = seen = 0
     form, simple = "", True
     for part in entry.content:
-        if isinstance(part, str) or part.name not in BITS:
+        if isinstance(part, str) or part.name not in FIELDS:
             continue
         bit = BITS[part.name]
         content = part.content
@@ -327,14 +330,18 @@ def has_only_plain_values(record: UrlRecord) -> bool:
 
 
 def clean_pattern(
-    folders: Sequence[str] | None, rest: str, own: Sequence[str] = ()
+    folders: Sequence[str] | None, rest: str, own: Sequence[str] = (), anywhere: bool = False
 ) -> Callable[[str], re.Match[str] | None]:
-    """Compile a test for clean URLs below any of `folders`, except the file's `own` URLs."""
+    """Compile a test for clean URLs below any of `folders`, except the file's `own` URLs. `anywhere`: also in other
+    folders of their hosts, and on other public hosts."""
     if folders is None:
         start = ANY_HOST
     else:
         usual = [folder for folder in folders if USUAL_FOLDER.fullmatch(folder)]
-        start = f"(?:{'|'.join(map(re.escape, usual))})" if usual else "(?!)"
+        if anywhere:
+            usual = sorted({"/".join(folder.split("/", 3)[:3]) + "/" for folder in usual})
+        start = "|".join([*map(re.escape, usual), *[ANY_HOST] * anywhere])
+        start = f"(?:{start})" if start else "(?!)"
     pattern = re.compile(start + rest)
     own = [re.escape(url) for url in own if pattern.fullmatch(url)]
     return re.compile(rf"(?!(?:{'|'.join(own)})\Z)" + pattern.pattern).fullmatch if own else pattern.fullmatch

@@ -150,7 +150,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
-@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_LOC)
+@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_PLACE)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
     feed, which may link anywhere.
@@ -175,6 +175,7 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     also=MISMATCH,
     many="are on another host by a leading www.",
     per=Per.SITE,
+    entries=Entries.ODD_PLACE,
 )
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The host differs from that of the sitemap by a leading `www.`.
@@ -196,6 +197,7 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     also=MISMATCH,
     many="are on another protocol than the sitemap",
     per=Per.SITE,
+    entries=Entries.ODD_PLACE,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL is http where the sitemap is https, or the other way round.
@@ -215,7 +217,7 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     Severity.WARNING,
     LOCATION,
     also=NOT_ALLOWED,
-    entries=Entries.ODD_LOC,
+    entries=Entries.ODD_PLACE,
     many="are outside the sitemap's folder",
     per=Per.SITE,
 )
