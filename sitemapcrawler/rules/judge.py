@@ -186,7 +186,9 @@ class Judge:
     def file(self, record: SitemapRecord, file: FileFacts) -> list[FindingRecord]:
         """Judge a complete file: its faults, its children and the file itself. Returns the findings."""
         on_entries = self._findings(record, file, self._listed_messages(file), gathers=True)
-        return on_entries + self._findings(record, file, self._file_messages(record, file)) + self.conclude(file)
+        on_file = self._findings(record, file, self._file_messages(record, file))
+        file.forget_urls()
+        return on_entries + on_file + self.conclude(file)
 
     def conclude(self, file: FileFacts | Counted) -> list[FindingRecord]:
         """Return the findings of rules that report once per file, after all entries. What rules report once per site
