@@ -76,6 +76,8 @@ class Command(ScrapyCommand):
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        assert self.settings is not None
+        self.settings.setdict(SETTINGS, PRIORITY)  # the help shows the log level
         super().add_options(parser)
         prepare(parser)
         add = parser.add_argument
@@ -111,7 +113,6 @@ class Command(ScrapyCommand):
                 opts.fail_on = _threshold(config)
             opts.spargs = arguments_of(found, opts, config)
             opts.out, opts.named = opts.spargs["report"], found.text
-            self.settings.setdict(SETTINGS, PRIORITY)
             if not self.settings.getlist(REPORT_FILES):
                 self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
             apply_progress_option(self.settings, opts)
