@@ -20,6 +20,9 @@ GZIP = b"\x1f\x8b"
 settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("busy machine")
 
+# Containers often set this: each program that a test starts would compile the package anew, more than a second's work.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A run in the background (`nohup`, `&`) ignores these, and so would every program that a test starts.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
