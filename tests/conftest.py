@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from tests.crawl import forks
 
@@ -19,6 +19,9 @@ GZIP = b"\x1f\x8b"
 
 settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("busy machine")
+
+# Containers often set this: each program that a test starts would compile the package anew, more than a second's work.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A run in the background (`nohup`, `&`) ignores these, and so would every program that a test starts.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -35,10 +38,13 @@ def fresh() -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     """One worker of pytest-xdist runs a module, and one runs all fleets: Ray wants its cluster up within 30 seconds,
-    which nobody can change, and two that start at once on two cores take longer."""
+    which nobody can change, and two that start at once on two cores take longer. The many examples of hypothesis run
+    without coverage, which makes rules three times as slow; modules of large inputs mark themselves."""
     for item in items:
         path = item.path.relative_to(TESTS)
         item.add_marker(pytest.mark.xdist_group("fleet" if path.parts[0] == "fleet" else str(path)))
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

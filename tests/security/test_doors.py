@@ -145,6 +145,7 @@ def test_other_commands_listen_nowhere(command: str, tmp_path: Path, monkeypatch
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_fleet_listens_on_loopback_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ray's processes talk by ports and sockets; nobody else's machine reaches them, and none stays."""
     pytest.importorskip("ray")

@@ -365,7 +365,7 @@ class TestPlaces:
 
 
 class TestStrangers:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=25, deadline=None)
     @given(st.lists(FINDINGS, min_size=1, max_size=3))
     def test_whatever_they_wrote_the_log_is_valid_and_shows_it(
         self, validate: Any, findings: list[FindingRecord]

@@ -290,6 +290,7 @@ def test_what_a_hook_says_when_it_fails_is_made_inert(caplog: pytest.LogCaptureF
             raise ValueError(entry.lastmod)
 
     spider: Any = get_crawler(Failing)._create_spider()
+    caplog.clear()  # of what Scrapy logs at its start where a test before this one has lowered the level
     entry = UrlRecord("https://a.example/", lastmod="\x1b[2J\u202egood")
     assert list(PageRequests(spider, spider._page_failed).for_batch(UrlBatch("", [entry]))) == []
     [told] = caplog.records

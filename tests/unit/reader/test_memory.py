@@ -12,6 +12,8 @@ from sitemapcrawler.reader import Document, Limits, faults, formats, strict, xml
 from sitemapcrawler.reader import entries as extensions
 from tests.unit.reader.reading import CORE, END, GOOD, URL, URLSET, url
 
+pytestmark = pytest.mark.no_cover
+
 CHUNK = 1 << 11  # bytes
 FEW, MANY = 8, 32  # chunks
 MORE = 15_000

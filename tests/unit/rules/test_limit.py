@@ -24,6 +24,8 @@ from .expecting import bad_files, rules_of
 from .judged_as import check
 from .judging import judge
 
+pytestmark = pytest.mark.no_cover
+
 OURS = rules_of("limit")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 ONE = f'<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'.encode()

@@ -23,6 +23,8 @@ from .expecting import bad_files
 from .judging import URL, judge
 from .mutated import CORE, DOCUMENTS, Mutation, good, mutations
 
+pytestmark = pytest.mark.no_cover
+
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
 FILES = {"urlset": "sitemap.xsd", "sitemapindex": "siteindex.xsd"}
 CASES = [*mutations()]

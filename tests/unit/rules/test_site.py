@@ -11,6 +11,8 @@ from sitemapcrawler.namespaces.extensions import Image, News, Video
 
 from .sites import HOME, A, B, C, Site, page
 
+pytestmark = pytest.mark.no_cover
+
 TWICE, DATES = "cross-duplicate-url", "cross-conflicting-lastmod"
 HOST, PROTOCOL = "cross-mixed-host", "cross-mixed-protocol"
 COVERAGE, NEWS = "cross-lastmod-coverage", "cross-news-in-general"

@@ -20,6 +20,8 @@ from sitemapcrawler.schemas import check, schema, text_of
 from sitemapcrawler.schemas.check import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, FormWriter, core_namespaces, violations
 from sitemapcrawler.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation
 
+pytestmark = pytest.mark.no_cover
+
 LOC = "<loc>https://example.com/abc</loc>"
 DECLARED = " ".join(f'xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in OWN)
 VIDEO = (
@@ -137,7 +139,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.lists(PARTS, max_size=4), st.lists(PARTS, max_size=5)), min_size=1, max_size=4))
 def test_entries_without_a_violation_are_those_that_the_schema_allows(
     bodies: list[tuple[list[str], list[str]]],
@@ -199,7 +201,7 @@ def trees(draw: st.DrawFn, depth: int = 0) -> Element:
     return element
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(trees(), min_size=1, max_size=3), st.sampled_from(["urlset", "sitemapindex"]), URIS)
 def test_no_tree_makes_it_fail(trees: list[Element], root: str, core: str) -> None:
     entries = []

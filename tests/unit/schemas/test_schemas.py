@@ -11,6 +11,8 @@ from lxml import etree
 
 from sitemapcrawler.schemas import schema
 
+pytestmark = pytest.mark.no_cover
+
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
 NAMESPACES = (
@@ -52,7 +54,7 @@ def test_verdicts_are_those_of_the_official_schema(root: str, entry: str, file: 
     official, ours = etree.XMLSchema(file=str(OFFICIAL / file)), schema(root)
     seen: set[bool] = set()
 
-    @settings(max_examples=1500, deadline=None, derandomize=True)
+    @settings(max_examples=300, deadline=None, derandomize=True)
     @given(st.lists(st.lists(ELEMENTS, max_size=5).map("".join), max_size=3), st.sampled_from(["", " a='1'"]))
     def agree(entries: list[str], attribute: str) -> None:
         body = "".join(f"<{entry}{attribute}>{content}</{entry}>" for content in entries)
