@@ -3,7 +3,7 @@ PYTHON = python3
 BIN = .venv/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests of what depends on the inside of Scrapy, and of whole crawls.
-OLDEST = $(addprefix tests/unit/,crawl download extensions feeds middlewares pages pipelines verification) \
+OLDEST = $(addprefix tests/unit/,crawl download extensions feeds middlewares pages pipelines spiders verification) \
 	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py scrapy_cloud.py stopping.py)
 
 help:

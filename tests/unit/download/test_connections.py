@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
+from scrapy.settings.default_settings import TWISTED_REACTOR
+from scrapy.utils.reactor import install_reactor
 from scrapy.utils.test import get_crawler
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred, succeed
@@ -47,6 +49,12 @@ from sitemapcrawler.download.connections import (
 from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
 from sitemapcrawler.urls import Authority
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> None:
+    """Install the reactor of a crawl: the order of the tests must not decide whether there is one."""
+    install_reactor(TWISTED_REACTOR)
 
 
 class Recorder(Clock):
