@@ -80,8 +80,8 @@ def document(inspection: Inspection, row: Row) -> dict[str, object]:
 
 
 def text(inspection: Inspection, row: Row) -> str:
-    """Encode the document in ASCII, which survives every terminal and character set."""
-    return json.dumps(document(inspection, row), indent=2) + "\n"
+    """Encode the document in ASCII, which every terminal and character set shows, without commands to a CI server."""
+    return json.dumps(document(inspection, row), indent=2).replace(COMMAND, r"#\u0023") + "\n"
 
 
 def _sitemap(row: dict[str, object], record: SitemapRecord, inspection: Inspection) -> dict[str, object]:
