@@ -1,4 +1,8 @@
-"""Finds every sitemap of a domain, reads all of them and writes one row per listed URL."""
+"""Finds every sitemap of a domain, reads all of them and writes one row per listed URL.
+
+Exports the public names, and imports their modules on first use, so that reading a file brings no Scrapy along. Start
+reading in `spiders/sitemap.py` for a crawl, or in `api/sitemaps.py` for a single file.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Scrapy commands, one per module: audit, inspect, validate, crawl and fleet.
 
 Importing this package checks that the required packages are installed: Scrapy imports it before it looks for a command,
-and a server that runs this project from an egg installs no dependencies.
+and a server that runs this project from an egg installs no dependencies. Commands may import every other package. Start
+reading in `audit.py`; `running.py` and `targets.py` are what they share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Audit rules: one function per rule, one module per topic. `all_rules` returns the catalogue."""
+"""Audit rules: one function per rule, one module per topic. `all_rules` returns the catalogue.
+
+May import `replies`, `reader`, `robots`, `items`, `namespaces` and `urls`, never Scrapy or the database. Start reading
+in `registry.py`, then in `families/loc.py` and `judge.py`.
+"""
 
 from __future__ import annotations
 
