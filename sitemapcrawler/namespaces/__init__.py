@@ -65,5 +65,5 @@ def resembled(element: Element) -> Namespace | None:
 
 
 def shown(uri: str) -> str:
-    """Return a namespace as messages name it: in quotes if nobody would see its blanks, `none` if it is empty."""
+    """Return a namespace as messages name it: in quotes if it begins or ends with blanks, `none` if it is empty."""
     return (uri if uri == uri.strip() else repr(uri)) or "none"

@@ -47,9 +47,9 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
     of the host are no findings of their own.
-    Fix: Check the name of the host, and repair its server, so that /robots.txt answers 200, or 404 where there is none.
+    Fix: Check the host name, and repair its server, so that /robots.txt answers 200, or 404 if it does not exist.
     Bad: `HTTP/1.1 503 Service Unavailable`
-    Good: status 200, or 404 where there is none
+    Good: status 200, or 404 if it does not exist
     """
     reason = facts.policy.reason or "no answer"
     if facts.policy.outcome is not RobotsOutcome.UNREACHABLE or any(words in reason for words in OURS):
@@ -100,7 +100,7 @@ def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
 
     Why: crawlers look for rules in whatever comes with status 200, and find none, or wrong ones. Servers that answer
     every path with their app shell do this. Prerenderers wrap robots.txt in a page: its sitemaps are read all the same.
-    Fix: Serve robots.txt as plain text, or answer 404 where there is none.
+    Fix: Serve robots.txt as plain text, or answer 404 if it does not exist.
     Bad: `<!DOCTYPE html><html>...`
     Good: plain text with rules, or status 404
     """
