@@ -26,11 +26,11 @@ and value* is one for each dead image, wrong code and the like, however many ent
 these entries name the rule in `issues`. Notes of a rule with a higher severity are reported per file, too. In a
 robots.txt, which is a file as well, a line is an entry.
 
-`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas (`schemas/`),
-which are read from the package and written from the facts of the protocol. They agree with the official ones of
-sitemaps.org and Google: `tests/unit/schemas/` compares the verdicts of both on thousands of generated documents,
-valid and mutated, and lists the differences with their reasons; `tests/unit/rules/test_schema.py` shows that each
-single fault that an official schema rejects is one finding.
+`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas
+(`namespaces/schemas/`), which are read from the package and written from the facts of the protocol. They agree with the
+official ones of sitemaps.org and Google: `tests/unit/namespaces/schemas/` compares the verdicts of both on thousands of
+generated documents, valid and mutated, and lists the differences with their reasons; `tests/unit/rules/test_schema.py`
+shows that each single fault that an official schema rejects is one finding.
 
 *Elsewhere* names the report of another tool that shows the same fault.
 

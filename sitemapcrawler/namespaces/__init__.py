@@ -1,6 +1,7 @@
 """Sitemap namespaces: the protocol's own, extensions (image, video, news, hreflang), and the elements they come from.
 
-May import `urls`. Start reading in `declared.py`, then `extensions.py`. Plug-ins add a namespace with `register`.
+May import `urls`. Start reading in `declared.py`, then `extensions.py`; `schemas/` checks the structure of entries.
+Plug-ins add a namespace with `register`.
 """
 
 from __future__ import annotations

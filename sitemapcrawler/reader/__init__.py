@@ -1,6 +1,6 @@
 """Reads sitemaps from bytes: gzip, encodings, XML, feeds, text, and recovery of broken files, as a stream.
 
-May import `schemas`, `namespaces`, `urls` and `items`, never Scrapy. Start reading in `document.py`.
+May import `namespaces`, `urls` and `items`, never Scrapy. Start reading in `document.py`.
 """
 
 from sitemapcrawler.reader.document import Document

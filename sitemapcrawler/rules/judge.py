@@ -13,6 +13,10 @@ from typing import cast
 from sitemapcrawler.items import FindingRecord, JsonObject, Notes, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.namespaces.element import Element, Unparsed
+from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
+from sitemapcrawler.namespaces.schemas.plugged import plugged_violations
+from sitemapcrawler.namespaces.schemas.repairs import ENTRIES
+from sitemapcrawler.namespaces.schemas.repairs import RULES as SCHEMA_RULES
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.replies import Reason
 from sitemapcrawler.rules.choice import Choice
@@ -44,10 +48,6 @@ from sitemapcrawler.rules.registry import (
     Severity,
     SiteMessage,
 )
-from sitemapcrawler.schemas.check import core_namespaces, violations
-from sitemapcrawler.schemas.plugged import plugged_violations
-from sitemapcrawler.schemas.repairs import ENTRIES
-from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.display import masked, masked_url, quoted
 

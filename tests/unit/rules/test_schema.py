@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from sitemapcrawler.items import FindingRecord, UrlRecord
+from sitemapcrawler.namespaces.schemas import schema
+from sitemapcrawler.namespaces.schemas.repairs import RULES as SCHEMA_RULES
 from sitemapcrawler.reader.plain import read_plain
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules import judge as judging
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.schemas import schema
-from sitemapcrawler.schemas.repairs import RULES as SCHEMA_RULES
 
 from .expecting import bad_files
 from .judging import URL, judge

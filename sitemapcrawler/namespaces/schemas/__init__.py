@@ -1,6 +1,6 @@
 """XML Schemas for sitemaps and their extensions, and readable messages for violations.
 
-May import `namespaces` and `urls`. Start reading in `check.py`.
+May import the modules of `namespaces`, and `urls`. Start reading in `check.py`.
 """
 
 from __future__ import annotations

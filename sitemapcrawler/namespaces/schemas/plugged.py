@@ -13,9 +13,9 @@ from threading import Lock
 from lxml import etree
 
 from sitemapcrawler.namespaces import Element, plugged
-from sitemapcrawler.schemas import parser
-from sitemapcrawler.schemas.check import ILLEGAL, NAMESPACE
-from sitemapcrawler.schemas.repairs import SCHEMA, Violation
+from sitemapcrawler.namespaces.schemas import parser
+from sitemapcrawler.namespaces.schemas.check import ILLEGAL, NAMESPACE
+from sitemapcrawler.namespaces.schemas.repairs import SCHEMA, Violation
 
 MAX_PARTS = 10_000
 """Elements of one object that are validated; lxml counts up to 65,535 lines."""

@@ -19,8 +19,8 @@ from lxml import etree
 
 from sitemapcrawler.namespaces import CORE, OWN
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.schemas import schema
-from sitemapcrawler.schemas.repairs import (
+from sitemapcrawler.namespaces.schemas import schema
+from sitemapcrawler.namespaces.schemas.repairs import (
     ATTRIBUTE,
     ATTRIBUTES,
     HOLDERS,

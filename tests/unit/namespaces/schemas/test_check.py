@@ -15,10 +15,17 @@ from sitemapcrawler.namespaces import CORE, OWN
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import IMAGE
 from sitemapcrawler.namespaces.extensions import VIDEO as VIDEO_URI
+from sitemapcrawler.namespaces.schemas import check, schema, text_of
+from sitemapcrawler.namespaces.schemas.check import (
+    JUDGED,
+    JUDGED_ATTRIBUTES,
+    STAND_INS,
+    FormWriter,
+    core_namespaces,
+    violations,
+)
+from sitemapcrawler.namespaces.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation
 from sitemapcrawler.reader import Document
-from sitemapcrawler.schemas import check, schema, text_of
-from sitemapcrawler.schemas.check import JUDGED, JUDGED_ATTRIBUTES, STAND_INS, FormWriter, core_namespaces, violations
-from sitemapcrawler.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation
 
 pytestmark = pytest.mark.no_cover
 

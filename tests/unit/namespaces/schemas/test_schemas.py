@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from sitemapcrawler.schemas import schema
+from sitemapcrawler.namespaces.schemas import schema
 
 pytestmark = pytest.mark.no_cover
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
+OFFICIAL = Path(__file__).parents[5] / "shared" / "xsd"
 NAMESPACES = (
     f'xmlns="{CORE}" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
     ' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'

@@ -14,7 +14,7 @@ from lxml import etree
 
 from sitemapcrawler.namespaces import CORE, OWN, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.schemas import parser, text_of
+from sitemapcrawler.namespaces.schemas import parser, text_of
 from sitemapcrawler.urls.display import quoted
 
 XS = "{http://www.w3.org/2001/XMLSchema}"
