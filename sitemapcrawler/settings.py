@@ -59,7 +59,7 @@ DOWNLOADER_MIDDLEWARES = {
     "sitemapcrawler.middlewares.adapted.StoppableRetryMiddleware": 550,
     "sitemapcrawler.middlewares.politeness.PolitenessMiddleware": 560,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "sitemapcrawler.middlewares.robots.RobotsMiddleware": 100,
+    "sitemapcrawler.middlewares.adapted.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "sitemapcrawler.middlewares.adapted.CollectedBodyCompressionMiddleware": 590,
     "sitemapcrawler.middlewares.credentials.CredentialsMiddleware": 950,

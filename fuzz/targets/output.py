@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 from fuzz.inputs import in_time
-from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
 MAX_BYTES = 256

@@ -16,14 +16,15 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
+    Config,
     add_progress_option,
     apply_progress_option,
     complain,
     describe_arguments,
     leave_out_reported,
     prepare,
+    read_config,
     refuse,
     spider_arguments,
     without_options,

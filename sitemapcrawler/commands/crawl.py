@@ -9,13 +9,13 @@ import sys
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
-from sitemapcrawler.commands.config import read_config
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
     describe_arguments,
     open_stderr,
     prepare,
+    read_config,
     refuse,
 )
 from sitemapcrawler.commands.targets import target

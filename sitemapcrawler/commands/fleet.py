@@ -13,13 +13,14 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.log import configure_logging
 
-from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
+    Config,
     add_progress_option,
     apply_progress_option,
     complain,
     open_stderr,
     prepare,
+    read_config,
     refuse,
     spider_arguments,
     without_options,

@@ -17,13 +17,14 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
-from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
+    Config,
     add_progress_option,
     apply_progress_option,
     complain,
     leave_out_retries,
     prepare,
+    read_config,
     refuse,
     spider_arguments,
     without_options,

@@ -20,13 +20,14 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.cli import quiet_interrupts
 from sitemapcrawler.commands import targets
-from sitemapcrawler.commands.config import Config, read_config
 from sitemapcrawler.commands.running import (
+    Config,
     add_progress_option,
     apply_progress_option,
     leave_out_retries,
     open_stderr,
     prepare,
+    read_config,
     refuse,
     spider_arguments,
     without_options,

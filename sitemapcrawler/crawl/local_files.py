@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.frontier import Selection
-from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.items import FreshBatch, SitemapEnd, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.formats import LIST, TEXT, format_named

@@ -1,4 +1,5 @@
-"""Scrapy extension that shows progress: live on a terminal, else as a log line at intervals."""
+"""Scrapy extension that measures the progress of a crawl, and shows it: live on a terminal, else as a log line at
+intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +20,6 @@ from scrapy.utils.asyncio import create_looping_call
 
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Repeating
-from sitemapcrawler.extensions.gauge import Gauge
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.terminal.progress import IN_LINE, Row, line, max_hosts, rows
@@ -27,6 +27,166 @@ from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 
 if TYPE_CHECKING:
     from sitemapcrawler.terminal.display import Display
+import heapq
+import time
+from collections.abc import Callable, Mapping
+
+from scrapy.core.downloader import Slot
+
+from sitemapcrawler.items import JsonObject
+from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.reader.formats import format_names
+from sitemapcrawler.terminal.progress import Checks, HostProgress, Pace, Progress, Snapshot, expected, seconds_left
+from sitemapcrawler.verification.status import Status
+
+SHOWN_HOSTS = 6
+"""Maximum hosts in a measurement."""
+RECENT_S = 5.0
+"""Seconds for which an idle host stays in the display, so that it does not flicker."""
+
+Rests = Callable[[str], float]
+
+
+class Gauge:
+    """Measures a crawl without changing it. Any thread may take a measurement, one at a time."""
+
+    def __init__(self, crawler: Crawler, audit: Audit | None, window: float, rests: Rests | None = None) -> None:
+        """`audit`: None for a spider that is not ours. `window`: seconds over which speed is measured. `rests`:
+        returns the seconds for which a host's slot rests."""
+        self._crawler = crawler
+        self._audit = audit
+        self._pace = Pace(window)
+        self._rests = rests
+        self._started = time.monotonic()
+        self._shown: list[str] = []
+        self._in_earlier: int | None = None
+
+    def measure(self, shown: int = SHOWN_HOSTS) -> Progress:
+        """Measure the current progress. `shown`: maximum hosts."""
+        now = time.monotonic()
+        counts = self._other(now) if self._audit is None else self._counts(self._audit, now)
+        hosts, others = self._hosts(shown)
+        slots = list(self._slots.values())
+        return Progress(
+            elapsed=now - self._started,
+            per_second=self._pace.urls,
+            answers=self._stat("response_received_count"),
+            in_flight=sum(len(slot.transferring) for slot in slots),
+            waiting=sum(len(slot.queue) for slot in slots),
+            hosts=hosts,
+            other_hosts=others,
+            **counts,
+        )
+
+    def _stat(self, name: str) -> int:
+        return int(self._crawler.stats.get_value(name) or 0)
+
+    def _other(self, now: float) -> JsonObject:
+        items = self._stat("item_scraped_count")
+        self._pace.add(Snapshot(now, items))
+        return {"phase": "crawling", "urls": items}
+
+    def _counts(self, audit: Audit, now: float) -> dict[str, object]:
+        status, earlier = audit.status, self._earlier(audit.job)
+        counted = self._stat("sitemap/urls")
+        read = max(audit.reading.records, self._stat("sitemap/files"))  # files of a finished job are only counted
+        known = max(read, audit.frontier.queued_count)
+        files = min(read + earlier, known)
+        begun = min(audit.reading.begun + earlier, known)
+        listed = max(audit.selection.count, counted)
+        done, waiting = status.by_host if status is not None else ({}, {})
+        busiest = heapq.nlargest(SHOWN_HOSTS, list(waiting.items()), key=lambda item: item[1])
+        checked = {host: done[host] for host, _ in busiest}
+        self._pace.add(Snapshot(now, counted, checked, sum(list(done.values()))))
+        checks = None
+        if status is not None:
+            in_all = expected(listed, *self._of_urls(begun, known, audit.phase is not None))
+            checks = self._checks(
+                status, audit.selection.earlier, in_all, sum(list(done.values())), dict(waiting), dict(busiest)
+            )
+        return {
+            "phase": self._phase(audit, known, listed, bool(waiting)),
+            "urls": listed,
+            "files": files,
+            "known_files": known,
+            "share": begun / known if known else None,
+            "severities": dict(audit.judge.severities),
+            "checks": checks,
+        }
+
+    def _earlier(self, job: Job | None) -> int:
+        """Files that earlier runs of the job have read."""
+        if self._in_earlier is None and job is not None:
+            self._in_earlier = sum(done.hit for done in job.done.values())
+        return self._in_earlier or 0
+
+    def _of_urls(self, begun: float, known: int, whole: bool) -> tuple[float, int]:
+        """Return how many files of URLs were read, and are known: without indexes, and all of them once reading has
+        ended (`whole`)."""
+        indexes = sum(self._stat(f"sitemap/format/{name}") for name in format_names(lambda format: format.is_index))
+        return (known if whole else begun) - indexes, known - indexes
+
+    def _checks(
+        self,
+        status: Status,
+        earlier: int,
+        urls: float | None,
+        done: int,
+        waiting: Mapping[str, int],
+        busiest: Mapping[str, int],
+    ) -> Checks:
+        """Return the state of the verification. `earlier`: URLs that earlier runs have listed; `urls`: estimate of
+        all."""
+        known = done + sum(waiting.values()) + status.candidates
+        in_all = float(known) if status.holding else to_check(known, status.offered, earlier, urls)
+        left = None if in_all is None else seconds_left(self._pace, in_all - done, busiest)
+        return Checks(done, known, in_all, self._pace.checked, left, dict(status.replies))
+
+    @staticmethod
+    def _phase(audit: Audit, known: int, listed: int, verifying: bool) -> str:
+        if audit.stop.early:
+            return "stopping"
+        if audit.phase is not None:
+            return audit.phase
+        if verifying:
+            return "verifying"
+        return "reading" if known or listed else "discovering"
+
+    @property
+    def _slots(self) -> dict[str, Slot]:
+        return self._crawler.engine.downloader.slots
+
+    def _hosts(self, shown: int) -> tuple[tuple[HostProgress, ...], int]:
+        """Return the busiest hosts, preferably those of the previous measurement, and the number of other busy
+        hosts."""
+        slots = self._slots
+        busy = {name: len(slot.active) for name, slot in list(slots.items()) if is_busy(slot)}
+        stay = [name for name in self._shown if name in busy][:shown]
+        new = heapq.nlargest(shown - len(stay), busy.keys() - stay, key=lambda name: (busy[name], name))
+        self._shown = sorted([*stay, *new])
+        found = [self._host(name, slots[name]) for name in self._shown]
+        return tuple(found), len(busy) - len(found)
+
+    def _host(self, name: str, slot: Slot) -> HostProgress:
+        rests = self._rests(name) if self._rests is not None else 0.0
+        asked = next(iter(slot.transferring), None)
+        url = None if asked is None else asked.url
+        return HostProgress(name, len(slot.transferring), len(slot.queue), slot.delay, rests, url)
+
+
+def to_check(known: int, offered: int, earlier: int, urls: float | None) -> float | None:
+    """Estimate the URLs to check once all `urls` are listed, assuming the same share as so far: `known` of those
+    `offered`. None if it is too early to say."""
+    rest = None if urls is None else urls - earlier - offered
+    if rest is None or (rest > 0 and not offered):
+        return None
+    return known + rest * known / offered if rest > 0 else float(known)
+
+
+def is_busy(slot: Slot) -> bool:
+    """True for a download slot that has requests, or had some a moment ago."""
+    return bool(slot.active) or time.monotonic() - slot.lastseen < RECENT_S
+
 
 logger = logging.getLogger(__name__)
 

@@ -1,12 +1,20 @@
-"""Columns for people: the URLs of a crawl as a flat table, which the formats csv and xlsx share."""
+"""Tables for people: the URLs of a crawl as flat columns, and cells that a spreadsheet does not run as formulas.
+
+The formats csv and xlsx share the columns. Formulas in cells of untrusted text are known as CSV injection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import _csv
+import csv
+import math
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from types import NoneType
+from typing import Any, TypeGuard
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
@@ -90,3 +98,142 @@ URLS = (
     Column("recovered", 0, attrgetter("recovered")),
 )
 """Columns of url records, in order."""
+
+
+SEPARATORS = ",;\t\r\n"
+"""Characters at which spreadsheets split lines into cells, depending on the user's locale."""
+DELIMITER = ","
+_QUOTED = ',"\r\n'
+"""Characters for which `csv.writer` quotes a cell by default."""
+
+_UNSEEN = r"""[\s\x00-\x20\x7f-\xa0\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"']*+"""
+"""Invisible characters and quotes, which may precede a formula."""
+_UNSEEN_WITHIN = rf"(?:(?![\t\r\n]){_UNSEEN[:-2]})*+"
+"""The same after a separator, stopping at the next one, which keeps matching time linear."""
+_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+"""Start of a formula, including full-width forms. Source: https://owasp.org/www-community/attacks/CSV_Injection"""
+_FORMULA = re.compile(rf"'*+[\t\r\n]|{_UNSEEN}{_SIGN}")
+"""Text to prefix with `'`. Leading `'` are skipped, so that no two texts give the same cell."""
+_NUMBER = r"-[0-9]+(?:\.[0-9]+)?"
+_JSON_NUMBER = rf"{_NUMBER}(?:[eE][+-]?[0-9]+)?[,\]}}]"
+
+_NUMBERS = frozenset({int, float, NoneType})
+_SHOWN_IF_FALSE = frozenset({int, float, bool})
+_TRUTHS = frozenset({bool, NoneType})
+_TRUTH_CELLS = {True: "true", False: "false", None: ""}
+_TEXTS = frozenset({str, NoneType})
+_LISTS = frozenset({list, tuple})
+
+
+class Cells:
+    """Converts values to cells that a spreadsheet does not run as formulas.
+
+    `delimiter`: cell separator; None if the dialect quotes cells in a way that spreadsheets do not know, so that they
+    split lines at each of `SEPARATORS`. `written`: returns a text as the table's encoding represents it, if that drops
+    or replaces characters.
+    """
+
+    def __init__(self, delimiter: str | None = DELIMITER, written: Callable[[str], str] | None = None) -> None:
+        self._separators = [each for each in SEPARATORS if each != delimiter]
+        between = f"([{''.join(self._separators)}])"
+        self._inner = re.compile(rf"{between}(?={_UNSEEN_WITHIN}{_SIGN})(?!{_NUMBER}(?:[{SEPARATORS}]|$))")
+        self._put_in = re.compile(rf"{between}'(?={_UNSEEN_WITHIN}{_SIGN})")
+        self._inner_json = re.compile(rf"{between}({_UNSEEN_WITHIN})(?!{_JSON_NUMBER})({_SIGN})")
+        self._written = written
+
+    def disarmed(self, text: str) -> str:
+        """Insert `'` where a spreadsheet would run the text, or what it takes for a cell of it, as a formula. Negative
+        numbers stay unchanged."""
+        if self._written:
+            text = self._written(text)
+        if self._is_split(text):
+            text = self._inner.sub(r"\1'", text)
+        return f"'{text}" if _FORMULA.match(text) and not re.fullmatch(_NUMBER, text) else text
+
+    def armed(self, text: str) -> str:
+        """Reverse `disarmed`; any other text is returned unchanged."""
+        shown = text.removeprefix("'")
+        candidates = (self._put_in.sub(r"\1", shown), shown, self._put_in.sub(r"\1", text))
+        return next((candidate for candidate in candidates if self.disarmed(candidate) == text), text)
+
+    def disarmed_json(self, text: str) -> str:
+        """Escape signs in JSON that a spreadsheet would take for the start of a formula; the value stays the same."""
+        if self._written:
+            text = self._written(text)
+        return self._inner_json.sub(_escaped, text) if self._is_split(text) else text
+
+    def cell(self, value: object, structure: Callable[[object], str]) -> object:
+        """Convert one value to disarmed text or a number. Null and empty values become an empty cell; `structure`
+        converts lists and objects."""
+        if isinstance(value, str):
+            return self.disarmed(value)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        if isinstance(value, float):
+            return ""
+        return structure(value) if value else ""
+
+    def column(
+        self,
+        values: Sequence[Any],  # Any: a feed may hold any item
+        structure: Callable[[object], str],
+        join: str | None = None,
+    ) -> Sequence[object]:
+        """Convert a column; same result as `cell` for each value, but faster. `join`: what `structure` joins lists of
+        texts by, if it does."""
+        kinds = set(map(type, values))
+        if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
+            return [""] * len(values)
+        if join is not None and not kinds.isdisjoint(_LISTS):
+            values = [join.join(value) if is_texts(value) else value for value in values]
+            kinds = set(map(type, values))
+        if kinds <= _TRUTHS:
+            return [_TRUTH_CELLS[value] for value in values]
+        if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):
+            return values
+        if kinds <= _TEXTS:
+            if self._written or self._is_split("".join(filter(None, values))):
+                shown = {text: text and self.disarmed(text) for text in set(values)}
+                return [shown[text] for text in values]
+            # No formula starts with a letter or digit.
+            return [text if text is None or text[:1].isalnum() else self.disarmed(text) for text in values]
+        return [self.cell(value, structure) for value in values]
+
+    def _is_split(self, text: str) -> bool:
+        return any(separator in text for separator in self._separators)
+
+
+def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | None = None) -> Cells:
+    """Return the cells for a dialect of `csv.writer`. `errors`: error handler of the encoding; None if characters that
+    `encoding` lacks become backslash escapes."""
+    is_usual = dialect.quoting != csv.QUOTE_NONE and dialect.quotechar == '"' and dialect.doublequote
+    delimiter = dialect.delimiter if is_usual and dialect.escapechar is None else None
+    return Cells(delimiter, partial(_written, encoding or "utf-8", errors) if errors else None)
+
+
+def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
+    """Quote a column of several as `csv.writer` does by default, but faster."""
+    try:
+        texts, together = values, "".join(values)
+    except TypeError:  # not only texts
+        texts = ["" if value is None else str(value) for value in values]
+        together = "".join(texts)
+    if not any(character in together for character in _QUOTED):
+        return texts
+    return ['"' + text.replace('"', '""') + '"' if any(map(text.__contains__, _QUOTED)) else text for text in texts]
+
+
+def is_texts(value: object) -> TypeGuard[Sequence[str]]:
+    """True for a list of texts, also an empty one."""
+    return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
+
+
+def _written(encoding: str, errors: str, text: str) -> str:
+    return text if text.isascii() else text.encode(encoding, errors).decode(encoding)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    separator, unseen, sign = found.groups()
+    return f"{separator}{unseen}\\u{ord(sign):04x}"

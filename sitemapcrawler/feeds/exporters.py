@@ -21,8 +21,7 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
-from sitemapcrawler.feeds.cells import cells_of, is_texts, quoted
-from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column
+from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is_texts, quoted
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet

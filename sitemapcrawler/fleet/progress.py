@@ -16,19 +16,21 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.extensions.progress import is_live, logs_elsewhere
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.leases import Running
-from sitemapcrawler.terminal.pace import Moment, Pace, seconds_left
 from sitemapcrawler.terminal.progress import (
     FAINT,
     GAP,
     LABEL,
     LONGEST_NAME,
     SHORTEST_NAME,
+    Pace,
     Row,
+    Snapshot,
     apart,
     bar_in_rest,
     clock,
     fitted,
     in_brackets,
+    seconds_left,
     speed,
     time_left,
 )
@@ -55,8 +57,8 @@ class FleetPace:
 
     def add(self, at: float, urls: int, domains: int) -> None:
         """Add a measurement. `at`: monotonic time in seconds; `domains`: ended in this run, including failed ones."""
-        self._urls.add(Moment(at, urls))
-        self._domains.add(Moment(at, 0, checked_in_all=domains))
+        self._urls.add(Snapshot(at, urls))
+        self._domains.add(Snapshot(at, 0, checked_in_all=domains))
 
     @property
     def urls_per_second(self) -> float | None:

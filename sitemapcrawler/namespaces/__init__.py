@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from sitemapcrawler.namespaces.declared import NAMESPACES, Namespace, declared, find, plugged, register
 from sitemapcrawler.namespaces.element import Element, attributed, either, nested, text
-from sitemapcrawler.namespaces.extensions import HREFLANG
-from sitemapcrawler.namespaces.media import MEDIA
+from sitemapcrawler.namespaces.extensions import HREFLANG, MEDIA
 
 __all__ = [
     "CORE",

@@ -16,7 +16,7 @@ from typing import Literal
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.media import MEDIA, media_of
+from sitemapcrawler.namespaces.extensions import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import ENTRIES, Entries, Entry, keep
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults

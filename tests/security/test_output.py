@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.extensions.logs import MAX_LINE, MAX_LINES, inert_traceback, make_inert
-from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.urls.display import inert
 from tests.crawl.crawling import Crawl

@@ -117,7 +117,7 @@ def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: py
 
 def test_every_command_of_ours_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    assert modules == {*cli.COMMANDS, "config", "fetching", "running", "targets"}
+    assert modules == {*cli.COMMANDS, "fetching", "running", "targets"}
 
 
 def test_arguments_default_to_those_of_the_process(

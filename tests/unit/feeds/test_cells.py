@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds.cells import Cells, cells_of, quoted
+from sitemapcrawler.feeds.columns import Cells, cells_of, quoted
 
 CELLS = Cells()
 UNSEEN = "\"'" + "".join(

@@ -20,7 +20,7 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.feeds.cells import Cells
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.items import (

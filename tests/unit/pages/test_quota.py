@@ -8,7 +8,7 @@ from scrapy import Request
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.pages.requests import KEY_BYTES, Quota
+from sitemapcrawler.pages.walking import KEY_BYTES, Quota
 
 FINGERPRINT = RequestFingerprinter(get_crawler()).fingerprint
 

@@ -25,14 +25,13 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import stopping
 from sitemapcrawler.items import UrlBatch
-from sitemapcrawler.pages.requests import PageRequests
-from sitemapcrawler.pages.settings import ACCEPTED, complete, is_guarded, one_line_errors, page_params
-from sitemapcrawler.pages.spider import Room
+from sitemapcrawler.pages.spider import ACCEPTED, Room, complete, is_guarded, one_line_errors, page_params
+from sitemapcrawler.pages.walking import PageRequests
 
 DATA = Path(__file__).parents[2] / "data/good"
 ROBOTS, OURS = (
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
-    "sitemapcrawler.middlewares.robots.RobotsMiddleware",
+    "sitemapcrawler.middlewares.adapted.RobotsMiddleware",
 )
 
 

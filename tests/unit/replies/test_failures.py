@@ -22,7 +22,7 @@ from twisted.web.http import _DataLoss
 
 from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.handlers import SchemeRefused
-from sitemapcrawler.middlewares.robots import Forbidden
+from sitemapcrawler.middlewares.adapted import Forbidden
 from sitemapcrawler.replies import Reason, ReplyKind, kind_of
 from sitemapcrawler.replies.kinds import bare
 

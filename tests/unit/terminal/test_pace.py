@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.terminal.pace import SHORTEST_S, Moment, Pace, expected, seconds_left
+from sitemapcrawler.terminal.progress import SHORTEST_S, Pace, Snapshot, expected, seconds_left
 
 
 def pace(*moments: tuple[float, int], window: float = 10.0) -> Pace:
     """A pace that knows (second, URLs), as many of which were checked at host `a`."""
     known = Pace(window)
     for at, count in moments:
-        known.add(Moment(at, count, {"a": count}, count))
+        known.add(Snapshot(at, count, {"a": count}, count))
     return known
 
 
@@ -59,7 +59,7 @@ def test_nothing_is_said_where_nothing_was_checked_lately() -> None:
 
 def test_slowest_host_decides() -> None:
     known = Pace(10)
-    known.add(Moment(0, 0, {"slow": 0, "quick": 0}, 0))
-    known.add(Moment(10, 100, {"slow": 1, "quick": 99}, 100))
+    known.add(Snapshot(0, 0, {"slow": 0, "quick": 0}, 0))
+    known.add(Snapshot(10, 100, {"slow": 1, "quick": 99}, 100))
     assert seconds_left(known, 50, {"slow": 30, "quick": 20}) == 300
     assert seconds_left(known, 50, {"new": 50}) == 5

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
-from sitemapcrawler.commands.config import OPTIONS, Config, read_config
+from sitemapcrawler.commands.running import OPTIONS, Config, read_config
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.commands.validate import arguments_of
 from sitemapcrawler.crawl.params import ARGUMENTS

@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from twisted.internet.defer import Deferred
 
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.extensions.gauge import RECENT_S, SHOWN_HOSTS, Gauge
+from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, Gauge
 
 
 class Stats(dict[str, Any]):
