@@ -171,7 +171,7 @@ class UrlEntry(UrlRecord):
     """`lastmod`; None where it cannot be read."""
 
     @classmethod
-    def of(cls, record: UrlRecord) -> UrlEntry:
+    def convert(cls, record: UrlRecord) -> UrlEntry:
         """Turn a record that nothing else uses any more into an entry, in place: a copy would take as long as reading
         it took."""
         record.__class__ = cls
@@ -206,7 +206,7 @@ class Counts:
             else:
                 self.extra[name] = self.extra.get(name, 0) + number
 
-    def of(self, name: str) -> int:
+    def number(self, name: str) -> int:
         """Number of objects, by the `field` of their namespace."""
         return getattr(self, name) if name in _OWN_FIELDS else self.extra.get(name, 0)
 
@@ -532,7 +532,7 @@ class Notes(dict[int, Note]):
     """The notes on some records, by the identity of each. Most records have none."""
 
     @classmethod
-    def of(cls, notes: Iterable[Note]) -> Self:
+    def table(cls, notes: Iterable[Note]) -> Self:
         """A table of these notes."""
         return cls({id(note.record): note for note in notes})
 

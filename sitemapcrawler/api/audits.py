@@ -98,7 +98,7 @@ def audit(
     for name, value in arguments.items():
         if value is not None:
             command += ["-a", f"{name}={_argument(name, value)}"]
-    folder = child.Folder()
+    folder = child.TemporaryFolder()
     try:
         place = folder.path / "audit" if out is None else Path(os.fspath(out)).absolute()
         ended = child.run(PROGRAM, [*command, "--out", str(place), "--", text], folder.path)
@@ -177,7 +177,9 @@ class RecordTable(Generic[Record]):
     which the extra `parquet` brings, and pandas or polars.
     """
 
-    def __init__(self, name: str, kind: type[Record], folder: Path, temporary: child.Folder | None = None) -> None:
+    def __init__(
+        self, name: str, kind: type[Record], folder: Path, temporary: child.TemporaryFolder | None = None
+    ) -> None:
         """`folder`: where the files are; `temporary`: the same, if it is to be removed after the last table."""
         self._name = name
         self._path = folder
@@ -189,7 +191,7 @@ class RecordTable(Generic[Record]):
         with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
             for line in lines:
                 record: object = self._decode(line)
-                yield cast("Record", UrlEntry.of(record) if isinstance(record, UrlRecord) else record)
+                yield cast("Record", UrlEntry.convert(record) if isinstance(record, UrlRecord) else record)
 
     def __len__(self) -> int:
         """Return the number of records."""
@@ -256,7 +258,7 @@ def _needed(package: str) -> ModuleType:
 class AuditResult:
     """The results of an audit: its verdict and its records."""
 
-    def __init__(self, target: str, folder: Path, temporary: child.Folder | None, ended: child.Ended) -> None:
+    def __init__(self, target: str, folder: Path, temporary: child.TemporaryFolder | None, ended: child.Ended) -> None:
         self.target = target
         """What was audited, as given to `audit`."""
         self.folder = folder

@@ -31,7 +31,7 @@ PREFIX = "sitemapcrawler: "
 """Beginning of the commands' error messages."""
 
 
-class Folder:
+class TemporaryFolder:
     """A temporary folder that is removed when nothing refers to this object any more, and at the end of the process."""
 
     def __init__(self) -> None:

@@ -87,7 +87,7 @@ class DownloadError(OSError):
 class Download:
     """A downloaded file, with what its answer says of it."""
 
-    folder: child.Folder
+    folder: child.TemporaryFolder
     """Temporary folder that holds the content."""
     url: str
     """URL, as it is requested."""
@@ -108,13 +108,13 @@ class Download:
         return self.folder.path / "content"
 
     @classmethod
-    def of(cls, url: str, settings: Mapping[str, object]) -> Self:
+    def fetch(cls, url: str, settings: Mapping[str, object]) -> Self:
         """Download a URL. Raises DownloadError if there is no content, and ValueError for an invalid URL or setting."""
         try:
             given = json.dumps(dict(settings))
         except TypeError as error:
             raise ValueError(f"settings: {error}; accepted: what JSON can hold") from None
-        folder = child.Folder()
+        folder = child.TemporaryFolder()
         try:
             return cls._into(folder, url, given)
         except BaseException:
@@ -122,7 +122,7 @@ class Download:
             raise
 
     @classmethod
-    def _into(cls, folder: child.Folder, url: str, settings: str) -> Self:
+    def _into(cls, folder: child.TemporaryFolder, url: str, settings: str) -> Self:
         place = folder.path / "content"
         ended = child.run(FETCHING, (url, str(place), settings), folder.path)
         if ended.code == child.BAD_ARGUMENT:
@@ -242,7 +242,7 @@ def read_sitemap(
     if settings is not None and not is_remote:
         raise ValueError("settings are for a download; accepted: none, or a URL as source")
     place = None if is_remote and url is None else place_of(source, url)
-    download = Download.of(source, settings or {}) if isinstance(source, str) and is_remote else None
+    download = Download.fetch(source, settings or {}) if isinstance(source, str) and is_remote else None
     if download is not None:
         source, place = download.path, place or download.url
     return SitemapFile(source, place or "", choice, limits, findings_per_rule, at or datetime.now(UTC), download)
@@ -364,7 +364,7 @@ class SitemapFile:
             for entries in self._document.read(self._counted(), self._deflated):
                 self._judged.entries(entries, self._document.notes)
                 for entry in entries:
-                    yield UrlEntry.of(entry) if isinstance(entry, UrlRecord) else ChildEntry.of(entry)
+                    yield UrlEntry.convert(entry) if isinstance(entry, UrlRecord) else ChildEntry.convert(entry)
         except Exception as error:
             self._document.cut_short(f"the source failed: {error}")
             raise

@@ -22,7 +22,7 @@ from sitemapcrawler.commands.running import (
     apply_progress_option,
     complain,
     describe_arguments,
-    leave_out_reported,
+    drop_reported,
     prepare,
     read_config,
     refuse,
@@ -122,7 +122,7 @@ class Command(ScrapyCommand):
             refuse(str(error))
         if opts.loglevel is None:
             quieten()
-            leave_out_reported()
+            drop_reported()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Audit, print the verdict, and set the exit code."""

@@ -119,7 +119,7 @@ def leave_out_retries() -> None:
     logging.getLogger(RETRIES).addFilter(lambda record: False)
 
 
-def leave_out_reported() -> None:
+def drop_reported() -> None:
     """Drop log messages about exhausted retries and sites that cannot be read, which the command reports itself."""
     leave_out_retries()
     logging.getLogger(SITES).addFilter(lambda record: False)

@@ -144,7 +144,7 @@ class Sites:
                 site.guesses.append(Visit(url, method.name, probe=True))
         return len(found)
 
-    def is_known(self, visit: Visit, final_url: str, digest: bytes) -> bool:
+    def was_read(self, visit: Visit, final_url: str, digest: bytes) -> bool:
         """True for a sitemap read already: reached by redirect, or a duplicate within a site where one is a guess."""
         redirected = urls.visit_key(final_url) != urls.visit_key(visit.url)
         if redirected and not self._frontier.mark(final_url):
@@ -157,7 +157,7 @@ class Sites:
 
     def read_before(self, visit: Visit, final_url: str | None, digest: bytes) -> None:
         """Note a file that an earlier run of the job has read."""
-        self.is_known(visit, final_url or visit.url, digest)
+        self.was_read(visit, final_url or visit.url, digest)
 
     def settle(self, visit: Visit, hit: bool, answered: bool, silent: bool = False) -> Site | None:
         """Note whether a guess was a sitemap, and queue the next one. Returns its site, or None if the visit was no

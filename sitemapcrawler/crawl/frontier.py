@@ -331,7 +331,7 @@ class Selection:
         """Count records that earlier runs of the job have skipped, by argument."""
         self.skipped.update(skipped)
 
-    def wants(self, record: UrlRecord) -> bool:
+    def passes(self, record: UrlRecord) -> bool:
         """True for a record that passes all filters except `max_urls`."""
         return all(test(record) for _, test in self._tests)
 

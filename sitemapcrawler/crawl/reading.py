@@ -131,7 +131,7 @@ class Reading:
         record.offsite = is_offsite(visit.url, visit.parent) or None
         record.outcome, record.error = "failed", reason
         self.records += 1
-        self._know(visit, record, datetime.now(UTC))
+        self._add_facts(visit, record, datetime.now(UTC))
         return record
 
     def alias(self, visit: Visit, answer: FetchResult) -> Iterator[SitemapEnd]:
@@ -140,7 +140,7 @@ class Reading:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
             record.result = FileResult(answer.body.digest().hex(), alias=True)
-            self._know(visit, record, answer.at)
+            self._add_facts(visit, record, answer.at)
             self.records += 1
             yield record
 
@@ -151,7 +151,7 @@ class Reading:
         logger.info("%s: unchanged, %s", visit.url, _entries(record))
         return record
 
-    def _know(self, visit: Visit, record: SitemapEnd, at: datetime) -> None:
+    def _add_facts(self, visit: Visit, record: SitemapEnd, at: datetime) -> None:
         """Give facts to a record that has no document, so that rules can judge it."""
         if self.judging:
             record.facts = self._facts(visit, record, Document(visit.url), at)

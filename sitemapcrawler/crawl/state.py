@@ -55,7 +55,7 @@ class Plan:
     """The job with its database and baseline; None if none is needed."""
 
     @classmethod
-    def of(cls, settings: BaseSettings, arguments: Mapping[str, object]) -> Self:
+    def check(cls, settings: BaseSettings, arguments: Mapping[str, object]) -> Self:
         """Check the arguments of a crawl, and open its job. Raises ValueError, one line.
 
         `settings`: those of the crawler, or a copy that `AuditSpider.update_settings` has completed.
@@ -231,9 +231,9 @@ class Audit:
         skipped = self.selection.skipped + self.frontier.skipped + self.judge.skipped + self.verdicts.skipped
         return skipped if self.job is None else skipped + self.job.skipped
 
-    def wants(self, record: UrlRecord) -> bool:
+    def passes(self, record: UrlRecord) -> bool:
         """True for a record that the arguments' filters let pass."""
-        return self.selection.wants(record)
+        return self.selection.passes(record)
 
     def add_urls(self, count: int) -> None:
         """Add url records that earlier runs of the job have stored."""

@@ -228,7 +228,7 @@ class Walk:
     async def _read_sitemap(self, visit: Visit, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
         end: SitemapEnd | None = None
         earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
-        if earlier is not None and not self._sites.is_known(visit, answer.final_url, bytes.fromhex(earlier.digest)):
+        if earlier is not None and not self._sites.was_read(visit, answer.final_url, bytes.fromhex(earlier.digest)):
             self._copied(earlier.tally)
             record = self._reading.unchanged(visit, answer, earlier)
             done = Done(earlier.digest, True, False, True, earlier.index, answer.final_url)
@@ -272,7 +272,7 @@ class Walk:
         """True for a sitemap that was read already under another URL."""
         if not answer.ok:
             return False
-        known = self._sites.is_known(visit, answer.final_url, answer.body.digest())
+        known = self._sites.was_read(visit, answer.final_url, answer.body.digest())
         return known and not is_page(answer)  # each file that redirects to a common HTML page is a problem of its own
 
     async def _settle(self, visit: Visit, answer: FetchResult, hit: bool) -> Site | None:

@@ -44,7 +44,7 @@ Values = Sequence[Any]  # Any: the hint of the field states the type
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Column:
+class ArrowColumn:
     """Type of a column, and the function that fills it."""
 
     type: pa.DataType
@@ -76,7 +76,7 @@ class Columns:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
-def column_of(hint: object) -> Column:
+def column_of(hint: object) -> ArrowColumn:
     """Return the column for a type hint; see the module docstring."""
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
     kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else object
@@ -94,12 +94,12 @@ def column_of(hint: object) -> Column:
 
 
 @cache
-def _columns(kind: type) -> dict[str, Column]:
+def _columns(kind: type) -> dict[str, ArrowColumn]:
     hints = get_type_hints(kind)
     return {field.name: column_of(hints[field.name]) for field in dataclasses.fields(kind)}
 
 
-def _field(title: str, column: Column, kind: object, name: str) -> pa.Field:
+def _field(title: str, column: ArrowColumn, kind: object, name: str) -> pa.Field:
     """Return a field, with the attribute docstring of the dataclass field as its description."""
     description = _descriptions(kind).get(name)
     return pa.field(title, column.type, metadata={"description": description} if description else None)
@@ -115,14 +115,14 @@ def _descriptions(kind: type) -> dict[str, str]:
     return {name: " ".join(field.get("description", "").split()) for name, field in properties.items()}
 
 
-def _scalar(kind: object) -> Column:
+def _scalar(kind: object) -> ArrowColumn:
     def array(values: Values) -> pa.Array:
         try:
             return pa.array(values, kind)
         except UNFIT:
             return pa.array([_fitting(value, kind) for value in values], kind)
 
-    return Column(kind, array)
+    return ArrowColumn(kind, array)
 
 
 def _fitting(value: object, kind: object) -> object:
@@ -134,7 +134,7 @@ def _fitting(value: object, kind: object) -> object:
         return None
 
 
-def _struct(kind: object) -> Column:
+def _struct(kind: object) -> ArrowColumn:
     columns = _columns(kind)
     fields = [_field(name, column, kind, name) for name, column in columns.items()]
 
@@ -146,20 +146,20 @@ def _struct(kind: object) -> Column:
         parts = [column.array([getattr(value, name, None) for value in values]) for name, column in columns.items()]
         return pa.StructArray.from_arrays(parts, fields=fields, mask=pa.array(nulls))
 
-    return Column(pa.struct(fields), array)
+    return ArrowColumn(pa.struct(fields), array)
 
 
-def _list(inner: Column) -> Column:
+def _list(inner: ArrowColumn) -> ArrowColumn:
     kind = pa.list_(inner.type)
 
     def array(values: Values) -> pa.Array:
         parts = list(chain.from_iterable(filter(None, values)))
         return pa.ListArray.from_arrays(_offsets(values), inner.array(parts), type=kind)
 
-    return Column(kind, array)
+    return ArrowColumn(kind, array)
 
 
-def _map(inner: Column) -> Column:
+def _map(inner: ArrowColumn) -> ArrowColumn:
     texts = _scalar(pa.string())
 
     def array(values: Values) -> pa.Array:
@@ -169,7 +169,7 @@ def _map(inner: Column) -> Column:
         items = inner.array([item for each in held for item in each.values()])
         return pa.MapArray.from_arrays(_offsets(maps), keys, items)
 
-    return Column(pa.map_(pa.string(), inner.type), array)
+    return ArrowColumn(pa.map_(pa.string(), inner.type), array)
 
 
 def _offsets(values: Values) -> pa.Array:
@@ -189,6 +189,6 @@ def _json_text(value: object) -> str | None:
 
 
 ABSENT = _scalar(pa.string())
-"""Column of a field that a record does not have."""
-JSON = Column(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))
-"""Column for values without an Arrow type, as JSON."""
+"""ArrowColumn of a field that a record does not have."""
+JSON = ArrowColumn(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))
+"""ArrowColumn for values without an Arrow type, as JSON."""

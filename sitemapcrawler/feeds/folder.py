@@ -39,7 +39,7 @@ def folder(text: str) -> str:
     try:
         path = Path(text).resolve()
         if path.is_dir():
-            _check_held(path)
+            _check_content(path)
             place = path
         else:
             place = next(one for one in (path, *path.parents) if one.exists())
@@ -88,7 +88,7 @@ def unfinished(path: Path) -> str | None:
     return str(partial) if partial else f"only={only}" if only else missing
 
 
-def _check_held(path: Path) -> None:
+def _check_content(path: Path) -> None:
     """Raise ValueError if a folder holds anything but an earlier report and temporary files."""
     held = {one.name: one.is_file() for one in path.iterdir() if not _PART.fullmatch(one.name)}
     strange = sorted(name for name, is_file in held.items() if name not in NAMES or not is_file)

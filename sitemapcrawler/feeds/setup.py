@@ -338,7 +338,7 @@ def choose_record_types(settings: BaseSettings, targets: Iterable[str]) -> None:
     settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 
 
-def write_anew(settings: BaseSettings, job: str) -> None:
+def overwrite(settings: BaseSettings, job: str) -> None:
     """Overwrite feeds that are named after the job, as Scrapyd names them (`items/PROJECT/SPIDER/JOB.jl`). A resumed
     job writes everything again. Options of a feed take precedence."""
     feeds: dict[str | Path, dict[str, object]] = settings.getdict("FEEDS")

@@ -146,7 +146,7 @@ class WorkbookExporter(RecordExporter):
         self._kinds = [kind for kind in (*TABLES, SummaryRecord) if not classes or issubclass(kind, classes)]
         self._book: Any = None  # Any: a Workbook once exporting has started
         self._overview: Any = None  # Any: a Worksheet if there is a summary
-        self._tables: dict[type, Table] = {}
+        self._tables: dict[type, SheetTable] = {}
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
         self._worst: dict[str, str] = {}
@@ -181,7 +181,7 @@ class WorkbookExporter(RecordExporter):
             own = {column.name: column for column in columns}
             shown = {title: own[field] for field, title in titles.items() if field in own} if titles else own
             if kind in self._kinds and shown:
-                self._tables[kind] = Table(self._book, name, shown)
+                self._tables[kind] = SheetTable(self._book, name, shown)
 
     def export_item(self, item: object) -> None:
         """Write the item's records, one per row."""
@@ -213,7 +213,7 @@ class WorkbookExporter(RecordExporter):
                 sheet.index = number
             self._book.close()
 
-    def _table_of(self, record: object) -> Table | None:
+    def _table_of(self, record: object) -> SheetTable | None:
         """Return the sheet of a record of a subclass, such as the end of a file."""
         return next((table for kind, table in self._tables.items() if isinstance(record, kind)), None)
 
@@ -246,7 +246,7 @@ class WorkbookExporter(RecordExporter):
             self._failed = True
 
 
-class Table:
+class SheetTable:
     """Rows of one record type, on as many sheets as they need. `columns`: {title: column}."""
 
     def __init__(self, book: xlsxwriter.Workbook, name: str, columns: Mapping[str, Column]) -> None:

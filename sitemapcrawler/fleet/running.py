@@ -20,7 +20,7 @@ from sitemapcrawler.fleet.output.folders import failing_as
 from sitemapcrawler.fleet.progress import FleetDisplay, closing_line
 from sitemapcrawler.fleet.report.loading import Source, loaded
 from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
-from sitemapcrawler.fleet.worker.task import Plan
+from sitemapcrawler.fleet.worker.task import FleetPlan
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
 from sitemapcrawler.urls.display import counted
 
@@ -75,7 +75,7 @@ def _run(
     output: Output, settings: BaseSettings, passed: dict[str, tuple[object, int]], opts: argparse.Namespace
 ) -> int:
     began = time.monotonic()
-    plan = Plan(output.url, opts.arguments, passed, opts.max_time, opts.retries, tuple(sys.path))
+    plan = FleetPlan(output.url, opts.arguments, passed, opts.max_time, opts.retries, tuple(sys.path))
     stop, showing = FleetStop(), FleetDisplay(settings)
     if opts.listed.repeated:
         logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))

@@ -46,7 +46,7 @@ class Comparison:
         self._may_take = may_take(self.baseline.job, params, program)
         self._judging = bool(params.judged_agents)
         self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
-        self._strange = self.baseline.strange_hosts() if self._may_take and self._judging else {}
+        self._foreign = self.baseline.foreign_prefixes() if self._may_take and self._judging else {}
         self._dates: dict[str, dict[str, str | None]] = {}
         self._entries: dict[str, EntryHashes] = {}
         self._entry_text = JsonText(Rows(self.baseline.fields))
@@ -70,7 +70,7 @@ class Comparison:
     def _same_rules(self, url: str, policies: Policies) -> bool:
         """True if robots.txt is unchanged on the file's site and on the other sites whose pages it lists, so that the
         stored verdicts hold. A robots.txt that only the baseline has fetched counts as changed."""
-        listed = {urls.origin(f"{prefix}/") for prefix in self._strange.get(url, ())}
+        listed = {urls.origin(f"{prefix}/") for prefix in self._foreign.get(url, ())}
         return all(
             policies.signatures.get(origin) == self._policies.get(origin)
             for origin in {urls.origin(url), *listed}
@@ -78,10 +78,10 @@ class Comparison:
         )
 
     @property
-    def strange_origins(self) -> set[str]:
+    def foreign_origins(self) -> set[str]:
         """Other sites whose pages are listed by files of the baseline. Their robots.txt must be fetched before such a
         file can be copied."""
-        found = {urls.origin(f"{prefix}/") for prefixes in self._strange.values() for prefix in prefixes}
+        found = {urls.origin(f"{prefix}/") for prefixes in self._foreign.values() for prefix in prefixes}
         return {origin for origin in found if origin is not None}
 
     def count_copied(self) -> None:

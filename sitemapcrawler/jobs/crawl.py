@@ -182,7 +182,7 @@ class Crawl(Protocol):
         """What crawl-wide filters, limits and an early stop skipped, by reason."""
         ...
 
-    def wants(self, record: UrlRecord) -> bool:
+    def passes(self, record: UrlRecord) -> bool:
         """True for a record that the arguments' filters let pass."""
         ...
 

@@ -136,7 +136,7 @@ class Job:
         program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
         self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=program)
         if self.comparison is not None:
-            await crawl.policies.prepare(self.comparison.strange_origins)
+            await crawl.policies.prepare(self.comparison.foreign_origins)
         if self.resumed:
             done = counted(len(self.done), "file is", "files are")
             logger.info("the job in %s goes on: %s done", self.folder, done)
@@ -202,7 +202,7 @@ class Job:
         with self._writer.guarded():
             spool = self.store.spool()
             async for lines in self._writer.each(partial(comparison.baseline.missing, judged)):
-                wanted = [line for line in lines if crawl.wants(decoded(line))]
+                wanted = [line for line in lines if crawl.passes(decoded(line))]
                 spool.write("".join(f"{line}\n" for line in wanted).encode(), len(wanted))
             await self._writer.run(partial(self._put_removed, spool))
 

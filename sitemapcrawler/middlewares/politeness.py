@@ -121,7 +121,7 @@ class PolitenessMiddleware(Gate):
         key = self._crawler.engine.downloader.get_slot_key(request)
         host = self._host(key)
         if self._obey:
-            self._hear(host, request.url)
+            self._apply_crawl_delay(host, request.url)
         await self._until_resumed(request, host)
         attempts = request.meta.get(ATTEMPTS_KEY)
         if isinstance(attempts, Attempts):
@@ -185,7 +185,7 @@ class PolitenessMiddleware(Gate):
         if seconds:
             logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
 
-    def _hear(self, host: HostPace, url: str) -> None:
+    def _apply_crawl_delay(self, host: HostPace, url: str) -> None:
         """Store the delay that the robots.txt of a URL asks for."""
         policy = Policies.of(self._crawler).at(url)
         if policy is None:

@@ -207,7 +207,7 @@ class PageRequests:
         for record in batch.urls:
             if self.full:
                 return
-            request = self._request(UrlEntry.of(record))
+            request = self._request(UrlEntry.convert(record))
             if request is not None:
                 yield request
 

@@ -8,7 +8,7 @@ from itertools import chain
 from sitemapcrawler.items import Counts, Notes, SitemapRecord, objects_in
 from sitemapcrawler.reader.broken import note_prolog
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
-from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry, IgnoredElements
+from sitemapcrawler.reader.entries import ChildRecord, Entry, EntryBuilder, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS, TEXT, UNKNOWN, format_named
 from sitemapcrawler.reader.sniff import MAX_PROLOG, DocumentHead, core_uri, no_root, note_head, sniff
@@ -91,7 +91,7 @@ class Document:
         self._cut = cut
         self._keep_elements = keep_elements
         self._recovered = False
-        self._builder: Entries | None = None
+        self._builder: EntryBuilder | None = None
 
     def read(self, chunks: Iterable[bytes], deflated: bool = False) -> Iterator[list[Entry]]:
         """Yield the records in document order, in lists as they become known. Never raises because of the content.

@@ -138,7 +138,7 @@ class ChildEntry(ChildRecord):
     """`lastmod`; None where it cannot be read."""
 
     @classmethod
-    def of(cls, record: ChildRecord) -> ChildEntry:
+    def convert(cls, record: ChildRecord) -> ChildEntry:
         """Return a copy: rules on an index still need the record."""
         return cls(*astuple(record))
 
@@ -146,7 +146,7 @@ class ChildEntry(ChildRecord):
 Entry = UrlRecord | ChildRecord
 
 
-class Entries:
+class EntryBuilder:
     """Builds the records of one document's entries and notes their faults."""
 
     def __init__(self, sitemap: str, base: str, faults: Faults, root_attributes: str = "") -> None:
@@ -161,7 +161,7 @@ class Entries:
         """Notes on records that have not been yielded."""
         self.ignored: IgnoredElements = {}
         """Extension elements in wrong namespaces."""
-        self.extended = type(self) is not Entries
+        self.extended = type(self) is not EntryBuilder
         """True once an entry may have objects of an extension; from the start in other formats."""
 
     def entries_of(self, element: Element) -> Iterator[Element]:

@@ -18,7 +18,7 @@ from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import ENTRIES, Entries, Entry, keep
+from sitemapcrawler.reader.entries import ENTRIES, Entry, EntryBuilder, keep
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.reader.strict import BASE, BASES
@@ -36,7 +36,7 @@ RSS = ("", "http://purl.org/rss/1.0/", "http://backend.userland.com/rss2", "http
 ROOT_BASE = re.compile(r"""\sxml:base\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
-class FeedEntries(Entries):
+class FeedEntries(EntryBuilder):
     """Builds url records from feed items. Elements around the items are not faults."""
 
     def __init__(self, sitemap: str, base: str, faults: Faults, root_attributes: str = "") -> None:
@@ -131,7 +131,7 @@ MAX_LINE = 64 * 1024
 """Characters of one line; a longer one is not a URL."""
 
 
-def read_text(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterator[list[Entry]]:
+def read_text(texts: Iterable[str], entries: EntryBuilder, faults: Faults) -> Iterator[list[Entry]]:
     """Yield the URLs of a text sitemap, in lists as the text arrives."""
     number = 0
     rest = ""
@@ -147,7 +147,7 @@ def read_text(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterato
     yield list(_records(rest, number + 1, entries, faults))
 
 
-def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterator[UrlRecord]:
+def _records(line: str, number: int, entries: EntryBuilder, faults: Faults) -> Iterator[UrlRecord]:
     if len(line) > MAX_LINE:
         faults.add("txt-not-url-line", f"a line of more than {MAX_LINE} characters", number, value=line)
         return
@@ -173,7 +173,7 @@ def _records(line: str, number: int, entries: Entries, faults: Faults) -> Iterat
     yield from records
 
 
-def _record(url: str, number: int, split: bool, entries: Entries) -> UrlRecord:
+def _record(url: str, number: int, split: bool, entries: EntryBuilder) -> UrlRecord:
     loc, raw = entries.locate(url, number)
     return UrlRecord(loc, raw, entries.sitemap, number, recovered=split or UNREADABLE in url)
 
@@ -190,7 +190,7 @@ TEXT_WINDOW = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class DocumentStart:
     """Start of a document that does not begin with a known root."""
 
     text: str
@@ -201,13 +201,13 @@ class Start:
     """Position after white space, XML declaration, comments and DOCTYPE."""
 
 
-def is_html(start: Start) -> bool:
+def is_html(start: DocumentStart) -> bool:
     """Return whether a document is an HTML page."""
     visible = start.visible
     return HTML_START.match(visible, start.position) is not None or HTML_ANYWHERE.search(visible) is not None
 
 
-def is_text(start: Start) -> bool:
+def is_text(start: DocumentStart) -> bool:
     """Return whether a document is a text sitemap."""
     return (
         not start.text.startswith("<", start.position)
@@ -216,7 +216,7 @@ def is_text(start: Start) -> bool:
     )
 
 
-TextReader = Callable[[Iterable[str], Entries, Faults], Iterator[list[Entry]]]
+TextReader = Callable[[Iterable[str], EntryBuilder, Faults], Iterator[list[Entry]]]
 """Yields the records of a document's texts in lists; an empty list lets other work run. Like `read_text`."""
 
 
@@ -234,11 +234,11 @@ class InputFormat:
     """What its entries are. A format that lists nothing is no sitemap."""
     roots: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     """Root elements -> elements read as entries, by local name."""
-    entries: Callable[[str, str, Faults, str], Entries] = Entries
+    entries: Callable[[str, str, Faults, str], EntryBuilder] = EntryBuilder
     """Builds the records, from the URL of the file, its base URL, its faults and the attributes of its root."""
     protocol_entry: str = ""
     """Element of the sitemap protocol (sitemaps.org) that is an entry; empty for formats outside the protocol."""
-    sniff: Callable[[Start], bool] | None = None
+    sniff: Callable[[DocumentStart], bool] | None = None
     """Recognises a document without a known root."""
     read: TextReader | None = None
     """Reads a document without a root."""

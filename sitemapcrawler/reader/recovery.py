@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import uri_of
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.entries import Entries, Entry
+from sitemapcrawler.reader.entries import Entry, EntryBuilder
 from sitemapcrawler.reader.strict import Malformed, Scope, StrictParser
 
 UNREADABLE = "\ufffd"
@@ -230,7 +230,7 @@ UNDECODABLE = "bytes that do not fit the encoding, read as U+FFFD: 1 read after 
 class Builder:
     """Builds records from entries and collects them, with the elements they were built from if `keep_elements`."""
 
-    def __init__(self, entries: Entries, keep_elements: bool) -> None:
+    def __init__(self, entries: EntryBuilder, keep_elements: bool) -> None:
         self.entries = entries
         self.keep_elements = keep_elements
         self.records: list[Entry] = []
@@ -238,7 +238,7 @@ class Builder:
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 
-    def take(self) -> list[Entry]:
+    def pop_records(self) -> list[Entry]:
         """Return the records and forget them."""
         records, self.records = self.records, []
         return records

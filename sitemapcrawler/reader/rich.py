@@ -17,7 +17,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO, Alternate, Image, News, Video
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import DECIMAL, FREQUENCIES, Entries, Entry
+from sitemapcrawler.reader.entries import DECIMAL, FREQUENCIES, Entry, EntryBuilder
 from sitemapcrawler.reader.plain import BLANK, ENTRY
 
 ILLEGAL = "\r\x00-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff"
@@ -94,7 +94,7 @@ class RichReader:
         self,
         prefixes: tuple[str, ...],
         longest: int,
-        entries: Entries,
+        entries: EntryBuilder,
         parse: Callable[[str, int], Element],
         keeps: bool,
     ) -> None:

@@ -16,7 +16,7 @@ from sitemapcrawler.reader.formats import (
     TEXT,
     UNKNOWN,
     URLSET,
-    Start,
+    DocumentStart,
     root_start,
 )
 
@@ -84,7 +84,7 @@ def sniff(text: str, complete: bool) -> DocumentHead | None:
     head = _root(text, position, doctype)
     if head is not None or not complete:
         return head
-    start = Start(text, blank_sections(text), position)
+    start = DocumentStart(text, blank_sections(text), position)
     formats = (*(format for format in FORMATS.values() if format not in GUESSES), *GUESSES)
     found = next((format for format in formats if format.sniff is not None and format.sniff(start)), UNKNOWN)
     if found not in GUESSES:

@@ -9,7 +9,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, BrokenText
-from sitemapcrawler.reader.entries import Entries, Entry, note_no_entry, note_text
+from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_no_entry, note_text
 from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.reader.pieces import Pieces, Place, Stretch, place_of
@@ -35,7 +35,13 @@ class XmlReader:
     """
 
     def __init__(
-        self, head: DocumentHead, place: Place, entries: Entries, faults: Faults, limits: Limits, keep_elements: bool
+        self,
+        head: DocumentHead,
+        place: Place,
+        entries: EntryBuilder,
+        faults: Faults,
+        limits: Limits,
+        keep_elements: bool,
     ) -> None:
         """`place`: end of the root's start tag."""
         self._stretch = Stretch(place)
@@ -58,11 +64,11 @@ class XmlReader:
             self._reader.pieces.trim(self._stretch.add(text))
             while self._advance():
                 pass
-            yield self._builder.take()
+            yield self._builder.pop_records()
             if self._reader.given_up:
                 return
         self._finish()
-        yield self._builder.take()
+        yield self._builder.pop_records()
 
     def _finish(self) -> None:
         stretch = self._stretch

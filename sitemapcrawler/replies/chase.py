@@ -249,7 +249,7 @@ class Step:
     cut: str | None = None
     """truncated or too-large if the body is incomplete."""
 
-    def tell(self, chase: Chase) -> Ask | Reply:
+    def advance(self, chase: Chase) -> Ask | Reply:
         """Pass this result to a chase; return its next request or reply."""
         if self.status is None:
             failure = self.failure or ReplyKind.RESET

@@ -50,7 +50,7 @@ class NoteKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LineNote:
     """A possible mistake on one line."""
 
     kind: NoteKind
@@ -108,7 +108,7 @@ class Parsed:
 
     groups: dict[str, Group] = field(default_factory=dict)
     """Groups by token, in the order of the file."""
-    notes: list[Note] = field(default_factory=list)
+    notes: list[LineNote] = field(default_factory=list)
     """Notes in the order of the file, the first `MAX_NOTES` of each kind."""
     counts: Counter[NoteKind] = field(default_factory=Counter)
     """Number of lines of each kind."""
@@ -121,7 +121,7 @@ class Parsed:
         """Add a note, up to `MAX_NOTES` per kind."""
         self.counts[kind] += 1
         if self.counts[kind] <= MAX_NOTES:
-            self.notes.append(Note(kind, line, text[:SHOWN]))
+            self.notes.append(LineNote(kind, line, text[:SHOWN]))
 
 
 USER_AGENT, ALLOW, DISALLOW = "user-agent", "allow", "disallow"

@@ -16,7 +16,7 @@ from protego import Protego, RequestRate, VisitTime
 
 from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent, distinct
-from sitemapcrawler.robots.parse import Group, Note, NoteKind, Parsed, RuleBlock, parse, parse_as_google
+from sitemapcrawler.robots.parse import Group, LineNote, NoteKind, Parsed, RuleBlock, parse, parse_as_google
 from sitemapcrawler.robots.ruleset import (
     ROBOTS_PATH,
     Clause,
@@ -209,7 +209,7 @@ class Policy:
         return self.parsed.groups
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> list[LineNote]:
         """Possible mistakes, the first `parse.MAX_NOTES` of each kind."""
         return self.parsed.notes
 

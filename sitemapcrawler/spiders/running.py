@@ -72,7 +72,7 @@ def plan(settings: BaseSettings, arguments: Mapping[str, object], spider: type[A
     check_columns(settings)
     completed = settings.copy()
     spider.update_settings(completed)
-    return Plan.of(completed, arguments)
+    return Plan.check(completed, arguments)
 
 
 def check_settings(settings: BaseSettings) -> None:

@@ -20,7 +20,7 @@ from sitemapcrawler.crawl.walk import Step
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
-from sitemapcrawler.feeds.setup import check_columns, prepare_feeds, write_anew
+from sitemapcrawler.feeds.setup import check_columns, overwrite, prepare_feeds
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.registry import load_rules
 
@@ -60,9 +60,9 @@ class AuditSpider(Audited):
     def from_crawler(cls, crawler: Crawler, *args: object, _plan: Plan | None = None, **kwargs: object) -> Self:
         """Check the arguments before anything else, unless a command has done so and hands over its plan; raises
         ValueError, one line."""
-        plan = _plan or Plan.of(crawler.settings, kwargs)
+        plan = _plan or Plan.check(crawler.settings, kwargs)
         if "_job" in kwargs:
-            write_anew(crawler.settings, str(kwargs["_job"]))
+            overwrite(crawler.settings, str(kwargs["_job"]))
         if plan.params.report is not None:
             add_feeds(crawler.settings, plan.params.report)
         spider = super().from_crawler(crawler, *args, **kwargs)

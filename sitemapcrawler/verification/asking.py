@@ -195,7 +195,7 @@ class Witnesses:
         self._seed = seed
         self._asked: dict[str, asyncio.Future[Fingerprint | None]] = {}
 
-    async def know(self, url: str) -> None:
+    async def obtain(self, url: str) -> None:
         """Ensure that the witness for a URL's site is known."""
         origin = urls.origin(url)
         if origin is None:
@@ -236,9 +236,9 @@ class Witnesses:
             if key not in asked:
                 asked[key] = await self._send(step.url, step.method)
                 self._keep(step.url, asked[key])
-            came = asked[key]
-            page = came.page if came.status == OK else None
-            step = came.tell(chase)
+            answer = asked[key]
+            page = answer.page if answer.status == OK else None
+            step = answer.advance(chase)
         return None if page is None or not page.sampled else Fingerprint.of_page(page, url)
 
     def _fingerprint_of(self, url: str) -> Fingerprint | None:
@@ -284,7 +284,7 @@ class Asker:
     async def ask(self, url: str) -> Verification:
         """The reply to a URL, requested at most once per crawl."""
         if not self._head:
-            await self._witnesses.know(url)
+            await self._witnesses.obtain(url)
         reply, last = await self._chase(url, self._head)
         return Verification(reply, last, self._witnesses.verdict(url, last))
 
@@ -304,7 +304,7 @@ class Asker:
             last = self._memo.get(step.method, urls.request_key(step.url))
             if last is None:
                 return None
-            step = last.tell(chase)
+            step = last.advance(chase)
         return step
 
     def remember(self, method: str, key: str, step: Step) -> None:
@@ -321,7 +321,7 @@ class Asker:
         while isinstance(step, Ask):
             asked = step.url
             last = await self._step(asked, step.method)
-            step = last.tell(chase)
+            step = last.advance(chase)
         if last is not None:
             self._sender.count(asked, last)
         return step, last

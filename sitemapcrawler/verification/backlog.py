@@ -111,7 +111,7 @@ class Backlog:
         for offset, length in waiting.places:
             self._disk.seek(offset)
             records, notes = pickle.loads(self._disk.read(length))  # its own, which nobody else can open
-            yield JudgedBatch(sitemap, records, Notes.of(notes), file=waiting.file)
+            yield JudgedBatch(sitemap, records, Notes.table(notes), file=waiting.file)
 
     def close(self) -> None:
         """Delete what waits."""

@@ -223,7 +223,7 @@ class Status:
         own, final = set(map(id, batch.urls)), {id(note.record) for note in released}
         earlier = [note for note in released if id(note.record) not in own]
         batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) in final)]
-        batch.notes.update(Notes.of(earlier))
+        batch.notes.update(Notes.table(earlier))
 
     def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
         """Add the replies and the trust in dates to the record of a finished file."""
@@ -266,13 +266,13 @@ class Status:
                 self._leave(note.record, Reason.SAMPLED_OUT, None)
         held = by_file([*self._holding.left, *(note for notes in drawn.values() for note in notes)])
         return [
-            (FinalBatch(url, [note.record for note in notes], Notes.of(notes)), findings.get(url, []))
+            (FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings.get(url, []))
             for url, notes in held.items()
         ]
 
     async def _settle(self, file: Drawn, notes: list[Note]) -> list[FindingRecord]:
         records = [note.record for note in notes]
-        await self._ask(records, file, Notes.of(notes))
+        await self._ask(records, file, Notes.table(notes))
         listed = self._holding.listed[file.url] if self._holding is not None else 0
         file.replies.update(kind_of(record.reply) for record in records if record.reply is not None)
         file.replies[Reason.SAMPLED_OUT] = listed - len(records)

@@ -19,7 +19,7 @@ from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.leases import Control
 from sitemapcrawler.fleet.worker import task
 from sitemapcrawler.fleet.worker.nursery import Nursery
-from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, Plan, Superseded, crawl_domain
+from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, FleetPlan, Superseded, crawl_domain
 from tests.fleet.fleets import Data, Site, sites
 from tests.fleet.test_faults import gated
 from tests.processes import children_of
@@ -53,12 +53,12 @@ def site(alone: None) -> Iterator[Site]:
         yield server
 
 
-def plan(folder: Path, **changes: Any) -> Plan:
+def plan(folder: Path, **changes: Any) -> FleetPlan:
     settings = Settings()
     settings.setmodule(ours, "project")
     settings.setdict({"AUTOTHROTTLE_ENABLED": False, "SITEMAP_MAX_ROBOTS": 0, "SITEMAP_STOP_GRACE": 0}, "cmdline")
     made = {"arguments": {"max_time": "60"}, "max_time": 60.0, "retries": 2, **changes}
-    return Plan(output=str(folder / "out"), settings=passed(settings), **made)
+    return FleetPlan(output=str(folder / "out"), settings=passed(settings), **made)
 
 
 def when_asked(site: Site, path: str, act: Callable[[int], None]) -> Thread:

@@ -207,14 +207,14 @@ def test_bad_login_ends_the_command(tmp_path: Path) -> None:
 def test_fleet_hands_the_login_over(monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.commands.fleet import passed
     from sitemapcrawler.fleet.worker.crawling import CrawlJob
-    from sitemapcrawler.fleet.worker.task import Plan
+    from sitemapcrawler.fleet.worker.task import FleetPlan
 
     settings = Settings()
     monkeypatch.setitem(os.environ, "SITEMAP_AUTH", AUTH)
     import_environment(settings)
     handed = passed(settings)
     assert handed["SITEMAP_AUTH"][0] == AUTH
-    assert "sesame" not in repr(Plan("out", {}, handed, 1.0, 0)) + repr(CrawlJob("e.com", {}, handed, "f", ()))
+    assert "sesame" not in repr(FleetPlan("out", {}, handed, 1.0, 0)) + repr(CrawlJob("e.com", {}, handed, "f", ()))
 
 
 def test_request_that_is_sent_again_or_kept_has_no_login() -> None:

@@ -64,7 +64,7 @@ def test_any_other_item_stands_for_itself() -> None:
 
 def test_a_program_holds_a_moment_where_the_record_has_text() -> None:
     record = UrlRecord("https://e.com/1", lastmod_at="2024-05-01T10:00:00Z")
-    entry = UrlEntry.of(record)
+    entry = UrlEntry.convert(record)
     moment = datetime(2024, 5, 1, 10, tzinfo=UTC)
     assert entry.lastmod_at == moment
     for copied in (copy.copy(entry), pickle.loads(pickle.dumps(entry)), replace(entry)):

@@ -28,7 +28,7 @@ from sitemapcrawler.fleet.domains import Domain, DomainRecord
 from sitemapcrawler.fleet.leases import Control, HeartbeatReply, Running
 from sitemapcrawler.fleet.output.destination import OutputFailed
 from sitemapcrawler.fleet.worker.nursery import Nursery
-from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, CrawlFault, Plan, Superseded, crawl_domain
+from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, Superseded, crawl_domain
 from sitemapcrawler.urls.display import inert
 
 for _name, _value in {
@@ -104,7 +104,7 @@ _nursery = Nursery()
 """This worker's nursery, which forks one crawl at a time."""
 
 
-def work(domain: Domain, plan: Plan, actor: object) -> DomainRecord:
+def work(domain: Domain, plan: FleetPlan, actor: object) -> DomainRecord:
     """Crawl one domain; the body of a Ray task."""
     return crawl_domain(domain, plan, Remote(actor), _nursery)
 
@@ -231,7 +231,7 @@ class RayCluster:
         """Start a task and return the reference of its result."""
         return self._task.options(name=domain.name).remote(domain, plan, self._control)
 
-    def share(self, plan: Plan) -> object:
+    def share(self, plan: FleetPlan) -> object:
         """Put the plan into the object store and return its reference."""
         return ray.put(plan)
 

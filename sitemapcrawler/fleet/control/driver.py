@@ -15,7 +15,7 @@ from sitemapcrawler.fleet.control.schedule import Resolver, Schedule
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
 from sitemapcrawler.fleet.leases import Running
 from sitemapcrawler.fleet.output.destination import Output
-from sitemapcrawler.fleet.worker.task import Plan, file_name
+from sitemapcrawler.fleet.worker.task import FleetPlan, file_name
 from sitemapcrawler.urls.display import inert
 
 logger = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class Fleet:
         self,
         domains: list[Domain],
         output: Output,
-        plan: Plan,
+        plan: FleetPlan,
         cluster: RayCluster,
         per_address: int,
         stop: FleetStop,

@@ -35,7 +35,7 @@ class CrawlAbandoned(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FleetPlan:
     """Parameters of all crawls of a fleet."""
 
     output: str
@@ -52,7 +52,7 @@ class Plan:
     """`sys.path` of the command."""
 
 
-def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nursery) -> DomainRecord:
+def crawl_domain(domain: Domain, plan: FleetPlan, control: ControlLike, nursery: Nursery) -> DomainRecord:
     """Crawl a domain and publish its results, with its own row last.
 
     Raises CrawlDied, CrawlAbandoned, Superseded or OutputFailed if there is no result; the domain then has no row.
@@ -84,7 +84,9 @@ def crawl_domain(domain: Domain, plan: Plan, control: ControlLike, nursery: Nurs
         control.end(attempt, not ended)
 
 
-def _crawl(job: CrawlJob, attempt: int, plan: Plan, control: ControlLike, nursery: Nursery, state: TaskState) -> int:
+def _crawl(
+    job: CrawlJob, attempt: int, plan: FleetPlan, control: ControlLike, nursery: Nursery, state: TaskState
+) -> int:
     """Run the crawl in its own process and return its exit code."""
     try:
         with nursery.start() as child:

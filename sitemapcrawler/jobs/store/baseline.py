@@ -233,7 +233,7 @@ class Baseline:
         )
         return {host.lower() for (host,) in rows if host}
 
-    def strange_hosts(self) -> dict[str, list[str]]:
+    def foreign_prefixes(self) -> dict[str, list[str]]:
         """{file: prefixes of other sites' URLs that it lists, each up to the path}."""
         rows = self._store.execute(
             f"SELECT sitemap, list(DISTINCT {prefix_of('loc')}) FROM {BASELINE}.urls JOIN "

@@ -203,7 +203,7 @@ def copy_items(store: Store) -> None:
 def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
     """Merge spools in memory into one, so that small files need no temporary file each."""
     with store.spool() as small:
-        large = [spool for spool in spools if not small.absorb_held(spool)]
+        large = [spool for spool in spools if not small.absorb_if_in_memory(spool)]
         yield [small, *large]
 
 

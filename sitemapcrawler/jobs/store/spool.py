@@ -72,7 +72,7 @@ class Spool:
         self._held = bytearray()
         return Path(self._file.name)
 
-    def absorb_held(self, other: Spool) -> bool:
+    def absorb_if_in_memory(self, other: Spool) -> bool:
         """Move the rows of another spool here if they are in memory. Returns False otherwise."""
         if other._file is not None:
             return False
@@ -84,7 +84,7 @@ class Spool:
 
     def absorb(self, other: Spool) -> None:
         """Move the rows of another spool here. Raises OSError."""
-        if not self.absorb_held(other):
+        if not self.absorb_if_in_memory(other):
             self._count(other)
             with other.flush().open("rb") as file:
                 while block := file.read(IN_MEMORY):

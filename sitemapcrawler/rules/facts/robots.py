@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 
-from sitemapcrawler.robots import Content, Note, NoteKind, RobotsOutcome, robots_url
+from sitemapcrawler.robots import Content, LineNote, NoteKind, RobotsOutcome, robots_url
 from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.robots.parse import MAX_NOTES
 from sitemapcrawler.rules.facts.given import RobotsFacts
@@ -50,12 +50,12 @@ def nearest(text: str) -> str | None:
     return MEANT[near[0]] if near else None
 
 
-def notes(facts: RobotsFacts, *kinds: NoteKind) -> list[Note]:
+def notes(facts: RobotsFacts, *kinds: NoteKind) -> list[LineNote]:
     """Return the notes of these kinds, if the file consists of rules."""
     return [note for note in facts.policy.notes if note.kind in kinds] if is_text(facts) else []
 
 
-def misspelt_notes(facts: RobotsFacts) -> list[Note]:
+def misspelt_notes(facts: RobotsFacts) -> list[LineNote]:
     """Return notes on lines with a misspelt group field that no crawler recognises."""
     unread = notes(facts, NoteKind.UNKNOWN_FIELD, NoteKind.NOT_A_LINE)
     return [note for note in unread if nearest(note.text) in WRITTEN.values()]

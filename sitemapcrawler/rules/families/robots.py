@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sitemapcrawler.robots import Note, NoteKind, Policy, RobotsOutcome, RobotsSitemap
+from sitemapcrawler.robots import LineNote, NoteKind, Policy, RobotsOutcome, RobotsSitemap
 from sitemapcrawler.robots.policy import MAX_HOPS
 from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
@@ -220,7 +220,7 @@ def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
     return fault_of(sitemap.url)
 
 
-def _misspelt_sitemaps(facts: RobotsFacts) -> list[Note]:
+def _misspelt_sitemaps(facts: RobotsFacts) -> list[LineNote]:
     """Lines with a misspelt Sitemap field that no crawler recognises."""
     unknown = (note for note in facts.policy.notes if note.kind is NoteKind.UNKNOWN_FIELD)
     return [note for note in unknown if nearest(note.text) == "Sitemap"]

@@ -112,7 +112,7 @@ def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
     denying = facts.policy.denying_groups() if is_text(facts) else []
     everybody = [group for group in denying if group.token == EVERYBODY]
     others = [group for group in denying if group.token != EVERYBODY]
-    severe = Severity.WARNING if denying and _nobody_comes(facts) else None
+    severe = Severity.WARNING if denying and _is_closed(facts) else None
     for group in everybody:
         text = "all crawlers without a group of their own are denied everything"
         yield Message(text, group.lines[0], value=EVERYBODY, severity=severe)
@@ -124,7 +124,7 @@ def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, others[0].lines[0], value=", ".join(tokens), severity=severe)
 
 
-def _nobody_comes(facts: RobotsFacts) -> bool:
+def _is_closed(facts: RobotsFacts) -> bool:
     """True if no crawler may fetch anything, and no finding on a listed URL or sitemap reports that."""
     followed = [facts.policy.group_of(crawler) for crawler in facts.agents or (agent(EVERYBODY),)]
     if facts.record.urls or facts.record.sitemaps:

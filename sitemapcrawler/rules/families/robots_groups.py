@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from sitemapcrawler.robots import AGENTS, Agent, Group, Note, NoteKind, PathRule, Policy
+from sitemapcrawler.robots import AGENTS, Agent, Group, LineNote, NoteKind, PathRule, Policy
 from sitemapcrawler.robots.agents import BY_NAME, EVERYBODY, SEARCH, TOKEN
 from sitemapcrawler.robots.parse import FIELDS, MAX_NOTES, TIMING, RuleBlock, field_of, google_reading
 from sitemapcrawler.robots.ruleset import clauses
@@ -32,15 +32,15 @@ RETIRED = ("noindex", "nofollow")
 """Fields that Google supported until 2019-09-01: `UNSUPPORTED`"""
 
 
-def _google_reads(note: Note) -> bool:
+def _google_reads(note: LineNote) -> bool:
     """True where Google reads a misspelt field as it is meant. It reads no Crawl-delay, however that is spelt."""
     meaning = FIELDS.get(field_of(note.text)[0])
     return meaning is not None and google_reading(note.text)[0] == meaning
 
 
-def _by_name(found: list[Note]) -> Iterator[tuple[str, Note, str]]:
+def _by_name(found: list[LineNote]) -> Iterator[tuple[str, LineNote, str]]:
     """Yield each field once: its name, its first line, and a note on the number of other lines."""
-    groups: dict[str, list[Note]] = {}
+    groups: dict[str, list[LineNote]] = {}
     for note in found:
         groups.setdefault(field_of(note.text)[0] or field_name(note.text), []).append(note)
     for name, (first, *others) in groups.items():
@@ -221,7 +221,7 @@ def _blocks(facts: RobotsFacts) -> dict[int, RuleBlock]:
     return {line: block for block in blocks.values() for _, line in block.agents}
 
 
-def _joined(note: Note, block: RuleBlock) -> Iterator[Message]:
+def _joined(note: LineNote, block: RuleBlock) -> Iterator[Message]:
     above = list(dict.fromkeys(token for token, line in block.agents if line < note.line))
     own = {token for token, line in block.agents if line >= note.line}
     if block.rules and not own.issuperset(above):

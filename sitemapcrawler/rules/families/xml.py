@@ -141,7 +141,7 @@ def _ignored(ignored: Ignored, file: FileFacts) -> str:
     """State how many elements of an extension are ignored, and whether those are all in the file."""
     namespace = ignored.namespace
     same = [other for other in file.document.ignored.values() if other.namespace is namespace]
-    is_all = len(same) == 1 and file.document.counts.of(namespace.field) <= ignored.count * ignored.is_read
+    is_all = len(same) == 1 and file.document.counts.number(namespace.field) <= ignored.count * ignored.is_read
     number = counted(ignored.count, namespace.noun)
     return f"{'all ' if is_all and ignored.count > 1 else ''}{number} {'is' if ignored.count == 1 else 'are'} ignored"
 

@@ -36,7 +36,7 @@ def main(arguments):
 CALLER = """
 import sys
 from sitemapcrawler.api import child
-folder = child.Folder()
+folder = child.TemporaryFolder()
 print(folder.path, flush=True)
 child.GRACE_S = 1
 child.run("waiting", [sys.argv[1]], folder.path)
@@ -46,7 +46,7 @@ child.run("waiting", [sys.argv[1]], folder.path)
 def test_child_gets_its_arguments_and_leaves_its_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     monkeypatch.syspath_prepend(tmp_path)
-    folder = child.Folder()
+    folder = child.TemporaryFolder()
     ended = child.run("program", ["secret", "ä\n"], folder.path)
     assert ended.code == 3, ended.errors
     assert ended.output == f"{['secret', 'ä' + chr(10)]} {folder.path} '' False\n"
@@ -61,19 +61,19 @@ def test_modules_of_the_working_directory_are_not_imported(tmp_path: Path, monke
     (tmp_path / "elsewhere/program.py").write_text(PROGRAM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path / "elsewhere")
-    folder = child.Folder()
+    folder = child.TemporaryFolder()
     assert child.run("program", [], folder.path).code == 3
 
 
 def test_child_that_cannot_start_says_why() -> None:
-    folder = child.Folder()
+    folder = child.TemporaryFolder()
     ended = child.run("no_such_module", [], folder.path)
     assert ended.code == 1
     assert ended.complaint == "ModuleNotFoundError: No module named 'no_such_module'"
 
 
 def test_folder_goes_with_its_last_user() -> None:
-    path = (folder := child.Folder()).path
+    path = (folder := child.TemporaryFolder()).path
     assert path.is_dir()
     del folder
     assert not path.exists()

@@ -9,7 +9,7 @@ from scrapy.settings.default_settings import DOWNLOADER_MIDDLEWARES_BASE, EXTENS
 from sitemapcrawler import __version__
 from sitemapcrawler.crawl.configuring import MAX_CONTACT, SWITCHED, add_contact, contact_of, leave_out
 from sitemapcrawler.download.policies import own_agent
-from sitemapcrawler.feeds.setup import write_anew
+from sitemapcrawler.feeds.setup import overwrite
 from sitemapcrawler.settings import USER_AGENT
 
 COOKIES = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
@@ -47,7 +47,7 @@ def test_feed_that_has_the_name_of_the_job_is_written_anew() -> None:
         "s3://bucket/monday.jl": {"format": "jsonlines"},
     }
     settings = Settings({"FEEDS": feeds}, "cmdline")
-    write_anew(settings, "monday")
+    overwrite(settings, "monday")
     anew = {uri: options.get("overwrite") for uri, options in settings.getdict("FEEDS").items()}
     assert list(anew.values()) == [True, False, None, None]
     assert list(anew) == list(feeds)

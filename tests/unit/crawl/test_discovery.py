@@ -237,46 +237,46 @@ def named(url: str) -> Visit:
 def test_new_file_is_not_known() -> None:
     known, queue = sites()
     queue.add(named(A))
-    assert not known.is_known(named(A), A, b"1")
+    assert not known.was_read(named(A), A, b"1")
 
 
 def test_redirect_to_a_queued_file_is_known() -> None:
     known, queue = sites()
     queue.add(named(A))
     queue.add(named(B))
-    assert known.is_known(named(A), B, b"1")
+    assert known.was_read(named(A), B, b"1")
 
 
 def test_redirect_to_a_new_file_makes_it_known() -> None:
     known, queue = sites()
     queue.add(named(A))
-    assert not known.is_known(named(A), B, b"1")
+    assert not known.was_read(named(A), B, b"1")
     assert not queue.add(named(B))
 
 
 def test_redirect_to_another_spelling_is_none() -> None:
     known, queue = sites()
     queue.add(named(A))
-    assert not known.is_known(named(A), "https://E.com:443/a.xml#x", b"1")
+    assert not known.was_read(named(A), "https://E.com:443/a.xml#x", b"1")
 
 
 def test_guess_with_the_content_of_a_named_file_is_known() -> None:
     known, _ = sites()
-    assert not known.is_known(named(A), A, b"1")
-    assert known.is_known(guess(B), B, b"1")
+    assert not known.was_read(named(A), A, b"1")
+    assert known.was_read(guess(B), B, b"1")
 
 
 def test_two_named_files_with_the_same_content_are_two_files() -> None:
     known, _ = sites()
-    assert not known.is_known(named(A), A, b"1")
-    assert not known.is_known(named(B), B, b"1")
+    assert not known.was_read(named(A), A, b"1")
+    assert not known.was_read(named(B), B, b"1")
 
 
 def test_same_content_on_another_site_is_another_file() -> None:
     known, _ = sites()
     other = "https://other.example/a.xml"
-    assert not known.is_known(guess(A), A, b"1")
-    assert not known.is_known(guess(other), other, b"1")
+    assert not known.was_read(guess(A), A, b"1")
+    assert not known.was_read(guess(other), other, b"1")
 
 
 def test_miss_everywhere_is_counted_once_per_guess() -> None:

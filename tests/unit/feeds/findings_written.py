@@ -25,7 +25,7 @@ def with_findings(record: Any, *findings: FindingRecord) -> Any:
         end = SitemapEnd(*(getattr(record, each.name) for each in fields(record) if each.init))
         end.findings += findings
         return end
-    return UrlBatch(record.sitemap, [record], Notes.of([Note(record, findings=list(findings))]))
+    return UrlBatch(record.sitemap, [record], Notes.table([Note(record, findings=list(findings))]))
 
 
 class Nowhere(io.BytesIO):

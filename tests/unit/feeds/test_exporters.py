@@ -574,7 +574,7 @@ class TestRecordFilter:
         ],
     )
     def test_a_batch_passes_where_its_records_would(self, item_classes: list[Any], accepted: list[str]) -> None:
-        judged = UrlBatch(SITEMAP, [], Notes.of([Note(UrlRecord(), findings=[FindingRecord()])]))
+        judged = UrlBatch(SITEMAP, [], Notes.table([Note(UrlRecord(), findings=[FindingRecord()])]))
         assert RecordFilter({"item_classes": item_classes}).accepts(judged) == bool(
             {"judged", "UrlBatch"}.intersection(accepted)
         )

@@ -101,7 +101,7 @@ def test_a_report_on_nothing_is_whole() -> None:
 
 def test_a_rule_is_a_test_of_the_file_wherever_its_findings_ride() -> None:
     entry = UrlRecord()
-    notes = Notes.of([Note(entry, findings=[a_finding(line=3, column=7, url="https://e.com/x")])])
+    notes = Notes.table([Note(entry, findings=[a_finding(line=3, column=7, url="https://e.com/x")])])
     file = with_findings(
         SitemapRecord(sitemap=SITEMAP),
         a_finding(line=9),
@@ -125,7 +125,7 @@ def test_a_rule_is_a_test_of_the_file_wherever_its_findings_ride() -> None:
 
 def test_batches_and_single_records_give_the_same_bytes() -> None:
     notes = [Note(UrlRecord(), findings=[a_finding(line=line)]) for line in (3, 4)]
-    batch = UrlBatch(SITEMAP, [note.record for note in notes], Notes.of(notes))
+    batch = UrlBatch(SITEMAP, [note.record for note in notes], Notes.table(notes))
     file = SitemapRecord(sitemap=SITEMAP)
     assert export(batch, file) == export(*records(batch), file)
 

@@ -147,7 +147,7 @@ class TestOtherRecords:
 
     def test_findings_of_a_batch_are_rows(self) -> None:
         found = UrlRecord("https://e.com/3")
-        batch = UrlBatch(SITEMAP, [PLAIN, found], Notes.of([Note(found, findings=list(self.FINDINGS))]))
+        batch = UrlBatch(SITEMAP, [PLAIN, found], Notes.table([Note(found, findings=list(self.FINDINGS))]))
         name = "sitemapcrawler.items.FindingRecord"
         assert [row["rule"] for row in rows(batch, item_classes=[name])] == ["loc-relative", "robots-missing"]
         assert rows(UrlBatch(SITEMAP, [found]), item_classes=[name]) == []
@@ -357,7 +357,7 @@ class TestValues:
 class TestItems:
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         judged = UrlRecord(loc="https://e.com/3")
-        notes = Notes.of([Note(judged, findings=[FindingRecord()])])
+        notes = Notes.table([Note(judged, findings=[FindingRecord()])])
         items = [SitemapRecord(), UrlBatch(SITEMAP, [PLAIN]), UrlBatch(SITEMAP, [judged], notes), {"loc": "x"}]
         assert [row["loc"] for row in rows(*items, SummaryRecord())] == [PLAIN.loc, judged.loc]
 

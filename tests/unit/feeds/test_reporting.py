@@ -185,7 +185,7 @@ class Crawl:
         for file in (FILE, *(f"https://e.com/{number}.xml" for number in range(1, self.files))):
             entry = UrlRecord("https://e.com/1", sitemap=file, lastmod_at="2024-05-01T00:00:00Z")
             note = Note(entry, findings=[FindingRecord("loc-relative", "error", "it is", file)])
-            await records.fresh(FreshBatch(file, [entry], Notes.of([note])))
+            await records.fresh(FreshBatch(file, [entry], Notes.table([note])))
             await records.file(SitemapEnd(file), complete=False)
         self.spools = len([*self.store.spools.iterdir()])
         records.last(RobotsRecord("https://e.com/robots.txt"))

@@ -95,7 +95,7 @@ def a_batch(*findings: FindingRecord) -> UrlBatch:
     """A batch of which every second entry has one of the findings."""
     notes = [Note(UrlRecord(), findings=[each]) for each in findings]
     entries = [entry for note in notes for entry in (UrlRecord(), note.record)]
-    return UrlBatch(SITEMAP, entries, Notes.of(notes))
+    return UrlBatch(SITEMAP, entries, Notes.table(notes))
 
 
 def texts(value: Any) -> Iterator[str]:

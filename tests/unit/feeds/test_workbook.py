@@ -141,7 +141,7 @@ def test_findings_of_entries_and_files_are_problems() -> None:
     note = Note(url, findings=[FindingRecord("loc-relative", "error", "not absolute", SITEMAP, 3, 1, url.loc, "/")])
     end = SitemapEnd("sitemap")
     end.sitemap, end.findings = SITEMAP, [FindingRecord("limit-bytes", "warning", "too large", SITEMAP)]
-    written = book(UrlBatch(SITEMAP, [url], Notes.of([note])), end, FindingRecord("robots-missing", "info", "none"))
+    written = book(UrlBatch(SITEMAP, [url], Notes.table([note])), end, FindingRecord("robots-missing", "info", "none"))
     assert filled(written["Problems"]) == [
         {"severity": "error", "rule": "loc-relative", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the whole URL with scheme and host."},
         {"severity": "warning", "rule": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
@@ -457,7 +457,7 @@ def test_full_disk_for_temporary_files_loses_the_feed_with_one_message(
     def full(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(workbook.Table, "add", full)
+    monkeypatch.setattr(workbook.SheetTable, "add", full)
     for number in range(3):
         writer.export_item(UrlRecord(loc=f"{number}"))
     writer.finish_exporting()

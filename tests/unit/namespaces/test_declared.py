@@ -91,7 +91,7 @@ def test_objects_beside_images_are_counted_in_the_file() -> None:
         f'<urlset xmlns="{CORE}" {uris}>{f"<url><loc>https://e.com/1</loc>{image}<t:toy/></url>" * 3}</urlset>'
     )
     counts = reading.document.counts
-    assert (counts.images, counts.extra, counts.of("toys"), counts.of("news")) == (3, {"toys": 3}, 3, 0)
+    assert (counts.images, counts.extra, counts.number("toys"), counts.number("news")) == (3, {"toys": 3}, 3, 0)
 
 
 def test_undeclared_prefix_means_the_namespace() -> None:

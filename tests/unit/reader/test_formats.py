@@ -11,14 +11,14 @@ from sitemapcrawler import read_sitemap
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader import formats
-from sitemapcrawler.reader.entries import ChildRecord, Entries, Entry
+from sitemapcrawler.reader.entries import ChildRecord, Entry, EntryBuilder
 from sitemapcrawler.reader.faults import Faults
-from sitemapcrawler.reader.formats import FORMATS, ROOTS, InputFormat, Start, format_label, register
+from sitemapcrawler.reader.formats import FORMATS, ROOTS, DocumentStart, InputFormat, format_label, register
 
 URL = "https://e.com/list"
 
 
-class Products(Entries):
+class Products(EntryBuilder):
     """`<product link="..."/>` within `<catalogue>`."""
 
     def entries_of(self, element: Element) -> Iterator[Element]:
@@ -36,11 +36,11 @@ class Products(Entries):
         return UrlRecord(loc, written, self.sitemap, element.line)
 
 
-def is_json(start: Start) -> bool:
+def is_json(start: DocumentStart) -> bool:
     return start.text.startswith('{"sitemaps":', start.position)
 
 
-def read_json(texts: Iterable[str], entries: Entries, faults: Faults) -> Iterator[list[Entry]]:
+def read_json(texts: Iterable[str], entries: EntryBuilder, faults: Faults) -> Iterator[list[Entry]]:
     for url in json.loads("".join(texts))["sitemaps"]:
         yield [ChildRecord(*entries.locate(url, 1), 1)]
 

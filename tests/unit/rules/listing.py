@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reader.entries import ChildRecord, Entries
+from sitemapcrawler.reader.entries import ChildRecord, EntryBuilder
 from sitemapcrawler.rules import Needs, Rule
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
 
@@ -25,7 +25,7 @@ def file_at(url: str = URL, final_url: str | None = None, format: str = "xml-url
 
 def listed(file: FileFacts, *written: str) -> list[UrlRecord]:
     """Records of URLs, located the way the reader does it."""
-    entries = Entries(file.url, file.record.final_url or file.url, file.document.faults)
+    entries = EntryBuilder(file.url, file.record.final_url or file.url, file.document.faults)
     return [UrlRecord(*entries.locate(text, None)) for text in written]
 
 

@@ -18,8 +18,7 @@ from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION, Image
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.reader.entries import Entries as ReadEntries
-from sitemapcrawler.reader.entries import Entry
+from sitemapcrawler.reader.entries import Entry, EntryBuilder
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.formats import FORMATS, InputFormat, register
 from sitemapcrawler.rules import Entries, Message, Needs, Rule, Severity, all_rules, rule
@@ -133,7 +132,7 @@ def test_shortcut_hides_no_finding_on_entries_of_an_index(seed: int) -> None:
 def toy_format() -> Iterator[None]:
     """A format of a plug-in that has no XML: lists of pages as JSON, each with any fields of a record."""
 
-    def read(texts: Iterable[str], entries: ReadEntries, faults: Faults) -> Iterator[list[Entry]]:
+    def read(texts: Iterable[str], entries: EntryBuilder, faults: Faults) -> Iterator[list[Entry]]:
         for page in json.loads("".join(texts))["pages"]:
             loc, written = entries.locate(page["loc"], 1)
             record = UrlRecord(loc, written, entries.sitemap, 1, page["lastmod"])
@@ -266,10 +265,10 @@ def test_rule_is_not_called_where_its_test_is_true_and_called_where_that_fails()
         called.append(entry.record.loc[-1])
         yield from ()
 
-    def is_known(entry: UrlFacts) -> bool:
+    def was_read(entry: UrlFacts) -> bool:
         return {"a": True, "b": False}[entry.record.loc[-1]]
 
-    rule("toy-unless", Severity.INFO, "", entries=IMAGE_EXTENSION, unless=is_known)(check)
+    rule("toy-unless", Severity.INFO, "", entries=IMAGE_EXTENSION, unless=was_read)(check)
     image = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
     entries = "".join(f"<url><loc>https://example.com/{name}</loc>{image}</url>" for name in "abc")
     found = judge(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode(), choice=Choice(all_rules(), select=("toy",)))

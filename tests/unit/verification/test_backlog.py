@@ -51,7 +51,7 @@ def test_batches_come_back_as_they_were(pipelines: Pipelines) -> None:
     element = Element("", "url", {}, 7)
     element.content.append("text")
     note = Note(first.urls[1], element, ("a-fault",), [FindingRecord("rule", "error", "m")], 0, 1)
-    first.notes = Notes.of([note])
+    first.notes = Notes.table([note])
     assert pipelines.backlog.put(first)
     assert pipelines.backlog.put(second)
     assert (first.urls, first.notes, second.urls) == ([], {}, [])
@@ -115,7 +115,7 @@ def test_deeply_nested_entry_is_verified_at_once(pipelines: Pipelines) -> None:
         below = Element("", "x", {}, 1)
         inner.content.append(below)
         inner = below
-    one.notes = Notes.of([Note(one.urls[0], top)])
+    one.notes = Notes.table([Note(one.urls[0], top)])
     assert not pipelines.backlog.put(one)
     assert len(one.urls) == 1
 

@@ -409,7 +409,7 @@ def test_other_hosts_that_a_file_lists(tmp_path: Path) -> None:
         page("/b", B),
     ]
     with opened(job(tmp_path, entries)) as baseline:
-        found = {sitemap: sorted(hosts) for sitemap, hosts in baseline.strange_hosts().items()}
+        found = {sitemap: sorted(hosts) for sitemap, hosts in baseline.foreign_prefixes().items()}
     assert found == {A: ["https://example.com.evil.example", "https://www.example.com"]}
 
 

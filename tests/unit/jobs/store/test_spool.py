@@ -83,14 +83,14 @@ def test_rows_in_memory_are_taken_over(new: Callable[[], Spool]) -> None:
     one, other = new(), new()
     one.write(ROW, 1)
     other.write(ROW * 2, 2)
-    assert one.absorb_held(other)
+    assert one.absorb_if_in_memory(other)
     assert one.rows == 3 and b"".join(one.lines()) == ROW * 3
 
 
 def test_rows_in_a_file_are_not_taken_over(new: Callable[[], Spool]) -> None:
     one, other = new(), new()
     other.write(many(IN_MEMORY), 5)
-    assert not one.absorb_held(other)
+    assert not one.absorb_if_in_memory(other)
     assert (one.rows, other.rows) == (0, 5)
 
 
@@ -99,7 +99,7 @@ def test_rows_that_have_become_many_by_taking_go_to_a_file(tmp_path: Path, new: 
     for _ in range(3):
         other = new()
         other.write(many(IN_MEMORY // 2), 1)
-        assert one.absorb_held(other)
+        assert one.absorb_if_in_memory(other)
     assert len(files(tmp_path)) == 1
     assert b"".join(one.lines()) == many(IN_MEMORY // 2) * 3
 
@@ -123,7 +123,7 @@ def test_longest_row_is_known(new: Callable[[], Spool], length: int, longest: in
     one, other = new(), new()
     one.write(ROW + long + ROW, 3)
     assert one.longest == longest == max(LINE, len(long))
-    if other.absorb_held(one):
+    if other.absorb_if_in_memory(one):
         assert other.longest == longest
 
 
