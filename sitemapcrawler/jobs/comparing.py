@@ -18,7 +18,6 @@ from sitemapcrawler.jobs.store.baseline import (
     Baseline,
     Earlier,
     EntryHashes,
-    as_held,
     differences,
     sites_before_here,
 )
@@ -113,12 +112,12 @@ class Comparison:
         """Compare entries that are not known to be unchanged with those of the file `sitemap`, or of any file."""
         if not entries:
             return
-        locs = [as_held(record.loc) for record, _ in entries]
+        locs = [record.loc for record, _ in entries]
         before = await writer.run(partial(self.baseline.texts, locs, sitemap))
         if before is None:  # the database failed
             return
         for record, text in entries:
-            was = before.get(as_held(record.loc), [])
+            was = before.get(record.loc, [])
             if not was:
                 record.change = ADDED
                 continue

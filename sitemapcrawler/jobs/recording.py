@@ -31,7 +31,6 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
-from sitemapcrawler.jobs.store.spool import fitting
 from sitemapcrawler.replies.chase import Step
 
 PLACE = b"place"
@@ -59,7 +58,7 @@ class LastRows:
         """Add the final form of url records that were written before; `lines`: their JSON. Raises OSError if the disk
         is full."""
         new = [finding for note in notes for finding in note.findings[note.stored :]]
-        placed = zip(fitting(lines).splitlines(), notes, strict=True)
+        placed = zip(lines.splitlines(), notes, strict=True)
         self._urls.write(
             b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, note.place) for line, note in placed), len(notes)
         )

@@ -138,7 +138,8 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
             status.count(loc, bad, indexable)
 
 
-_decode = msgspec.json.Decoder(UrlRecord).decode
+decoded = msgspec.json.Decoder(UrlRecord).decode
+"""Decodes a url record."""
 
 
 class StoredBatch(UrlBatch):
@@ -163,14 +164,6 @@ class StoredBatch(UrlBatch):
 
     def __len__(self) -> int:
         return self._count if self._urls is None else len(self._urls)
-
-
-def decoded(line: bytes | str) -> UrlRecord:
-    """Decode a url record."""
-    try:
-        return _decode(line)
-    except msgspec.DecodeError:  # a lone surrogate
-        return msgspec.convert(json.loads(line), UrlRecord)
 
 
 PARTS = ("sitemaps", "findings", "robots")

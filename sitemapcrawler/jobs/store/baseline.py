@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -12,13 +11,13 @@ from pathlib import Path
 
 import duckdb
 
-from sitemapcrawler.items import READ, FileTally, JsonObject, ReplyRecord, UrlRecord
+from sitemapcrawler.items import READ, FileTally, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
-from sitemapcrawler.jobs.store.schema import MORE, ODD, json_object, literal, quoted
+from sitemapcrawler.jobs.store.schema import MORE, json_object, literal
 from sitemapcrawler.namespaces import declared, plugged
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.formats import UNKNOWN, format_named
@@ -37,18 +36,7 @@ IN_HEADS = ("noindex", "noindex_agents", "canonical", "soft_404")
 """Reply fields that come from the page's head. `noindex` is null if neither the head was read nor a header sets it."""
 JUDGED = ("blocked_for",)
 """Fields that are ignored if only one crawl has judged them."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
 REPLY_TEXT = f"CASE WHEN reply.kind <> 'unchecked' THEN {json_object(ReplyRecord, REPLY, 'reply.')} ELSE '' END"
-
-
-def as_held(text: str) -> str:
-    """Text as columns store it: U+FFFD in place of each lone surrogate."""
-    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
-
-
-def chosen(row: Mapping[str, object], names: Iterable[str]) -> str:
-    """Some fields of a row, as JSON."""
-    return json.dumps({name: row[name] for name in names if name in row})
 
 
 def differences(entry: str, reply: str, was: tuple[str, str]) -> list[str]:
@@ -289,36 +277,30 @@ class Baseline:
         return found
 
     def texts(self, locs: Iterable[str], sitemap: str | None = None) -> dict[str, list[tuple[str, str]]]:
-        """{URL: (entry, reply) as text} of listed URLs, in one file or in all. `locs`: as returned by `as_held`."""
+        """{URL: (entry, reply) as text} of listed URLs, in one file or in all."""
         of_file = "AND sitemap = ?" if sitemap is not None else ""
         cursor = self._store.cursor().execute(
-            f"SELECT loc, {self._compared}, {quoted(ODD)} FROM {LISTED} WHERE loc IN (SELECT unnest(?)) {of_file}",
-            [list(locs), *([sitemap] if sitemap is not None else [])],
+            f"SELECT loc, {self._compared} FROM {LISTED} WHERE loc IN (SELECT unnest(?)) {of_file}",
+            [[loc.encode("utf-8", "replace").decode() for loc in locs], *([sitemap] if sitemap is not None else [])],
         )
         found: dict[str, list[tuple[str, str]]] = {}
         for few in self._completed(cursor.fetchall(), 1):
-            for loc, entry, reply, odd in few:
-                found.setdefault(loc, []).append((entry, reply) if odd is None else self._compared_odd(json.loads(odd)))
+            for loc, entry, reply in few:
+                found.setdefault(loc, []).append((entry, reply))
         return found
-
-    def _compared_odd(self, row: JsonObject) -> tuple[str, str]:
-        """Compared fields of a row that columns cannot hold exactly."""
-        reply = row.get("reply") or {}
-        asked = self.with_replies and reply.get("kind", "unchecked") != "unchecked"
-        return chosen(row, self.fields), chosen(reply, REPLY) if asked else ""
 
     def missing(self, judged: Sequence[str]) -> Iterator[list[str]]:
         """Yield removed entries as JSON lines, without verdict or reply: each URL once that the files `judged` list and
         this crawl does not."""
         cursor = self._store.cursor().execute(
-            f"SELECT {line_of('urls')}, {quoted(ODD)} IS NOT NULL FROM (SELECT * REPLACE ({_REPLACED}) "
+            f"SELECT {line_of('urls')} FROM (SELECT * REPLACE ({_REPLACED}) "
             f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed} "
             "QUALIFY row_number() OVER (PARTITION BY loc) = 1)",
             [list(judged)],
         )
         for rows in fetched(cursor):
             for few in self._completed(rows, 0):
-                yield [_removed(line) if odd else line for line, odd in few]
+                yield [line for (line,) in few]
 
     def _completed(self, rows: Sequence[Row], column: int) -> Iterator[Sequence[Row]]:
         return completed(self._store.cursor(), rows, column, BASELINE)
@@ -389,9 +371,3 @@ def _checked(path: Path) -> JobTable:
         return check(path)
     except StoreError as error:
         raise StoreError(f"baseline {str(error).partition(';')[0]}") from None
-
-
-def _removed(line: str) -> str:
-    """Row that columns cannot hold exactly, as a removed entry."""
-    row = {name: value for name, value in json.loads(line).items() if name not in OF_A_CRAWL}
-    return json.dumps({**row, "change": "removed"})

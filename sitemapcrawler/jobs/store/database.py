@@ -17,7 +17,7 @@ from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
 from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
-from sitemapcrawler.jobs.store.spool import BASIC, Spool, odd_row
+from sitemapcrawler.jobs.store.spool import Spool, reduced
 from sitemapcrawler.rules.facts.sites import CARRIED
 
 FILE = "audit.duckdb"
@@ -219,11 +219,11 @@ class Store:
                 spool.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n", 1)
             self.insert(table, [spool])
 
-    def mended(self, spool: Spool) -> Spool:
-        """Return a spool's rows in a form that DuckDB can read, with the original as text."""
+    def reduced(self, spool: Spool) -> Spool:
+        """Return a spool's rows with the fields alone that fit the columns in any case."""
         made = self.spool()
         for line in spool.lines():
-            made.write(odd_row(line, BASIC), 1)
+            made.write(reduced(line), 1)
         return made
 
     def lines(self, table: str, condition: str = "TRUE", database: str = "main") -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import duckdb
 
-from sitemapcrawler.jobs.store.schema import MORE, ODD, ODD_UNCHANGED, VERSION, literal, statements, tables
+from sitemapcrawler.jobs.store.schema import MORE, VERSION, literal, statements, tables
 from sitemapcrawler.rules.facts.sites import CURRENT
 
 HOLDER = re.compile(r"PID (\d+)")
@@ -196,7 +196,6 @@ def create_from(path: Path, baseline: Path) -> None:
             connection.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")
             connection.execute("UPDATE urls SET change = 'unchanged'")
             connection.execute("UPDATE urls SET changed_fields = NULL WHERE changed_fields IS NOT NULL")
-            connection.execute(f"UPDATE urls SET {ODD} = {ODD_UNCHANGED} WHERE {ODD} IS NOT NULL")
             connection.execute("INSERT INTO job VALUES ('version', ?), ('seeded', 'true')", [json.dumps(VERSION)])
             connection.execute("CHECKPOINT")
 

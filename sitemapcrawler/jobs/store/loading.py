@@ -19,7 +19,7 @@ from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally
 from sitemapcrawler.jobs.store.database import CONTENT_ERRORS, FEED_LINE, Store
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import ENTRY, MORE, ODD, ODD_UNCHANGED, literal, quoted
+from sitemapcrawler.jobs.store.schema import ENTRY, MORE, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import OWN, either
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
@@ -90,7 +90,7 @@ def run_of_copy(run: int) -> int:
 
 
 def load(store: Store, run: int, group: Commit) -> None:
-    """Commit a group. Keeps rows that DuckDB cannot read as text, and raises the memory limit if needed. Raises
+    """Commit a group. Keeps little of rows that do not fit the columns, and raises the memory limit if needed. Raises
     duckdb.Error, OSError."""
     try:
         _commit_with_room(store, run, group)
@@ -118,7 +118,7 @@ def _load_alone(store: Store, run: int, file: FileRows) -> None:
     try:
         _commit(store, run, Commit([file]))
     except CONTENT_ERRORS:
-        unfit, file.urls = file.urls, store.mended(file.urls)
+        unfit, file.urls = file.urls, store.reduced(file.urls)
         unfit.discard()
         _commit(store, run, Commit([file]))
 
@@ -175,8 +175,7 @@ def _copy_unchanged(store: Store, sitemaps: Sequence[str]) -> None:
         return
     files, named = "sitemap IN (SELECT unnest(?))", [list(sitemaps)]
     store.execute(
-        "INSERT INTO urls BY NAME SELECT * REPLACE "
-        f"('unchanged' AS change, NULL AS changed_fields, {ODD_UNCHANGED} AS {ODD}) "
+        "INSERT INTO urls BY NAME SELECT * REPLACE ('unchanged' AS change, NULL AS changed_fields) "
         f"FROM {BASELINE}.urls WHERE {files} AND {CURRENT}",
         named,
     )
@@ -282,11 +281,11 @@ def _import_parquet(store: Store, path: Path) -> None:
 def _import_lines(store: Store, path: Path) -> None:
     try:
         store.read_feed(f"{BASELINE}.urls", path, "url")
-    except duckdb.InvalidInputException:  # lone surrogates: keep those rows as text
-        _import_odd_lines(store, path)
+    except duckdb.InvalidInputException:  # lone surrogates, which the spool replaces
+        _import_spooled_lines(store, path)
 
 
-def _import_odd_lines(store: Store, path: Path) -> None:
+def _import_spooled_lines(store: Store, path: Path) -> None:
     with store.spool() as spool:
         with (gzip.open if path.suffix == GZIP else open)(path, "rb") as file:
             for line in _lines(file):

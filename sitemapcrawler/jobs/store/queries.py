@@ -13,14 +13,12 @@ from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.schema import (
     ENTRY,
     MORE,
-    ODD,
     RECORDS,
     columns,
     items_of,
     json_line,
     json_object,
     literal,
-    quoted,
     tables,
 )
 
@@ -94,8 +92,7 @@ def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) 
     """SQL for the JSON line of a row, to be passed to `completed`. `prefix`: of the columns, such as `s.`; `absent`:
     columns that are null in all rows."""
     split = frozenset(MORE) if ENTRY in tables()[table].keys() - absent else frozenset()
-    text = json_line(RECORDS[table], prefix, absent, split)
-    return f"coalesce({quoted(ODD)}, {text})" if ODD in tables()[table].keys() - absent else text
+    return json_line(RECORDS[table], prefix, absent, split)
 
 
 def completed(

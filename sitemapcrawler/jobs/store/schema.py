@@ -12,7 +12,7 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, Url
 from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
-VERSION = 3
+VERSION = 4
 """Version of the tables. Databases of other versions are refused."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
@@ -22,9 +22,6 @@ RECORDS: dict[str, type] = {
     "robots": RobotsRecord,
 }
 """Tables that hold records. Their columns are the fields of the record."""
-ODD = "odd"
-"""Column with the JSON line of a record that columns cannot hold exactly (lone surrogates); null for all others."""
-
 ENTRY = "entry"
 """Column with the number of an entry that has long lists; null for all others."""
 FIRST = 10
@@ -32,11 +29,6 @@ FIRST = 10
 MORE = {namespace.field: f"more_{namespace.field}" for namespace in OWN if not namespace.single}
 """Tables for the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
 
-ODD_UNCHANGED = (
-    f"regexp_replace({ODD}, "
-    """'(,"change":"[a-z]+"(,"changed_fields":[^]]*])?)?}$', ',"change":"unchanged"}')"""
-)
-"""SQL for the text of an odd row, marked as unchanged since the baseline."""
 WHOLE_SITE = "whole_site"
 """Column of findings: true if they concern more than one file, else null."""
 
@@ -71,7 +63,7 @@ VIEWS = {
 
 def tables() -> dict[str, dict[str, str]]:
     """{table: {column: SQL type}}."""
-    of_urls = {ODD: "VARCHAR", ENTRY: "BIGINT"}
+    of_urls = {ENTRY: "BIGINT"}
     added = {"urls": of_urls, CARRIED: of_urls, "findings": {WHOLE_SITE: "BOOLEAN"}}
     return (
         {name: columns(record) | added.get(name, {}) for name, record in RECORDS.items()}

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.jobs.store.schema import ODD
-from sitemapcrawler.jobs.store.spool import BASIC, IN_MEMORY, LINE, Spool, fitting, odd_row
+from sitemapcrawler.jobs.store.spool import IN_MEMORY, LINE, Spool, fitting, reduced
 from tests.unit.jobs.store.making import lines
 
 ROW = b'{"loc":"a"}\n'
@@ -141,18 +140,21 @@ def test_rows_that_columns_can_hold_stay_as_they_are(text: str) -> None:
     assert fitting(written) is written
 
 
-@pytest.mark.parametrize("text", ["\ud800", "x\udfffy", "\\\ud800", "\\\\\ud800", "\ud800\ud800"])
-def test_row_with_half_a_pair_alone_keeps_its_own_text(text: str) -> None:
+@pytest.mark.parametrize("text", ["\ud800", "x\udfffy", "\\\ud800", "\\\\\ud800", "\ud800\ud800", "\udc00\ud83d"])
+def test_half_a_surrogate_pair_is_replaced(text: str) -> None:
     good, bad = lines([UrlRecord("good")]), lines([UrlRecord(text, line=7)])
     first, second, third = fitting(good + bad + good).splitlines(keepends=True)
     assert (first, third) == (good, good)
-    row = json.loads(second)
-    assert row[ODD] == bad[:-1].decode() and json.loads(row[ODD])["loc"] == text
-    assert (row["line"], row["type"]) == (7, "url")
-    assert row["loc"] == "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
+    replaced = "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in text)
+    assert second == lines([UrlRecord(replaced, line=7)])
 
 
-def test_odd_row_may_keep_a_few_fields_alone() -> None:
-    [line] = lines([UrlRecord("a", sitemap="s", line=2**70, lastmod="2026")]).splitlines(keepends=True)
-    row = json.loads(odd_row(line, BASIC))
-    assert row == {"loc": "a", "sitemap": "s", "line": 2**70, ODD: line[:-1].decode()}
+@pytest.mark.parametrize("written", [b"\\ud83d\\ude00", b"\\uD83D\\uDE00", b"\\ud83d\\ude00\\ud83d\\ude00"])
+def test_escapes_of_a_pair_are_one_character(written: bytes) -> None:
+    [loc] = {json.loads(fitting(b'{"loc":"%b"}' % written))["loc"]}
+    assert loc.strip("\U0001f600") == ""
+
+
+def test_row_is_reduced_to_what_fits_in_any_case() -> None:
+    [line] = lines([UrlRecord("a", sitemap="s", line=3, lastmod="2026")]).splitlines(keepends=True)
+    assert json.loads(reduced(line)) == {"loc": "a", "sitemap": "s", "line": 3}
