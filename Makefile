@@ -10,8 +10,9 @@ help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
 	@echo 'make crawl                                              crawl the demo site'
 	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
-	@echo 'make test [ARGS="-x"]                                   run the tests but for the slow ones, with coverage'
-	@echo 'make test-all                                           run all tests, with coverage'
+	@echo 'make test [ARGS="-x"]                                   run the tests that take no more than seconds each'
+	@echo 'make test-all                                           run the slow ones too, with coverage, as CI does'
+	@echo 'make test-exhaustive                                    run those that take minutes: faults, floods, fleets'
 	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
 	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 10 seconds each by default'
 	@echo 'make lint                                               ruff, mypy and the layers of imports'
@@ -33,13 +34,16 @@ demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
 # In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py groups.
-PYTEST = $(BIN)/python -m pytest --cov --numprocesses auto --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
 
 test: .venv/.test
-	@$(PYTEST) -m 'not slow' $(ARGS)
+	@$(PYTEST) -m 'not slow and not exhaustive' $(ARGS)
 
 test-all: .venv/.test
-	@$(PYTEST) $(ARGS)
+	@$(PYTEST) --cov -m 'not exhaustive' $(ARGS)
+
+test-exhaustive: .venv/.test
+	@$(PYTEST) -m exhaustive $(ARGS)
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
@@ -113,4 +117,4 @@ clean:
 	$(INSTALL) --editable '.[release]'
 	@touch $@
 
-.PHONY: help crawl demo test test-all test-scrapy-2.18 fuzz lint docs audit sbom dist clean
+.PHONY: help crawl demo test test-all test-exhaustive test-scrapy-2.18 fuzz lint docs audit sbom dist clean

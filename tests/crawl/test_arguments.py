@@ -161,6 +161,7 @@ def test_spider_checks_too_where_no_command_does(server: SiteServer, tmp_path: P
     assert server.connections == connections
 
 
+@pytest.mark.slow
 def test_scrapy_command_checks_and_crawls_alike(server: SiteServer, tmp_path: Path) -> None:
     variables = environment() | {"SCRAPY_SETTINGS_MODULE": "sitemapcrawler.settings"}
     command = [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a"]

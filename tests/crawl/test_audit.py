@@ -86,6 +86,7 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     }
 
 
+@pytest.mark.slow
 def test_another_audit_of_the_day_gets_a_folder_of_its_own(shop: SiteServer, tmp_path: Path) -> None:
     for _ in range(2):
         assert audit(tmp_path, shop.url("/plain.xml"), "--no-pages").returncode == 0
@@ -93,6 +94,7 @@ def test_another_audit_of_the_day_gets_a_folder_of_its_own(shop: SiteServer, tmp
     assert second == f"{first}-2"
 
 
+@pytest.mark.slow
 def test_chosen_folder_is_replaced(shop: SiteServer, tmp_path: Path) -> None:
     for _ in range(2):
         done = audit(tmp_path, shop.url("/plain.xml"), "--out", "results")
@@ -130,6 +132,7 @@ def test_file_is_audited_as_if_it_were_served(shop: SiteServer, tmp_path: Path) 
     assert folder_in(here).name == f"site-{date.today().isoformat()}"
 
 
+@pytest.mark.slow
 def test_options_of_a_file_apply_and_the_command_line_wins(shop: SiteServer, tmp_path: Path) -> None:
     (tmp_path / "sitemapcrawler.toml").write_text(
         'verify = "head"\nignore = ["status"]\nfail-on = "never"\nmax-urls = 2\n'
@@ -152,6 +155,7 @@ def test_options_of_a_file_apply_and_the_command_line_wins(shop: SiteServer, tmp
     assert not {exchange.path for exchange in shop.exchanges[before:]} & {"/a", "/b"}
 
 
+@pytest.mark.slow
 def test_place_of_files_may_stand_in_a_file(shop: SiteServer, tmp_path: Path) -> None:
     (tmp_path / "site.xml").write_bytes(urlset(shop.url("/a")))
     (tmp_path / "sitemapcrawler.toml").write_text(f'base-url = "{shop.url("/")}"\nbase-dir = "."\n')
@@ -179,6 +183,7 @@ def test_wrong_option_in_a_file_is_refused_in_one_line(tmp_path: Path, text: str
     assert [path.name for path in tmp_path.iterdir()] == ["sitemapcrawler.toml"]
 
 
+@pytest.mark.slow
 def test_dead_site_is_one_problem_told_once(tmp_path: Path) -> None:
     with SiteServer() as site:
         site.routes = {"/robots.txt": Reply("", 503)}
@@ -243,6 +248,7 @@ def test_wrong_argument_is_refused_in_one_line(tmp_path: Path, arguments: tuple[
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
+@pytest.mark.slow
 def test_files_before_publishing_ask_nothing_of_the_site(shop: SiteServer, tmp_path: Path) -> None:
     (tmp_path / "index.xml").write_bytes(index(shop.url("/child.xml")))
     (tmp_path / "child.xml").write_bytes(urlset(shop.url("/a")))

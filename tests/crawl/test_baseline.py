@@ -413,6 +413,7 @@ def killed(week: Days, changed: Crawl) -> Path:
     return week.folder / "killed"
 
 
+@pytest.mark.slow
 def test_killed_crawl_goes_on(week: Days, changed: Crawl, killed: Path) -> None:
     week.site.routes = tuesday(week.site)
     shutil.copytree(killed, week.folder / "resumed")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.crawl.crawling import LOOPBACK
 from tests.crawl.days import (
     JOBDIR,
@@ -25,6 +27,7 @@ MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
 ONE_BY_ONE = {"SITEMAP_FETCH_AHEAD": 1, "SITEMAP_READ_AT_ONCE": 1}
 
 
+@pytest.mark.slow
 def test_guess_that_is_not_answered_has_lost_nothing(site: SiteServer, tmp_path: Path) -> None:
     days = Days(site, tmp_path)
     site.routes = {
@@ -118,6 +121,7 @@ def test_finding_that_has_passed_though_the_file_is_the_same(site: SiteServer, t
     assert outcomes(days.crawl("three", before=f"two/{JOBDIR}", keep=False))["/a.xml"] == ("unchanged", 304)
 
 
+@pytest.mark.slow
 def test_files_are_requested_whatever_their_index_says(site: SiteServer, tmp_path: Path) -> None:
     """An index may keep the old date of a file that has changed."""
     days, listed = Days(site, tmp_path), {site.url(path): MONDAY for path in ("/a.xml", "/b.xml")}

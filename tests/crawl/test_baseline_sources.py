@@ -107,6 +107,7 @@ def test_feed_with_a_name_like_a_pattern(week: Days, first: Crawl, name: str) ->
 # ---- days on which a file cannot be fetched
 
 
+@pytest.mark.slow
 def test_days_without_a_file_lose_nothing(week: Days, first: Crawl) -> None:
     before = "monday"
     for name in ("one night", "another night"):

@@ -318,6 +318,7 @@ def test_include_exclude_and_follow_together(site: SiteServer, tmp_path: Path) -
 # ---- max_time
 
 
+@pytest.mark.slow
 def test_max_time_ends_the_crawl_with_what_it_has(site: SiteServer, tmp_path: Path) -> None:
     family(site, children=8)
     site.routes |= {f"/{number}.xml": stalled() for number in range(3, 9)}

@@ -214,6 +214,7 @@ def test_database_is_locked_while_a_crawl_runs(tmp_path: Path, site: SiteServer)
 # docs/jobs.md
 
 
+@pytest.mark.slow
 def test_script_of_every_night_lists_what_has_changed(tmp_path: Path, site: SiteServer) -> None:
     program = tmp_path / "bin" / "sitemapcrawler"
     program.parent.mkdir()

@@ -266,6 +266,7 @@ def lines_but_summary(path: Path) -> list[bytes]:
     return sorted(line for line in path.read_bytes().splitlines() if not line.startswith(b'{"type":"summary"'))
 
 
+@pytest.mark.slow
 def test_single_records_give_the_same_rows_byte_for_byte(feeds: Feeds, tmp_path: Path) -> None:
     settings = {"SITEMAP_ITEMS": "records"}
     options = ["-O", "all.jsonl", "-O", "urls.csv", "-O", "all.json"]

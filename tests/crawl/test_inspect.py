@@ -211,6 +211,7 @@ def test_file_that_fails_again_and_again_is_told_once(site: SiteServer) -> None:
     assert done.stderr == f"sitemapcrawler: {site.url('/busy.xml')}: HTTP status 503\n"
 
 
+@pytest.mark.slow
 def test_slow_reader_slows_the_reading_and_not_the_downloads(site: SiteServer) -> None:
     paths = [f"/{number}.xml" for number in range(4)]
     site.routes |= {path: documents.urlset(*documents.pages(path[1:], 20_000)) for path in paths}

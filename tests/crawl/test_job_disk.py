@@ -11,7 +11,7 @@ import pytest
 
 from tests.crawl.crawling import FEED, start
 from tests.crawl.job_feeds import difference, rows
-from tests.crawl.jobs import DATABASE
+from tests.crawl.jobs import DATABASE, KEPT
 from tests.crawl.many_files import rows_of, serve_files
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer
@@ -65,4 +65,4 @@ def test_full_disk_ends_the_crawl_and_costs_nothing(
         done = start(tmp_path, settings={"JOBDIR": "jobs"}, within=within, **arguments).finish()
         assert done.code == 0, done.log
         assert not (told := difference(known, rows(tmp_path / FEED))), told
-        assert disk.names() == {DATABASE}
+        assert disk.names() == KEPT

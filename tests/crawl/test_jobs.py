@@ -197,6 +197,7 @@ def test_fewer_arguments_are_refused(job: Job) -> None:
     assert "get" in line
 
 
+@pytest.mark.slow
 def test_other_arguments_of_an_unfinished_job_are_refused(shop: JobSite, known: Undisturbed, tmp_path: Path) -> None:
     job = Job(shop, tmp_path)
     assert job.kill(known.moment(0.5))

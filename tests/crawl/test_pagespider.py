@@ -253,6 +253,7 @@ def test_reading_waits_while_requests_wait(shop: Path) -> None:
     assert 25 <= max(done.values("most")) <= 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(end: signal.Signals, shop: Path, tmp_path: Path) -> None:
     paths = [f"/page/{number}" for number in range(24)]

@@ -103,6 +103,7 @@ def test_what_cannot_be_written_is_refused_before_a_request(
     assert [path.name for path in tmp_path.iterdir()] == [LOG]
 
 
+@pytest.mark.slow
 def test_standard_output_holds_a_whole_file(site: SiteServer, tmp_path: Path) -> None:
     site.routes["/sitemap.txt"] = site.url("/page")
     command = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", "-O", "-:parquet"]

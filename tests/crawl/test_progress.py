@@ -102,6 +102,7 @@ def museum(free: int) -> Iterator[tuple[SiteServer, Gate]]:
             gate.open()
 
 
+@pytest.mark.slow
 def test_terminal_of_80_columns_until_ctrl_c(tmp_path: Path) -> None:
     with museum(free=20) as (site, gate):
         words = command("-O", "urls.jsonl", settings=DELAY, domain=site.url(), verify="head")
@@ -120,6 +121,7 @@ def test_terminal_of_80_columns_until_ctrl_c(tmp_path: Path) -> None:
     assert COLOUR.search(terminal.written)
 
 
+@pytest.mark.slow
 def test_terminal_of_200_columns_without_colours(tmp_path: Path) -> None:
     with museum(free=20) as (site, gate):
         arguments = {"domain": site.url(), "verify": "get", "sample": "25"}
@@ -138,6 +140,7 @@ def test_terminal_of_200_columns_without_colours(tmp_path: Path) -> None:
     assert ESCAPE.decode() not in log
 
 
+@pytest.mark.slow
 def test_no_progress_on_a_terminal(tmp_path: Path) -> None:
     with museum(free=0) as (site, gate):
         settings = DELAY | {"SITEMAP_PROGRESS_INTERVAL": "0.1"}

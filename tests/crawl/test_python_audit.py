@@ -95,6 +95,7 @@ def test_records_are_typed(shop: SiteServer, result: AuditResult) -> None:
     assert "<title>" in result.report.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mixed.xml", "foreign-namespaces.xml", "video-all-elements.xml"])
 def test_entries_have_all_that_their_file_says(name: str) -> None:
     path = Path(__file__).parents[1] / "data/good" / name
@@ -176,6 +177,7 @@ def test_reading_takes_the_same_memory_for_any_number_of_records(tmp_path: Path)
     assert peak(20_000) < peak(1_000) + 2**16
 
 
+@pytest.mark.slow
 def test_folder_lasts_as_long_as_a_table(shop: SiteServer, temporary: Path) -> None:
     urls = sitemapcrawler.audit(shop.url("/sitemap.xml"), verify="off", settings=SETTINGS).urls
     gc.collect()
@@ -186,6 +188,7 @@ def test_folder_lasts_as_long_as_a_table(shop: SiteServer, temporary: Path) -> N
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = sitemapcrawler.audit(
@@ -210,6 +213,7 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
     assert (len(again.urls), len(result.urls.to_pandas())) == (5, 5)
 
 
+@pytest.mark.slow
 def test_crawl_that_ends_at_a_limit_has_results(shop: SiteServer) -> None:
     result = sitemapcrawler.audit(shop.url("/sitemap.xml"), max_urls=2, verify="off", settings=SETTINGS)
     assert (result.summary.partial, len(result.urls)) == ("max_urls", 2)
@@ -246,6 +250,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.slow
 def test_site_without_a_readable_sitemap_is_an_error(shop: SiteServer, temporary: Path) -> None:
     with pytest.raises(AuditError, match=r"/none\.xml: Nothing could be read: HTTP status 404") as error:
         sitemapcrawler.audit(shop.url("/none.xml"), settings=SETTINGS)
@@ -253,6 +258,7 @@ def test_site_without_a_readable_sitemap_is_an_error(shop: SiteServer, temporary
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.slow
 def test_script_without_a_main_guard_and_with_a_running_loop(shop: SiteServer, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = no.such.project\n")
@@ -267,6 +273,7 @@ def test_script_without_a_main_guard_and_with_a_running_loop(shop: SiteServer, t
     assert (done.stdout, done.stderr) == ("Needs repair 5\n", "")
 
 
+@pytest.mark.slow
 def test_notebook_runs(shop: SiteServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in environment().items():
         monkeypatch.setenv(name, value)

@@ -49,6 +49,7 @@ def test_url_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "60 200\n"
 
 
+@pytest.mark.slow
 def test_site_is_audited(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     real: Any = sitemapcrawler.audit
     with serving() as base:

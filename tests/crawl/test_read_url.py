@@ -32,6 +32,7 @@ def read(url: str, settings: Mapping[str, object] = {}) -> SitemapFile:
     return read_sitemap(url, settings=SETTINGS | settings)
 
 
+@pytest.mark.slow
 def test_url_is_downloaded_and_read(site: SiteServer) -> None:
     site.routes = {
         "/robots.txt": robots(),
@@ -55,6 +56,7 @@ def test_children_of_an_index_are_not_fetched(site: SiteServer) -> None:
     assert {"/1.xml", "/2.xml"}.isdisjoint(site.paths)
 
 
+@pytest.mark.slow
 def test_deflate_and_a_url_of_the_callers_choice(site: SiteServer) -> None:
     body = zlib.compress(urlset("/a"))
     site.routes = {"/staging.xml": Reply(body, headers={"Content-Encoding": "deflate"})}
@@ -62,6 +64,7 @@ def test_deflate_and_a_url_of_the_callers_choice(site: SiteServer) -> None:
         assert [entry.sitemap for entry in sitemap] == ["https://example.com/sitemap.xml"]
 
 
+@pytest.mark.slow
 def test_download_that_breaks_off_is_an_outcome(site: SiteServer) -> None:
     site.routes = {"/sitemap.xml": cut(urlset(site.url("/a"), site.url("/b"))[:-20])}
     sitemap = read(site.url("/sitemap.xml"))
@@ -69,6 +72,7 @@ def test_download_that_breaks_off_is_an_outcome(site: SiteServer) -> None:
     assert (sitemap.sitemap.outcome, sitemap.sitemap.error) == ("truncated", "the connection ended before the body did")
 
 
+@pytest.mark.slow
 def test_limit_of_the_download_holds(site: SiteServer) -> None:
     site.routes = {"/sitemap.xml": urlset(*(site.url(f"/{number}") for number in range(1000)))}
     sitemap = read(site.url("/sitemap.xml"), {"DOWNLOAD_MAXSIZE": 2000})
@@ -76,6 +80,7 @@ def test_limit_of_the_download_holds(site: SiteServer) -> None:
     assert (sitemap.sitemap.bytes_fetched, sitemap.sitemap.outcome) == (2000, "truncated")
 
 
+@pytest.mark.slow
 def test_unread_download_is_removed(site: SiteServer) -> None:
     site.routes = {"/sitemap.xml": urlset(site.url("/a"))}
     sitemap = read(site.url("/sitemap.xml"))
@@ -84,6 +89,7 @@ def test_unread_download_is_removed(site: SiteServer) -> None:
     gc.collect()
 
 
+@pytest.mark.slow
 def test_url_without_a_sitemap_is_one_clear_exception(site: SiteServer) -> None:
     site.routes = {"/robots.txt": robots(rules=["User-agent: *", "Disallow: /private"]), "/loop": moved("/loop")}
     for path, why in {

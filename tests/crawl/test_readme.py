@@ -136,6 +136,7 @@ def test_commands_of_all_kinds_are_found() -> None:
     assert {option[:2] for option in options()} == {"-s", "-O"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_command_works(project: Project, base: str, tmp_path: Path, command: str) -> None:
     (tmp_path / "public").mkdir()
@@ -153,6 +154,7 @@ def test_command_works(project: Project, base: str, tmp_path: Path, command: str
         assert len(done.rows("out/urls.csv" if command.startswith("make") else "urls.csv")) > 100
 
 
+@pytest.mark.slow
 def test_options_work(project: Project, base: str, tmp_path: Path) -> None:
     done = project.run(f"sitemapcrawler crawl sitemap -a domain={base} {' '.join(options())}", tmp_path)
     assert done.code == 0, done.output

@@ -81,6 +81,7 @@ def test_report_agrees_with_itself_and_with_other_feeds(audited: Job) -> None:
     assert [one.unlisted for one in model.languages if one.code == "de"] == [8]
 
 
+@pytest.mark.slow
 def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
     before = report(copy).model
     (copy.folder / REPORT / "urls.parquet").unlink()
@@ -97,6 +98,7 @@ def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
     assert all(rule.rule in text for rule in before.rules)
 
 
+@pytest.mark.slow
 def test_report_shows_the_trend_of_a_job(copy: Job, tmp_path_factory: pytest.TempPathFactory) -> None:
     assert len(report(copy).model.runs) == 1
     done = copy.run(fresh="yes")
@@ -123,6 +125,7 @@ def test_report_shows_the_trend_of_a_job(copy: Job, tmp_path_factory: pytest.Tem
     assert len(history.read(job.folder / JOBDIR)) == 4, "a new job takes over the history of its baseline"
 
 
+@pytest.mark.slow
 def test_history_that_a_kill_has_lost_comes_back(copy: Job) -> None:
     file = copy.folder / JOBDIR / history.HISTORY
     [first] = history.read(file.parent)
@@ -138,6 +141,7 @@ def test_history_that_a_kill_has_lost_comes_back(copy: Job) -> None:
     assert len(report(copy).model.runs) == 2, "what cannot be read is left out"
 
 
+@pytest.mark.slow
 def test_stopped_run_is_no_finished_run(shop: JobSite, tmp_path: Path) -> None:
     shop.forget()
     job = Job(shop, tmp_path, AUDIT, within=WITHIN)
@@ -150,6 +154,7 @@ def test_stopped_run_is_no_finished_run(shop: JobSite, tmp_path: Path) -> None:
     assert len(history.read(tmp_path / JOBDIR)) == 1
 
 
+@pytest.mark.slow
 def test_job_that_is_stopped_and_goes_on_has_a_report_each_time(shop: JobSite, audited: Job, tmp_path: Path) -> None:
     shop.forget()
     job = Job(shop, tmp_path, AUDIT, within=WITHIN)
@@ -171,6 +176,7 @@ def test_job_that_is_stopped_and_goes_on_has_a_report_each_time(shop: JobSite, a
     assert not (told := same_rows(report(job), tmp_path / FEED)), told
 
 
+@pytest.mark.slow
 def test_sample_of_single_records_that_is_stopped(shop: JobSite, tmp_path: Path) -> None:
     shop.forget()
     arguments = {**AUDIT, "verify": "head", "sample": 40}
@@ -191,6 +197,7 @@ def test_sample_of_single_records_that_is_stopped(shop: JobSite, tmp_path: Path)
     assert not (told := same_rows(report(job), tmp_path / FEED)), told
 
 
+@pytest.mark.slow
 def test_killed_job_leaves_the_earlier_report_and_cleans_up_when_it_goes_on(copy: Job) -> None:
     earlier = contents(report(copy))
     shutil.rmtree(copy.folder / JOBDIR)
@@ -203,6 +210,7 @@ def test_killed_job_leaves_the_earlier_report_and_cleans_up_when_it_goes_on(copy
     assert report(copy).check().summary.partial is None
 
 
+@pytest.mark.slow
 def test_report_is_a_baseline(shop: JobSite, audited: Job, tmp_path: Path) -> None:
     before = tmp_path / "before"
     shutil.copytree(report(audited).path, before)
@@ -232,6 +240,7 @@ def compare(site: JobSite, folder: Path, baseline: Path, **arguments: str) -> Cr
     return Job(site, folder, given, {"JOBDIR": ""}, within=WITHIN).run()
 
 
+@pytest.mark.slow
 def test_script_writes_a_report_where_nothing_is_judged(shop: JobSite, tmp_path: Path) -> None:
     arguments = (f"sitemap={shop.url(PLAIN[0])}", "select=none", "agents=none", "report=100%(time)s")
     done = script(tmp_path, *arguments)
@@ -252,6 +261,7 @@ def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 60_000])
 def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path, room: int) -> None:
     job = Job(audited.site, tmp_path, {"report": "disk/report"}, {"JOBDIR": ""})
@@ -268,6 +278,7 @@ def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path, room:
     assert "report is not written: No space left on device; what stood there before is kept" in line
 
 
+@pytest.mark.slow
 def test_report_that_cannot_be_made_is_refused(audited: Job, tmp_path: Path) -> None:
     audited.site.forget()
     (tmp_path / "locked").mkdir(0o555)

@@ -81,6 +81,7 @@ MEANINGS: dict[str, tuple[Route, str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEANINGS)
 def test_what_an_answer_means(site: SiteServer, tmp_path: Path, name: str) -> None:
     reply, outcome, sitemap = MEANINGS[name]
@@ -438,6 +439,7 @@ def test_named_robots_txt_without_sitemaps_is_nothing_read(site: SiteServer, tmp
     assert {exchange.path for exchange in site.exchanges} == {ROBOTS}
 
 
+@pytest.mark.slow
 def test_sitemaps_of_a_local_robots_txt(site: SiteServer, tmp_path: Path) -> None:
     file = tmp_path / "robots.txt"
     file.write_bytes(robots(site.url("/a.xml"), "/b.xml"))

@@ -322,6 +322,7 @@ def test_comparisons(case: Case, site: SiteServer, tmp_path: Path) -> None:
     check(case, crawl(tmp_path, domain=site.url(), baseline="before/audit.duckdb"), site)
 
 
+@pytest.mark.slow
 def test_what_is_told_of_a_site_does_not_depend_on_the_others_of_the_crawl(
     site: SiteServer, other: SiteServer, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def serve(site: SiteServer) -> None:
         site.routes |= {name: urlset(*map(site.url, paths)), **dict.fromkeys(paths, page())}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", ["batches", "records"])
 def test_sitemaps_are_requested_before_pages(site: SiteServer, tmp_path: Path, items: str) -> None:
     serve(site)
@@ -92,6 +93,7 @@ PIPELINES = """
 """
 
 
+@pytest.mark.slow
 def test_batches_that_a_pipeline_loses_hold_nothing_back(site: SiteServer, tmp_path: Path) -> None:
     serve(site)
     shop = project(tmp_path / "shop", "", pipelines=PIPELINES)

@@ -87,6 +87,7 @@ def test_workbook_has_a_row_for_each_record(site: SiteServer, tmp_path: Path, it
     assert summary["loc-relative"] == 2 * FAULTY
 
 
+@pytest.mark.slow
 def test_job_that_was_stopped_and_one_that_is_finished_give_the_same_workbook(site: SiteServer, tmp_path: Path) -> None:
     publish(site, 6)
     options, job = ("-O", FEED, "-O", "audit.xlsx"), {**CAP, "JOBDIR": "job"}
@@ -197,6 +198,7 @@ def test_feeds_that_cannot_work_are_refused_in_one_line(tmp_path: Path, feeds: A
     assert [path.name for path in tmp_path.iterdir()] == [LOG]
 
 
+@pytest.mark.slow
 def test_standard_output_holds_a_whole_workbook(site: SiteServer, tmp_path: Path) -> None:
     site.routes["/sitemap.txt"] = site.url("/page")
     argv = command("-O", "-:xlsx", settings=AT_HOME, sitemap=site.url("/sitemap.txt"))
@@ -233,6 +235,7 @@ def test_each_feed_says_what_it_does_not_list(site: SiteServer, tmp_path: Path) 
     assert ("Problems listed", 22) in summary
 
 
+@pytest.mark.slow
 def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
     many = MAX_KEPT + 200
     site.routes = {

@@ -96,6 +96,7 @@ def in_a_date() -> Reply:
     return busy(moment.strftime("%a, %d %b %Y %H:%M:%S GMT"), 503)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refusal", [in_seconds, in_a_date])
 def test_retry_after_is_waited_for_by_all_urls_of_the_host(tmp_path: Path, refusal: Callable[[], Reply]) -> None:
     def refused_now(exchange: Exchange) -> None:
@@ -169,6 +170,7 @@ def _answer_with(exchange: Exchange) -> None:
     exchange.send(b"page")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 16])
 @pytest.mark.parametrize(
     ("delays", "rules"),
@@ -191,6 +193,7 @@ def test_nothing_is_sent_in_a_pause(tmp_path: Path, at_once: int, delays: dict[s
         assert [at for at in refusing.asked if at - refusing.at > HELD_S - EARLY_S]  # it goes on
 
 
+@pytest.mark.slow
 def test_pause_begins_with_the_head_of_the_answer(tmp_path: Path) -> None:
     refusing = Refusing(1, slow_body=True)
     settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8, "RETRY_TIMES": 0, "DOWNLOAD_DELAY": DELAY_S}
@@ -205,6 +208,7 @@ def test_pause_begins_with_the_head_of_the_answer(tmp_path: Path) -> None:
 # ---- the floor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("throttled", ["0", "1"])
 def test_host_that_was_not_named_is_asked_ten_times_a_second_at_most(tmp_path: Path, throttled: str) -> None:
     with SiteServer() as named, SiteServer(host="127.0.0.2") as other:
@@ -243,6 +247,7 @@ def first_files(folder: Path, count: int, rules: Sequence[str] = (), **replies: 
         return gaps(site.exchanges)
 
 
+@pytest.mark.slow
 def test_ten_requests_are_quick_and_the_others_as_slow_as_ever(tmp_path: Path) -> None:
     waited = first_files(tmp_path, 13)
     quick, usual = waited[:9], waited[9:]
@@ -251,11 +256,13 @@ def test_ten_requests_are_quick_and_the_others_as_slow_as_ever(tmp_path: Path) -
     assert sum(usual) > len(usual) * AUTOTHROTTLE_START_DELAY - EARLY_S
 
 
+@pytest.mark.slow
 def test_delay_of_robots_holds_from_the_first_request_on(tmp_path: Path) -> None:
     waited = first_files(tmp_path, 3, rules=["Crawl-delay: 0.7"])
     assert sum(waited[1:]) > 2 * 0.7 - EARLY_S
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply", [Reply("", 500), busy("1"), garbage(b"no HTTP\r\n\r\n")], ids=["500", "429", "no answer"]
 )

@@ -11,7 +11,7 @@ from tests.crawl.documents import page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, moved
 from tests.crawl.verified import PATIENT, SITEMAP, gaps, html, verifying
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh")]
+pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("fresh")]
 
 FEW, MANY = 2_000, 20_000
 GROWTH_MB = 25

@@ -15,7 +15,7 @@ from tests.crawl.documents import index, page, urlset
 from tests.crawl.site_server import SiteServer, stalled
 from tests.crawl.verified import Verified, counted
 
-pytestmark = pytest.mark.usefixtures("fresh")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh")]
 
 ENDS_WITHIN_S = 15
 """DESIGN, Jobs: seconds from the signal to the feeds in place."""

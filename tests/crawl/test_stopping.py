@@ -114,6 +114,7 @@ def test_every_file_that_was_asked_for_has_a_record(terminated: Stopped) -> None
     assert terminated.crawl.summary["sitemaps"] == 7
 
 
+@pytest.mark.slow
 def test_timeout_after_the_signal_leaves_a_record_too(site: SiteServer, tmp_path: Path) -> None:
     ended = stopped(site, tmp_path, signal.SIGTERM, DOWNLOAD_TIMEOUT=2)
     assert set(ended.crawl.sitemaps) == ended.asked
@@ -156,6 +157,7 @@ def test_second_signal_leaves_the_earlier_feed(site: SiteServer, tmp_path: Path)
         assert running.process.returncode == 3
 
 
+@pytest.mark.slow
 def test_signal_while_a_large_file_is_read(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/large.xml.gz": packed(urlset(*pages("large", 800_000)))}
     with start(tmp_path, sitemap=site.url("/large.xml.gz")) as running:
@@ -184,6 +186,7 @@ def test_signal_while_a_body_arrives_keeps_what_came(site: SiteServer, tmp_path:
     assert done.code == 3
 
 
+@pytest.mark.slow
 def test_signal_during_discovery(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/robots.txt": stalled()}
     with start(tmp_path, domain=site.url(), settings=SHORT) as running:

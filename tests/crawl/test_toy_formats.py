@@ -60,6 +60,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_installed_plug_in_is_discovered_read_labelled_and_written(shop: SiteServer, tmp_path: Path) -> None:
     done = crawl(tmp_path, "-O", FEED, "-O", "pages.loc", "-a", "report=report", domain=shop.url())
@@ -100,6 +101,7 @@ def test_modules_of_a_setting_run_in_their_place(shop: SiteServer, tmp_path: Pat
     assert shop.paths == ["/.sitemaps", "/export/catalogue.xml"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_appending_and_fields_follow_from_the_exporter(shop: SiteServer, tmp_path: Path) -> None:
     for _ in range(2):

@@ -244,6 +244,7 @@ def test_page_in_place_of_robots_txt_is_a_finding(tmp_path: Path) -> None:
     assert places(validate(tmp_path, "robots.txt")) == [["robots.txt", "warning", "robots-is-html"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["sitemapcrawler.cli", "scrapy"])
 def test_interrupt_while_standard_input_is_read_ends_without_a_word(module: str) -> None:
     words = [sys.executable, "-m", module, "validate", "-"]
@@ -315,6 +316,7 @@ def test_folder_with_what_cannot_be_read_is_no_verdict(tmp_path: Path) -> None:
 # Less output
 
 
+@pytest.mark.slow
 def test_less_is_shown_in_every_format_and_the_exit_code_stays(tmp_path: Path) -> None:
     write(tmp_path, a_xml=urls_of("/1", "http://localhost/2"), i_xml=index(f"{HOME}/child.xml"))
     codes = []
@@ -347,6 +349,7 @@ def test_hidden_findings_still_fail_and_are_counted(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_quiet_run_prints_findings_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path, a_xml=urls_of(f"{HOME}/1"), b_xml=urls_of("/1"))
     for option in ("-q", "--quiet"):
@@ -484,6 +487,7 @@ def test_page_and_missing_file_of_a_server_are_findings(server: SiteServer, tmp_
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_robots_txt_of_a_server_is_judged_without_its_sitemaps(tmp_path: Path) -> None:
     with SiteServer() as site:
         url = site.url("/robots.txt")
@@ -572,6 +576,7 @@ def in_shell(folder: Path, line: str, *arguments: str) -> subprocess.CompletedPr
     return subprocess.run(script, cwd=folder, env=environment(), capture_output=True, text=True, timeout=DEADLINE_S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments", "code", "says"),
     [
@@ -590,6 +595,7 @@ def test_streams_that_end_early(folder: Path, name: str, arguments: list[str], c
     assert len(done.stdout.splitlines()) == (name == "head")
 
 
+@pytest.mark.slow
 def test_names_survive_a_locale_without_utf_8(tmp_path: Path) -> None:
     (tmp_path / "caf\u00e9.xml").write_bytes(urls_of("/\u00e9"))
     done = validate(

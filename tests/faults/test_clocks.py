@@ -19,7 +19,7 @@ from tests.crawl.documents import dated, index, robots
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, _answer
 from tests.crawl.verified import html
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 DAY, YEAR = 86_400, 365 * 86_400
 PAGES = 12
@@ -85,7 +85,7 @@ def jumped(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "/2.xml": dated(second),
             "/a3": moving(clock, -YEAR, html()),
             "/a6": later(clock),
-            "/b6": moving(clock, DAY, html()),
+            "/b7": moving(clock, DAY, html()),
             "/b8": later(clock),
         }
         arguments = {"domain": site.url(), "verify": "head", "max_time": 3600}

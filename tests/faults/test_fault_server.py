@@ -15,7 +15,7 @@ from tests.crawl.verified import counted
 from tests.faults.fault_server import FaultServer
 from tests.faults.plan import FAULTS, NO_ANSWER, Fault, Plan, difference
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 PAGES = 240
 RETRIES = 1

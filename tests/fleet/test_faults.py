@@ -16,7 +16,7 @@ from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import PAGES, Data, Site, crawls, run, sites, start, workers
 from tests.processes import below, parent_of, wait_for_end
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 
 class Gate:

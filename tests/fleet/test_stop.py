@@ -12,7 +12,7 @@ from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, run, sites, start
 from tests.processes import below, wait_for_end
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 
 def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,6 +181,7 @@ process.start()
 """
 
 
+@pytest.mark.slow
 def test_other_commands_and_a_spider_of_pages_reach_nothing(
     canaries: list[SiteServer], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -151,6 +151,7 @@ def test_headers_and_cookies_of_the_user_stay_with_the_named_host(own: Visit) ->
     assert own.of(own.other, "cookie") == {None}
 
 
+@pytest.mark.slow
 def test_proxy_alone_hears_its_password_and_is_asked_for_no_address_inside(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -13,7 +13,7 @@ from tests.crawl.crawling import LOOPBACK, crawl, start
 from tests.crawl.documents import CORE, URLSET_START, index, packed, robots, urlset
 from tests.crawl.site_server import Exchange, SiteServer
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.exhaustive
 
 SLOW = 200
 """Files of which none ever comes."""

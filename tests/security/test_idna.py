@@ -72,6 +72,7 @@ def machines() -> Iterator[tuple[SiteServer, SiteServer]]:
         yield site, stranger
 
 
+@pytest.mark.slow
 def test_every_request_goes_to_the_host_that_browsers_ask(
     machines: tuple[SiteServer, SiteServer], tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_every_request_goes_to_the_host_that_browsers_ask(
     assert asked == {f"{sent}:{port}" for sent in SENT.values()}
 
 
+@pytest.mark.slow
 def test_redirect_of_a_sitemap_and_a_spider_of_pages_go_there_too(
     machines: tuple[SiteServer, SiteServer], tmp_path: Path
 ) -> None:

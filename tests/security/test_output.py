@@ -120,6 +120,7 @@ def test_status_that_is_no_number_of_three_digits_is_no_answer(written: Crawl, t
     assert "9" * 21 not in text["file.log"]
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=())) | st.sampled_from([ALL, ESCAPES, "x" * 5_000_000]))
 def test_any_message_becomes_one_line(message: str) -> None:
     record = logging.makeLogRecord({"name": "scrapy.core.engine", "msg": "%s: %s", "args": ("x", message)})

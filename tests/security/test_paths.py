@@ -77,6 +77,7 @@ def test_numbers_stay_numbers_and_other_spiders_their_own() -> None:
     assert f"{uri_params.__module__}.{uri_params.__name__}" == FEED_URI_PARAMS
 
 
+@pytest.mark.slow
 def test_nothing_leaves_the_folder_whatever_site_and_sitemap_are_called(site: SiteServer, tmp_path: Path) -> None:
     climbing = "/../../../../../../../../tmp/climbed/x"
     names = ["/..%2f..%2fx.xml", "/con.xml", "/%00.xml", f"{climbing}.xml", "/" + "x" * 2000 + ".xml", "/-rf.xml"]

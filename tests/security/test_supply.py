@@ -136,6 +136,7 @@ def test_no_shell_reads_a_command() -> None:
             assert "shell" not in {keyword.arg for keyword in call.keywords}
 
 
+@pytest.mark.slow
 def test_xml_parsers_resolve_nothing() -> None:
     """expat loads nothing from outside by itself, and is told of no handler that would; lxml is told not to."""
     parsers = [call for tree in TREES.values() for name, call in called(tree) if name.endswith("XMLParser")]
@@ -212,6 +213,7 @@ LISTED = ("duckdb", "lxml", "zope-interface")
 """Packages of a small environment."""
 
 
+@pytest.mark.slow
 def test_list_of_parts_has_every_direct_dependency(tmp_path: Path) -> None:
     if find_spec("cyclonedx_py") is None:
         pytest.skip("cyclonedx-bom is not installed")

@@ -62,6 +62,7 @@ def test_feed_that_goes_to_the_terminal(hostile: SiteServer, tmp_path: Path, for
         assert "\x9b31mRED" in json.loads(lines[9])["loc"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [(["--discover"], 0), (["--urls"], 0), (["--json"], 0), (["--expand"], 0), ([], 4)],

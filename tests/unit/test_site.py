@@ -53,6 +53,7 @@ def test_links_between_pages_of_different_folders_lead_there(site: Path) -> None
     assert 'href="formats.html#queries"' in found["index.html"]
 
 
+@pytest.mark.slow
 def test_search_finds_a_setting_from_disk(site: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api")
     browser = shutil.which("chromium")

@@ -121,6 +121,7 @@ def is_over(process_id: int) -> bool:
 IGNORED = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("ignored", ["pass", IGNORED], ids=["in order", "killed"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

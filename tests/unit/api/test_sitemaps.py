@@ -42,6 +42,7 @@ def locs(source: Any, **options: Any) -> list[str]:
     return [entry.loc for entry in read_sitemap(source, **options)]
 
 
+@pytest.mark.slow
 def test_reading_brings_no_scrapy_along() -> None:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     command = [sys.executable, "-W", "error", "-c", LIGHT]

@@ -40,6 +40,7 @@ def test_a_cell_that_is_text_stays(text: str) -> None:
     assert CELLS.disarmed(text) == text
 
 
+@pytest.mark.slow
 @given(st.text())
 @example("-1\n")
 @example("-\uff11")
@@ -65,6 +66,7 @@ def test_what_another_spreadsheet_takes_for_a_cell_is_disarmed(text: str, delimi
     assert cells.armed(shown) == text
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)),
        st.sampled_from([",", ";", None]))  # fmt: skip

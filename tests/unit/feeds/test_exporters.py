@@ -114,6 +114,7 @@ class TestJsonLines:
     def test_an_empty_batch_writes_nothing(self) -> None:
         assert export(JsonLinesExporter, UrlBatch(SITEMAP, [])) == b""
 
+    @pytest.mark.slow
     @given(URLS)
     def test_any_record_comes_back(self, url: UrlRecord) -> None:
         (line,) = export(JsonLinesExporter, url).split(b"\n")[:-1]
@@ -123,6 +124,7 @@ class TestJsonLines:
         assert [image.get("title") for image in row.get("images", [])] == [image.title for image in url.images]
         assert row.get("extra", {}) == (url.extra or {})
 
+    @pytest.mark.slow
     @given(URLS, st.sampled_from(["ascii", "latin-1", "cp1252", "utf-16", "utf-8-sig", "gb18030", "utf-7"]))
     def test_no_character_set_loses_anything(self, url: UrlRecord, encoding: str) -> None:
         text = export(JsonLinesExporter, url, encoding=encoding).decode(encoding)
@@ -474,6 +476,7 @@ class TestCsv:
         assert export(CsvExporter, a_url("é"), a_url("é"), encoding="utf-8-sig").count(b"\xef\xbb\xbf") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exporter", EXPORTERS)
 @given(urls=st.lists(URLS, min_size=1, max_size=4))
 def test_batches_and_single_records_give_the_same_bytes(exporter: Exporter, urls: list[UrlRecord]) -> None:
@@ -494,6 +497,7 @@ def test_a_batch_is_handed_over_in_one_piece(exporter: Exporter) -> None:
     assert len(written) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"cells": "json"}, {"fields_to_export": ["loc"]}, {"errors": "replace"}])
 @given(urls=st.lists(URLS, min_size=1, max_size=4))
 def test_table_is_what_the_csv_module_writes(options: dict[str, Any], urls: list[UrlRecord]) -> None:

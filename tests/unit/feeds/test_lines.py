@@ -181,6 +181,7 @@ def test_whatever_a_stranger_wrote_is_one_line(finding: Any) -> None:
     assert line.isprintable()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_findings() -> None:
     few, _ = peak(write, 200)
     many, size = peak(write, 600)

@@ -365,6 +365,7 @@ class TestPlaces:
 
 
 class TestStrangers:
+    @pytest.mark.slow
     @settings(max_examples=25, deadline=None)
     @given(st.lists(FINDINGS, min_size=1, max_size=3))
     def test_whatever_they_wrote_the_log_is_valid_and_shows_it(
@@ -469,6 +470,7 @@ def test_a_log_is_not_appended_to() -> None:
         SarifExporter(Earlier()).start_exporting()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_findings() -> None:
     few, _ = peak(write, 20)
     many, written = peak(write, 400)

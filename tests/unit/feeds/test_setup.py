@@ -235,6 +235,7 @@ def test_without_pyarrow_parquet_is_refused_in_one_line(folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_pyarrow_other_feeds_are_written(folder: Path) -> None:
     done = without_pyarrow("-O", "out.csv", "-s", "RETRY_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
     assert done.returncode == 4, done.stderr

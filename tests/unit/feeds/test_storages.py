@@ -275,6 +275,7 @@ def log_of(process: subprocess.Popen[bytes]) -> str:
 
 
 class TestCrawl:
+    @pytest.mark.slow
     def test_feeds_of_all_formats_plain_and_compressed(self, tmp_path: Path) -> None:
         feeds: dict[str, dict[str, Any]] = {}
         for name in ("csv", "json", "jsonl"):
@@ -292,6 +293,7 @@ class TestCrawl:
             assert [row["loc"] for row in csv.DictReader(file)] == [row["loc"] for row in rows[:-1]]
         assert not list(tmp_path.glob(".*.part"))
 
+    @pytest.mark.slow
     def test_append_writes_no_second_header(self, tmp_path: Path) -> None:
         feeds: dict[str, dict[str, Any]] = {
             "urls.csv": {"format": "csv"},
@@ -312,6 +314,7 @@ class TestCrawl:
         output, _ = process.communicate(timeout=60)
         assert (process.returncode, len(output.splitlines())) == (0, 2001)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("batches", [1, 20])
     def test_head_closes_standard_output_and_the_crawl_ends_in_peace(self, tmp_path: Path, batches: int) -> None:
         process = job({"stdout:": {"format": "jsonl"}}, tmp_path, batches)
@@ -322,6 +325,7 @@ class TestCrawl:
         assert "Broken" not in log
         assert f"Stored jsonl feed ({batches + 1} items)" in log
 
+    @pytest.mark.slow
     def test_a_disk_that_is_full_is_told_without_a_storm(self, tmp_path: Path) -> None:
         process = job({"/dev/full": {"format": "jsonl"}}, tmp_path, batches=20)
         _, log = process.communicate(timeout=60)

@@ -283,6 +283,7 @@ def test_own_markup_of_the_library_is_text() -> None:
     assert book(FindingRecord("r", "error", bad))["Problems"]["C2"].value == f"{bad} "
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(exclude_categories=[]), max_size=20))
 def test_any_text_is_a_file_that_can_be_read(text: str) -> None:
     (row,) = rows(book(FindingRecord(text, text, text, text, 7, url=text, value=text))["Problems"])
@@ -354,6 +355,7 @@ def test_links_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sheet["A5"].value == "https://e.com/3"
 
 
+@pytest.mark.slow
 def test_library_warns_of_nothing_at_its_own_limit() -> None:
     data = export(UrlBatch(SITEMAP, [UrlRecord(loc=f"https://e.com/{n}") for n in range(workbook.MAX_LINKS + 1)]))
     sheet = next(xml for name, xml in parts(data) if name.endswith("sheet2.xml"))

@@ -219,7 +219,7 @@ class Modelled(RuleBasedStateMachine):
             assert holding == [name for name in "abcd" if name == self.active(host)]
 
 
-TestModelled = Modelled.TestCase
+TestModelled = pytest.mark.slow(Modelled.TestCase)
 TestModelled.settings = settings(max_examples=150, stateful_step_count=60)
 
 

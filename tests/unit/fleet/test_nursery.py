@@ -28,6 +28,7 @@ def to_the_end(child: Child) -> int | None:
     return child.code
 
 
+@pytest.mark.slow
 def test_a_child_that_raises_ends_with_a_code_of_its_own(nursery: Nursery) -> None:
     with nursery.start() as child:
         child.link.send("no job")
@@ -41,6 +42,7 @@ def test_a_child_whose_worker_says_no_more_ends(nursery: Nursery) -> None:
         assert not alive(child.pid)
 
 
+@pytest.mark.slow
 def test_a_child_is_killed_where_nobody_waits_for_it(nursery: Nursery) -> None:
     with nursery.start() as child:
         assert alive(child.pid)
@@ -59,6 +61,7 @@ def test_the_next_child_comes_from_the_same_nursery(nursery: Nursery) -> None:
     assert time.monotonic() - began < START_S
 
 
+@pytest.mark.slow
 def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
     nursery = Nursery()
     with pytest.raises(NurseryDied), nursery.start() as child:
@@ -91,6 +94,7 @@ def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
         assert to_the_end(child) == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_a_child_that_came_too_late_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     nursery = Nursery()
     with monkeypatch.context() as hasty, pytest.raises(NurseryDied):

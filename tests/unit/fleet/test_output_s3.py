@@ -182,6 +182,7 @@ def test_bucket_that_cannot_be_written_to(s3: Proxy, out: Output) -> None:
     assert told == f"{out.url}/file is a file, and no folder"
 
 
+@pytest.mark.slow
 def test_readers_take_the_data_set_as_it_is(out: Output, tmp_path: Path) -> None:
     for bucket in (0, 7):
         rows = {"domain": ["a.example"] * 3, "loc": [f"https://a.example/{bucket}/{row}" for row in range(3)]}

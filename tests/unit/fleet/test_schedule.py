@@ -185,7 +185,7 @@ class Modelled(RuleBasedStateMachine):
         assert (self.queue.waiting, self.queue.running) == (len(self.waiting), len(self.running))
 
 
-TestModelled = Modelled.TestCase
+TestModelled = pytest.mark.slow(Modelled.TestCase)
 TestModelled.settings = settings(max_examples=100, stateful_step_count=60)
 
 
@@ -207,7 +207,7 @@ class ModelledInHaste(Modelled):
         return super().free(found, addresses) and (found not in self.waiting or not self.running)
 
 
-TestModelledInHaste = ModelledInHaste.TestCase
+TestModelledInHaste = pytest.mark.slow(ModelledInHaste.TestCase)
 TestModelledInHaste.settings = settings(max_examples=50, stateful_step_count=60)
 
 

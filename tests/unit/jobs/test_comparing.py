@@ -207,6 +207,7 @@ def test_many_entries(tmp_path: Path) -> None:
 # ---- what one side does not have
 
 
+@pytest.mark.slow
 def test_replies_are_compared_only_where_both_have_them(tmp_path: Path) -> None:
     gone = rich(reply=reply(status=404))
     assert told(job(tmp_path / "a", [rich()]), gone, verify="off") == [UNCHANGED]
@@ -222,6 +223,7 @@ def test_heads_are_compared_only_where_both_were_read(tmp_path: Path) -> None:
     assert told(path, rich("/a", reply=reply(**{**unread, "canonical": HOME}))) == [changed("reply.canonical")]
 
 
+@pytest.mark.slow
 def test_verdicts_are_compared_only_where_both_have_them(tmp_path: Path) -> None:
     denied = rich(blocked_for=["CCBot"])
     assert told(job(tmp_path / "a", [rich()]), rich(blocked_for=None), agents="none") == [UNCHANGED]

@@ -124,6 +124,7 @@ def test_examples_are_of_as_many_files_as_there_are() -> None:
     assert len({(one.sitemap, one.line) for one in made.examples}) == len(made.examples) == len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rules", "shown"), [(1, MAX_EXAMPLES), (40, MAX_FINDINGS // 40), (200, MIN_EXAMPLES)])
 def test_many_rules_show_fewer_findings_each(rules: int, shown: int) -> None:
     found = [finding("loc-relative", A, line=line) for line in range(MAX_EXAMPLES + 1)]
@@ -152,6 +153,7 @@ def test_problems_of_a_file_are_complete(
     assert told_in(tally, *rows, finding("b", B, "warning"), whole_site=whole_site) == {A: expected, B: (0, 1, 0)}
 
 
+@pytest.mark.slow
 def test_files_with_the_heaviest_problems_come_first_and_are_shown() -> None:
     few = [finding("a", C), finding("a", B, "warning"), finding("a", B, "info")]
     others = [SitemapRecord(f"{HOME}/{number}.xml", url_count=number) for number in range(MAX_SITEMAPS)]
@@ -168,6 +170,7 @@ def test_months_are_those_of_what_is_listed() -> None:
     assert (made.undated, made.other_months) == (1, 0)
 
 
+@pytest.mark.slow
 def test_months_of_a_site_that_dates_every_page_otherwise() -> None:
     dates = [f"{1000 + number // 12}-{1 + number % 12:02}-01T00:00:00Z" for number in range(MAX_MONTHS + 7)]
     made = report(*(page(f"/{date}", lastmod_at=date) for date in [*dates, dates[-1]]))
@@ -196,6 +199,7 @@ def test_statuses_and_urls_that_are_not_indexable() -> None:
     assert (made.not_indexable[2].sitemap, made.not_indexable[2].line) == (A, pages[4].line)
 
 
+@pytest.mark.slow
 def test_so_many_urls_that_are_not_indexable() -> None:
     moved = [asked(f"/moved/{number}", "redirected", 200) for number in range(5)]
     pages = [asked(f"/{number}", "http-error", 404) for number in range(MAX_NOT_INDEXABLE + 5)]
@@ -293,6 +297,7 @@ def store() -> Iterator[Store]:
 ANY = st.one_of(*(making.of(kind, making.ANY) for kind in (UrlRecord, SitemapRecord, FindingRecord, RobotsRecord)))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(ANY, max_size=6))
 def test_any_records_give_a_report(store: Store, records: list[Any]) -> None:

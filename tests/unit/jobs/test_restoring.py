@@ -23,6 +23,7 @@ def batch(urls: Sequence[UrlRecord]) -> StoredBatch:
     return StoredBatch(SITEMAP, [JSON.lines([one]).decode()[:-1] for one in urls])
 
 
+@pytest.mark.slow
 @given(st.lists(of(UrlRecord), min_size=1, max_size=3))
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:

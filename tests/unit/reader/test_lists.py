@@ -406,6 +406,7 @@ def many(start: str, one: str, between: str, end: str) -> Iterator[bytes]:
     yield end.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [

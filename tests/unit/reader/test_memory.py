@@ -116,12 +116,14 @@ def grows(start: str, part: Callable[[int], str], few: int = FEW, many: int = MA
     return peak(start, part, many) - peak(start, part, few)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPEATED)
 def test_the_peak_does_not_depend_on_the_length(name: str) -> None:
     start, part = REPEATED[name]
     assert grows(start, lambda _: part) < MORE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUMBERED)
 def test_what_is_different_each_time_is_not_remembered_without_end(name: str) -> None:
     assert grows(URLSET, NUMBERED[name], 2 * FEW, 2 * MANY) < MORE

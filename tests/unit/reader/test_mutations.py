@@ -8,6 +8,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from lxml import etree
@@ -55,6 +56,7 @@ def character(reference: re.Match[str]) -> str:
     return html.unescape(reference[0]) if name.startswith("#") or name in html.entities.html5 else reference[0]
 
 
+@pytest.mark.slow
 @given(st.data(), any_document)
 def test_what_was_not_recovered_is_what_a_strict_parser_reads(data: st.DataObject, text: str) -> None:
     body = data.draw(mutating.mutated(text.encode()))
@@ -75,6 +77,7 @@ def test_every_record_names_the_line_of_an_entry(data: st.DataObject, text: str)
         assert oracle.START.search(lines[record.line - 1]), record
 
 
+@pytest.mark.slow
 @given(st.data(), any_document)
 def test_a_mutated_document_that_is_well_formed_is_read_strictly(data: st.DataObject, text: str) -> None:
     body = data.draw(mutating.mutated(text.encode()))
@@ -153,6 +156,7 @@ def test_mutated_bytes_of_any_encoding_never_raise(data: st.DataObject, text: st
     assert reading.document.url_count == len(reading.records)
 
 
+@pytest.mark.slow
 @given(st.data(), all_documents, all_documents)
 def test_two_documents_in_one_never_raise(data: st.DataObject, first: str, second: str) -> None:
     body = data.draw(mutating.mutated(first.encode())) + data.draw(mutating.mutated(second.encode()))

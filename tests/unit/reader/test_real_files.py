@@ -103,6 +103,7 @@ def test_namespace_objects_are_all_there(name: str) -> None:
     assert asdict(counts) == {**expected, "extra": {}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row["root"] in ("urlset", "sitemapindex")])
 def test_entries_and_lines_are_those_that_lxml_reads(name: str) -> None:
     body = (FOLDER / name).read_bytes()

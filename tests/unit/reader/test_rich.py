@@ -154,6 +154,7 @@ HOST = "https://example.com"
 ENTRIES = [*(rich(Random(3), HOST, number) for number in (1, 4, 5, 20)), unusual(Random(3), HOST, 1), *RICH]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=4), st.data())
 def test_mutated_entries_are_read_as_strictly(entries: list[str], data: st.DataObject) -> None:
     body = f"{ROOT}{''.join(entries)}</urlset>".encode()

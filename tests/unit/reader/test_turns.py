@@ -30,6 +30,7 @@ SILENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", SILENT.values(), ids=SILENT)
 def test_turn_takes_a_bounded_part_of_the_file(content: bytes) -> None:
     read = 0

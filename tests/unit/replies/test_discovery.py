@@ -127,6 +127,7 @@ def test_link_past_the_limit_is_not_read() -> None:
     assert from_html(b" " * (HTML_BYTES - len(link) + 1) + link, HOME).sitemaps == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -25,6 +25,7 @@ MAX_PAGE = 4_000_000
 """Bytes of a page as full as it gets."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["empty", "typical", "full"])
 def test_page_holds_every_section_in_order(name: str) -> None:
     tree = parsed(page(getattr(reports, name)()))
@@ -69,6 +70,7 @@ def test_page_says_what_a_partial_crawl_is() -> None:
     assert "in part" in tree.find(".//header").text_content()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [False, True], ids=["instead of", "behind"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_text_of_strangers_is_inert_in_every_field(text: str, keep: bool) -> None:

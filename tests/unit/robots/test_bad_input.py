@@ -113,6 +113,7 @@ def test_sitemap_line_that_is_too_long_is_none() -> None:
     assert policy("Sitemap: https://example.com/" + "a" * 20_000).sitemap_lines == []
 
 
+@pytest.mark.slow
 def test_fifty_megabytes_take_the_memory_of_the_limit() -> None:
     body = b"User-agent: *\nDisallow: /a\nNo: line\n" * 1_500_000
     tracemalloc.start()
@@ -153,6 +154,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_file_is_read_and_judged(name: str) -> None:
     robots = policy(HOSTILE[name])
@@ -165,6 +167,7 @@ def test_hostile_file_is_read_and_judged(name: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_judging_a_hostile_file_does_not_compare_each_url_with_each_rule() -> None:
     judge = BatchVerdicts(policy(HOSTILE["prefixes"]), AGENTS)
     assert judge.judge([at(f"/zz/{number}") for number in range(20_000)]) == [()] * 20_000

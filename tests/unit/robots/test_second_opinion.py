@@ -168,6 +168,7 @@ def test_file_that_multiplies_agents_by_rules_is_not_parsed(body: bytes, monkeyp
     assert not parsed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("agents", "rules", "groups"), [(60, 300, 1), (1, 20_000, 1), (3, 5, 800)])
 def test_file_of_many_lines_is_parsed(agents: int, rules: int, groups: int) -> None:
     opinion = compared(policy(agents_and_rules(agents, rules, groups)), ["/x1"])

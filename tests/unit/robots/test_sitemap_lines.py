@@ -288,6 +288,7 @@ def test_arbitrary_bytes_never_raise(body: bytes, prefix: bytes) -> None:
         assert sitemap.raw.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", [b"\n", b"\r", b" ", b"\0", b"a", b"Sitemap:", b"sitemap ", b"Sitemap: a https://", b"#", b"<", b"\xff"]
 )
@@ -296,6 +297,7 @@ def test_megabytes_of_anything_are_survived(unit: bytes) -> None:
     assert sitemaps_of(body, ROBOTS)[0].url == "https://e.com/first.xml"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [b"", b"<html>\nUser-agent: *\n", b"<!-- x -->\n"])
 @pytest.mark.parametrize(
     "unit",

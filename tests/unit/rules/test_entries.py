@@ -58,6 +58,7 @@ def test_shortcut_hides_no_finding_on_a_file(path: Path) -> None:
     same(data, **keywords(data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
 def test_shortcut_hides_no_finding_on_a_real_file(path: Path) -> None:
     data = path.read_bytes()

@@ -186,6 +186,7 @@ def other_values(draw: st.DrawFn) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(other_values())
 def test_whatever_its_values_become_no_rule_fails(data: bytes) -> None:

@@ -86,6 +86,7 @@ def test_the_line_is_that_of_the_link() -> None:
     assert (found.rule, found.line) == ("hreflang-target-status", 5)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.none() | st.text(max_size=5), st.none() | URLS, REPLIES), max_size=4), URLS)
 def test_no_replies_make_a_rule_fail(listed: list[tuple[str | None, str | None, Reply]], loc: str) -> None:
     record = UrlRecord(loc, sitemap=SITEMAP, alternates=[Alternate(code, href) for code, href, _ in listed])

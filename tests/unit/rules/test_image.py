@@ -251,6 +251,7 @@ def test_a_thousand_images_are_allowed() -> None:
     assert found(listing(*(f"https://example.com/{number}.jpg" for number in range(1000)))) == []
 
 
+@pytest.mark.slow
 def test_thousands_of_bad_images_are_found_one_by_one() -> None:
     findings = judge(f"{ROOT}{listing(*(f'/{number}.jpg' for number in range(10_000)))}</urlset>".encode())
     lines = [finding.line for finding in findings if finding.rule == "image-loc-relative"]
@@ -293,6 +294,7 @@ def messages(record: UrlRecord) -> list[FindingRecord | str]:
 TEXT = st.none() | st.text(max_size=20) | st.from_regex(r"https?://[^ ]{0,10}/?[\x00-\xff]{0,5}", fullmatch=True)
 
 
+@pytest.mark.slow
 @given(TEXT.map(lambda loc: loc or ""), st.lists(st.builds(Image, TEXT, TEXT, TEXT, TEXT, TEXT), max_size=4))
 def test_no_values_make_a_rule_fail(loc: str, images: list[Image]) -> None:
     assert all(messages(UrlRecord(loc, images=images)))

@@ -91,6 +91,7 @@ def test_a_large_file_is_counted_to_its_end(form: str, number: int) -> None:
     assert severe == ([("limit-urls-exceeded", "50001")] if number > 50_000 else [])
 
 
+@pytest.mark.slow
 def test_a_file_beyond_both_limits_is_told_both() -> None:
     lines = [f"{url}\n" for url in urls(50_001, 1030)]
     data = "".join(lines).encode()
@@ -99,6 +100,7 @@ def test_a_file_beyond_both_limits_is_told_both() -> None:
     assert severe == [("doc-too-large", str(len(data))), ("limit-urls-exceeded", "50001")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_a_file_of_just_the_bytes_that_are_allowed_is_no_byte_too_large(beyond: int, packed: bool) -> None:
@@ -114,6 +116,7 @@ def test_a_file_of_just_the_bytes_that_are_allowed_is_no_byte_too_large(beyond: 
     assert findings == ([("doc-too-large", str(len(data)))] if beyond else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [50_000, 50_001])
 def test_a_large_index_is_counted_to_its_end(number: int) -> None:
     entries = "".join(f"<sitemap><loc>{url}.xml</loc><lastmod>2026-01-05</lastmod></sitemap>\n" for url in urls(number))

@@ -276,6 +276,7 @@ HEADERS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.just(ok()) | REPLIES, PAGES, URLS, ALTERNATES, DATES, HEADERS, st.none() | REPLIES)
 def test_no_page_makes_a_rule_fail(
     reply: Reply,

@@ -82,6 +82,7 @@ def problem(mutation: Mutation) -> list[str] | None:
     return None if len(said) == (0 if is_silent(mutation) else 1) else said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_a_single_fault_gives_a_single_finding(name: str) -> None:
     cases = [case for case in CASES if case.document == name]
@@ -97,6 +98,7 @@ def test_each_exception_is_one(pattern: str) -> None:
         assert any(len(faults(case.text)) != 1 for case in cases)
 
 
+@pytest.mark.slow
 def test_there_are_faults_of_every_kind() -> None:
     rules = {finding.rule for case in CASES for finding in faults(case.text)}
     assert rules >= SCHEMA_RULES
@@ -152,6 +154,7 @@ def test_findings_have_the_url_of_their_entry_and_its_record_the_issue() -> None
     assert (finding.rule, finding.url, finding.line) == ("xml-element-order", "https://example.com/a", 5)
 
 
+@pytest.mark.slow
 def test_lines_are_right_in_long_files() -> None:
     good = "<url><loc>https://example.com/{0}</loc>\n<!-- {0} -->\n</url>\n"
     wrong = "<url><loc>https://example.com/wrong/{0}</loc>\n<xhtml:link rel='alternate' hreflang='en' href='https://example.com/wrong/{0}' x='1'/></url>\n"

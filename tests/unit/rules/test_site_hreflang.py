@@ -219,6 +219,7 @@ PATHS = ("/a", "/b", "/c", "/d")
 GRAPHS = st.fixed_dictionaries({path: st.sets(st.sampled_from(PATHS)) for path in PATHS[:3]})
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(GRAPHS)
 def test_returns_of_any_graph(graph: dict[str, set[str]]) -> None:

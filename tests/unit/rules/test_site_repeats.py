@@ -58,6 +58,7 @@ def test_an_image_of_very_many_pages() -> None:
     assert told(*same[1:]) == []
 
 
+@pytest.mark.slow
 def test_an_image_of_a_small_share_of_the_pages() -> None:
     pages = [with_image(number, f"{HOME}/{'logo.png' if number < 50 else f'x{number}.png'}") for number in range(501)]
     assert told(*pages) == []

@@ -222,6 +222,7 @@ def test_hashes_in_buckets_are_those_of_a_set(batches: list[set[int]]) -> None:
             known |= batch
 
 
+@pytest.mark.slow
 def test_a_file_beyond_all_measure_is_said_not_to_be_compared() -> None:
     known = Seen()
     for start in range(0, MAX_SEEN, MAX_LEGAL):

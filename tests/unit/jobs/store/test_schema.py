@@ -41,6 +41,7 @@ def row(line: bytes | str) -> Any:
     return json.loads(line, object_pairs_hook=list)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", RECORDS)
 @given(data=st.data())
 @BRIEFLY

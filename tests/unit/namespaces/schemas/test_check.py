@@ -271,6 +271,7 @@ def test_entries_that_are_alike_are_validated_once(validated: list[int]) -> None
     assert validated[0] < 200
 
 
+@pytest.mark.slow
 def test_verdicts_are_bounded(validated: list[int]) -> None:
     for start in range(0, 3000, 100):
         entries = []

@@ -183,6 +183,7 @@ UNITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
 def test_half_a_megabyte_of_anything_takes_linear_time(unit: str) -> None:
     text, tokens = unit * (2**19 // len(unit)), Tokens()

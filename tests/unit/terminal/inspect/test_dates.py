@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def test_more_days_than_are_kept_are_counted_by_year() -> None:
     assert len(dates._counts) < 20
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.lists(st.datetimes().map(lambda at: utc(at.isoformat()[:19])), max_size=20), max_size=5))
 def test_no_date_is_lost(batches: list[list[str]]) -> None:
