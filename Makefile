@@ -1,6 +1,6 @@
 # POSIX make and sh. PYTHON names the interpreter that makes .venv: 3.11 or newer.
-PYTHON = python3
-BIN = .venv/bin
+PYTHON ?= python3
+BIN = $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests of what depends on the inside of Scrapy, and of whole crawls.
 OLDEST = $(addprefix tests/unit/,crawl download extensions feeds middlewares pages pipelines spiders verification) \
@@ -19,7 +19,7 @@ help:
 	@echo 'make docs                                               build the documentation as a site in build/site/'
 	@echo 'make audit [ARGS=--strict]                              look up what is installed in the lists of known holes'
 	@echo 'make sbom                                               list what a release consists of, in build/sbom.json'
-	@echo 'make dist                                               build the wheel and the source archive in dist/'
+	@echo 'make dist                                               build and check the wheel and the source archive in dist/'
 	@echo 'make clean                                              remove .venv and what was built'
 
 # The environment carries DOMAIN into the recipe, so that no character of it is read by the shell.
@@ -80,6 +80,8 @@ sbom: .venv/.release
 dist: .venv/.release
 	@rm -rf dist
 	@$(BIN)/python -m build --outdir dist
+	@$(BIN)/python -m twine check --strict dist/*
+	@$(BIN)/check-wheel-contents dist/*.whl
 
 clean:
 	rm -rf .venv build dist out *.egg-info .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sitemapcrawler.reader import ChildRecord, Limits
     from sitemapcrawler.reader.entries import ChildEntry
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 """Version of the package, declared here alone."""
 
 __all__ = [

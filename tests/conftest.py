@@ -43,7 +43,8 @@ settings.load_profile("busy machine")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A run in the background (`nohup`, `&`) ignores these, and so would every program that a test starts.
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if hasattr(signal, "SIGHUP"):  # not on Windows
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import posixpath
 import stat
 import unicodedata
 from collections import Counter
@@ -125,9 +126,9 @@ def _homes(keys: Sequence[str]) -> list[str]:
 def _path(key: str, home: str, folder: Path) -> str | None:
     """Path of a listed URL's file relative to the folder; None if outside."""
     if (local := urls.local_path(key)) is not None:  # a relative URL in an index whose URL is unknown
-        path = os.path.relpath(local, folder)
+        path = Path(os.path.relpath(local, folder)).as_posix()
     elif key.startswith(home) and "?" not in key:
-        path = os.path.normpath(os.fsdecode(unquote_to_bytes(key.removeprefix(home))))
+        path = posixpath.normpath(os.fsdecode(unquote_to_bytes(key.removeprefix(home))))
     else:
         return None
     outside = path.startswith("/") or path.partition("/")[0] in (".", "..")

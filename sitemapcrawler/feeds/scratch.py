@@ -56,8 +56,8 @@ def _is_left(folder: Path) -> bool:
 def _locked(folder: Path) -> Iterator[None]:
     making = folder / f"{LOCK}-new"
     with making.open("wb") as lock:
-        lock_file(lock)
-        making.rename(folder / LOCK)
+        if lock_file(lock):  # without locks nobody looks for the name, and Windows renames no open file
+            making.rename(folder / LOCK)
         yield
 
 

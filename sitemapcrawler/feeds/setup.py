@@ -9,7 +9,7 @@ import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -88,7 +88,7 @@ def local_path(uri: str | Path) -> Path | None:
     scheme = urlsplit(uri).scheme
     if scheme == "file":
         return Path(file_uri_to_path(uri))
-    return None if scheme else Path(uri)
+    return None if scheme and not PureWindowsPath(uri).is_absolute() else Path(uri)
 
 
 def format_of(uri: str | Path, options: Mapping[str, object]) -> str:

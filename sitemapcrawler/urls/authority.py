@@ -24,6 +24,8 @@ MAX_PLACE = MAX_HOST + len(".:65535")  # characters of host, root dot and port
 
 _WEB = re.compile(r"(https?)://([^/?#]*)", re.IGNORECASE)
 _HOST = re.compile(r"(?:https?:)?//(?:[^/?#\\]*@)?([^/?#\\:@\[\]]*)", re.IGNORECASE)
+_DRIVE = re.compile(r"/[A-Za-z]:/")
+"""Beginning of the path of a `file:` URL on Windows."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _PLACE = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^\[\]:]*))(?::(?P<port>[0-9]*))?")
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
@@ -220,7 +222,8 @@ def local_path(url: str) -> str | None:
         return None
     if parts.scheme != "file" or parts.netloc not in {"", "localhost"} or not parts.path.startswith("/"):
         return None
-    return os.fsdecode(unquote_to_bytes(parts.path.encode("utf-8", "surrogateescape")))
+    path = os.fsdecode(unquote_to_bytes(parts.path.encode("utf-8", "surrogateescape")))
+    return path.lstrip("/") if _DRIVE.match(path) and os.name == "nt" else path
 
 
 def _unwrapped(reference: str) -> str:

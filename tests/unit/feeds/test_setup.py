@@ -114,6 +114,16 @@ def test_a_format_that_is_not_written_is_refused_by_name(name: str) -> None:
         feeds.check_feeds({"out": {"format": name}})
 
 
+@pytest.mark.parametrize("uri", [r"C:\out\urls.csv", "C:/out/urls.csv", "out/urls.csv", "/out/urls.csv"])
+def test_a_path_with_a_drive_is_local(uri: str) -> None:
+    assert feeds.local_path(uri) == Path(uri)
+
+
+@pytest.mark.parametrize("uri", ["s3://bucket/urls.csv", "stdout:", "x:out"])
+def test_a_scheme_is_no_drive(uri: str) -> None:
+    assert feeds.local_path(uri) is None
+
+
 def test_formats_of_the_settings_are_known() -> None:
     yaml = {"yaml": "scrapy.exporters.XmlItemExporter"}
     feeds.check_feeds({"x:out": {"format": "yaml"}}, exporters=yaml, schemes={"x"})

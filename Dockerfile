@@ -1,0 +1,17 @@
+# An image with the command. Results go to /audit, which the user of the container owns:
+#
+#   docker build -t sitemapcrawler .
+#   docker run --rm -v "$PWD/audit:/audit" --user "$(id -u):$(id -g)" sitemapcrawler audit example.com
+FROM python:3.13-slim AS build
+WORKDIR /src
+COPY pyproject.toml setup.py MANIFEST.in README.md CHANGELOG.md SECURITY.md LICENSE ./
+COPY sitemapcrawler sitemapcrawler
+RUN python -m venv /opt/sitemapcrawler && /opt/sitemapcrawler/bin/pip install --no-cache-dir '.[parquet]'
+
+FROM python:3.13-slim
+COPY --from=build /opt/sitemapcrawler /opt/sitemapcrawler
+RUN useradd --create-home --uid 1000 audit && install --directory --owner=audit --group=audit /audit
+USER audit
+WORKDIR /audit
+ENTRYPOINT ["/opt/sitemapcrawler/bin/sitemapcrawler"]
+CMD ["--help"]
