@@ -105,7 +105,7 @@ def too_long(place: Path) -> Path:
         (is_file, "is no folder"),
         (below_a_file, "is no folder"),
         (with_folder, "is not empty, it holds 'findings.jsonl', which is no part of a report"),
-        (loop, "cannot be looked at"),
+        (loop, "cannot be"),  # looked at; from Python 3.13 on, written
         (too_long, "cannot be looked at, File name too long"),
     ],
 )
