@@ -165,7 +165,7 @@ def robots(tools: Tools) -> list[Command]:
     return [
         tools.crawl(f"{name}{way}", f"sitemap={index_of(folder)}", *arguments)
         for name, folder in (("a small robots.txt", "robots-small"), ("500 rules", "robots-500"))
-        for way, arguments in ((", for nobody", ("agents=none",)), ("", ()))
+        for way, arguments in ((", for none", ("agents=none",)), ("", ()))
     ]
 
 

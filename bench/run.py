@@ -68,7 +68,7 @@ def verdicts(part: str, runs: Runs) -> Iterator[str]:
     for name, target in JUDGED_TARGETS.items():
         if name in runs:
             yield _verdict(
-                f"wall time with {name} over that for nobody", ratio(runs[name], runs[f"{name}, for nobody"]), target
+                f"wall time with {name} over that for none", ratio(runs[name], runs[f"{name}, for none"]), target
             )
     for name, (base, target) in JOB_TARGETS.items():
         if name in runs and base in runs:

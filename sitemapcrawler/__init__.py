@@ -58,7 +58,7 @@ _MODULES = {
     "audit": "api.audits",
     "read_sitemap": "api.sitemaps",
 }
-"""Where the public names are: imported when they are asked for, so that reading brings no Scrapy along."""
+"""Where the public names are: imported on first use, so that reading brings no Scrapy along."""
 
 
 def __getattr__(name: str) -> object:

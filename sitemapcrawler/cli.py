@@ -68,7 +68,7 @@ def quiet_interrupts() -> Iterator[None]:
 
 
 def print_help(all_commands: bool) -> NoReturn:
-    """List our commands, with a line each, and Scrapy's if asked for."""
+    """List our commands, with a line each, and Scrapy's on request."""
     lines = ["Usage: sitemapcrawler COMMAND [options] [arguments]", "", "Commands:"]
     shown = [(name, "sitemapcrawler.commands") for name in COMMANDS]
     shown += [(name, "scrapy.commands") for name in _modules("scrapy.commands") if all_commands]
@@ -81,7 +81,7 @@ def print_help(all_commands: bool) -> NoReturn:
     lines += ["", f"sitemapcrawler COMMAND -h lists the options of a command{more}."]
     try:
         print("\n".join(lines), flush=True)
-    except BrokenPipeError:  # the reader, such as `head`, has gone; Python writes once more when it ends
+    except BrokenPipeError:  # the reader, such as `head`, has gone; Python flushes again when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
 

@@ -67,7 +67,7 @@ class ReplyRecord:
     canonical: str | None = None
     """URL under which the page wants to be indexed, absolute."""
     soft_404: str | None = None
-    """Why the page is none although its status is 200; null where it is one, or was not read."""
+    """Why the page counts as an error page although its status is 200; null if it does not, or was not read."""
     head_status: int | None = None
     """Status that HEAD got where GET got another one; 0 where HEAD got no answer, and GET did."""
     error: str | None = None
@@ -85,7 +85,7 @@ class UrlRecord:
     loc_raw: str | None = None
     """The URL as written, where it differs from `loc`."""
     sitemap: str = ""
-    """URL of the file the entry stands in, as it was asked for."""
+    """URL of the file the entry stands in, as it was requested."""
     line: int | None = None
     """Line of the file on which the entry begins, counted from 1."""
     lastmod: str | None = None
@@ -134,7 +134,7 @@ class UrlRecord:
 class Moment:
     """Descriptor in a subclass of a record: a moment that the record stores as text, as a `datetime` in UTC.
 
-    Reading converts the text, so that entries which nobody asks for their date cost nothing.
+    Reading converts the text, so that dates which are never read cost nothing.
     """
 
     def __init__(self, record: type, name: str) -> None:
@@ -280,7 +280,7 @@ class SitemapRecord:
     type: str = field(default="sitemap", init=False)
     """Always `sitemap`."""
     sitemap: str = ""
-    """URL of the file as it was asked for; for a file of this machine its `file:` URL."""
+    """URL of the file as it was requested; for a file of this machine its `file:` URL."""
     parent: str | None = None
     """URL of the index, robots.txt or page that named the file."""
     found_by: str = "argument"
@@ -403,7 +403,7 @@ class SummaryRecord:
     type: str = field(default="summary", init=False)
     """Always `summary`."""
     domains: list[str] = field(default_factory=list)
-    """The sites that were asked for, as the argument named them."""
+    """The requested sites, as the argument named them."""
     started: str = ""
     """Start of the crawl, ISO 8601 in UTC."""
     elapsed_s: float = 0.0

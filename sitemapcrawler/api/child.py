@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def _watch(lifeline: int, left: threading.Event, folder: str) -> NoReturn:
-    """Stop this process when the caller has closed its end of a pipe. Nobody wants the result then."""
+    """Stop this process when the caller has closed its end of a pipe. The result has no reader then."""
     while os.read(lifeline, 1):
         pass
     left.set()

@@ -383,7 +383,7 @@ class SitemapFile:
             for _ in self._entries:
                 pass
         elif state != inspect.GEN_CLOSED:
-            raise RuntimeError("the sitemap is still being read: go on to its end, or close() it")
+            raise RuntimeError("the sitemap is still being read: read it to its end, or close() it")
         if not self._concluded:
             self._concluded = True
             self._document.describe(self._record)

@@ -122,7 +122,7 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            f"{self.short_desc()}. Domains that the data set has already are skipped: a run that was stopped goes on. "
+            f"{self.short_desc()}. Domains that the data set has already are skipped, so a stopped run resumes. "
             "Exit codes: 0 every domain has a result, 1 the output cannot be written or the cluster is gone, 2 wrong "
             "argument, 3 stopped before the end, 4 some domains have no result after several attempts."
         )
@@ -165,7 +165,7 @@ class Command(ScrapyCommand):
         if opts.out is None:
             raise ValueError("--out is missing: the folder or URL of the data set")
         if self.settings.get("JOBDIR"):
-            raise ValueError("setting JOBDIR: not for fleet, which goes on by its --out")
+            raise ValueError("setting JOBDIR: not for fleet, which resumes from its --out")
         config = read_config(self.settings)
         of_file = config.arguments({})
         for option in OPTIONS:

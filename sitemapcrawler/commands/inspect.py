@@ -49,7 +49,7 @@ from sitemapcrawler.urls.display import counted, inert
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
 """Output modes."""
-LEFT = "nobody reads the output"
+LEFT = "the reader of the output has gone"
 """Reason for ending a crawl without a message."""
 MAX_ERRORS = 20
 """Maximum lines about single files or errors."""

@@ -207,7 +207,7 @@ def baseline(text: str) -> str:
     try:
         return str(_baseline(Path(text).resolve()))
     except OSError as error:
-        raise ValueError(f"cannot be looked at, {error.strerror or error}") from None
+        raise ValueError(f"cannot be read, {error.strerror or error}") from None
 
 
 def _baseline(path: Path) -> Path:

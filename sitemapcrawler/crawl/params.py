@@ -177,7 +177,7 @@ class Params:
         Argument(
             "sample",
             None,
-            "verify only so many of the URLs, drawn by chance",
+            "verify a random sample of the URLs",
             "a number such as 500, or a share such as 2.5%",
             Sample.parse,
             beside=(VERIFYING,),
@@ -232,9 +232,7 @@ class Params:
             (ALL,),
         )
     )
-    fresh: bool = _field(
-        flag("fresh", "begin the job in JOBDIR anew, and forget what it has found", Use.RUN | Use.ONE_SITE)
-    )
+    fresh: bool = _field(flag("fresh", "discard the job in JOBDIR and start over", Use.RUN | Use.ONE_SITE))
     report: str | None = _field(
         Argument(
             "report",

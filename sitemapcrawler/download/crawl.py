@@ -46,7 +46,7 @@ class OfCrawler:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
-        """Return that of a crawler, created when it is first asked for."""
+        """Return that of a crawler, created on first use."""
         kept: dict[type[OfCrawler], OfCrawler] = crawler.__dict__.setdefault("sitemapcrawler", {})
         if cls not in kept:
             kept[cls] = cls(crawler)

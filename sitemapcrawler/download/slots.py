@@ -49,7 +49,7 @@ class Attempts:
 
 
 class HostPauses(Exception):
-    """The host asked for a pause while a request to it was about to be sent."""
+    """The host requested a pause while a request to it was about to be sent."""
 
 
 class Gate:

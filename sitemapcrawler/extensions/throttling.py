@@ -148,7 +148,7 @@ class FlooredThrottle(AutoThrottle):
             self._end(key, slot, start)
 
     def _going_on(self, key: str | None, slot: Slot | None) -> QuickStart | None:
-        """The quick start of a slot, unless it ends: ten requests were sent, or somebody else has set the delay."""
+        """The quick start of a slot, unless it ends: ten requests were sent, or other code has set the delay."""
         start = None if key is None else self._starts.get(key)
         if key is None or slot is None or start is None:
             return None

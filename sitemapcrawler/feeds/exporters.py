@@ -199,7 +199,7 @@ class CsvExporter(RecordExporter):
         **kwargs: object,
     ) -> None:
         """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written. Raises
-        ValueError if `cells` is none of `CELLS`."""
+        ValueError if `cells` is not in `CELLS`."""
         super().__init__(dont_fail=True, **kwargs)
         if cells not in CELLS:
             raise ValueError(f"cells {cells!r}: accepted: {', '.join(CELLS)}")

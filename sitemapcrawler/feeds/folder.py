@@ -44,7 +44,7 @@ def folder(text: str) -> str:
         else:
             place = next(one for one in (path, *path.parents) if one.exists())
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
-        raise ValueError(f"cannot be looked at, {getattr(error, 'strerror', None) or error}") from None
+        raise ValueError(f"cannot be read, {getattr(error, 'strerror', None) or error}") from None
     if not place.is_dir():
         raise ValueError("is no folder" if place == path else f"{str(place)!r} is no folder")
     if not os.access(place, os.R_OK | os.W_OK | os.X_OK):

@@ -56,7 +56,7 @@ def _is_left(folder: Path) -> bool:
 def _locked(folder: Path) -> Iterator[None]:
     making = folder / f"{LOCK}-new"
     with making.open("wb") as lock:
-        if lock_file(lock):  # without locks nobody looks for the name, and Windows renames no open file
+        if lock_file(lock):  # without locks the name is never checked, and Windows renames no open file
             making.rename(folder / LOCK)
         yield
 

@@ -51,7 +51,7 @@ _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u20
 _LINK = re.compile(r"https?://[^\s/?#\[\]@\\<>\"^`{|}]+(?:[/?#][^\s\\<>\"^`{|}]*)?", re.IGNORECASE)
 """URLs without user name or password, and without characters that XlsxWriter would escape but for brackets."""
 _SIGNS = ("=", "+", "-", "@")
-"""Start of a formula, if somebody edits the cell."""
+"""Start of a formula, if a user edits the cell."""
 _RANK = Counter({severity: -rank for rank, severity in enumerate(reversed(SEVERITIES), 1)})
 """Rank of a severity, the worst first; 0 for an unknown one."""
 _OPTIONS = {

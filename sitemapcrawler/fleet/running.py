@@ -91,7 +91,7 @@ def _run(
             sum_up(output, fleet)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
     if fleet.stopped and not fleet.broken:
-        logger.info("stopped before the end; the same command goes on")
+        logger.info("stopped before the end; run the same command to resume")
     return code_of(fleet)
 
 

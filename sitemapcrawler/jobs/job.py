@@ -139,7 +139,7 @@ class Job:
             await crawl.policies.prepare(self.comparison.foreign_origins)
         if self.resumed:
             done = counted(len(self.done), "file is", "files are")
-            logger.info("the job in %s goes on: %s done", self.folder, done)
+            logger.info("resuming the job in %s: %s done", self.folder, done)
             restore(self.store, crawl, self.holding)
         if self.comparison is not None or (self.resumed and self.holding):
             await self._get_resources()
@@ -305,7 +305,7 @@ class Job:
     def tell_how_to_go_on(self) -> None:
         """Log how to resume after a stop."""
         if self.folder is not None and self._writer.error is None:
-            logger.info("stopped before the end; the same command with JOBDIR=%s goes on from here", self.folder)
+            logger.info("stopped before the end; run the same command with JOBDIR=%s to resume", self.folder)
 
     def close(self) -> None:
         """Close the database."""
@@ -337,7 +337,8 @@ class Job:
     def _lost(self, why: str) -> None:
         """End the crawl because the database can no longer be written or read."""
         doing = "read" if self._giving else "written"
-        advice = "; the same command goes on when there is room" if self.folder is not None and not self._giving else ""
+        resumable = self.folder is not None and not self._giving
+        advice = "; free some space and run the same command to resume" if resumable else ""
         logger.error("%s cannot be %s: %s%s", self.store.path, doing, why, advice)
         self._crawler.stats.set_value("sitemap/store_lost", why)
         self._stop.unreadable = self._giving

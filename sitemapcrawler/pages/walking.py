@@ -109,7 +109,7 @@ class SitemapItems:
         """Begin to fetch a step. Raises ValueError unless its URL is a web URL or one of the files that the user named:
         Scrapy's handlers of other schemes check no address."""
         if not urls.is_web(step.url) and step.url not in self._files:
-            raise ValueError("only http and https URLs are asked for")
+            raise ValueError("only http and https URLs are requested")
         self._launch(self._answer(step, self._walk.request(step, NO_CALLBACK)))
 
     async def _answer(self, step: Step, request: Request) -> Result:

@@ -198,7 +198,7 @@ def _shade(code: str) -> str:
 
 def _changes(report: Report) -> Markup | str:
     bars = [ChartBar(name, report.changes.get(name, 0), shade) for name, shade in CHANGES.items()]
-    return charts.rows(bars, "Pages by what became of them since the baseline") if report.changes else ""
+    return charts.rows(bars, "Pages by change since the baseline") if report.changes else ""
 
 
 def page(report: Report) -> str:

@@ -206,7 +206,7 @@ FILTERS = {
 
 PARTIAL = {
     "max_urls": "it had the URLs that max_urls allows",
-    "max_sitemaps": "it had asked for the files that max_sitemaps allows",
+    "max_sitemaps": "it had requested the files that max_sitemaps allows",
     "max_site_time": "a site gave too few pages for the time it took (SITEMAP_MAX_SITE_TIME)",
     "max_time": "the time that max_time allows was over",
     "shutdown": "it was told to stop",
@@ -224,7 +224,7 @@ SKIPPED = {
     "max_depth": ("file was", "files were", "left out below max_depth indexes"),
     "max_sitemaps": ("file was", "files were", "left out beyond max_sitemaps"),
     "max_site_time": ("file was", "files were", "left out of a site that gave too few pages for the time it took"),
-    "robots": ("URL was", "URLs were", "not judged by robots.txt, since none was asked for on that host"),
+    "robots": ("URL was", "URLs were", "not checked against robots.txt, which was not requested on that host"),
     "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
 }
 """Wording of skipped entries, by reason in the summary: singular, plural, rest of the sentence."""
@@ -375,7 +375,7 @@ def _not_asked(report: Report) -> list[str]:
     if not replies:
         return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
     told = [
-        f"{counted(replies[reason], 'URL was', 'URLs were')} not asked for: {why}."
+        f"{counted(replies[reason], 'URL was', 'URLs were')} not requested: {why}."
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
@@ -392,7 +392,7 @@ def _left_out(report: Report) -> list[str]:
         if skipped.get(reason)
     ]
     if rules := sorted(skipped.keys() - SKIPPED.keys()):
-        why = "since not everything was read or asked for"
+        why = "since not everything was read or requested"
         told.append(f"{counted(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
     if report.summary.only == "changes":
         told.append("Only entries that changed since the baseline are listed (only=changes).")

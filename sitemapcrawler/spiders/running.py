@@ -185,7 +185,7 @@ def exit_code(stats: Mapping[str, object], stopped: bool = False) -> int:
 
 def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Event:
     """Postpone a stop that arrives before the engine runs. Call it before the crawl and the reactor start. Returns an
-    event that is set when the crawl is told to stop. A second signal still ends the process at once.
+    event that is set when a stop of the crawl begins. A second signal still ends the process at once.
 
     Scrapy handles Ctrl-C and SIGTERM once its reactor runs, and only stops an engine that has started. Earlier signals
     would print a traceback, or end the process without feeds.

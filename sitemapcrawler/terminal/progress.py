@@ -354,7 +354,7 @@ def _problems(progress: Progress) -> Row:
 def _asking(progress: Progress, width: int) -> list[Row]:
     """One row per host."""
     if not progress.hosts:
-        return [[("asking".ljust(LABEL), FAINT), ("nobody at the moment", FAINT)]]
+        return [[("asking".ljust(LABEL), FAINT), ("no host at the moment", FAINT)]]
     room = min(LONGEST_NAME, max(SHORTEST_NAME, width - 1 - LABEL - COUNTS))
     names = [name(host, room) for host in progress.hosts]
     longest = max(map(len, names))

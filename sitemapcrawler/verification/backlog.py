@@ -110,7 +110,7 @@ class Backlog:
         assert self._disk is not None  # something was written
         for offset, length in waiting.places:
             self._disk.seek(offset)
-            records, notes = pickle.loads(self._disk.read(length))  # its own, which nobody else can open
+            records, notes = pickle.loads(self._disk.read(length))  # its own file, which no other process can open
             yield JudgedBatch(sitemap, records, Notes.table(notes), file=waiting.file)
 
     def close(self) -> None:

@@ -63,7 +63,7 @@ def test_killed_in_the_commit_that_begins_a_run(shop: Shop, number: int) -> None
     assert len(shop.site.exchanges) == before
     unpatch(job)
     done = job.complete(shop.undisturbed())
-    assert "goes on" in done.log
+    assert "resuming the job" in done.log
     assert 0 < len(shop.site.exchanges) - before < len(shop.undisturbed().asked)
 
 
@@ -296,7 +296,7 @@ def test_file_in_which_our_code_failed_is_read_again(shop: Shop, where: str) -> 
     assert PLAIN[1] in {exchange.path for exchange in shop.site.forget()}
     unpatch(job)
     done = job.complete(expected)
-    assert "goes on" in done.log
+    assert "resuming the job" in done.log
     assert PLAIN[1] in {exchange.path for exchange in shop.site.forget()}
 
 

@@ -107,6 +107,6 @@ def test_child_of_another_scheme_has_failed(done: Done, server: SiteServer) -> N
     errors = {item["sitemap"]: item["error"] for item in done.items if item.get("outcome") == "failed"}
     listed = {url: error for url, error in errors.items() if "index" in url}
     assert [url.partition(":")[0] for url in listed] == ["ftp", "s3", "data", "file", "javascript"]
-    assert set(listed.values()) == {"only http and https URLs are asked for"}
+    assert set(listed.values()) == {"only http and https URLs are requested"}
     moved_away = {url for url in errors if url.startswith(server.url())}
     assert moved_away == {server.url(f"/{number}.xml") for number in range(5)}

@@ -98,4 +98,4 @@ def test_cancelled_job_keeps_what_it_had(egg: Path, tmp_path: Path) -> None:
     assert len(job.of_type("url")) == 20
     assert job.items[-1]["type"] == "summary" and job.items[-1]["partial"] == "shutdown"
     assert job.outcome == [{"outcome": "shutdown"}]
-    assert "goes on from here" not in " ".join(job.messages(logging.INFO))
+    assert "to resume" not in " ".join(job.messages(logging.INFO))

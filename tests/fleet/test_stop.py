@@ -29,7 +29,7 @@ def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch:
             ended = fleet.finish()
     assert ended.code == 3
     assert "0 of 1 domain done" in ended.log
-    assert "stopped before the end; the same command goes on" in ended.log
+    assert "stopped before the end; run the same command to resume" in ended.log
     assert not list(home.iterdir())
     assert "SIGTERM" not in ended.log
     assert others

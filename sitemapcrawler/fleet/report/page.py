@@ -123,7 +123,7 @@ def _range(digits: int) -> str:
 def _states(overview: Overview) -> Markup | str:
     present = [state for state in NAMES if overview.states.get(state)]
     bars = [ChartBar(NAMES[state], overview.states[state], SHADES[state]) for state in present]
-    return charts.rows(bars, "Domains by what came of their crawl")
+    return charts.rows(bars, "Domains by outcome")
 
 
 def _freshness(overview: Overview) -> Markup | str:

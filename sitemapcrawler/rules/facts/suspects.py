@@ -260,7 +260,7 @@ PRIORITY = re.compile(r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?")
 
 def odd_fields(entry: Element | Unparsed | None, record: UrlRecord) -> tuple[int, str]:
     """Which fields of an entry are not written as in a plain one, or hold values that no plain one has: a sum of
-    `BITS`, and their texts (see `Suspects.odd_entries`). Whether a URL or date is usual is not looked at."""
+    `BITS`, and their texts (see `Suspects.odd_entries`). Whether a URL or date is usual is not checked."""
     if entry is None:
         odd = 0 if record.lastmod is None or DATE.fullmatch(record.lastmod) else BITS["lastmod"]
         odd |= 0 if record.changefreq is None or record.changefreq in FREQUENCIES else BITS["changefreq"]

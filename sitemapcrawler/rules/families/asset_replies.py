@@ -35,7 +35,7 @@ MAX_NAMED = 5
     by_value=True,
 )
 def image_status(asset: AssetFacts) -> Iterator[Message]:
-    """An image does not work: the status of an error, or no answer. A warning where it redirects, arrives in part, or
+    """An image does not work. It answers with an error, or not at all. A warning if it redirects, arrives in part, or
     is refused to us (401, 403), since that may differ for search engines.
 
     Why: it is not indexed; where it redirects, it takes a request more.
@@ -56,11 +56,11 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
     IMAGES,
     Needs.ASSET,
     per=Per.FILE,
-    many="list as an image what is none",
+    many="list as an image what is not one",
     by_value=True,
 )
 def image_not_image(asset: AssetFacts) -> Iterator[Message]:
-    """What is listed as an image answers with something else, by its Content-Type.
+    """The listed image is not an image. Its Content-Type is another one.
 
     Why: it is not shown among images. Servers that answer every path with their home page do this.
     Fix: List the URL of the image file; answer 404 for images that are missing.
@@ -104,7 +104,7 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     by_value=True,
 )
 def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
-    """The thumbnail or the file of a video does not work: the status of an error, no answer, or a page in its place.
+    """A thumbnail or video file does not work. It answers with an error, not at all, or with a page in its place.
 
     Why: search engines must be able to fetch both; without a thumbnail the video is not shown. Redirects are followed.
     Fix: Restore the file, list the URL that answers 200, or remove the video from its entry.
@@ -128,7 +128,7 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     many="list video files that robots.txt denies to Google",
 )
 def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
-    """robots.txt denies the thumbnail or the file of a video to Googlebot-Image or Googlebot-Video.
+    """A thumbnail or video file is blocked by robots.txt. It is denied to Googlebot-Image or Googlebot-Video.
 
     Why: search engines must be able to fetch both. The robots.txt is that of the file's host, and known or not as for
     `image-blocked-by-robots`.

@@ -87,7 +87,7 @@ def doc_too_large(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-near-size-limit", Severity.INFO, f"{PROTOCOL}#index", Needs.FILE)
 def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
-    """The file has 90 % of the bytes that are allowed, or more.
+    """The file is close to the size limit. It has 90 % of the allowed bytes, or more.
 
     Why: the next entries may take it over the limit, and then it is refused.
     Fix: Split the file before it grows beyond 50 MB uncompressed.
@@ -134,7 +134,7 @@ def doc_bom(fault: Fault) -> Iterator[Message]:
     also={"Search Console": "Leading whitespace"},
 )
 def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
-    """White space comes before the XML declaration; for information where there is none.
+    """White space comes before the XML declaration. For information if there is no declaration.
 
     Why: the declaration must be the very first characters; strict parsers refuse the whole file.
     Fix: Remove everything before `<?xml`. In PHP, look for blank lines outside of `<?php ... ?>`.
@@ -150,7 +150,7 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-leading-content", Severity.ERROR, f"{XML}#sec-prolog-dtd", Needs.FAULT, also=PARSING, per=Per.FILE)
 def doc_leading_content(fault: Fault) -> Iterator[Message]:
-    """Other content comes before the XML declaration or the root element.
+    """Other content comes before the XML document. It stands before the XML declaration or the root element.
 
     Why: strict parsers refuse the whole file. Warnings that PHP prints, and comments of plugins before the declaration,
     are the usual causes.
@@ -203,7 +203,7 @@ def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
 
 @rule("doc-control-character", Severity.ERROR, f"{XML}#charsets", Needs.FAULT, also=PARSING)
 def doc_control_character(fault: Fault) -> Iterator[Message]:
-    """A character is used that XML forbids, plain or as a reference.
+    """The file has a character that XML forbids. It is written plain or as a reference.
 
     Why: strict parsers stop here.
     Fix: Strip control characters from the text before writing it.
@@ -230,7 +230,7 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-trailing-content", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING, per=Per.FILE)
 def doc_trailing_content(fault: Fault) -> Iterator[Message]:
-    """Other content comes behind the root element, or behind the gzip data.
+    """Other content comes after the end of the document. It stands behind the root element, or behind the gzip data.
 
     Why: strict parsers refuse the whole file. Two sitemaps in one file, or a tracking script, are the usual cause.
     Fix: Remove everything after the closing tag of the root; put a second sitemap into a file of its own.
@@ -266,7 +266,7 @@ def is_intact(entry: UrlFacts) -> bool:
     unless=is_intact,
 )
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
-    """The entry could only be read after a repair; its values may differ. For information where the fault is told.
+    """The entry was read only after a repair. Its values may differ. For information if another rule reports the fault.
 
     Why: a search engine with a strict parser does not see this entry at all.
     Fix: Correct the XML of the entry; the other findings on this line name the fault.
@@ -301,7 +301,7 @@ def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-partly-read", Severity.INFO, "limits of this crawler: docs/settings.md", Needs.FILE)
 def doc_partly_read(file: FileFacts) -> Iterator[Message]:
-    """The file was not read to its end, since a limit was reached. A warning where an element has grown beyond reason.
+    """The file was not read to its end. A limit was reached. A warning if an element has grown beyond reason.
 
     Why: rules over the whole file know a part of it only.
     Fix: Shorten the oversized elements of the file, or raise the limit that the message names.
@@ -389,7 +389,7 @@ def feed_item_without_link(fault: Fault) -> Iterator[Message]:
 
 @rule("feed-as-sitemap-yandex", Severity.INFO, YANDEX, Needs.FILE)
 def feed_as_sitemap_yandex(file: FileFacts) -> Iterator[Message]:
-    """The sitemap is an RSS or Atom feed, which Yandex does not read as one.
+    """The sitemap is a feed, which Yandex does not read.
 
     Why: Google and Bing do; for Yandex the pages need an XML or text sitemap as well.
     Fix: Offer an XML or text sitemap as well, and name it in robots.txt.

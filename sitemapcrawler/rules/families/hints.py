@@ -31,7 +31,7 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
     by_form=True,
 )
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The frequency is none of the seven that the protocol knows, in small letters. Blanks around one are information.
+    """The changefreq is not one of the seven lowercase values. Blanks around one are information.
 
     Why: the schema allows these values only, letter by letter. Search engines ignore any other.
     Fix: Write always, hourly, daily, weekly, monthly, yearly or never, in small letters, or omit the element.
@@ -42,7 +42,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     if element is not None:
         text = text_of(element)
     if text is not None and text not in FREQUENCIES and size_of(text) <= MAX_BYTES:
-        said = f"{quoted(text)} is none of {', '.join(ORDER)}" if text else "the changefreq is empty"
+        said = f"{quoted(text)} is not one of {', '.join(ORDER)}" if text else "the changefreq is empty"
         yield Message(said, line_of(element), value=text)
     elif element is not None and text in FREQUENCIES and raw_text(element) != text:
         said = f"blanks around {text!r}: by the schema they are part of the value"
@@ -67,7 +67,7 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
 
 @rule("changefreq-ignored", Severity.INFO, GOOGLE, Needs.FILE, per=Per.SITE, many="say how often their pages change")
 def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
-    """Entries say how often the page changes, which Google and Bing ignore.
+    """Google and Bing ignore changefreq.
 
     Why: it costs bytes and work, and does nothing there; a right lastmod does.
     Fix: Omit `<changefreq>`, and write an accurate `<lastmod>` instead.
@@ -89,7 +89,8 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     many="have frequencies that contradict their dates",
 )
 def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
-    """Pages are said to change weekly or more often, and were not changed for a year; or monthly, and for two years.
+    """changefreq contradicts lastmod. A page said to change weekly or more often was not changed for a year, or a
+    monthly one for two years.
 
     Why: one of the two is wrong, and makes the other hard to believe.
     Fix: Correct `<lastmod>` if the pages do change; else omit `<changefreq>`.
@@ -220,7 +221,7 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
     "priority-all-same", Severity.INFO, PRIORITY, Needs.WHOLE, per=Per.SITE, many="give all entries the same priority"
 )
 def priority_all_same(file: FileFacts) -> Iterator[Message]:
-    """All pages have one priority, and there are 20 or more. For 1.0 see priority-all-one.
+    """All pages have the same priority. There are 20 or more. For 1.0 see priority-all-one.
 
     Why: a priority is relative to that of the site's other pages; one for all says nothing. A page without has 0.5.
     Fix: Omit `<priority>`, or grade the pages.
@@ -236,7 +237,7 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
     "priority-all-one", Severity.INFO, PRIORITY, Needs.WHOLE, per=Per.SITE, many="give all entries the highest priority"
 )
 def priority_all_one(file: FileFacts) -> Iterator[Message]:
-    """All pages have the highest priority, and there are 20 or more.
+    """All pages have the highest priority. There are 20 or more.
 
     Why: a priority is relative to that of the other pages of the site: with the highest for all, none has a high one.
     Fix: Omit `<priority>`, or keep 1.0 for the few most important pages.

@@ -104,7 +104,7 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     unless=has_usual_default,
 )
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
-    """No page is the default for languages that have no page of their own.
+    """No language version is the default, `x-default`. It serves languages that have no page of their own.
 
     Why: it is recommended, not required: search engines choose for those users themselves.
     Fix: Add a link with `hreflang="x-default"` to the page for all other languages.
@@ -250,7 +250,8 @@ def _written_code(link: AlternateLink) -> str | None:
     by_value=True,
 )
 def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The code is no language of ISO 639-1, with a script of ISO 15924 and a country of ISO 3166-1 at will.
+    """The language code is not valid. A code is a language of ISO 639-1, with an optional script of ISO 15924 and an
+    optional country of ISO 3166-1.
 
     A warning where it is a language all the same: one of three letters such as `fil`, or a withdrawn code such as `iw`.
 
@@ -303,7 +304,8 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     many="have a language code in an unusual case",
 )
 def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
-    """The code is not in its usual case: language small, script with a capital, country in capitals.
+    """The language code has an unusual case. Usual are a lowercase language, a capitalised script, and an uppercase
+    country.
 
     Why: case makes no difference to search engines, but it may to tools that compare codes as texts.
     Fix: Write the language in small letters and the country in capitals.
@@ -320,7 +322,7 @@ def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-code-missing", Severity.ERROR, SITEMAP)
 def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link to an alternate has no `hreflang`, or an empty one. Once for an entry.
+    """A link to a language version has no `hreflang`. It is missing or empty. Once for an entry.
 
     Why: it does not say for whom the other page is. Links with a `media` or a `type`, and those into apps, need none.
     Fix: Add a `hreflang` with the language of the linked page, or remove the link.
@@ -337,7 +339,7 @@ def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-href-missing", Severity.ERROR, SITEMAP)
 def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link to a language version has no `href`, or an empty one. Once for an entry.
+    """A link to a language version has no `href`. It is missing or empty. Once for an entry.
 
     Why: it leads nowhere.
     Fix: Add an `href` with the URL of the language version, or remove the link.
@@ -370,8 +372,7 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-href-invalid", Severity.ERROR, GUIDELINES)
 def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of a language version is none that can be asked: another scheme, or a host that cannot be. Once for an
-    entry.
+    """The URL of a language version cannot be requested. It has another scheme, or an invalid host. Once for an entry.
 
     Why: the link leads nowhere.
     Fix: Correct the URL of the language version, or remove the link.
@@ -443,7 +444,7 @@ class AlternateReply(NamedTuple):
     many="link to language versions that do not work",
 )
 def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to does not work: an error, or no answer.
+    """A language version does not work. It answers with an error, or not at all.
 
     Why: search engines ignore the link, and send visitors of that language to another page.
     Fix: Link to a page that answers 200, or remove the link in all versions.
@@ -492,7 +493,7 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     many="link to language versions that are not to be indexed",
 )
 def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to tells all search engines not to index it.
+    """A language version is noindex. It tells all search engines not to index it.
 
     Why: a page that is in no index cannot be shown in place of this one.
     Fix: Remove `noindex` from the page, or the link from all versions.
@@ -515,7 +516,7 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     many="link to language versions with another canonical",
 )
 def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version that the entry links to names another URL as its canonical.
+    """A language version names another URL as its canonical.
 
     Why: search engines index the canonical, whose links may be others.
     Fix: Link to the canonical URL of the language version.

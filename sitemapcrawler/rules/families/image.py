@@ -79,7 +79,7 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
 
 @image_rule("image-loc-invalid", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of an image is not a valid http or https URL. A warning if only blanks in it are wrong.
+    """The URL of an image is not valid. It must be a valid http or https URL. A warning if only blanks in it are wrong.
 
     Why: readers interpret it differently; a search engine may not fetch the image at all. Search engines escape a
     blank, other readers end the URL there.

@@ -80,7 +80,7 @@ def limit_urls_exceeded(file: FileFacts) -> Iterator[Message]:
 
 @rule("limit-urls-near", Severity.INFO, INDEX, Needs.FILE)
 def limit_urls_near(file: FileFacts) -> Iterator[Message]:
-    """The file lists 90 % of the 50,000 URLs that are allowed, or more.
+    """The file is close to the limit on URLs. It lists 90 % of the 50,000 that are allowed, or more.
 
     Why: the next entries may take it over the limit, and then it is refused.
     Fix: Split the file before it lists more than 50,000 URLs.
@@ -110,7 +110,7 @@ def limit_index_entries(file: FileFacts) -> Iterator[Message]:
 
 @rule("limit-index-files-gsc", Severity.INFO, LARGE, Needs.FILE)
 def limit_index_files_gsc(file: FileFacts) -> Iterator[Message]:
-    """The site has more than 500 indexes. Told once, with the one that is too many.
+    """The site has more than 500 indexes. Reported once, with the first one too many.
 
     Why: Search Console takes 500 for each site.
     Fix: Merge indexes until 500 are left, such as one for each year.
@@ -158,7 +158,7 @@ def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
 
 @rule("limit-max-sitemaps", Severity.INFO, "the argument max_sitemaps: docs/settings.md", Needs.FILE)
 def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
-    """Files that the index lists were not read, since `max_sitemaps` was reached.
+    """Sitemaps were not read because of `max_sitemaps`. The index lists them.
 
     Why: what this crawl says about the site is not all.
     Fix: Crawl again with a higher `max_sitemaps`, or without it.
@@ -173,7 +173,7 @@ def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
 
 @rule("limit-max-urls", Severity.INFO, "the argument max_urls: docs/settings.md", Needs.FILE)
 def limit_max_urls(file: FileFacts) -> Iterator[Message]:
-    """Pages that the file lists were left out, since `max_urls` was reached.
+    """Pages were left out because of `max_urls`. The file lists them.
 
     Why: what this crawl says about the file and the site is not all.
     Fix: Crawl again with a higher `max_urls`, or without it.
@@ -187,7 +187,7 @@ def limit_max_urls(file: FileFacts) -> Iterator[Message]:
 
 @rule("limit-site-time", Severity.WARNING, "the setting SITEMAP_MAX_SITE_TIME: docs/settings.md", Needs.GIVEN_UP)
 def limit_site_time(site: SkippedSite) -> Iterator[Message]:
-    """The site exceeded its time budget; its remaining sitemaps were skipped.
+    """The site exceeded its time budget. Its remaining sitemaps were skipped.
 
     Why: what this crawl says about the site is not all; a search engine gives up earlier.
     Fix: Remove dead and slow sitemaps from the index, or raise `SITEMAP_MAX_SITE_TIME`.
@@ -201,7 +201,7 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
 
 @rule("limit-findings", Severity.INFO, "the setting SITEMAP_FINDINGS_PER_RULE: docs/settings.md", Needs.UNLISTED)
 def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
-    """Findings of a rule are counted, but not all of them are listed.
+    """More findings were counted than are listed.
 
     Why: a list with thousands of alike findings hides the others. The counts and the `issues` of entries are complete.
     Fix: Crawl again with `findings=all` to list every finding.
@@ -215,7 +215,7 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
 
 @rule("index-nested", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Nested sitemap indexes"})
 def index_nested(file: FileFacts) -> Iterator[Message]:
-    """The file is an index, and is listed in an index.
+    """The index is listed in another index.
 
     Why: an index may list sitemaps only; search engines do not follow an index in an index. This crawl does.
     Fix: List the sitemaps of the inner index directly, or name both indexes in robots.txt.
@@ -276,7 +276,7 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-child-is-page", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Unsupported format"})
 def index_child_is_page(file: FileFacts) -> Iterator[Message]:
-    """The file is listed in an index and is an HTML page.
+    """The index lists an HTML page instead of a sitemap.
 
     Why: an index lists sitemaps; pages in it are not indexed as such.
     Fix: Remove the page from the index, and list it in a sitemap.
@@ -289,9 +289,9 @@ def index_child_is_page(file: FileFacts) -> Iterator[Message]:
 
 @child_rule("index-child-relative", Severity.ERROR, INDEX, also={"Search Console": "Incomplete URL"})
 def index_child_relative(child: ChildFacts) -> Iterator[Message]:
-    """The URL of a sitemap in an index is not absolute.
+    """The index lists a sitemap by a relative URL.
 
-    Why: a search engine needs the whole URL. It is resolved against the index here, so that the crawl can go on.
+    Why: a search engine needs the whole URL. It is resolved against the index here, so that the crawl can continue.
     Fix: Write the whole URL of the sitemap with scheme and host.
     Bad: `<loc>/sitemap-1.xml</loc>`
     Good: `<loc>https://example.com/sitemap-1.xml</loc>`
@@ -302,7 +302,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
 
 @child_rule("index-child-offsite", Severity.ERROR, INDEX, also={"Search Console": "URL not allowed"})
 def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
-    """The index lists a sitemap on another host or port, and nothing is known that allows it.
+    """The index lists a sitemap on another host. Or on another port, and nothing is known that allows it.
 
     Why: an index lists sitemaps of its own site; search engines pass others over. A host may let another list its
     sitemaps by naming the index in its own robots.txt.
@@ -317,7 +317,7 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
 
 @child_rule("index-child-outside-dir", Severity.WARNING, LARGE)
 def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
-    """The index lists a sitemap that is not in its own folder or below.
+    """The index lists a sitemap outside of its own folder.
 
     Why: Google wants the sitemaps "in the same directory as the sitemap index file, or lower in the site hierarchy".
     Fix: Move the index to the root of the site, or the sitemap into the index's folder.
@@ -371,7 +371,7 @@ def index_only_one_child(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-depth-exceeded", Severity.WARNING, INDEX, Needs.FILE)
 def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
-    """The index is so deep in others that what it lists was not read any more.
+    """The index is nested too deep to be read. Its children were skipped.
 
     Why: one level is allowed. What is below the argument `max_depth`, by default 10, is lost to this crawl.
     Fix: List all sitemaps in one index instead of indexes of indexes.
@@ -388,7 +388,7 @@ def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-lastmod-missing", Severity.INFO, INDEX_DATE, Needs.FILE)
 def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
-    """Sitemaps in the index have no lastmod. Told once for an index.
+    """Sitemaps in the index have no lastmod. Reported once for an index.
 
     Why: with it, a search engine fetches only the sitemaps that have changed.
     Fix: Add a `<lastmod>` to each sitemap: the time at which its file was last written.
@@ -403,7 +403,7 @@ def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-lastmod-older-than-child", Severity.WARNING, INDEX_DATE, Needs.FILE)
 def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
-    """The index says that the file was last changed more than a day before the newest entry in it.
+    """The index has an older lastmod than its child. The newest entry of the file is more than a day newer.
 
     Why: a search engine that goes by the index does not fetch the file, and misses what is new in it.
     Fix: Update the file's `<lastmod>` in the index whenever the file is written.

@@ -97,7 +97,7 @@ def _illegal_date(entry: EntryFacts) -> Message:
     many="have a date that the schema does not allow",
 )
 def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
-    """The date is legal W3C Datetime, but the schema of sitemaps does not allow it: no day, or a time without seconds.
+    """The date is valid, but not by the schema. It is W3C Datetime without a day, or with a time without seconds.
 
     Why: validators that use the schema refuse the file.
     Fix: Write the full date; a time needs seconds.
@@ -142,7 +142,7 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("lastmod-impossible", Severity.ERROR, W3C, also=OTHERS)
 def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
-    """The date is well formed, but there is no such day, time or time zone.
+    """The date does not exist. It is well formed, but there is no such day, time or time zone.
 
     Why: search engines cannot read it. It comes from empty database fields, and from counting with days and months.
     Fix: Write the real date of the last change, or omit `<lastmod>`.
@@ -156,7 +156,7 @@ def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("lastmod-epoch", Severity.WARNING, LASTMOD, per=Per.FILE, many="have the zero of a clock as their date")
 def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
-    """The date is the zero of some clock, such as 1970-01-01, so the real one is not known.
+    """The date is the zero of a clock. The real one is not known, as with 1970-01-01.
 
     Why: it is no date of the page. One in January 1970 comes from seconds taken for milliseconds.
     Fix: Omit `<lastmod>` where the date of the last change is unknown.
@@ -178,7 +178,7 @@ def _zero(entry: EntryFacts, found: Written) -> str | None:
 
 @entry_rule("lastmod-future", Severity.WARNING, BING)
 def lastmod_future(entry: EntryFacts) -> Iterator[Message]:
-    """The date is later than the fetch, wherever on earth it was written, and by more than clocks differ.
+    """The date is in the future. It is later than the fetch in every time zone, and by more than clocks differ.
 
     Why: nothing was modified in the future. Bing rejects such dates, and all dates of the site become less credible.
     Fix: Write the date of the last change, not of a planned one. Check clock and time zone of the server.
@@ -256,7 +256,7 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
 def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Entries have no date. News articles have their own.
 
-    Told once: `cross-lastmod-coverage` speaks instead where some entries of a site with several files have a date.
+    Reported once: `cross-lastmod-coverage` replaces it where some entries of a site with several files have a date.
 
     Why: search engines visit changed pages sooner when they learn of the change. No date is better than a wrong one.
     Fix: Add a `<lastmod>` with the date of each page's last change, where it is known.
@@ -272,7 +272,8 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     "lastmod-all-identical", Severity.INFO, BING_ALIKE, Needs.WHOLE, per=Per.SITE, many="have the same day in all dates"
 )
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
-    """All dates are of one day, and there are 20 or more. News sitemaps and feeds, which list the latest, are apart.
+    """All dates are the same day. The file has 20 or more. News sitemaps and feeds, which list the latest, do not
+    count.
 
     Why: such dates are those of the file, not of the pages; search engines learn to ignore the dates of the site.
     Nothing else comes of it, and static site generators write all dates so, hence a note.
@@ -291,7 +292,7 @@ def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
 
 @rule("lastmod-equals-fetch-time", Severity.WARNING, LASTMOD, Needs.WHOLE)
 def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
-    """Nine of ten dates or more, of at least five, are the time of the request.
+    """The dates are the time of the request. Nine of ten are, or more, of at least five.
 
     Why: the server writes the present time for the date, so every page looks changed at every visit. Search engines
     learn to ignore the dates of the site.
@@ -331,7 +332,7 @@ AGE = re.compile(r"[0-9]{1,9}")
     many="have a date that the Last-Modified header contradicts",
 )
 def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
-    """The lastmod of an entry and the Last-Modified header of its page differ by more than a day.
+    """lastmod and the Last-Modified header differ. By more than a day, for the page of the entry.
 
     A header that is the time of the request says nothing, and no header does where the page has a date of its own.
 
@@ -360,9 +361,9 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     many="have a date that the page contradicts",
 )
 def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
-    """The lastmod of an entry and the date of change that its page names differ by more than a day.
+    """lastmod and the date on the page differ. By more than a day from the date of change that the page names.
 
-    Looked at are `dateModified` of JSON-LD and of elements, `article:modified_time` and the like. Where a page has
+    Checked are `dateModified` of JSON-LD and of elements, `article:modified_time` and the like. Where a page has
     several, one that agrees is enough.
 
     Why: one of the two is wrong. Search engines read both, and ignore lastmod where it is often wrong.

@@ -54,7 +54,7 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not absolute. For information in an Atom feed, where it may be relative.
 
     Why: a search engine needs the whole URL; what a relative one is resolved against is not defined. It is
-    resolved against the sitemap here, so that the crawl can go on.
+    resolved against the sitemap here, so that the crawl can continue.
     Fix: Write the whole URL with scheme and host.
     Bad: `<loc>/shop/</loc>`, `<loc>www.example.com/shop/</loc>`
     Good: `<loc>https://example.com/shop/</loc>`
@@ -81,7 +81,7 @@ def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
 
 @entry_rule("loc-bad-scheme", Severity.ERROR, LOC, also=INVALID)
 def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
-    """The URL is none of http or https.
+    """The URL's scheme is not http or https.
 
     Why: search engines fetch nothing else.
     Fix: Remove the entry, or list the page's http or https URL.
@@ -95,8 +95,8 @@ def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("loc-invalid-uri", Severity.ERROR, f"{URI}#section-3", also=INVALID, faults=True)
 def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL is not valid by RFC 3986 and RFC 3987, or its host cannot be requested. A warning if only `[`, `]` or
-    `|` in its path or query is wrong.
+    """The URL is not valid. It breaks RFC 3986 and RFC 3987, or its host cannot be requested. A warning if only `[`,
+    `]` or `|` in its path or query is wrong.
 
     Why: readers interpret it differently, or drop it. Browsers and search engines send `[`, `]` and `|` as they are.
     Fix: Percent-encode the characters that the message names, or correct the host.
@@ -163,7 +163,8 @@ def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("loc-whitespace", Severity.WARNING, LOC, faults=True)
 def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """White space stands in the URL, or other blanks than XML's around it. For information: white space around it.
+    """The URL contains white space. Around it, other blanks than XML's count too. For information if it has white space
+    around it only.
 
     Why: readers strip plain white space around a URL. Of blanks inside some make `%20`, others nothing, others end
     the URL there.
@@ -235,9 +236,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     Good: `https://example.com/about`
     """
     if entry.uri is not None and DOT_SEGMENT.search(entry.uri.path):
-        yield loc_message(
-            entry, f"the path {entry.uri.path} has dot segments, which are removed before it is asked for"
-        )
+        yield loc_message(entry, f"the path {entry.uri.path} has dot segments, which are removed before the request")
 
 
 @entry_rule(
@@ -265,7 +264,8 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("loc-sensitive-parameter", Severity.WARNING, "a sitemap is public, and so are its URLs")
 def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
-    """The URL seems to hold a secret or an e-mail address: session, token, password, e-mail in its parameters.
+    """The URL seems to contain a secret or e-mail address. Its parameters have a session, token, password or e-mail
+    address.
 
     Why: a sitemap is public, and its URLs end up in search results and logs.
     Fix: Remove the entry, and invalidate the secret if it is real.

@@ -96,8 +96,8 @@ news_rule = partial(rule, entries=NEWS_EXTENSION, unless=has_usual_article)
     also={"Search Console": "Missing <publication> tag", "Yandex": "Tag not found"},
 )
 def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
-    """An article lacks an element that it must have, or has an empty one: publication with name and language,
-    publication_date, title. Once for an article.
+    """An article lacks a required element. A publication with name and language, publication_date or title is missing
+    or empty. Once for an article.
 
     Why: without it the article is not taken for news.
     Fix: Add the elements that the message names, or remove the `<news:news>`.
@@ -151,8 +151,8 @@ def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
 
 @news_rule("news-date-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A publication date is no W3C Datetime with a day, and with a zone where it has a time. A warning where it only
-    lacks the zone, or is a day with one (legal by XML Schema).
+    """The publication date of an article is not valid. It must be a W3C Datetime with a day, and with a zone if it has
+    a time. A warning if it only lacks the zone, or is a day with one (legal by XML Schema).
 
     Why: when the article was published cannot be told.
     Fix: Write the publication date as `YYYY-MM-DDThh:mm:ss+hh:mm`, or as a day.
@@ -216,8 +216,8 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
 
 @news_rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
 def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A language is no code of ISO 639 (two or three letters), nor `zh-cn` or `zh-tw`. A warning for a code that was
-    withdrawn, for information where only upper and lower case are not as they should be.
+    """The language of an article is not valid. It must be a code of ISO 639 (two or three letters), `zh-cn` or `zh-tw`.
+    A warning for a code that was withdrawn, for information if only the case is wrong.
 
     Why: which edition the article is for cannot be told.
     Fix: Write the language as an ISO 639 code without a country, such as `en`; `zh-cn` or `zh-tw` for Chinese.
@@ -248,8 +248,8 @@ def _is_language(code: str) -> bool:
 
 @rule("news-name-inconsistent", Severity.WARNING, GOOGLE, Needs.FILE)
 def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
-    """The name of a publication is spelled in different ways, or has something in parentheses. For information where
-    a file has different names. Once for a file.
+    """The name of a publication varies. It is spelled in different ways, or has something in parentheses. For
+    information if a file has different names. Once for a file.
 
     Why: it must be exactly the name in Google News, without anything in parentheses. Several publications may share
     a file.
@@ -306,7 +306,7 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     many="have a placeholder as a news title",
 )
 def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
-    """A title is a placeholder: `Untitled`, `test`, `undefined`, `{{title}}` and the like.
+    """The title of an article is a placeholder. It is `Untitled`, `test`, `undefined`, `{{title}}` and the like.
 
     Why: it must be the title of the article as it stands on the page; this one is shown to readers.
     Fix: Write the article's title as the page shows it, or leave the article out until it has one.
@@ -339,7 +339,7 @@ def news_title_repeated(file: FileFacts) -> Iterator[Message]:
 
 @rule("news-without-articles", Severity.WARNING, GOOGLE, Needs.WHOLE)
 def news_without_articles(file: FileFacts) -> Iterator[Message]:
-    """A news sitemap, by its name and its namespace, lists pages without `<news:news>`.
+    """A news sitemap lists pages without `<news:news>`. It is one by its name and its namespace.
 
     Why: without that element no entry is taken for news. A sitemap of a section that is named `news` does not declare
     the namespace.
@@ -359,8 +359,8 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
     "news-legacy-tag", Severity.INFO, GOOGLE, per=Per.SITE, many="have news elements that are not documented any more"
 )
 def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
-    """An article has elements that are not documented any more: access, genres, keywords, stock_tickers,
-    geo_locations. Once for an article.
+    """An article has a deprecated element. These are access, genres, keywords, stock_tickers or geo_locations. Once for
+    an article.
 
     Why: they have no effect, and do no harm.
     Fix: Remove access, genres, keywords, stock_tickers and geo_locations.

@@ -35,7 +35,7 @@ MAX_CODES = 5
 
 @rule("page-noindex-meta", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
 def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page tells all search engines not to index it, by a robots `<meta>` element.
+    """Listed page is noindex by a `<meta>` element. It tells all search engines not to index it.
 
     Why: the sitemap asks to index the page, the page forbids it, and the page wins.
     Fix: Remove the `noindex` element from pages that are to be indexed, and the others from the sitemap.
@@ -51,7 +51,8 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-noindex-header", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
 def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page tells all search engines not to index it, by an X-Robots-Tag header, and by no element besides.
+    """Listed page is noindex by an X-Robots-Tag header. It tells all search engines not to index it, and no element
+    does.
 
     Why: the sitemap asks to index the page, the header forbids it, and the header wins. It is not seen in the page.
     Fix: Remove the `X-Robots-Tag` header from pages that are to be indexed, and the others from the sitemap.
@@ -65,8 +66,8 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-noindex-for-googlebot-only", Severity.WARNING, ROBOTS_META, Needs.REPLY, also=DENIED)
 def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page tells some search engines by name not to index it, such as googlebot. For information where it is
-    none of them that are told so, but crawlers of AI, of images, or (the entry being no article) of news.
+    """Listed page is noindex for some crawlers. It names search engines such as googlebot. For information if it names
+    only crawlers of AI, of images, or (if the entry is no article) of news.
 
     Why: the sitemap is for all of them. It may be meant; often it is left over from a move.
     Fix: Remove the element for the named crawler, or remove the pages from the sitemap.
@@ -84,7 +85,7 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-meta-refresh", Severity.WARNING, REFRESH, Needs.REPLY)
 def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page sends its visitors to another one by a meta refresh, or by a Refresh header.
+    """Listed page redirects by a meta refresh. Or by a Refresh header.
 
     Why: Google takes it for a redirect, a permanent one where the visitor does not wait. Then the other page is the one
     to list. Other search engines may index the page in between.
@@ -109,7 +110,8 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
     many="have pages in another language than their hreflang",
 )
 def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
-    """The page's `<html lang>` is another language than the entry's hreflang for the page itself.
+    """The page's language differs from its hreflang. Its `<html lang>` is another language than the entry's hreflang
+    for the page itself.
 
     Why: one of the two is wrong. Google goes by the text of the page; Bing, browsers and screen readers go by `lang`.
     Fix: Correct the page's `<html lang>`, or the code in the sitemap.
@@ -178,8 +180,8 @@ MAX_NAMED = 3
 
 @rule("page-canonical-other", Severity.ERROR, CANONICAL, Needs.REPLY, also=CANONICALISED)
 def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page names another URL as the one to index. A warning where it is the same but for scheme, `www`, case,
-    or a final slash.
+    """Listed page is canonicalised to another URL. A warning if it is the same but for scheme, `www`, case, or a final
+    slash.
 
     Spellings that make the same request are equal: escapes, fragment, default port.
 
@@ -208,7 +210,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     by_value=True,
 )
 def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page names another URL as the one to index, and that does not answer 200.
+    """Canonical of a listed page does not answer 200.
 
     Why: neither of the two may be indexed, or the wrong one.
     Fix: Point the canonical to a URL that answers 200 and names itself.
@@ -248,7 +250,7 @@ def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-canonical-multiple", Severity.WARNING, CANONICAL, Needs.REPLY)
 def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page names several canonicals that differ, in its head and in Link headers.
+    """Listed page has several canonicals. They differ, in its head and in Link headers.
 
     Why: search engines ignore all of them, or take the wrong one. Several of the same do no harm.
     Fix: Keep one canonical per page; turn off the plugin or header that adds another.
@@ -271,7 +273,7 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
     many="have pages with a relative canonical",
 )
 def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
-    """The canonical of a listed page is not an absolute URL.
+    """Canonical of a listed page is not absolute.
 
     Why: it works, until the page is served by a test host, over http, or under another path: then it names that.
     Fix: Write the whole URL with scheme and host into the canonical.

@@ -44,7 +44,7 @@ EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 
 @entry_rule("loc-credentials", Severity.WARNING, f"{URI}#section-3.2.1")
 def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
-    """The URL has a user name in front of its host, perhaps with a password. Neither is sent, nor told anywhere.
+    """The URL contains a user name or password. It is neither sent nor written anywhere.
 
     Why: a sitemap is public, and so is the password. Search engines do not log in.
     Fix: Remove user name and password from the URL, and change the password.
@@ -57,7 +57,7 @@ def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("loc-port", Severity.INFO, f"{URI}#section-3.2.3", per=Per.FILE, many="have a URL with a port")
 def loc_port(entry: EntryFacts) -> Iterator[Message]:
-    """The URL names a port that is neither the usual one nor that of the sitemap.
+    """The URL names an unusual port. It is neither the scheme's nor that of the sitemap.
 
     Why: public pages rarely have one; it comes from the machine on which the sitemap was made.
     Fix: List the public URL without the port. Correct the base URL of the generator.
@@ -114,9 +114,9 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     many="are on a local host",
 )
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
-    """The host has a name that only one machine or network knows. For information where it is not the sitemap's.
+    """The host is known on one machine or network only. For information if it is not the sitemap's.
 
-    Why: nobody else can ask it. The sitemap was made on a machine for development. Where it is not the sitemap's host,
+    Why: no crawler can reach it. The sitemap was made on a machine for development. Where it is not the sitemap's host,
     `loc-offsite` says what follows.
     Fix: Write the public host name. Correct the base URL of the generator.
     Bad: `http://localhost:3000/`, `http://shop.local/`, `http://backend/`
@@ -152,8 +152,8 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_PLACE)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is on another host or port than the sitemap, and nothing is known that allows it. For information in a
-    feed, which may link anywhere.
+    """The URL is on another host than the sitemap. Or on another port, and nothing is known that allows it. For
+    information in a feed, which may link anywhere.
 
     Why: "all URLs in a Sitemap must be from a single host": search engines ignore the others. A host may let another
     list its URLs by naming the sitemap in its own robots.txt.
@@ -178,7 +178,7 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     entries=Entries.ODD_PLACE,
 )
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
-    """The host differs from that of the sitemap by a leading `www.`.
+    """The URL and the sitemap differ by a leading `www.`.
 
     Why: these are two hosts, and one of them redirects to the other as a rule: either the sitemap or the URL is the
     wrong one.
@@ -200,7 +200,7 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     entries=Entries.ODD_PLACE,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
-    """The URL is http where the sitemap is https, or the other way round.
+    """The URL and the sitemap differ in http and https.
 
     Why: they are two places, and http redirects to https as a rule.
     Fix: Use https for the sitemap and for its URLs.
@@ -222,8 +222,8 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     per=Per.SITE,
 )
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is not in the sitemap's folder or below, and nothing is known that allows it. For information if no
-    robots.txt was read, as with `offline=yes`.
+    """The URL is outside the sitemap's folder. Nothing is known that allows it. For information if no robots.txt was
+    read, as with `offline=yes`.
 
     Why: a sitemap in `/catalog/` speaks for `/catalog/` only, unless robots.txt names it.
     Fix: Move the sitemap to the root of the site, or name it in robots.txt.
@@ -267,7 +267,7 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     many="differ from an earlier one only by case, escapes or final slashes",
 )
 def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
-    """The URL differs from an earlier one only by case, needless escapes or final slashes.
+    """The URL differs only in spelling from an earlier one. The difference is case, needless escapes or final slashes.
 
     Why: the two may be one page. The first 5,000 URLs of a file are compared so.
     Fix: List one spelling of the URL, the page's canonical.
@@ -281,7 +281,7 @@ def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
 
 @rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE), entries=Entries.ODD_LOC)
 def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
-    """The URL is that of a sitemap: by its name, as this file's own, or because this crawl read it as one.
+    """The URL is that of a sitemap. By its name, as this file's own, or because this crawl read it as one.
 
     Why: an entry of a urlset is a page; sitemaps are listed in an index, and are not read as such here.
     Fix: Move the URL to a sitemap index, or remove the entry.
@@ -338,10 +338,10 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
     many="mix URLs with and without a slash at the end",
 )
 def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
-    """In one folder some URLs end in a slash and others do not.
+    """URLs in one folder differ in their trailing slash. Some end in one and others do not.
 
     Why: a site answers one of the two ways as a rule and redirects the other. The first 5,000 URLs of a file are
-    looked at; files with an extension and the folder itself do not count.
+    checked; files with an extension and the folder itself do not count.
     Fix: List the spelling that answers without a redirect, with or without a final slash.
     Bad: `https://example.com/a/` and `https://example.com/b`
     Good: `https://example.com/a/` and `https://example.com/b/`
@@ -439,8 +439,8 @@ def _empty_value(entry: EntryFacts) -> str | None:
     "loc-tracking-parameter", Severity.WARNING, CANONICAL, per=Per.FILE, by_value=True, many="have a tracking parameter"
 )
 def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
-    """The URL has a parameter of a campaign or an advertisement: utm_source, gclid, fbclid, msclkid and others. For
-    information in a feed.
+    """The URL contains a tracking parameter. Known are utm_source, gclid, fbclid, msclkid and others. For information
+    in a feed.
 
     Why: the page is the same without it; a sitemap lists the canonical URL. Visits from search results are counted as
     visits from the campaign.
@@ -490,7 +490,7 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     many="are stylesheets, scripts, fonts or data files",
 )
 def loc_asset(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is that of a stylesheet, script, font, source map or data file.
+    """The URL is an asset, not a page. It is a stylesheet, script, font, source map or data file.
 
     Why: an entry is a page; such files are fetched with the pages that use them, and are not shown in results. PDFs and
     other documents may be listed.
@@ -518,7 +518,8 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     many="are utility pages",
 )
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
-    """By its name the page is an error, login, administration, account, cart, checkout, search or thank-you page.
+    """The URL looks like a utility page. By its name it is an error, login, administration, account, cart, checkout,
+    search or thank-you page.
 
     Why: "include the URLs that you want to see in search results". Such pages have no content of their own, differ for
     each visitor, or have `noindex`. The last segment of the path is judged, in several languages, if only a language or

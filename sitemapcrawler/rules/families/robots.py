@@ -27,7 +27,7 @@ REFUSED = {
 
 @rule("robots-missing", Severity.INFO, f"{RFC}#section-2.3.1.3", Needs.ROBOTS)
 def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
-    """There is no robots.txt: status 4xx, or a redirect that leads nowhere.
+    """There is no robots.txt. It answers with a status 4xx, or a redirect that leads nowhere.
 
     Why: everything may be crawled then, which is fine if it is meant. Sitemaps have to be submitted elsewhere.
     Fix: Create a robots.txt with a `Sitemap:` line.
@@ -96,7 +96,7 @@ def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-is-html", Severity.WARNING, f"{RFC}#section-2.3", Needs.ROBOTS)
 def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt is an HTML page, JSON or binary data, not rules.
+    """robots.txt is not a text file with rules. It is an HTML page, JSON or binary data.
 
     Why: crawlers look for rules in whatever comes with status 200, and find none, or wrong ones. Servers that answer
     every path with their app shell do this. Prerenderers wrap robots.txt in a page: its sitemaps are read all the same.
@@ -164,7 +164,7 @@ def _garbled(policy: Policy, first: int) -> bool:
 
 @rule("robots-bom", Severity.WARNING, GOOGLE, Needs.ROBOTS)
 def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
-    """A byte order mark stands in front of the first line, or in a line further down.
+    """robots.txt has a byte order mark. It stands in front of the first line, or in a line further down.
 
     Why: Google ignores it at the start of the file only. Other crawlers take it for part of the first line, and lose
     the first group with it. Further down it hides the line from all of them. Joined files have it there.
@@ -236,7 +236,7 @@ def _misspelt_sitemaps(facts: RobotsFacts) -> list[LineNote]:
 def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names no sitemap. For information where the site has one.
 
-    Why: search engines that nobody submitted the sitemap to find it by this line only.
+    Why: search engines to which the sitemap was not submitted find it by this line only.
     Fix: Add a line `Sitemap:` with the full URL of the sitemap.
     Bad: a robots.txt of rules alone
     Good: `Sitemap: https://example.com/sitemap.xml`
@@ -252,10 +252,10 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-sitemap-relative", Severity.WARNING, PROTOCOL, Needs.ROBOTS, INVALID)
 def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
-    """A sitemap is named by a URL that is not absolute.
+    """robots.txt names a sitemap by a relative URL.
 
     Why: it must be "the complete URL"; some crawlers pass over anything else. It is resolved here, so that the crawl
-    can go on.
+    can continue.
     Fix: Write the whole URL of the sitemap with scheme and host.
     Bad: `Sitemap: /sitemap.xml`
     Good: `Sitemap: https://example.com/sitemap.xml`
@@ -269,9 +269,9 @@ def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-sitemap-invalid", Severity.ERROR, PROTOCOL, Needs.ROBOTS, INVALID)
 def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
-    """What a Sitemap line names is no valid http or https URL, or it names several. A warning where it names nothing.
+    """A Sitemap line has no valid URL. It must name one valid http or https URL. A warning if it names nothing.
 
-    Why: the whole rest of the line is one URL to a crawler. If that is none, the sitemap is not found.
+    Why: the whole rest of the line is one URL to a crawler. If that is not the sitemap's, the sitemap is not found.
     Fix: Write one full URL per `Sitemap:` line, without quotes or placeholders.
     Bad: `Sitemap: {{ site.url }}/sitemap.xml`, `Sitemap: "https://example.com/sitemap.xml"`, `Sitemap:`, two URLs on
     one line
@@ -295,7 +295,7 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
 def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names itself as a sitemap.
 
-    Why: it is none. As a rule a template was filled in with the wrong URL.
+    Why: it is not a sitemap. As a rule a template was filled in with the wrong URL.
     Fix: Name the sitemap's URL in place of robots.txt.
     Bad: `Sitemap: https://example.com/robots.txt`
     Good: `Sitemap: https://example.com/sitemap.xml`
@@ -339,7 +339,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
 def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
-    """A sitemap is named by http although its site is on https.
+    """robots.txt names a sitemap over http on an https site.
 
     Why: it is fetched without protection, as a rule by a redirect, and URLs on https are outside of what it may list.
     Fix: Name the sitemap by its https URL.
@@ -356,7 +356,7 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
 def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
-    """A line means to name a sitemap, but is not written `Sitemap: URL`.
+    """A Sitemap line is misspelt. It must be written `Sitemap: URL`.
 
     Why: Google takes `Sitemaps` and `Site-map` for it, and this crawler more; other crawlers pass over the line.
     Fix: Write the line as `Sitemap:` followed by the full URL.

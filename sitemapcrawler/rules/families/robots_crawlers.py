@@ -134,8 +134,8 @@ def _is_closed(facts: RobotsFacts) -> bool:
 
 @rule("robots-parsers-disagree", Severity.INFO, "https://github.com/scrapy/protego", Needs.ROBOTS)
 def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
-    """Search engines and Scrapy crawlers read a rule differently, and a listed URL depends on it. Allowed URLs are
-    compared by sample, and all comparing takes at most a quarter of a second and 1 % of the crawl's time.
+    """Search engines and Scrapy read a rule differently. A listed URL depends on it. Allowed URLs are compared by
+    sample, and comparing takes at most a quarter of a second and 1 % of the crawl's time.
 
     Why: search engines follow RFC 9309; Scrapy crawlers follow protego. Where the two differ, the rule denies a page to
     some crawlers and not to others, as a rule by accident.
@@ -154,8 +154,8 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-nobody-allowed", Severity.INFO, f"{RFC}#section-2.2.2", Needs.ROBOTS)
 def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
-    """Sitemaps list URLs that none of the judged crawlers may fetch, all of which are of AI. Where others are judged
-    too, each of the URLs is a finding of `url-blocked-by-robots`.
+    """No judged crawler may fetch some listed URLs. All of the crawlers are of AI. If others are judged too, each of
+    the URLs is a finding of `url-blocked-by-robots`.
 
     Why: no crawler can use an entry that all of them are denied: either the rule or the entry is a mistake.
     Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
@@ -188,11 +188,12 @@ MAX_GROUPS = 4
     },
 )
 def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
-    """robots.txt denies a listed URL to a search engine, or to everybody. A warning where it is another crawler.
+    """Listed URL is blocked by robots.txt. It is denied to a search engine, or to all crawlers. A warning if it is
+    another crawler.
 
     Why: the sitemap asks to read the page, robots.txt forbids it. The page is not read; found by links, it may be
     listed without its text. The message names the crawlers, the line, and whose group it is where they have none of
-    their own. Crawlers that were asked for by name and are neither of a search engine nor of AI give a warning.
+    their own. Crawlers that `agents` names and that are neither of a search engine nor of AI give a warning.
     Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` with `https://example.com/search?q=shoes` in the sitemap
     Good: one of the two is taken away
@@ -211,10 +212,11 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     many="are closed to crawlers of AI",
 )
 def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
-    """robots.txt denies a listed URL to crawlers of AI, though not to search engines: see `url-blocked-by-robots`.
+    """Listed URL is blocked for AI crawlers by robots.txt. Search engines may fetch it; otherwise see
+    `url-blocked-by-robots`.
 
     Why: it is the owner's choice; assistants do not know or cite what they may not read. Some that fetch a page because
-    a person asked for it come all the same: ChatGPT-User, Perplexity-User, Meta-ExternalFetcher.
+    a person requested it come all the same: ChatGPT-User, Perplexity-User, Meta-ExternalFetcher.
     Fix: Check that this is intended; else allow the crawler in a group of its own.
     Bad: `User-agent: *`, `Disallow: /shop/`, where assistants are to recommend what is in the shop
     Good: a group for each crawler that is or is not wanted

@@ -50,7 +50,7 @@ def _by_name(found: list[LineNote]) -> Iterator[tuple[str, LineNote, str]]:
 
 @rule("robots-field-misspelt", Severity.WARNING, f"{RFC}#section-2.2", Needs.ROBOTS)
 def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
-    """A field is misspelt, its colon is missing, or what is around it is no blank.
+    """A field is misspelt. Or its colon is missing, or other characters than blanks surround it.
 
     Why: of the usual misspellings Google reads some, and any field that begins with `Allow`, `Disallow` or
     `User-agent`; other crawlers none. The message says who reads the line.
@@ -77,7 +77,7 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-field-unknown", Severity.INFO, GOOGLE, Needs.ROBOTS)
 def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
-    """A field is none that crawlers are known to read. A warning for `Noindex` and `Nofollow`.
+    """No known crawler reads the field. A warning for `Noindex` and `Nofollow`.
 
     Why: the line does nothing. Google read `Noindex` and `Nofollow` until 2019-09-01; pages that they were to keep out
     of the index may be in it.
@@ -96,7 +96,7 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-line-without-field", Severity.INFO, f"{RFC}#section-2.2", Needs.ROBOTS)
 def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
-    """Lines are neither a field with a value, nor empty, nor a comment. Said once, at the first one.
+    """A line is not a field with a value. Nor is it empty or a comment. Reported once, at the first such line.
 
     Why: crawlers pass over them. Perhaps the `#` of a comment is missing, or the answer is an error page.
     Fix: Remove the lines, or put a `#` in front of comments.
@@ -139,7 +139,7 @@ MAX_GROUPS = 50
 def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     """Rules stand before the first `User-agent` line. Said once, at the first one.
 
-    Why: they are nobody's: no crawler follows them.
+    Why: they belong to no group: no crawler follows them.
     Fix: Add a `User-agent` line above the rules.
     Bad: `Disallow: /cart` as the first line
     Good: `User-agent: *` above it
@@ -183,7 +183,7 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     found = TOKEN.match(value)
     token = found[0] if found else EVERYBODY if value[:1] == EVERYBODY and value[1:2].isspace() else ""
     if not token:
-        return None, "names no crawler: nobody follows what it says"
+        return None, "names no crawler: no crawler follows what it says"
     rest = value[len(token) :].strip()
     several = token.lower() in BY_NAME or token == EVERYBODY
     several &= not rest.startswith("/") and TOKEN.match(rest.lstrip(",;| ")) is not None
@@ -199,7 +199,7 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     many="join the group above",
 )
 def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
-    """A group without rules of its own runs into the next one, whose rules so hold for both.
+    """A group without rules joins the next one. Its rules hold for both.
 
     Why: only Allow and Disallow end a group. `Sitemap`, `Crawl-delay` and empty lines do not, so that a crawler that
     was to have nothing but a delay is denied what the next one is.
@@ -231,9 +231,9 @@ def _joined(note: LineNote, block: RuleBlock) -> Iterator[Message]:
 
 @rule("robots-group-drops-rules", Severity.INFO, f"{RFC}#section-2.2.1", Needs.ROBOTS)
 def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
-    """A crawler's own group lacks most of the Disallow rules of the group it would follow otherwise, usually `*`. A
-    warning where the group of a search engine has no rule at all. Silent where the group says that all is allowed
-    (`Allow: /`, `Disallow:`), or has one rule where `*` has one.
+    """A crawler's group lacks most rules of `*`. It has fewer of the Disallow rules than the group that the crawler
+    would follow otherwise. A warning if the group of a search engine has no rule at all. Silent if the group allows all
+    (`Allow: /`, `Disallow:`), or has one rule and `*` has one.
 
     Why: a crawler follows its own group only, so that a single `Crawl-delay` opens everything that is denied to `*`.
     Fix: Repeat the rules of `*` in the crawler's own group, or remove that group.
@@ -307,7 +307,7 @@ def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, PathRule]
 
 @rule("robots-rule-matches-nothing", Severity.WARNING, f"{RFC}#section-2.2.2", Needs.ROBOTS)
 def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
-    """The path of a rule begins neither with `/` nor with `*`.
+    """The path of a rule matches nothing. It begins neither with `/` nor with `*`.
 
     Why: every path begins with `/`, so that the rule matches none.
     Fix: Begin the path with `/`.

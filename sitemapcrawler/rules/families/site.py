@@ -92,7 +92,7 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     many="have a newer date in another file",
 )
 def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Files of a site list the same page with different dates.
+    """Sitemaps list the same page with different dates.
 
     A day alone does not contradict a time within a day of it. Feeds and news date the publication of a page, and files
     of images or videos may date these: what `cross-duplicate-url` leaves out is left out here.
@@ -124,7 +124,7 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
 def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
     """Pages of one site are listed with and without `www`. Once for a site, in the first file with fewer of them.
 
-    Entries that their own file tells apart are not counted: `loc-www-mismatch` has told of them.
+    Entries that their own file tells apart are not counted: `loc-www-mismatch` reports them.
 
     Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
     Fix: List all pages on one host, with or without `www`: the one that does not redirect.
@@ -139,9 +139,9 @@ def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
     "cross-mixed-protocol", Severity.WARNING, MOVES, Needs.SITE, also={"Semrush": "HTTP URLs in sitemap for HTTPS site"}
 )
 def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Pages of one host are listed with http and with https. Once for a host, in the first file with fewer of them.
+    """Pages of one host are listed with http and https. Once for a host, in the first file with fewer of them.
 
-    Entries that their own file tells apart are not counted: `loc-protocol-mismatch` has told of them.
+    Entries that their own file tells apart are not counted: `loc-protocol-mismatch` reports them.
 
     Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
     Fix: List all pages with https.
@@ -180,7 +180,7 @@ def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Ite
 
 @rule("cross-news-in-general", Severity.INFO, NEWS, Needs.SITE)
 def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A file of pages holds some news articles: less than half of its entries are.
+    """A general sitemap contains some news articles. Fewer than half of its entries are.
 
     Why: it is allowed. A file of news alone is smaller and may be visited every few minutes, and an article leaves it
     after two days without a trace in the others.
@@ -198,8 +198,8 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("cross-lastmod-coverage", Severity.INFO, BUILD, Needs.WHOLE_SITE, instead_of="lastmod-missing")
 def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Of a site with several files some entries have a date and some have none. News, feeds and text files are apart,
-    and entries without a date of pages that another file dates.
+    """Only some entries of the site have a date. The site has several files. News, feeds and text files do not count,
+    nor entries without a date of pages that another file dates.
 
     It replaces the finding of `lastmod-missing` on the same site, which knows single files only. A site without any
     date, of one file, or that was not crawled completely keeps that one.
@@ -239,7 +239,7 @@ MIN_DROP = 0.1
 
 @rule("cross-count-drop", Severity.WARNING, LOST, Needs.BASELINE)
 def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The site lists at least a tenth fewer URLs than in the crawl before.
+    """The site lists far fewer URLs than before. At least a tenth fewer than in the previous crawl.
 
     Why: a generator that stopped half way, or a section that dropped out, is seen nowhere else for weeks.
     Fix: Check the generator and the sections that are missing; compare the URLs with the crawl before.
@@ -335,8 +335,8 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("image-repeated", Severity.INFO, IMAGES, Needs.SITE)
 def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
-    """One image is listed for 50 pages and more, and for a tenth of the pages of their host that list images. Once for
-    an image, on its first page.
+    """One image is listed for many pages. For 50 and more, and for a tenth of the pages of their host that list images.
+    Once for an image, on its first page.
 
     Why: it is a placeholder or a logo as a rule, and says nothing about these pages in image search.
     Fix: List the pages' own images, and leave out placeholders and logos.
@@ -348,8 +348,8 @@ def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("video-repeated", Severity.INFO, VIDEOS, Needs.SITE)
 def video_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
-    """One video file is listed for 50 pages and more, and for a tenth of the pages of their host that list videos. Once
-    for a video, on its first page.
+    """One video is listed for many pages. For 50 and more, and for a tenth of the pages of their host that list videos.
+    Once for a video, on its first page.
 
     Why: search engines show a video with one page, the one whose main content it is.
     Fix: List the video only with the page whose main content it is.

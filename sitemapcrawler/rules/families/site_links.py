@@ -39,7 +39,8 @@ crawl."""
 
 @rule("cross-orphan-sitemap", Severity.INFO, SUBMIT, Needs.WHOLE_SITE)
 def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A sitemap that was found at a usual path is in no robots.txt, in no index, and not linked by the home page.
+    """A sitemap is named nowhere. It was found at a usual path, but is in no robots.txt, in no index, and not linked by
+    the home page.
 
     Why: search engines do not look for it. They know it only where it was submitted by hand; or it is a leftover, and
     its URLs are out of date. Where robots.txt names no sitemap, usual paths are tried up to the first one;
@@ -54,8 +55,8 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("cross-discovery-inconsistent", Severity.INFO, PROTOCOL, Needs.WHOLE_SITE)
 def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The home page links to a sitemap that robots.txt and the indexes do not name, though robots.txt names others. Or
-    none of those that robots.txt names can be read, and others can.
+    """robots.txt and the home page name different sitemaps. The home page links to one that robots.txt and the indexes
+    do not name, or none of those that robots.txt names can be read, and others can.
 
     Why: search engines go by robots.txt. What only the other way leads to is unknown to them.
     Fix: Name the same sitemaps in robots.txt and on the home page, and remove those that cannot be read.
@@ -137,9 +138,10 @@ FROG = "Screaming Frog"
 
 @rule("hreflang-return-missing", Severity.ERROR, GUIDELINES, Needs.SITE, also={FROG: "Missing Return Links"})
 def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Pages link to a listed page as a language version, and its entry does not link back to them.
+    """A language version has no return link. Pages link to a listed page as a language version, and its entry does not
+    link back to them.
 
-    Nothing is said of pages that are not listed, and of links by a page that does not list itself, which is told.
+    Pages that are not listed are not judged, nor links of a page that does not list itself, which is reported.
 
     Why: search engines ignore a link that is not returned, lest anybody could claim the pages of another site.
     Fix: Add a link back to each page that links here as a language version.
@@ -163,7 +165,8 @@ def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
     also={FROG: "Inconsistent Language & Region Return Links"},
 )  # fmt: skip
 def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The entry gives a listed page another code than that page's own entry does, `x-default` apart.
+    """Entries give one page different language codes. The entry gives it another code than the page's own entry does;
+    `x-default` does not count.
 
     Why: the two contradict each other, and which of them search engines believe is not defined.
     Fix: Use one code for the page in all entries.
@@ -185,7 +188,7 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("hreflang-cluster-inconsistent", Severity.WARNING, GUIDELINES, Needs.SITE)
 def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
-    """One of the versions that the entry lists lists more, or others.
+    """Language versions list different sets of versions. One that the entry lists has more, or others.
 
     Silent where a page does not list itself, links are not returned or codes contradict, and where a page has several
     entries with links.
@@ -216,7 +219,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     "hreflang-target-not-in-sitemap", Severity.WARNING, GUIDELINES, Needs.WHOLE_SITE,
     also={FROG: "Unlinked Hreflang URLs"}, per=Per.FILE, many="link to language versions without an entry")  # fmt: skip
 def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Language versions that the entry links to have no entry in any file, though their host was crawled.
+    """A language version is not in any sitemap. Its host was crawled.
 
     URLs that differ in nothing but the spelling of host, port or escapes are the same; a final slash is a difference.
 
@@ -248,9 +251,9 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     many="have a canonical that is listed too",
 )
 def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A listed page names another URL as the one to index, and that is listed, too.
+    """The page and its canonical are both listed.
 
-    That the page names another one is told by `page-canonical-other`.
+    `page-canonical-other` reports that the page names another one.
 
     Why: nothing is lost, since the canonical is in the sitemap; this entry only costs visits, and can go.
     Fix: Remove these URLs from the sitemap; their canonicals are listed.
@@ -269,9 +272,9 @@ def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     many="redirect to a URL that is listed too",
 )
 def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A listed URL redirects to another one that is listed, too.
+    """The URL and its redirect target are both listed.
 
-    That it redirects is told by `status-redirect` and its like.
+    `status-redirect` and similar rules report the redirect.
 
     Why: nothing is lost, since the page is in the sitemap; this entry only costs visits, and can go.
     Fix: Remove these URLs from the sitemap; their targets are listed.
@@ -305,9 +308,9 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
     "internal-rule-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FAILURE, per=Per.ENTRY
 )
 def internal_rule_failed(failure: Failure) -> Iterator[Message]:
-    """A rule failed, so what it judges was not judged here.
+    """A rule raised an exception. Its check is missing from this report.
 
-    Why: nothing found must not look like nothing wrong. The other rules and the crawl went on.
+    Why: nothing found must not look like nothing wrong. The other rules and the crawl continued.
     Fix: Report the exception from the log. Change nothing on the site.
     Bad: a value that the rule does not cope with
     Good: none; the log holds what a report of the fault needs
@@ -319,9 +322,9 @@ def internal_rule_failed(failure: Failure) -> Iterator[Message]:
 
 @rule("allow-expired", Severity.WARNING, "the entry itself says until when", Needs.ALLOWANCE)
 def allow_expired(allowance: Allowance) -> Iterator[Message]:
-    """An entry of the allowlist has expired, so it allows nothing any more.
+    """An entry of the allowlist has expired. It allows nothing any more.
 
-    Why: what was allowed for a time should have been mended by now, and its findings are back.
+    Why: what was allowed for a time should have been fixed by now, and its findings are back.
     Fix: Remove the entry from the allowlist, or give it a later date.
     Bad: `until = 2020-12-31`
     Good: a later date, or no entry

@@ -57,7 +57,7 @@ def status_401(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-403", Severity.ERROR, ERRORS, Needs.REPLY, also=FORBIDDEN)
 def status_403(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers 403: the server refuses it to us. It may differ for search engines.
+    """Listed URL answers 403 (forbidden). The server refuses it to us. It may differ for search engines.
 
     Why: a page that is refused to search engines is not indexed. A firewall that knows their addresses may refuse it to
     us alone; the server's log or Search Console's URL inspection tells.
@@ -82,7 +82,7 @@ def status_404(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-410", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
 def status_410(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers 410: the page is gone for good.
+    """Listed URL answers 410 (gone).
 
     Why: as with 404; here the server even knows that the page is gone, only the sitemap does not.
     Fix: Remove these URLs from the sitemap.
@@ -107,7 +107,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-4xx", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
 def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers with another status from 400 to 499.
+    """Listed URL answers with another client error, 4xx.
 
     Why: the page is not indexed, and dropped where it was, as with 404.
     Fix: Remove these URLs from the sitemap, or let the pages answer with 200.
@@ -119,7 +119,7 @@ def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-5xx", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
 def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers with a status from 500 on: the server failed. Statuses that HTTP does not have count too.
+    """Listed URL answers with a server error, 5xx. Statuses above 599 count too.
 
     Why: search engines slow down for the whole site, and drop the page where it lasts.
     Fix: Repair the pages: the server's error log names the cause.
@@ -141,7 +141,7 @@ def _on_failure(facts: ReplyFacts, rule: str) -> Iterator[Message]:
 
 @rule("status-timeout", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
 def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
-    """The server of a listed URL gives no answer in time.
+    """Listed URL does not answer in time.
 
     Why: search engines give up as well, and then visit the whole site less often.
     Fix: Speed up the pages or cache them, or remove these URLs from the sitemap.
@@ -155,7 +155,7 @@ def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
 def status_dns(facts: ReplyFacts) -> Iterator[Message]:
     """The host of a listed URL has no address.
 
-    Why: nobody can open the page.
+    Why: no visitor can open the page.
     Fix: Correct the host name in the sitemap, or restore its DNS record.
     Bad: `https://old-shop.example.com/`, a name that was given up
     Good: a host that DNS knows
@@ -165,11 +165,11 @@ def status_dns(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-tls", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
 def status_tls(facts: ReplyFacts) -> Iterator[Message]:
-    """There is no secure connection to the host of a listed URL: its certificate is not valid, or TLS fails.
+    """Listed URL has no secure connection. The certificate of its host is not valid, or TLS fails.
 
     Why: browsers warn of the page or refuse it, and Google prefers its http variant or drops it.
     Fix: Install a valid certificate for this host, and renew it in time.
-    Bad: a certificate that has expired, is for another host, or is signed by nobody known
+    Bad: a certificate that has expired, is for another host, or is signed by an unknown authority
     Good: a certificate for this host that is renewed in time
     """
     yield from _on_failure(facts, "status-tls")
@@ -177,7 +177,7 @@ def status_tls(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-connection", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
 def status_connection(facts: ReplyFacts) -> Iterator[Message]:
-    """The server of a listed URL takes no connection, or ends it without an answer that can be read.
+    """The server of a listed URL cannot be reached. It refuses the connection, or ends it without a readable answer.
 
     Why: to search engines that is a server error: they slow down, and drop the page where it lasts.
     Fix: Open the server's port, or remove these URLs from the sitemap.
@@ -189,7 +189,7 @@ def status_connection(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-truncated", Severity.WARNING, NETWORK, Needs.REPLY)
 def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
-    """The answer of a listed URL is not whole: the connection ended before the body did, or the body does not end.
+    """Listed URL answers in part. The connection ended before the body did, or the body does not end.
 
     Why: what is missing is not indexed. The page may work at the next visit: a server under load breaks off.
     Fix: Find out why the server breaks off: check its load, its time limits and Content-Length.
@@ -207,7 +207,7 @@ and connection, which are not measured here, so a reported page is slow by itsel
 
 @rule("status-soft-404", Severity.WARNING, SOFT, Needs.REPLY, also=ERROR_PAGE)
 def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers as if there was a page, and there is none: it is a page of the kind `not found`, or empty.
+    """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, or empty.
 
     Why: search engines find out and drop it, but read it again and again first. The site itself is the witness: the
     page is compared with what the server gives for a path that cannot exist.
@@ -238,7 +238,8 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY, per=Per.FILE, many="answer slowly")
 def status_slow(facts: ReplyFacts) -> Iterator[Message]:
-    """The server of a listed URL took more than 1.8 seconds for an answer to begin; of several requests, on average.
+    """Listed URL is slow. The server took more than 1.8 seconds for an answer to begin; of several requests, on
+    average.
 
     Why: visitors wait, and search engines read fewer pages of a slow site. Once is nothing; many pages are something,
     and so is one that is slow at every visit.
@@ -268,7 +269,7 @@ def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
     """The server answers HEAD otherwise than GET.
 
     Why: HEAD must give the status that GET gives. Tools that check links by HEAD report the page as broken. What is
-    told of the page comes from GET.
+    reported about the page comes from GET.
     Fix: Let the server answer HEAD with the same status as GET.
     Bad: 405 to HEAD and 200 to GET
     Good: the same status to both
@@ -307,7 +308,7 @@ def _bad_share(file: FileFacts | Drawn) -> Estimate:
     also={"Screaming Frog": "Non-Indexable URLs in Sitemap", "Lumar": "Error Pages in Sitemaps"},
 )
 def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
-    """More than 1 % of the URLs of a file that were asked answer with anything else than 200.
+    """Many listed URLs do not answer 200. It is more than 1 % of the requested URLs of a file.
 
     Redirects count, and so does no answer. Where a sample was asked, the lower end of its 95 % interval must be above.
     A note where all URLs were asked: then each bad one has a finding of its own, and this is their share.
@@ -330,7 +331,7 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
 
 @rule("status-sampled", Severity.INFO, "the argument `sample`", (Needs.FILE, Needs.DRAWN))
 def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
-    """A sample of the file's URLs was asked, not all of them.
+    """Only a sample of the URLs was requested.
 
     Why: no finding on a URL that was not asked does not mean that it works. The message has the share of URLs that do
     not answer 200, estimated for the whole file, with the interval that holds it in 95 of 100 samples.
@@ -404,9 +405,9 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-redirect-loop", Severity.ERROR, REDIRECTS, Needs.REPLY, also=MOVED)
 def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
-    """The redirects of a listed URL come back to where they were, or do not end.
+    """Listed URL redirects in a loop. The redirects come back to where they were, or do not end.
 
-    Why: nobody ever sees the page. Some such loops end for visitors with cookies, which search engines do not send.
+    Why: no visitor ever sees the page. Some such loops end for visitors with cookies, which search engines do not send.
     Fix: Break the loop: let one of the URLs answer 200, and list that one.
     Bad: `/a` redirects to `/a/`, which redirects to `/a`
     Good: one of the two answers 200
@@ -418,9 +419,9 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-redirect-offsite", Severity.WARNING, BUILD, Needs.REPLY, also=MOVED)
 def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL redirects to another host; a leading `www.` apart.
+    """Listed URL redirects to another host. A leading `www.` makes no difference.
 
-    Why: the page is one of another site, whose own sitemap is to list it. Where nobody meant that, a domain was sold,
+    Why: the page is one of another site, whose own sitemap is to list it. If that is not intended, a domain was sold,
     or a link hijacked.
     Fix: Remove these URLs from the sitemap, and check that the redirect is intended.
     Bad: `https://example.com/shop`, which redirects to `https://example.net/`
@@ -432,7 +433,7 @@ def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-redirect-to-home", Severity.WARNING, SOFT, Needs.REPLY, also=MOVED)
 def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL redirects to the home page, or to that of a language.
+    """Listed URL redirects to the home page. Or to the home page of a language.
 
     Why: mostly the page is gone, and the redirect hides it. Search engines take that for a page that does not exist.
     Fix: Answer 404 or redirect to the page's replacement, and remove these URLs from the sitemap.

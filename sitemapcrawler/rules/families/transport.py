@@ -123,7 +123,7 @@ def doc_dns_error(file: FileFacts) -> Iterator[Message]:
     also={"Yandex": "Connection failed", "Search Console": "General HTTP error"},
 )
 def doc_connection_error(file: FileFacts) -> Iterator[Message]:
-    """The server of the sitemap cannot be reached, or ends the connection without an answer.
+    """The sitemap's server cannot be reached. It refuses the connection, or ends it without an answer.
 
     Why: a crawler gives up after some tries, and drops the sitemap when this lasts.
     Fix: Open the port, renew the certificate, or repair the server, until the sitemap answers 200.
@@ -162,7 +162,7 @@ def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-redirected", Severity.WARNING, f"{HTTP}#name-redirection-3xx", Needs.FILE, also={"Yandex": "Redirect"})
 def doc_redirected(file: FileFacts) -> Iterator[Message]:
-    """The sitemap's URL redirects to another one on the same site.
+    """The sitemap's URL redirects within the site.
 
     Why: search engines want the URL of the sitemap itself; each redirect is one more request that can fail.
     Fix: List the redirect target instead, in robots.txt and in the index.
@@ -177,7 +177,7 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-redirect-offsite", Severity.ERROR, GOOGLE, Needs.FILE)
 def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
-    """The sitemap's URL redirects to another host; a leading `www.` apart.
+    """The sitemap's URL redirects to another host. A leading `www.` makes no difference.
 
     Why: a sitemap speaks for its own host. What another host answers may not list this one's URLs.
     Fix: Serve the sitemap from the host whose pages it lists, or name the target's URL in this host's robots.txt.
@@ -226,7 +226,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-waf-blocked", Severity.ERROR, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.FILE)
 def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
-    """A firewall or a rate limit stands in the way: status 403 or 429, or a challenge page instead of XML.
+    """A firewall or rate limit blocks the sitemap. The answer is status 403 or 429, or a challenge page instead of XML.
 
     Why: what stops this crawler may stop a search engine too. Whether it does, only the server's own logs tell.
     Fix: Exclude the sitemap's path from the firewall's challenges and rate limits.
@@ -277,7 +277,7 @@ def doc_is_html(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-content-type", Severity.WARNING, f"{HTTP}#name-content-type", Needs.FILE)
 def doc_content_type(file: FileFacts) -> Iterator[Message]:
-    """The Content-Type fits no sitemap; for information where it is missing or `application/octet-stream`.
+    """The Content-Type does not fit a sitemap. For information if it is missing or `application/octet-stream`.
 
     Why: some readers decide by the type; browsers and caches treat the file as something else.
     Fix: Send `Content-Type: application/xml` for XML, `application/gzip` for .gz files and `text/plain` for text
@@ -303,7 +303,7 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     many="have a name that does not match their compression",
 )
 def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
-    """Name and compression do not agree: `.gz` without gzip, gzip that is not announced, or gzip in gzip.
+    """File name and compression do not agree. This is `.gz` without gzip, gzip that is not announced, or gzip in gzip.
 
     Why: readers that go by name and headers fail on such files. A warning where neither announces gzip.
     Fix: Compress the file once and name it `.gz`, or serve plain XML under a name without `.gz`.
@@ -329,7 +329,7 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-http-not-https", Severity.INFO, GOOGLE, Needs.FILE, also={"Search Console": "Path mismatch"})
 def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
-    """The sitemap is asked for over http although its site is on https.
+    """The sitemap is requested over http on an https site.
 
     Why: URLs on https are outside of what a sitemap on http may list.
     Fix: Name the https URL of the sitemap wherever it is given.
@@ -380,10 +380,10 @@ SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
     "security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", (*ASKED, Needs.ROBOTS)
 )
 def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
-    """The address of a host is not public, so it was not asked: for a sitemap, a page, an image or a video, or for a
-    robots.txt.
+    """The address is not public, so it was not requested. It belongs to the host of a sitemap, a page, an image, a
+    video or a robots.txt.
 
-    Why: a sitemap is written by a stranger, who must not reach into the network that the crawler runs in.
+    Why: a sitemap is untrusted input, and must not reach into the network that the crawler runs in.
     Fix: Replace the URL with one on a public host. For your own network, set `SITEMAP_ALLOW_NETWORKS`.
     Bad: an entry for `http://192.168.0.1/`; a page that redirects to a host whose address is 127.0.0.1
     Good: a public host; or an authority that the arguments name, or a network in `SITEMAP_ALLOW_NETWORKS`
@@ -395,14 +395,14 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
     elif isinstance(facts, RobotsFacts):
         reason = facts.policy.reason or ""
         if NOT_PUBLIC in reason:
-            yield Message(f"robots.txt was not asked for: {reason}", value=facts.record.robots)
+            yield Message(f"robots.txt was not requested: {reason}", value=facts.record.robots)
     elif isinstance(facts.reply, AddressRefused) and urls.is_web(facts.reply.final_url):
         yield _refusal(facts.reply)
 
 
 @rule("security-scheme-refused", Severity.WARNING, "https://www.sitemaps.org/protocol.html#locdef", ASKED)
 def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Iterator[Message]:
-    """A URL, or the redirect of one, is none of http or https, so it was not asked.
+    """The URL is not http or https. It was not requested. It is a listed URL or the target of its redirect.
 
     Why: a listed `file:` URL would read from the crawler's own disk.
     Fix: Replace the URL with an http or https one, or remove it.

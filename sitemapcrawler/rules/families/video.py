@@ -185,7 +185,8 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
     many="have videos whose content_loc is a page",
 )
 def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
-    """The content_loc of a video is a watch page or a player of YouTube, Vimeo, Dailymotion or another platform.
+    """The content_loc of a video is a page. It is a watch page or a player of YouTube, Vimeo, Dailymotion or another
+    platform.
 
     Why: it must be the media file. Search engines cannot read a page in its place; a player belongs into player_loc.
     Fix: Move the URL to `<video:player_loc>`, as the platform's embed URL.
@@ -211,7 +212,7 @@ def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
 
 @video_rule("video-loc-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A URL of a video is no valid, absolute one: thumbnail_loc, content_loc or player_loc.
+    """A URL of a video is not valid. Valid, absolute URLs are required in thumbnail_loc, content_loc and player_loc.
 
     Why: what it means is up to the reader; a search engine may fetch neither video nor thumbnail.
     Fix: Write the whole URL with scheme and host, percent-encoded.
@@ -225,7 +226,7 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-protocol", Severity.WARNING, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_protocol(entry: UrlFacts) -> Iterator[Message]:
-    """A URL of a video uses another protocol than HTTP or FTP.
+    """A URL of a video is not HTTP or FTP.
 
     Why: files must be there to fetch; streaming protocols are not supported.
     Fix: Offer the video by https, and list that URL.
@@ -372,7 +373,8 @@ def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
 
 @video_rule("video-duration-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
-    """A duration is no whole number of seconds from 1 to 28,800. A warning where it is empty.
+    """The duration of a video is out of range. It must be a whole number of seconds from 1 to 28,800. A warning if it
+    is empty.
 
     Why: search engines do not read it otherwise.
     Fix: Write the duration in whole seconds, from 1 to 28,800, or omit it.
@@ -403,7 +405,7 @@ def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-view-count-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A number of views is no whole number from 0 on. A warning where it is empty.
+    """The view count of a video is not valid. It must be a whole number from 0 on. A warning if it is empty.
 
     Why: search engines do not read it otherwise.
     Fix: Write the number of views as digits only, or omit it.
@@ -493,13 +495,13 @@ class Codes:
 
 COUNTRIES = Codes(is_country, str.upper, "which is no country of ISO 3166-1; codes are parted by blanks")
 
-DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is none of web, mobile and tv; they are parted by blanks")
+DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is not web, mobile or tv; separate them by blanks")
 
 
 @video_rule("video-restriction-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A restriction is no list of countries (ISO 3166-1, parted by blanks) with a relationship. A warning where the
-    list is empty, for information where only upper and lower case are not as they should be.
+    """The restriction of a video is not valid. It must be a list of countries (ISO 3166-1, separated by blanks) with a
+    relationship. A warning if the list is empty, for information if only the case is wrong.
 
     Why: where the video is shown, and where not, cannot be told.
     Fix: List country codes separated by blanks, with `relationship="allow"` or `"deny"`.
@@ -513,8 +515,8 @@ def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-platform-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A platform is no list of web, mobile and tv, parted by blanks, with a relationship. A warning where the list is
-    empty, for information where only upper and lower case are not as they should be.
+    """The platform of a video is not valid. It must be a list of web, mobile and tv, separated by blanks, with a
+    relationship. A warning if the list is empty, for information if only the case is wrong.
 
     Why: on which devices the video is shown, and on which not, cannot be told.
     Fix: List web, mobile or tv, separated by blanks, with `relationship="allow"` or `"deny"`.
@@ -565,7 +567,7 @@ def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-uploader-offsite", Severity.WARNING, VIDEOS)
 def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
-    """The info URL of an uploader is not of the domain of the page.
+    """The uploader's URL is on another domain than the page.
 
     Why: it must be; it is not used otherwise.
     Fix: Link `info` to a page about the uploader on this domain, or omit it.

@@ -32,7 +32,7 @@ PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
     per=Per.FILE,
 )
 def xml_root_unknown(fault: Fault) -> Iterator[Message]:
-    """The root is none of `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`, or there is none.
+    """The root element is not one of a sitemap. Known are `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`.
 
     Why: what the file is, its root says.
     Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps.
@@ -70,7 +70,8 @@ def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
     many="use an old namespace",
 )
 def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
-    """The namespace is one of an earlier version, or another spelling of the right one (https, a slash, no `www`).
+    """The namespace is an old or misspelt one. It is that of an earlier version, or another spelling (https, a slash,
+    no `www`).
 
     Why: search engines still read most of them, validators and other readers do not.
     Fix: Replace the namespace of the root with `http://www.sitemaps.org/schemas/sitemap/0.9`.
@@ -84,7 +85,7 @@ def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
 
 @rule("xml-namespace-wrong", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
 def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
-    """The namespace is none of the protocol.
+    """The namespace is not the sitemap protocol's.
 
     Why: the elements are then those of something else.
     Fix: Replace the namespace of the root with `http://www.sitemaps.org/schemas/sitemap/0.9`.
@@ -98,7 +99,7 @@ def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
 
 @rule("xml-ext-namespace-missing", Severity.ERROR, NAMES, Needs.FILE, also={"Search Console": "Parsing error"})
 def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
-    """A prefix such as `image:` or `xhtml:` is used and not declared. Once for each prefix of a file.
+    """A prefix is used but not declared. Such are `image:` and `xhtml:`. Once for each prefix of a file.
 
     Why: the file is then not well formed, and strict parsers stop at its first use.
     Fix: Declare the prefix on the root element, with the extension's namespace.
@@ -148,7 +149,8 @@ def _ignored(ignored: Ignored, file: FileFacts) -> str:
 
 @rule("xml-unknown-element", Severity.WARNING, TAGS, Needs.FAULT, also={"Yandex": "Unknown tag"})
 def xml_unknown_element(fault: Fault) -> Iterator[Message]:
-    """An element that its namespace does not know: that of the protocol, of images, videos, news or language links.
+    """The namespace does not define this element. It is that of the protocol, of images, videos, news or language
+    links.
 
     Why: it is passed over at best; validators refuse the file. Elements of other namespaces are legal.
     Fix: Remove the element, or correct the spelling of its name.
@@ -169,7 +171,7 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     many="have an unknown attribute",
 )
 def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
-    """An element has an attribute that its namespace does not know. The protocol knows none at all.
+    """The namespace does not define this attribute. The protocol itself defines none.
 
     Why: what it says is lost, and validators refuse the file. Attributes of other namespaces are not judged.
     Fix: Remove the attribute.
@@ -187,7 +189,7 @@ def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     also={"Yandex": "Tag found more than once", "Search Console": "Invalid XML: too many tags"},
 )
 def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
-    """An element stands more than once in one entry, image, video or article. Once for each of these and each element.
+    """An element is repeated where one is allowed. Once for each element of an entry, image, video or article.
 
     Why: only one can count, and which one is not defined. Here it is the first. Images, videos and tags may repeat.
     Fix: Keep one of the elements. Write an entry of its own for each further URL.
@@ -199,7 +201,7 @@ def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
 
 @rule("xml-mixed-index-urlset", Severity.ERROR, f"{PROTOCOL}#index", Needs.FAULT, per=Per.FILE)
 def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
-    """A file mixes pages and sitemaps: `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
+    """The file mixes pages and sitemaps. It has `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
 
     Why: the root says which of the two a file lists; the other kind is passed over.
     Fix: Move the sitemaps to a `<sitemapindex>` file and the pages to a `<urlset>` file.
@@ -248,7 +250,7 @@ def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
 
 @rule("xml-whole-file-one-url-wrapper", Severity.INFO, TAGS, Needs.FILE)
 def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
-    """One entry is wrapped around the URLs of the whole file.
+    """One entry wraps the URLs of the whole file.
 
     Why: an entry has one URL, so that all others are lost.
     Fix: Write a `<url>` element for each `<loc>`.
@@ -265,9 +267,10 @@ VALIDATING = f"{PROTOCOL}#validating"
 
 @rule("xml-schema-violation", Severity.ERROR, VALIDATING, Needs.FAULT, also={"Search Console": "Invalid tag value"})
 def xml_schema_violation(fault: Fault) -> Iterator[Message]:
-    """The schema of the protocol, or of a namespace, does not allow this, and no rule of its own names it.
+    """The XML Schema does not allow this. It is the schema of the protocol or of a namespace, and no rule of its own
+    names the fault.
 
-    Why: what stands where nobody looks for it is not read; validators refuse the file.
+    Why: parsers ignore what stands in an unexpected place; validators refuse the file.
     Fix: Move or remove what the message names, so that the file validates against the schema.
     Bad: `<url>Home <loc>https://example.com/</loc></url>`, or `<image:loc>` outside of an `<image:image>`
     Good: `<url><loc>https://example.com/</loc></url>`
@@ -284,7 +287,7 @@ def xml_schema_violation(fault: Fault) -> Iterator[Message]:
     many="have elements in another order than the schema's",
 )
 def xml_element_order(fault: Fault) -> Iterator[Message]:
-    """The elements of an entry stand in another order than the schema's.
+    """The elements of an entry are out of order. The schema defines a sequence.
 
     Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
     Fix: Write the elements in the schema's order: `loc`, `lastmod`, `changefreq`, `priority`.
@@ -302,7 +305,7 @@ def xml_element_order(fault: Fault) -> Iterator[Message]:
     also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
 )
 def xml_missing_element(fault: Fault) -> Iterator[Message]:
-    """An element lacks a part that it must have, and no rule of its own names it.
+    """A required element is missing. No rule of its own names it.
 
     Why: without the part the element says nothing. The parts of entries, images, videos and news have rules of
     their own.

@@ -105,8 +105,8 @@ def too_long(place: Path) -> Path:
         (is_file, "is no folder"),
         (below_a_file, "is no folder"),
         (with_folder, "is not empty, it holds 'findings.jsonl', which is no part of a report"),
-        (loop, "cannot be"),  # looked at; from Python 3.13 on, written
-        (too_long, "cannot be looked at, File name too long"),
+        (loop, "cannot be"),  # read; from Python 3.13 on, written
+        (too_long, "cannot be read, File name too long"),
     ],
 )
 def test_place_that_is_no_folder_is_refused(tmp_path: Path, make: Callable[[Path], Path], problem: str) -> None:

@@ -201,7 +201,7 @@ def test_gaps_name_what_was_not_checked() -> None:
     assert "agents=search,ai" in told[1] and "verify=head" in told[2]
     assert "1 entry was left out as older than the argument since, or undated." in told
     assert "1,200 entries were left out beyond max_urls." in told
-    assert "1 rule could not judge everything, since not everything was read or asked for: loc-duplicate." in told
+    assert "1 rule could not judge everything, since not everything was read or requested: loc-duplicate." in told
     assert "only=changes" in told[-1]
 
 
@@ -209,8 +209,8 @@ def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
     summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 2})
     told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"]))
     assert told == [
-        "2 URLs were not asked for: robots.txt forbids us to.",
-        "1 URL was not asked for: not in the sample.",
+        "2 URLs were not requested: robots.txt forbids us to.",
+        "1 URL was not requested: not in the sample.",
     ]
 
 

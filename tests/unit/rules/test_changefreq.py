@@ -76,7 +76,7 @@ def test_the_value_is_told_as_written_on_its_line() -> None:
         finding for finding in judge(urlset("<changefreq>Daily</changefreq>")) if finding.rule in RULES and finding.line
     ]
     assert (finding.line, finding.value) == (3, "Daily")
-    assert finding.message == "'Daily' is none of always, hourly, daily, weekly, monthly, yearly, never"
+    assert finding.message == "'Daily' is not one of always, hourly, daily, weekly, monthly, yearly, never"
 
 
 def test_of_two_frequencies_the_first_is_judged() -> None:

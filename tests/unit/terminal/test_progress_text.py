@@ -132,7 +132,7 @@ def test_rows_without_anything_to_tell() -> None:
     assert texts(rows(begun, 80)) == [
         "discovering  0:00",
         "found    no problems so far",
-        "asking   nobody at the moment",
+        "asking   no host at the moment",
     ]
     assert len(rows(replace(READING, phase="writing feeds"), 80)) == 2
 
