@@ -1,5 +1,5 @@
-"""Writes docs/rules.md from the registered rules and their docstrings, and their number in other pages: python
-docs/make_rules.py"""
+"""Writes docs/rules.md and docs/rules/ from the registered rules and their docstrings, and the number of rules in other
+pages: python docs/make_rules.py"""
 
 from __future__ import annotations
 
@@ -8,44 +8,74 @@ from pathlib import Path
 
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.catalogue import section
-from sitemapcrawler.rules.registry import families
+from sitemapcrawler.rules.registry import Needs, Rule, families
 
-TARGET = Path(__file__).with_name("rules.md")
-COUNTED = (TARGET.parents[1] / "README.md", TARGET.with_name("comparison.md"))
+DOCS = Path(__file__).parent
+COUNTED = (DOCS.parent / "README.md", DOCS / "comparison.md")
 """Pages that state the number of rules."""
 HEAD = """# Rules
 
-What a crawl checks while it reads. `-a select=` and `-a ignore=` take these ids and the families, the part before the
-first dash; `-a select=none` runs none. A finding names its rule, severity, file, line and value; at most
-`SITEMAP_FINDINGS_PER_RULE` findings of a rule and file become rows, the counts in the summary are complete.
+A crawl checks these rules. `-a select=` and `-a ignore=` take their ids and families (the part of an id before its
+first dash); `-a select=none` runs none of them. `sitemapcrawler validate --explain RULE` prints the page of a rule.
 
-Behind the severity stands what a rule reports one finding for. Faults that are fixed one by one are reported *per
-entry*. What is true of a whole file or site, such as a habit of the program that writes the sitemaps, is one finding
-*per file* or *per site*: it has the number of entries or files, and the first as an example, with its line. *Per file
-and value* is one for each dead image, wrong code and the like, however many entries have it. The `url` records of all
-these entries name the rule in `issues`. Notes of a rule with a higher severity are reported per file, too. In a
-robots.txt, which is a file as well, a line is an entry.
+- **Checked when** says what a rule needs. Rules *while reading* run in every crawl. *robots.txt* needs a site, and
+  *verify*, *verify_assets*, *sample* and *baseline* need the [argument](settings.md#arguments) of that name. Rules on
+  the *whole site* run at the end of a crawl, with the database.
+- **One finding per** is the unit that a rule reports. Faults that are fixed one by one have a finding *per entry*; in
+  a robots.txt, a line is an entry. Habits of the program that writes the sitemaps have one *per file* or *per site*,
+  with the number of entries and the first as an example. *Per file and value* is one for each dead image, wrong code
+  and the like, however many entries have it. The `url` records of all these entries name the rule in `issues`. Notes
+  of a rule with a higher severity are reported per file, too.
+- A finding names its rule, severity, file, line and value. At most `SITEMAP_FINDINGS_PER_RULE` findings of a rule and
+  file become rows; the counts in the summary are complete.
 
-`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from our own XML Schemas
-(`namespaces/schemas/`), which are read from the package and written from the facts of the protocol. They agree with the
-official ones of sitemaps.org and Google: `tests/unit/namespaces/schemas/` compares the verdicts of both on thousands of
-generated documents, valid and mutated, and lists the differences with their reasons; `tests/unit/rules/test_schema.py`
-shows that each single fault that an official schema rejects is one finding.
-
-*Elsewhere* names the report of another tool that shows the same fault.
-
-This page is generated: `python docs/make_rules.py`.
+`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from XML Schemas of our own, whose verdicts
+tests compare with those of the official schemas of sitemaps.org and Google.
 """
+FOOT = "\nThis page is generated: `python docs/make_rules.py`.\n"
+FAMILY = """# Rules: {family}
+
+{number}. [All rules](../rules.md) explains severities and units. *Elsewhere* names the report of another tool
+that shows the same fault. This page is generated: `python docs/make_rules.py`.
+"""
+CHECKED = {
+    Needs.ROBOTS: "robots.txt",
+    Needs.VERDICT: "robots.txt",
+    Needs.REPLY: "verify",
+    Needs.ASSET: "verify_assets",
+    Needs.DRAWN: "sample",
+    Needs.SITE: "whole site",
+    Needs.WHOLE_SITE: "whole site",
+    Needs.BASELINE: "baseline",
+    Needs.FAILURE: "always",
+    Needs.GIVEN_UP: "always",
+    Needs.UNLISTED: "always",
+    Needs.ALLOWANCE: "always",
+}
+"""When rules are checked, by what they need; while reading for the rest."""
 
 
-def document() -> str:
-    """Return the text of the page."""
+def documents() -> dict[str, str]:
+    """Return {path below docs/: text} of the pages."""
     rules = all_rules()
-    parts = [HEAD]
+    pages = {}
+    overview = [HEAD]
     for family in families(rules):
-        parts.append(f"\n## {family}-\n")
-        parts += [section(rule) for rule in rules if rule.family == family]
-    return "".join(parts)
+        own = [rule for rule in rules if rule.family == family]
+        overview.append(
+            f"\n## {family}\n\n| id | title | severity | checked when | one finding |\n|---|---|---|---|---|\n"
+        )
+        overview += map(row, own)
+        number = f"{len(own)} rules" if len(own) > 1 else "1 rule"
+        pages[f"rules/{family}.md"] = FAMILY.format(family=family, number=number) + "".join(map(section, own))
+    return {"rules.md": "".join(overview) + FOOT, **pages}
+
+
+def row(rule: Rule) -> str:
+    """Return the row of a rule in the overview."""
+    when = ", ".join(dict.fromkeys(CHECKED.get(need, "while reading") for need in rule.needs))
+    title = rule.title.replace("|", "\\|")
+    return f"| [{rule.id}](rules/{rule.family}.md#{rule.id}) | {title} | {rule.severity} | {when} | {rule.scope} |\n"
 
 
 def counted(text: str) -> str:
@@ -54,6 +84,11 @@ def counted(text: str) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(document(), encoding="utf-8")
+    pages = documents()
+    (DOCS / "rules").mkdir(exist_ok=True)
+    for path in {*(DOCS / "rules").glob("*.md")} - {DOCS / name for name in pages}:
+        path.unlink()
+    for name, text in pages.items():
+        (DOCS / name).write_text(text, encoding="utf-8")
     for page in COUNTED:
         page.write_text(counted(page.read_text(encoding="utf-8")), encoding="utf-8")

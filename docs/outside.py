@@ -29,6 +29,8 @@ OUTSIDE = {
 }
 """{path in the repository: path on the site} of pages outside of docs/."""
 INSIDE = {place: path for path, place in OUTSIDE.items()}
+RAW = "https://raw.githubusercontent.com/sitemapcrawler/sitemapcrawler/main/"
+"""URL below which README.md shows pictures, so that a package index shows them too."""
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 """Markdown link to a file: the text before the path, the path, and the rest."""
 
@@ -51,4 +53,4 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         place = OUTSIDE.get(target, target.removeprefix("docs/"))
         return f"{before}{posixpath.relpath(place, posixpath.dirname(here) or '.')}{rest}"
 
-    return LINK.sub(turned, markdown)
+    return LINK.sub(turned, markdown.replace(RAW, ""))

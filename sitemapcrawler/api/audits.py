@@ -311,7 +311,7 @@ class AuditResult:
             severities.setdefault(finding.rule, finding.severity)
             if len(severities) == len(self.summary.rules):
                 break
-        titles = {rule.id: rule.what.partition(". ")[0].rstrip(".") for rule in all_rules()}
+        titles = {rule.id: rule.title for rule in all_rules()}
         problems = [Severity.ERROR, Severity.WARNING]
         rules = [rule for rule in self.summary.rules if severities.get(rule) in problems]
         rules.sort(key=lambda rule: (problems.index(Severity(severities[rule])), -self.summary.rules[rule]))

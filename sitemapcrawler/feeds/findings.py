@@ -382,17 +382,18 @@ class SarifExporter(FindingsExporter):
 
 def descriptor(rule: Rule) -> dict[str, object]:
     """Return the `reportingDescriptor` of a rule (3.49)."""
-    text, short, reason = rule.documentation, rule.what, rule.why
-    full = f"{short} {reason[:1].upper()}{reason[1:]}".strip()
+    text, reason = rule.documentation, rule.why
+    full = f"{rule.what} {reason[:1].upper()}{reason[1:]}".strip()
     is_url = rule.source.startswith(("http://", "https://"))
     source = f"Source: <{rule.source}>" if is_url else f"Source: {rule.source}"
+    page = rule.address or (rule.source if is_url else "")
     return {
         "id": rule.id,
         "name": "".join(word.capitalize() for word in rule.id.split("-")),
-        "shortDescription": {"text": inert(short, MAX_DESCRIPTION)},
+        "shortDescription": {"text": inert(rule.title and f"{rule.title}.", MAX_DESCRIPTION)},
         "fullDescription": {"text": inert(full, MAX_DESCRIPTION)},
         "help": {"text": f"{text}\n\nSource: {rule.source}", "markdown": f"{markdown(rule)}\n\n{source}"},
-        **({"helpUri": rule.source} if is_url else {}),
+        **({"helpUri": page} if page else {}),
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"tags": [rule.family], "problem.severity": PROBLEMS[rule.severity]},
     }

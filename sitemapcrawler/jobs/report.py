@@ -184,6 +184,7 @@ def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, object]:
         severity = ORDER[rank - 1] if rank else str(rule.severity) if rule else Severity.WARNING
         text = (rule.what, rule.why, rule.source) if rule else ("", "", "")
         one = RuleReach(id, severity, count, files, *text, examples.get(id, ()), rule.fix if rule else "", kept=kept)
+        one.page = rule.address if rule else ""
         one.main_file, one.in_main_file = main_files.get(id, (None, 0))
         one.main_value, one.with_main_value = main_values.get(id, (None, 0))
         made.append(one)

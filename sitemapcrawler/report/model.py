@@ -62,6 +62,8 @@ class RuleReach:
     """Number of stored findings with it."""
     kept: int | None = None
     """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` per file; None if unknown."""
+    page: str = ""
+    """URL of the rule's documentation; empty if it has none."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ _LABEL = re.compile(r"\s*^(Why|Fix|Bad|Good): ", re.MULTILINE)
 
 def section(rule: Rule) -> str:
     """Format a rule in Markdown: id, severity, scope, docstring, source and names in other tools."""
-    lines = [f"\n### {rule.id}\n", f"*{rule.severity}, {rule.scope}*\n", markdown(rule) + "\n"]
+    lines = [f"\n## {rule.id}\n", f"*{rule.severity}, {rule.scope}*\n", markdown(rule) + "\n"]
     if rule.source.startswith("http"):
         lines.append(f"Source: <{rule.source}>\n")
     elif rule.source:
@@ -48,6 +48,7 @@ def page(rule: Rule, width: int, paint: Paint) -> str:
         _filled(what, width, ""),
     ]
     told = [part.split(": ", 1) for part in parts] + [["Source", rule.source], ["Elsewhere", names_elsewhere(rule)]]
+    told.append(["See", rule.address])
     for name, text in told:
         if text:
             label = f"{name}:".ljust(len("Elsewhere: "))
@@ -56,19 +57,14 @@ def page(rule: Rule, width: int, paint: Paint) -> str:
 
 
 def listed(rules: Iterable[Rule], paint: Paint) -> str:
-    """Format one line per rule: severity, id and first sentence."""
+    """Format one line per rule: severity, id and title."""
     rules = list(rules)
     width = max((len(rule.id) for rule in rules), default=0)
     lines = (
-        f"{paint(f'{rule.severity:<7}', rule.severity)}  {paint(f'{rule.id:<{width}}', 'id')}  {first_sentence(rule)}\n"
+        f"{paint(f'{rule.severity:<7}', rule.severity)}  {paint(f'{rule.id:<{width}}', 'id')}  {rule.title}\n"
         for rule in rules
     )
     return "".join(lines)
-
-
-def first_sentence(rule: Rule) -> str:
-    """First sentence of what the rule finds."""
-    return re.split(r"(?<=\.)\s+(?=[A-Z])", rule.what, maxsplit=1)[0]
 
 
 def beginning_with(name: str, rules: Iterable[Rule]) -> list[Rule]:

@@ -141,6 +141,10 @@ class SiteMessage(Message):
     """Number of findings this message stands for; more than one if the rest is only counted."""
 
 
+PAGES = "https://github.com/sitemapcrawler/sitemapcrawler/blob/main/docs/rules/"
+"""URL below which the documentation has a page for each family of built-in rules."""
+FAMILIES = "sitemapcrawler.rules."
+"""Beginning of the names of modules with built-in rules."""
 Check = Callable[[Any], Iterator[Message]]  # Any: each of `Needs` names the type
 """Called with what the rule needs."""
 _PART = re.compile(r"^(Why|Fix|Bad|Good): (.*?)(?=\n\n|^(?:Why|Fix|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
@@ -197,6 +201,17 @@ class Rule:
         return " ".join(self.documentation.partition("\n\n")[0].split())
 
     @property
+    def title(self) -> str:
+        """The problem in a few words: the first sentence of `what`, without its full stop."""
+        return _SENTENCE_END.split(self.what, maxsplit=1)[0].removesuffix(".")
+
+    @property
+    def address(self) -> str:
+        """URL of the documentation of a built-in rule; empty for any other."""
+        built_in = self.check.__module__.startswith(FAMILIES)
+        return f"{PAGES}{self.family}.md#{self.id}" if built_in else ""
+
+    @property
     def why(self) -> str:
         """Why the problem matters, on one line."""
         return self._part("Why")
@@ -218,6 +233,9 @@ class Rule:
 
     def _part(self, name: str) -> str:
         return next((" ".join(text.split()) for part, text in _PART.findall(self.documentation) if part == name), "")
+
+
+_SENTENCE_END = re.compile(r"(?<=\.)\s+(?=[A-Z])")
 
 
 RULES: dict[str, Rule] = {}

@@ -15,7 +15,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,15 @@ COPIED = ("Makefile", "README.md", "demo", "docs", "pyproject.toml", "scrapy.cfg
 COMMAND = re.compile(r"(?:make|scrapy|sitemapcrawler) (?!test|docs)\w.*")
 FOUND = {"audit": 1, "validate sitemap.xml": 1, "validate public/": 1, "validate example.com": 1}
 """How commands begin that end with another exit code than 0: the demo site, and the file, have errors."""
-SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>/relative</loc></url></urlset>"""
-DOMAINS = re.compile(r"example\.com|intranet\.example")
-SHOWN = re.compile(r"<!-- demo output.*?-->\n((?:    .*\n)+)")
+SITEMAP = """<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+  <url><loc>https://example.com/shop/</loc><lastmod>2026-11-20</lastmod></url>
+  <url><loc>/about</loc><lastmod>last Tuesday</lastmod></url>
+</urlset>
+"""
+"""What the shown check of a folder judges."""
+DOMAINS = re.compile(r"(?<!//)example\.com")
+SHOWN = re.compile(r"<!-- (\w+) output.*?-->\n((?:    .*\n)+)")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOG_START = re.compile(r"\S+ \S+ \[[\w.]+\] [A-Z]+: ")
 """Timestamp, logger and level of a line."""
@@ -117,10 +122,9 @@ def commands() -> list[str]:
     return [text for text in dict.fromkeys([*lines, *re.findall(r"`([^`\n]+)`", README)]) if COMMAND.fullmatch(text)]
 
 
-def options() -> list[str]:
-    """The feeds and settings that README.md names inside sentences, without those that need an extra."""
-    found = dict.fromkeys(re.findall(r"`(-[sO] \S+)`", README))
-    return [option for option in found if not option.endswith(".parquet") or find_spec("pyarrow")]
+def outputs() -> dict[str, list[str]]:
+    """{command: lines} of the outputs that README.md shows."""
+    return {name: [line.strip() for line in block.splitlines()] for name, block in SHOWN.findall(README)}
 
 
 def portless(text: str) -> str:
@@ -132,8 +136,8 @@ def examples(language: str) -> list[str]:
 
 
 def test_commands_of_all_kinds_are_found() -> None:
-    assert {command.split()[0] for command in commands()} == {"make", "scrapy", "sitemapcrawler"}
-    assert {option[:2] for option in options()} == {"-s", "-O"}
+    assert {command.split()[0] for command in commands()} == {"make", "sitemapcrawler"}
+    assert set(outputs()) == {"audit", "validate", "demo"}
 
 
 @pytest.mark.slow
@@ -148,20 +152,8 @@ def test_command_works(project: Project, base: str, tmp_path: Path, command: str
     assert done.code == code, done.output
     if command.split()[1] != "crawl":
         assert base.removeprefix("http://") in done.output or "loc-relative" in done.output
-    elif "report=audit" in command:
-        assert "<html" in (tmp_path / "audit" / "report.html").read_text(encoding="utf-8")
     else:
         assert len(done.rows("out/urls.csv" if command.startswith("make") else "urls.csv")) > 100
-
-
-@pytest.mark.slow
-def test_options_work(project: Project, base: str, tmp_path: Path) -> None:
-    done = project.run(f"sitemapcrawler crawl sitemap -a domain={base} {' '.join(options())}", tmp_path)
-    assert done.code == 0, done.output
-    feeds = {option.split()[1] for option in options() if option.startswith("-O ")}
-    assert {path.name for path in tmp_path.iterdir()} == feeds
-    drafts = [row["type"] for row in done.records("records.jsonl") if row.get("sitemap", "").endswith("/drafts.xml")]
-    assert {"url", "sitemap"} <= set(drafts), "ROBOTSTXT_OBEY=False reads them all the same"
 
 
 def test_make_test_runs_the_tests(project: Project) -> None:
@@ -170,13 +162,26 @@ def test_make_test_runs_the_tests(project: Project) -> None:
     assert "-m pytest" in done.output
 
 
-def test_shown_output_is_printed(demo: Done) -> None:
-    block = SHOWN.search(README)
-    assert block
-    *shown, closing = [line.strip() for line in block[1].splitlines()]
+def test_shown_output_of_a_crawl_is_printed(demo: Done) -> None:
+    *shown, closing = outputs()["demo"]
     printed = [LOG_START.sub("", line) for line in portless(demo.output).splitlines()]
     assert [line for line in shown if line not in printed] == [], demo.output
     assert printed[-1].startswith(closing), demo.output
+
+
+def test_shown_output_of_an_audit_is_printed(project: Project, base: str, tmp_path: Path) -> None:
+    done = project.run(f"sitemapcrawler audit {base}", tmp_path)
+    printed = [line.strip() for line in portless(done.output).splitlines()]
+    assert [line for line in outputs()["audit"] if line not in printed] == [], done.output
+
+
+def test_shown_output_of_validate_is_printed(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "public").mkdir()
+    (tmp_path / "public" / "sitemap.xml").write_text(SITEMAP)
+    [command] = [command for command in commands() if "validate" in command]
+    done = project.run(command, tmp_path)
+    assert done.code == 1
+    assert [line for line in outputs()["validate"] if line not in done.output.splitlines()] == [], done.output
 
 
 @pytest.mark.parametrize("example", examples("json"))

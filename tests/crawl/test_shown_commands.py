@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 ELSEWHERE = {
     "README.md": "tests/crawl/test_readme.py",
     "docs/recipes.md": "tests/crawl/test_recipes.py",
+    "docs/tutorial.md": "tests/crawl/test_tutorial.py",
     "docs/python.md": "tests/crawl/test_python_docs.py",
     "docs/extending.md": "tests/crawl/test_arguments.py",
 }

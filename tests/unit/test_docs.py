@@ -193,19 +193,15 @@ def test_arguments_are_those_of_the_code() -> None:
     assert told == [[one.name, one.default_text, one.help, one.accepted] for one in ARGUMENTS.values()]
 
 
-def test_readme_has_every_argument() -> None:
-    cells = [row[0] for row in rows(section("README.md", "Arguments"))]
-    names = [name for cell in cells for name in re.findall(r"`(\w+)=`", cell)]
-    assert names == [*ARGUMENTS]
-
-
 def test_exit_codes_are_those_of_the_code() -> None:
     codes = sorted(
         {0, running.FEED_LOST, running.NOT_STARTED, running.BAD_ARGUMENT, running.STOPPED, running.NOTHING_READ}
     )
     assert [int(row[0]) for row in rows(section(SETTINGS, "Exit codes"))] == codes
-    told = re.search(r"Exit codes: (.*?)\.\s", page("README.md"), re.DOTALL)
-    assert told and [int(code) for code in re.findall(r"(?:^|\s)(\d) ", told[1])] == codes
+
+
+def test_readme_is_short() -> None:
+    assert len(page("README.md").splitlines()) <= 120
 
 
 # Commands

@@ -50,7 +50,7 @@ def test_links_between_pages_of_different_folders_lead_there(site: Path) -> None
     found = dict(pages(site))
     assert 'href="bench/speed.html"' in found["index.html"]
     assert 'href="readers.html"' in found["bench/speed.html"]
-    assert 'href="formats.html#queries"' in found["index.html"]
+    assert 'href="settings.html#politeness"' in found["index.html"]
 
 
 @pytest.mark.slow

@@ -218,7 +218,7 @@ class TestRules:
             part in told["help"]["markdown"]
             for part in ("\n\n**Why:** ", "\n\n**Fix:** ", "\n\n**Bad:** ", "\n\n**Good:** ")
         )
-        assert told.get("helpUri") == (rule.source if rule.source.startswith("http") else None)
+        assert told["helpUri"] == rule.address
         assert told["properties"]["tags"] == [rule.family]
 
     def test_one_of_them_in_full(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.rules import Rule, all_rules
-from sitemapcrawler.rules.catalogue import first_sentence, listed, near, page
+from sitemapcrawler.rules.catalogue import listed, near, page
 from sitemapcrawler.terminal.streams import painter, plain
 
 RULES = {rule.id: rule for rule in all_rules()}
@@ -16,10 +16,11 @@ def test_page_says_all_there_is() -> None:
     lines = text.splitlines()
     assert lines[0] == "loc-relative  error  per entry"
     labels = [line.partition(":")[0] for line in lines if line[:1].isupper() and ":" in line[:11]]
-    assert labels == ["Why", "Fix", "Bad", "Good", "Source", "Elsewhere"]
+    assert labels == ["Why", "Fix", "Bad", "Good", "Source", "Elsewhere", "See"]
     assert "`<loc>/shop/</loc>`" in text
     assert "Source:    https://www.sitemaps.org/protocol.html#locdef" in lines
     assert "Elsewhere: Search Console: Incomplete URL" in lines
+    assert f"See:       {RULES['loc-relative'].address}" in lines
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
@@ -34,8 +35,7 @@ def test_list_has_a_line_for_each_rule() -> None:
     assert [line.split()[1] for line in lines] == list(RULES)
     assert all(line.split()[0] in ("error", "warning", "info") for line in lines)
     assert all(
-        first_sentence(rule) and line.endswith(first_sentence(rule))
-        for line, rule in zip(lines, RULES.values(), strict=True)
+        rule.title and line.endswith(f"  {rule.title}") for line, rule in zip(lines, RULES.values(), strict=True)
     )
 
 

@@ -1,0 +1,76 @@
+"""The tutorial, word by word: its commands run in order on the demo site, and print what it shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from demo.server import serving
+from tests.crawl.programs import environment, write_programs
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs/tutorial.md").read_text("utf-8")
+SITE = "http://127.0.0.1:8000"
+COMMANDS = [line for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.M | re.S) for line in block.splitlines()]
+SHOWN = dict(re.findall(r"^<!-- (\w+) -->\n```\w+\n(.*?)^```$", TEXT, re.M | re.S))
+CODES = {"audit": 1, "defects.xml": 1}
+"""Exit codes that are not 0, by a word of the command."""
+DEADLINE_S = 120
+
+
+@dataclass
+class Pupil:
+    """A reader who follows the tutorial in a folder."""
+
+    folder: Path
+    site: str
+
+    def run(self, command: str) -> str:
+        """Run a command with the demo's own address in place of the tutorial's. Returns its output with the tutorial's."""
+        words = [word.replace(SITE, self.site) for word in shlex.split(command)]
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=environment(self.folder / "bin", ROOT),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+        )
+        code = next((code for word, code in CODES.items() if word in words), 0)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout.replace(self.site, SITE)
+
+
+@pytest.fixture
+def pupil(tmp_path: Path) -> Iterator[Pupil]:
+    write_programs(tmp_path / "bin")
+    with serving() as site:
+        yield Pupil(tmp_path, site)
+
+
+def test_commands_are_those_that_are_run() -> None:
+    programs = ["make", "export", "sitemapcrawler", "sitemapcrawler", "curl", "sitemapcrawler", "sitemapcrawler"]
+    assert [command.split()[0] for command in COMMANDS] == programs
+    assert set(SHOWN) == {"audit", "explain", "defects", "fixed", "clean"}
+
+
+def test_tutorial_ends_with_a_fixed_sitemap(pupil: Pupil) -> None:
+    audit, explain, defects, fixed = (command for command in COMMANDS if command.startswith("sitemapcrawler"))
+    printed = pupil.run(audit)
+    assert [line for line in SHOWN["audit"].splitlines() if line not in printed.splitlines()] == []
+    assert (pupil.folder / "audit/report.html").stat().st_size > 10_000
+    assert (pupil.folder / "audit/audit.xlsx").stat().st_size > 10_000
+    assert " ".join(pupil.run(explain).split()).startswith(" ".join(SHOWN["explain"].split()))  # folded
+    with urlopen(f"{pupil.site}/sitemaps/defects.xml", timeout=DEADLINE_S) as answer:
+        (pupil.folder / "defects.xml").write_bytes(answer.read())
+    assert pupil.run(defects) == SHOWN["defects"]
+    (pupil.folder / "fixed.xml").write_text(SHOWN["fixed"].replace(SITE, pupil.site))
+    assert pupil.run(fixed) == SHOWN["clean"]
