@@ -161,7 +161,7 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         apply_progress_option(self.settings, opts)
         if lacking := [package for package in NEEDED if find_spec(package) is None]:
-            raise ValueError(f"fleet needs {', '.join(lacking)}: pip install '.[fleet]'")
+            raise ValueError(f"fleet needs {', '.join(lacking)}: pip install 'scrapy-sitemapcrawler[fleet]'")
         if opts.out is None:
             raise ValueError("--out is missing: the folder or URL of the data set")
         if self.settings.get("JOBDIR"):

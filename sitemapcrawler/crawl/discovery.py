@@ -229,7 +229,7 @@ class Discovery:
         robots = Visit(url if local else self._policies.final_url(policy), ARGUMENT.name, place=place)
         found = [one.url for one in policy.sitemaps if not (local and place is None and one.relative)]
         if not found:
-            logger.error("%s: names no sitemap that can be read", url)
+            logger.error("%s: no named sitemap can be read", url)
         return robots, found
 
     async def read_page(self, page: SitePage, answer: FetchResult) -> Site | None:

@@ -123,7 +123,7 @@ class Job:
             if not history.has(self._earlier_runs, summary := self.summary()):  # killed before it was added
                 self._keep_history(crawl, summary)
             logger.info(
-                "the job in %s is finished: nothing is asked again, its feeds are written from the database; "
+                "the job in %s is finished: nothing is requested again, its feeds are written from the database; "
                 "fresh=yes starts over",
                 self.folder,
             )
@@ -321,7 +321,7 @@ class Job:
             async for item in read_back(self.store, self._writer, asked):
                 yield item
                 if self._is_late():
-                    logger.warning("no time is left to write all that earlier runs have found; the job keeps it")
+                    logger.warning("not all results of earlier runs were written in time; the job keeps them")
                     break
         finally:
             self._giving = False

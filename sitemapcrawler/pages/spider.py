@@ -70,7 +70,7 @@ def _check_name(name: str, value: object) -> None:
         raise ArgumentError(name, value, "is for an audit, and this spider crawls pages", ", ".join(ACCEPTED))
     near = difflib.get_close_matches(name, ACCEPTED, 1, LIKENESS)
     if near:
-        logger.warning("argument %s is left to the spider; did you mean %s?", name, near[0])
+        logger.warning("argument %s is unknown and passed to the spider; did you mean %s?", name, near[0])
 
 
 def _is_set(value: object) -> bool:

@@ -84,7 +84,7 @@ class Memo:
 
     def _give_up(self, error: sqlite3.Error) -> None:
         self._full = True
-        logger.warning("replies cannot be kept any more (%s): URLs that are listed again are asked again", error)
+        logger.warning("answers can no longer be cached (%s): URLs that are listed again are requested again", error)
 
     def close(self) -> None:
         self._base.close()
@@ -156,7 +156,7 @@ class Sender:
             self._errors[host] += 1
             if self._errors[host] == self._max_errors:
                 many = counted(self._max_errors, "URL")
-                logger.warning("%s: %s in a row failed, the rest of its URLs is not asked", host, many)
+                logger.warning("%s: %s in a row failed; the rest of its URLs are skipped", host, many)
         else:
             self._errors.pop(host, None)
 

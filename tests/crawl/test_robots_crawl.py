@@ -432,7 +432,7 @@ def test_named_robots_txt_without_sitemaps_is_nothing_read(site: SiteServer, tmp
     site.routes = {ROBOTS: OPEN, SITEMAP: urlset(site.url("/page"))}
     done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS))
     assert (done.code, done.sitemaps) == (4, {})
-    assert f"{site.url(ROBOTS)}: names no sitemap that can be read" in done.log
+    assert f"{site.url(ROBOTS)}: no named sitemap can be read" in done.log
     site.routes = {}
     done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS))
     assert (done.code, done.sitemaps, robots_of(done, site)["status"]) == (4, {}, 404)

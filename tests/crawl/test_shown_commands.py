@@ -28,6 +28,7 @@ ELSEWHERE = {
 """Pages whose commands another test tries."""
 NOT_TRIED = {
     r"pip install .*": "asks a registry",
+    r"docker .*": "needs a container engine; tests/unit/test_release.py reads the Dockerfile, and CI builds it",
     r"make (test|lint|docs|fuzz|audit)\b.*": "is how this test runs, and what .ci/run does besides; each installs tools",
     r"make \w+": "is named as a subject; test_readme.py tries `make crawl`, and `make demo` ends at Ctrl-C",
     r"\.venv/bin/python -m (pytest|fuzz) .*": "runs other tests",
@@ -41,7 +42,7 @@ NOT_TRIED = {
 """{pattern of a command: why no test tries it}."""
 SCRIPTS = {"docs/jobs.md": "tests/crawl/test_database.py"}
 """Pages with a script in a fence, and the test that runs it."""
-PROGRAMS = r"(?:sitemapcrawler|scrapy|scrapyd|scrapyd-deploy|shub|curl|make|pip|python|duckdb|jq|\.venv/bin/\w+)"
+PROGRAMS = r"(?:docker|sitemapcrawler|scrapy|scrapyd|scrapyd-deploy|shub|curl|make|pip|python|duckdb|jq|\.venv/bin/\w+)"
 INDENTED = re.compile(rf"^    ({PROGRAMS} .*)$", re.MULTILINE)
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(rf"`({PROGRAMS} [^`\n]+)`")

@@ -74,7 +74,7 @@ class FleetStop:
         self.now = self.now or self.begun or number != signal.SIGINT
         self.begun = True  # before the log line: its reader may send the next signal at once
         if not self.now:
-            logger.info("no more domains are begun; those that run come to their end (again: end at once)")
+            logger.info("no more domains are started; running ones finish (again: stop at once)")
 
     @contextmanager
     def handling_signals(self) -> Iterator[None]:

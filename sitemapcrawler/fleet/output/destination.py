@@ -293,7 +293,7 @@ def _check_package(protocol: str) -> None:
     except ImportError as error:
         if error.name == "fsspec":
             package, extra = "fsspec", "fleet"
-        needs = f"{package}: pip install '.[{extra}]'" if package else f"a package: {reason(error)}"
+        needs = f"{package}: pip install 'scrapy-sitemapcrawler[{extra}]'" if package else f"a package: {reason(error)}"
         raise ValueError(f"{protocol}:// needs {needs}") from None
     except ValueError:
         accepted = "a folder, s3://bucket/path, gs://bucket/path"

@@ -155,9 +155,9 @@ def test_url_that_cannot_be_used(url: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("url", "package", "told"),
     [
-        ("s3://bucket/x", "s3fs", "s3:// needs s3fs: pip install '.[s3]'"),
-        ("gs://bucket/x", "gcsfs", "gs:// needs gcsfs: pip install '.[gcs]'"),
-        ("s3://bucket/x", "fsspec", "s3:// needs fsspec: pip install '.[fleet]'"),
+        ("s3://bucket/x", "s3fs", "s3:// needs s3fs: pip install 'scrapy-sitemapcrawler[s3]'"),
+        ("gs://bucket/x", "gcsfs", "gs:// needs gcsfs: pip install 'scrapy-sitemapcrawler[gcs]'"),
+        ("s3://bucket/x", "fsspec", "s3:// needs fsspec: pip install 'scrapy-sitemapcrawler[fleet]'"),
     ],
 )
 def test_package_that_is_not_there(monkeypatch: pytest.MonkeyPatch, url: str, package: str, told: str) -> None:

@@ -94,7 +94,7 @@ def test_arguments_of_the_subclass_are_its_own(caplog: pytest.LogCaptureFixture)
 def test_slip_is_told(caplog: pytest.LogCaptureFixture) -> None:
     params({"max_url": "5"}, domain="a.example")
     assert [record.getMessage() for record in caplog.records] == [
-        "argument max_url is left to the spider; did you mean max_urls?"
+        "argument max_url is unknown and passed to the spider; did you mean max_urls?"
     ]
 
 
