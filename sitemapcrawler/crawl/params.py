@@ -50,9 +50,9 @@ ALL = "all"
 """Value of `findings`."""
 UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
-VERIFYING = Beside("verify", "nothing is verified", "beside verify=head or verify=get")
-SAMPLING = Beside("sample", "no sample is drawn", "beside sample")
-COMPARING = Beside("baseline", "there is nothing to compare with", "beside baseline")
+VERIFYING = Beside("verify", "nothing is verified", "with verify=head or verify=get")
+SAMPLING = Beside("sample", "no sample is drawn", "with sample")
+COMPARING = Beside("baseline", "there is nothing to compare with", "with baseline")
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Params:
         Argument(
             "domain",
             (),
-            "the sites to discover",
-            "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one a line",
+            "sites whose sitemaps are discovered",
+            "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one per line",
             values.start,
             values.COMMA,
             Use.TARGET | Use.PAGES | Use.FILES,
@@ -74,8 +74,8 @@ class Params:
         Argument(
             "sitemap",
             (),
-            "sitemaps to read, without discovery",
-            "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one a line",
+            "sitemaps to read without discovery",
+            "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one per line",
             values.sitemap,
             values.COMMA_BEFORE_URL,
             Use.TARGET | Use.PAGES | Use.FILES | Use.ONE_SITE,
@@ -85,8 +85,8 @@ class Params:
         Argument(
             "base_url",
             None,
-            "where a file of this machine will live, so that it is judged as if it were served there",
-            "the http(s) URL of the file, or one that ends in / for its folder",
+            "URL where a local file will live; it is judged as if it were served there",
+            "the http(s) URL of the file, or of its folder if it ends in /",
             values.base_url,
             use=Use.ONE_SITE,
         )
@@ -95,35 +95,33 @@ class Params:
         Argument(
             "base_dir",
             None,
-            "the folder that is published as a whole at base_url: sitemaps that indexes list are looked for in it",
-            "a folder of this machine",
+            "local folder that will live at base_url; sitemaps of indexes are searched in it",
+            "a local folder",
             values.directory,
             use=Use.ONE_SITE,
         )
     )
-    offline: bool = _field(
-        flag("offline", "read files of this machine only, and ask nothing of any host", Use.ONE_SITE)
-    )
+    offline: bool = _field(flag("offline", "read local files only and make no request", Use.ONE_SITE))
     probe: str = _field(
         choice(
             "probe",
             "auto",
-            "whether to try the common paths; auto does where robots.txt names no sitemap, up to the first sitemap",
+            "try the common paths; auto: if robots.txt names no sitemap, up to the first sitemap",
             ("auto", "always", "never"),
             Use.PAGES | Use.FILES,
         )
     )
     include: re.Pattern[str] | None = _field(
-        Argument("include", None, "list only the pages that match", _PAGES, values.expression, use=Use.PAGES)
+        Argument("include", None, "list only pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
     exclude: re.Pattern[str] | None = _field(
-        Argument("exclude", None, "list no pages that match", _PAGES, values.expression, use=Use.PAGES)
+        Argument("exclude", None, "leave out pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
     follow: re.Pattern[str] | None = _field(
         Argument(
             "follow",
             None,
-            "read only the children of indexes that match",
+            "read only children of indexes that match",
             "a regular expression, searched in sitemap URLs",
             values.expression,
             use=Use.PAGES,
@@ -133,22 +131,24 @@ class Params:
         Argument(
             "since",
             None,
-            "list only pages with a lastmod at or after",
+            "list only pages with a lastmod at or after this time",
             "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
             values.moment,
             use=Use.PAGES,
         )
     )
-    max_urls: int | None = _field(number("max_urls", None, "stop after so many pages", Use.PAGES))
+    max_urls: int | None = _field(number("max_urls", None, "stop after this number of pages", Use.PAGES))
     max_sitemaps: int | None = _field(
-        number("max_sitemaps", None, "ask for so many sitemaps at most", Use.PAGES | Use.FILES)
+        number("max_sitemaps", None, "request at most this number of sitemaps", Use.PAGES | Use.FILES)
     )
-    max_depth: int = _field(number("max_depth", 10, "indexes above a file at most", Use.PAGES | Use.FILES, least=0))
+    max_depth: int = _field(
+        number("max_depth", 10, "read at most this number of nested indexes", Use.PAGES | Use.FILES, least=0)
+    )
     max_time: float | None = _field(
         Argument(
             "max_time",
             None,
-            "stop after so many seconds",
+            "stop after this number of seconds",
             "a number above 0",
             values.seconds,
             use=Use.PAGES | Use.RUN,
@@ -160,7 +160,7 @@ class Params:
             "agents",
             ("search", "ai"),
             "crawlers to judge robots.txt for",
-            "names, and the groups search and ai, separated by commas, or none",
+            "names and the groups search and ai, separated by commas, or none",
             values.agent,
             values.COMMA,
         )
@@ -169,7 +169,7 @@ class Params:
         choice(
             "verify",
             "off",
-            "ask every listed URL whether it works: head for its status, get to read the head of the page too",
+            "request every listed URL: head for its status, get to read the head of the page too",
             ("off", "head", "get"),
         )
     )
@@ -177,19 +177,29 @@ class Params:
         Argument(
             "sample",
             None,
-            "verify a random sample of the URLs",
+            "verify only a random sample of the URLs",
             "a number such as 500, or a share such as 2.5%",
             Sample.parse,
             beside=(VERIFYING,),
         )
     )
-    seed: int = _field(number("seed", 0, "draw another sample", Use.AUDIT, VERIFYING, SAMPLING, least=0, most=MAX_SEED))
-    verify_offsite: bool = _field(flag("verify_offsite", "verify URLs on other hosts as well", Use.AUDIT, VERIFYING))
+    seed: int = _field(
+        number(
+            "seed",
+            0,
+            "number that selects the sample; the same seed draws the same URLs",
+            Use.AUDIT,
+            VERIFYING,
+            SAMPLING,
+            least=0,
+            most=MAX_SEED,
+        )
+    )
+    verify_offsite: bool = _field(flag("verify_offsite", "verify URLs on other hosts too", Use.AUDIT, VERIFYING))
     verify_assets: bool = _field(
         flag(
             "verify_assets",
-            "request images, video thumbnails and video files as well; whether robots.txt blocks them is judged "
-            "without it",
+            "request images, video thumbnails and video files too; whether robots.txt blocks them is always judged",
             Use.AUDIT,
             VERIFYING,
         )
@@ -198,8 +208,8 @@ class Params:
         Argument(
             "urls",
             None,
-            "a list of URLs to judge and verify, without sitemaps",
-            "a text file with a URL a line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
+            "list of URLs to judge and verify, without sitemaps",
+            "a text file with one URL per line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
             values.list_file,
             use=Use.TARGET | Use.ONE_SITE,
         )
@@ -208,8 +218,8 @@ class Params:
         Argument(
             "select",
             (),
-            "the rules to run, all without it",
-            "ids and families of rules (docs/rules.md), separated by commas, or none",
+            "rules to run (default: all)",
+            "ids and families of rules, separated by commas, or none",
             values.rule,
             values.COMMA,
         )
@@ -237,8 +247,8 @@ class Params:
         Argument(
             "report",
             None,
-            "write the whole audit into a folder: feeds of each type of record, and a page that sums them up",
-            "a new or an empty folder, or that of an earlier report, which is replaced",
+            "write the whole audit into a folder: an HTML report and feeds of each record type",
+            "a new or empty folder, or that of an earlier report, which is replaced",
             folder,
             use=Use.RUN | Use.ONE_SITE,
         )
@@ -247,7 +257,7 @@ class Params:
         Argument(
             "baseline",
             None,
-            "an earlier job to compare with: what was added, removed or changed",
+            "earlier job to compare with: what was added, removed or changed",
             "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
             values.baseline,
             use=Use.COMPARISON | Use.FILES | Use.ONE_SITE,
@@ -257,7 +267,7 @@ class Params:
         choice(
             "only",
             None,
-            "write url records only where something has changed since the baseline",
+            "write only url records that have changed since the baseline",
             ("changes",),
             Use.COMPARISON | Use.FILES | Use.ONE_SITE,
             COMPARING,
@@ -266,7 +276,7 @@ class Params:
     force: bool = _field(
         flag(
             "force",
-            "compare with a baseline of another site, or of a job that was not finished",
+            "accept a baseline of another site or of an unfinished job",
             Use.RUN | Use.ONE_SITE,
             COMPARING,
         )
@@ -316,9 +326,9 @@ class Params:
         """Raise ArgumentError for conflicts between local files and other arguments."""
         files = [url for url in self.sitemaps if url.startswith("file:")]
         if self.base_url is not None and not files:
-            raise ArgumentError("base_url", self.base_url, "no file of this machine is named", "beside sitemap=FILE")
+            raise ArgumentError("base_url", self.base_url, "no local file is named", "with sitemap=FILE")
         if self.base_dir is not None and not files:
-            raise ArgumentError("base_dir", self.base_dir, "no file of this machine is named", "beside sitemap=FILE")
+            raise ArgumentError("base_dir", self.base_dir, "no local file is named", "with sitemap=FILE")
         if self.base_url is not None and self.base_dir is not None and not self.base_url.endswith("/"):
             accepted = "a URL that ends in /, to which the path of each file is added"
             raise ArgumentError("base_url", self.base_url, "a folder cannot live at the URL of a file", accepted)
@@ -326,9 +336,9 @@ class Params:
             accepted = "a URL that ends in /, to which the name of each file is added"
             raise ArgumentError("base_url", self.base_url, f"{len(files)} files cannot live at one URL", accepted)
         if self.offline and (self.starts or self.urls is not None or len(files) < len(self.sitemaps)):
-            raise ArgumentError("offline", "yes", "hosts are to be asked", "beside sitemap=FILE alone")
+            raise ArgumentError("offline", "yes", "requests would be needed", "with sitemap=FILE only")
         if self.offline and self.verify != "off":
-            raise ArgumentError("offline", "yes", f"verify={self.verify} asks hosts", "beside verify=off")
+            raise ArgumentError("offline", "yes", f"verify={self.verify} makes requests", "with verify=off")
 
     @property
     def judged_agents(self) -> list[Agent]:

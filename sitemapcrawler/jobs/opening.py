@@ -34,7 +34,7 @@ def open_job(settings: BaseSettings, params: Arguments, needed: bool) -> OpenedJ
     """
     folder = folder_of(settings)
     if params.fresh and folder is None:
-        raise ValueError("argument fresh='yes': there is no job to discard; accepted: beside the setting JOBDIR")
+        raise ValueError("argument fresh='yes': there is no job to discard; accepted: with the setting JOBDIR")
     try:
         return _opened(settings, params, folder, needed)
     except OSError as error:

@@ -49,8 +49,8 @@ def test_every_field_of_the_document_is_described() -> None:
 def test_limits_are_those_of_the_code() -> None:
     for limit in (
         f"more than {screen.ALL} files",
-        f"{screen.MOST} of one index",
-        f"{screen.MAX_PROBLEMS} files at most",
+        f"at most {screen.MOST} children per index",
+        f"up to {screen.MAX_PROBLEMS} files that could not be read",
     ):
         assert limit in " ".join(PAGE.split())
     assert f"from {screen.WIDE} columns" in PAGE and f"{MAX_VALUES:,} different ones" in PAGE

@@ -438,7 +438,7 @@ def test_verifying_is_chosen_with_its_sample() -> None:
     ("arguments", "words"),
     [
         ({"verify": "yes"}, "argument verify='yes': no such choice; accepted: off, head, get"),
-        ({"sample": "5"}, "argument sample='5': nothing is verified; accepted: beside verify=head or verify=get"),
+        ({"sample": "5"}, "argument sample='5': nothing is verified; accepted: with verify=head or verify=get"),
         ({"verify_offsite": "yes"}, "argument verify_offsite='yes': nothing is verified"),
         ({"verify": "head", "sample": "0"}, "argument sample='0': verifies nothing"),
         ({"verify": "head", "sample": "101%"}, "argument sample='101%': no share"),
@@ -512,7 +512,7 @@ def test_baseline_that_is_not_there_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(("name", "value"), [("only", "changes"), ("force", "yes")])
 def test_comparing_needs_a_baseline(folder: Path, name: str, value: str) -> None:
     text = refusal(domain="e.com", **{name: value})
-    assert text == f"argument {name}={value!r}: there is nothing to compare with; accepted: beside baseline"
+    assert text == f"argument {name}={value!r}: there is nothing to compare with; accepted: with baseline"
     (folder / "audit.duckdb").touch()
     assert Params.parse({"domain": "e.com", "baseline": str(folder), name: value})
 
@@ -601,14 +601,14 @@ def test_offline_judges_no_robots_txt(two: str) -> None:
         ({"base_url": "https://e.com/s.xml"}, "2 files cannot live at one URL"),
         ({"base_url": "/public"}, "no valid http or https URL"),
         ({"base_url": "https://me:secret@e.com/"}, "a password"),
-        ({"sitemap": "https://e.com/s.xml", "base_url": "https://e.com/"}, "no file of this machine is named"),
+        ({"sitemap": "https://e.com/s.xml", "base_url": "https://e.com/"}, "no local file is named"),
         ({"base_dir": "./nosuch"}, "no such folder"),
         ({"base_dir": "a.xml"}, "no such folder"),
-        ({"sitemap": "https://e.com/s.xml", "base_dir": "."}, "no file of this machine is named"),
+        ({"sitemap": "https://e.com/s.xml", "base_dir": "."}, "no local file is named"),
         ({"sitemap": "./a.xml", "base_dir": ".", "base_url": "https://e.com/a.xml"}, "a URL that ends in /"),
-        ({"offline": "yes", "domain": "e.com"}, "hosts are to be asked"),
-        ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "hosts are to be asked"),
-        ({"offline": "yes", "verify": "head"}, "verify=head asks hosts"),
+        ({"offline": "yes", "domain": "e.com"}, "requests would be needed"),
+        ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "requests would be needed"),
+        ({"offline": "yes", "verify": "head"}, "verify=head makes requests"),
         ({"offline": "perhaps"}, "no such choice"),
     ],
 )
