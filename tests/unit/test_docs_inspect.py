@@ -53,4 +53,4 @@ def test_limits_are_those_of_the_code() -> None:
         f"up to {screen.MAX_PROBLEMS} files that could not be read",
     ):
         assert limit in " ".join(PAGE.split())
-    assert f"from {screen.WIDE} columns" in PAGE and f"{MAX_VALUES:,} different ones" in PAGE
+    assert f"from {screen.WIDE} columns" in PAGE and f"first {MAX_VALUES:,} languages" in PAGE
