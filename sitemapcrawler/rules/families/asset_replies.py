@@ -62,7 +62,7 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
 def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     """The listed image is not an image. Its Content-Type is another one.
 
-    Why: it is not shown among images. Servers that answer every path with their home page do this.
+    Why: it is not shown in image search. Servers that answer every path with their home page cause this.
     Fix: List the URL of the image file; answer 404 for images that are missing.
     Bad: `Content-Type: text/html`
     Good: `Content-Type: image/webp`
@@ -81,7 +81,7 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     many="list images that robots.txt denies to Google",
 )
 def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
-    """robots.txt denies a listed image to Googlebot-Image.
+    """Listed image is blocked by robots.txt for Googlebot-Image.
 
     Why: it is not fetched, so it is not shown among images. The robots.txt is that of the image's host. It is judged
     without a request where that is known: the host of the pages, and hosts whose robots.txt was read for another

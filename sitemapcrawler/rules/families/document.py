@@ -39,7 +39,7 @@ PARSING = {"Search Console": "Parsing error"}
 def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     """The gzip data is damaged.
 
-    Why: what comes after the damage cannot be read by anyone.
+    Why: everything after the damage is lost.
     Fix: Compress the file again and upload it in binary mode; `gzip -t` must accept it.
     Bad: a file whose checksum does not fit, as after an upload in text mode
     Good: a file that `gzip -t` accepts
@@ -102,7 +102,7 @@ def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-encoding-not-utf8", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FILE)
 def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
-    """The file is not in UTF-8, text files included. Once for a file.
+    """The file is not encoded in UTF-8. Text files count too. Once for a file.
 
     Why: "your Sitemap file must be UTF-8 encoded". Read in another encoding, URLs become other URLs.
     Fix: Save the file as UTF-8, and declare `encoding="UTF-8"`.
@@ -118,7 +118,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
 def doc_bom(fault: Fault) -> Iterator[Message]:
     """The file begins with a byte order mark.
 
-    Why: it is legal, and no reader needs it in UTF-8; some tools stumble over it.
+    Why: UTF-8 needs none, and some tools fail on it.
     Fix: Save the file without a byte order mark.
     Bad: the bytes EF BB BF before `<?xml`
     Good: `<?xml` as the first bytes
@@ -179,7 +179,7 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
 def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
-    """An ampersand is not written as `&amp;`.
+    """An ampersand is not escaped as `&amp;`.
 
     Why: it begins an entity in XML; strict parsers stop here.
     Fix: Write `&amp;` for each `&`, or let an XML library escape the URLs.
@@ -191,7 +191,7 @@ def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
 
 @rule("doc-undeclared-entity", Severity.ERROR, f"{XML}#sec-predefined-ent", Needs.FAULT, also=PARSING)
 def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
-    """An entity is used that XML does not know.
+    """The file uses an undeclared entity.
 
     Why: XML has five (amp, lt, gt, quot, apos); those of HTML mean nothing here, and DTDs are not loaded.
     Fix: Write the character itself, in UTF-8, in place of the HTML entity.
@@ -215,7 +215,7 @@ def doc_control_character(fault: Fault) -> Iterator[Message]:
 
 @rule("doc-truncated", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
 def doc_truncated(file: FileFacts) -> Iterator[Message]:
-    """The file ends before its end.
+    """The file is truncated.
 
     Why: entries are missing, and strict parsers refuse the file. Scripts that run out of time or memory write such
     files, and servers that announce more bytes than they send.
@@ -268,7 +268,7 @@ def is_intact(entry: UrlFacts) -> bool:
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """The entry was read only after a repair. Its values may differ. For information if another rule reports the fault.
 
-    Why: a search engine with a strict parser does not see this entry at all.
+    Why: a strict parser does not see this entry at all.
     Fix: Correct the XML of the entry; the other findings on this line name the fault.
     Bad: `<url><loc>https://example.com/?a=1&b=2</loc></url>`
     Good: `<url><loc>https://example.com/?a=1&amp;b=2</loc></url>`
@@ -303,7 +303,7 @@ def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
 def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     """The file was not read to its end. A limit was reached. A warning if an element has grown beyond reason.
 
-    Why: rules over the whole file know a part of it only.
+    Why: rules on the whole file see only a part of it.
     Fix: Shorten the oversized elements of the file, or raise the limit that the message names.
     Bad: an entry of more than 1 MiB, or elements in 32 others
     Good: entries of some kilobytes
@@ -350,7 +350,7 @@ YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html
 
 @rule("txt-not-url-line", Severity.ERROR, GOOGLE_TEXT, Needs.FAULT)
 def txt_not_url_line(fault: Fault) -> Iterator[Message]:
-    """A line of a text sitemap is no URL. A warning for a comment.
+    """A line of a text sitemap is not a URL. A warning for a comment.
 
     Why: a text sitemap has one absolute URL a line and nothing else; the format knows no comments.
     Fix: Write one absolute URL per line, and remove comments, headings and paths.
@@ -365,7 +365,7 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     "txt-has-metadata", Severity.WARNING, GOOGLE_TEXT, Needs.FAULT, per=Per.FILE, many="have something behind the URL"
 )
 def txt_has_metadata(fault: Fault) -> Iterator[Message]:
-    """Something stands behind the URL of a line.
+    """A line has text after its URL.
 
     Why: text sitemaps have no dates or priorities; a reader may take the whole line for the URL.
     Fix: Remove everything after the URL, or use an XML sitemap for dates.

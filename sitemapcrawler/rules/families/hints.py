@@ -53,7 +53,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
 def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
-    Why: Yandex takes no more, and no frequency needs as much.
+    Why: Yandex accepts no more.
     Fix: Write one of the seven values, such as `daily`, or omit the element.
     Bad: `<changefreq>` with a sentence in it
     Good: `<changefreq>daily</changefreq>`
@@ -152,7 +152,7 @@ def _priority_line(entry: UrlFacts) -> int | None:
     by_form=True,
 )
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The priority is no decimal number with a point.
+    """The priority is not a decimal number.
 
     Why: search engines that use it cannot read it; the schema does not allow it.
     Fix: Write a number from 0.0 to 1.0 with a decimal point, or omit the element.
@@ -177,7 +177,7 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
 
-    Why: what search engines make of it is not defined; the schema does not allow it.
+    Why: the schema does not allow it, and its effect is undefined.
     Fix: Write a number from 0.0 to 1.0, or omit the element.
     Bad: `<priority>10</priority>`
     Good: `<priority>1.0</priority>`
@@ -191,7 +191,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
 def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 
-    Why: Yandex takes no more, and no priority needs as much.
+    Why: Yandex accepts no more.
     Fix: Write one digit after the point, such as `0.5`, or omit the element.
     Bad: `<priority>` with a sentence, or a hundred digits, in it
     Good: `<priority>0.5</priority>`

@@ -48,7 +48,7 @@ hreflang_rule = partial(rule, entries=HREFLANG_EXTENSION, unless=has_usual_versi
 
 @hreflang_rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
 def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
-    """The entry lists language versions, but not itself.
+    """The entry does not list itself as a language version.
 
     Why: each version must list itself and all the others; search engines may ignore a set that does not. `x-default`
     counts. URLs that differ in nothing but the spelling of host, port or escapes are the same.
@@ -70,7 +70,7 @@ def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
 def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
     """One code stands for two pages. Once for each code of an entry.
 
-    Why: which of them is meant is not defined.
+    Why: search engines cannot tell which of them is meant.
     Fix: Give each page a code of its own, such as `en-GB` and `en-US`.
     Bad: `hreflang="en"` for `https://example.com/uk/` and for `https://example.com/us/`
     Good: `hreflang="en-GB"` for the one and `hreflang="en-US"` for the other
@@ -82,7 +82,7 @@ def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-x-default-multiple", Severity.ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
-    """More than one page is the default.
+    """Several pages are the default, `x-default`.
 
     Why: there can be one page only for all who match no other.
     Fix: Keep one link with `hreflang="x-default"`.
@@ -122,7 +122,7 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     "hreflang-same-url-many-codes", Severity.INFO, GUIDELINES, per=Per.FILE, many="give one page several codes"
 )
 def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
-    """One page stands for several codes, `x-default` apart.
+    """One page stands for several language codes. The code `x-default` does not count.
 
     Why: it is allowed, where one page serves several countries; or two links have the same URL by mistake.
     Fix: Check that one page is meant for all these codes; else link to the right page.

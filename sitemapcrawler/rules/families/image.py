@@ -52,7 +52,7 @@ image_rule = partial(rule, entries=IMAGE_EXTENSION, unless=has_usual_images)
 def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
     """An image has no `<image:loc>`, or an empty one.
 
-    Why: it is the one thing that an image must say.
+    Why: without its URL the image cannot be indexed.
     Fix: Add an `<image:loc>`, or remove the `<image:image>`.
     Bad: `<image:image><image:title>Logo</image:title></image:image>`
     Good: `<image:image><image:loc>https://example.com/logo.png</image:loc></image:image>`
@@ -98,7 +98,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
 def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is that of its page.
 
-    Why: a page is no image; generators write this where an image is missing.
+    Why: a page is not an image; generators write this if an image is missing.
     Fix: Write the URL of the image file, or remove the `<image:image>` of pages without an image.
     Bad: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a</image:loc></image:image>`
     Good: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a.jpg</image:loc></image:image>`

@@ -160,7 +160,7 @@ def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
 def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
     """Sitemaps were not read because of `max_sitemaps`. The index lists them.
 
-    Why: what this crawl says about the site is not all.
+    Why: the results on the site are incomplete.
     Fix: Crawl again with a higher `max_sitemaps`, or without it.
     Bad: `-a max_sitemaps=10` for an index of 20
     Good: a crawl without it
@@ -175,7 +175,7 @@ def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
 def limit_max_urls(file: FileFacts) -> Iterator[Message]:
     """Pages were left out because of `max_urls`. The file lists them.
 
-    Why: what this crawl says about the file and the site is not all.
+    Why: the results on the file and the site are incomplete.
     Fix: Crawl again with a higher `max_urls`, or without it.
     Bad: `-a max_urls=100` for a file of 200
     Good: a crawl without it
@@ -189,7 +189,7 @@ def limit_max_urls(file: FileFacts) -> Iterator[Message]:
 def limit_site_time(site: SkippedSite) -> Iterator[Message]:
     """The site exceeded its time budget. Its remaining sitemaps were skipped.
 
-    Why: what this crawl says about the site is not all; a search engine gives up earlier.
+    Why: the results on the site are incomplete, and search engines give up earlier.
     Fix: Remove dead and slow sitemaps from the index, or raise `SITEMAP_MAX_SITE_TIME`.
     Bad: an index of 50,000 files, none of which is there, or each of which comes after a minute
     Good: an index of files that are there, and come soon
@@ -230,7 +230,7 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
 def index_self_reference(child: ChildFacts) -> Iterator[Message]:
     """The index lists itself.
 
-    Why: it is no sitemap of pages; readers that follow it go round in a circle.
+    Why: readers that follow it loop.
     Fix: Remove the index's own URL from its entries.
     Bad: `https://example.com/sitemap.xml` in `https://example.com/sitemap.xml`
     Good: only the sitemaps of pages
@@ -243,7 +243,7 @@ def index_self_reference(child: ChildFacts) -> Iterator[Message]:
 def index_loop(child: ChildFacts) -> Iterator[Message]:
     """The index lists an index that led to it.
 
-    Why: readers that follow it go round in a circle. It is read once here.
+    Why: readers that follow it loop. This crawl reads it once.
     Fix: Remove the entry that leads back to the index.
     Bad: `a.xml` lists `b.xml`, and `b.xml` lists `a.xml`
     Good: only the sitemaps of pages
@@ -254,13 +254,13 @@ def index_loop(child: ChildFacts) -> Iterator[Message]:
 
 @rule("index-child-missing", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "HTTP error"})
 def index_child_missing(file: FileFacts) -> Iterator[Message]:
-    """A sitemap that an index lists is missing. It answers 404 or 410, or an index on this machine has no such file
+    """The index lists a sitemap that is missing. It answers 404 or 410, or an index on this machine has no such file
     beside it.
 
     Files are looked for where no requests are made (`validate`). Without `base_url` the index is taken to live in the
     URL folder for which most files are there; where none is there at all, the finding is a warning.
 
-    Why: the pages that it should list are unknown, and the index is out of date.
+    Why: its pages are unknown to search engines, and the index is out of date.
     Fix: Remove the sitemap from the index, or restore the file.
     Bad: an index with a sitemap that was removed
     Good: an index that is written together with its sitemaps
@@ -405,7 +405,7 @@ def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
 def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
     """The index has an older lastmod than its child. The newest entry of the file is more than a day newer.
 
-    Why: a search engine that goes by the index does not fetch the file, and misses what is new in it.
+    Why: a search engine that trusts the index does not fetch the file, and misses its new entries.
     Fix: Update the file's `<lastmod>` in the index whenever the file is written.
     Bad: `<lastmod>2025-01-05</lastmod>` in the index, for a file with an entry of 2026-01-05
     Good: the date on which the file was written

@@ -127,7 +127,7 @@ def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
 def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
-    Why: it says nothing, and is not valid; an entry without it is.
+    Why: an empty element is not valid; an entry without the element is.
     Fix: Remove the empty element, or write the date of the last change.
     Bad: `<url><loc>https://example.com/</loc><lastmod></lastmod></url>`
     Good: `<url><loc>https://example.com/</loc></url>`
@@ -220,7 +220,7 @@ def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
 def lastmod_over_100_bytes(entry: EntryFacts) -> Iterator[Message]:
     """The date is longer than 100 bytes.
 
-    Why: Yandex takes no more, and no date needs as much.
+    Why: Yandex accepts no more.
     Fix: Write only the date into `<lastmod>`.
     Bad: `<lastmod>` with a sentence in it
     Good: `<lastmod>2026-01-05</lastmod>`

@@ -41,7 +41,7 @@ LOOKS_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,}|
 def loc_empty(fault: Fault) -> Iterator[Message]:
     """A `<loc>` is empty.
 
-    Why: the entry names no page; search engines pass it over.
+    Why: the entry names no page, and search engines skip it.
     Fix: Write the page's URL into `<loc>`, or remove the entry.
     Bad: `<loc></loc>`
     Good: `<loc>https://example.com/</loc>`, or no entry
@@ -151,7 +151,7 @@ def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
 def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
-    Why: it means a URL with the characters `&amp;` in it, which is another page or none.
+    Why: it names a URL that contains the characters `&amp;`, which is a different page.
     Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `<loc>https://example.com/?a=1&amp;amp;b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
@@ -166,8 +166,8 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL contains white space. Around it, other blanks than XML's count too. For information if it has white space
     around it only.
 
-    Why: readers strip plain white space around a URL. Of blanks inside some make `%20`, others nothing, others end
-    the URL there.
+    Why: readers strip white space around a URL. They encode blanks inside it as `%20`, remove them, or end the URL
+    there.
     Fix: Remove blanks around the URL, and write `%20` for those inside.
     Bad: `<loc>https://example.com/a b</loc>`, or a no-break space behind the URL
     Good: `<loc>https://example.com/a%20b</loc>`
@@ -230,7 +230,7 @@ def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
 def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     """The path has segments `.` or `..`.
 
-    Why: they are removed before anything is asked, so that another URL than the listed one is fetched.
+    Why: clients remove them, so they request a different URL than the listed one.
     Fix: List the URL without `.` and `..` segments.
     Bad: `https://example.com/shop/../about`
     Good: `https://example.com/about`

@@ -154,7 +154,7 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The publication date of an article is not valid. It must be a W3C Datetime with a day, and with a zone if it has
     a time. A warning if it only lacks the zone, or is a day with one (legal by XML Schema).
 
-    Why: when the article was published cannot be told.
+    Why: search engines cannot tell when the article was published.
     Fix: Write the publication date as `YYYY-MM-DDThh:mm:ss+hh:mm`, or as a day.
     Bad: `<news:publication_date>5 January 2026</news:publication_date>`
     Good: `<news:publication_date>2026-01-05T10:00:00+01:00</news:publication_date>`
@@ -219,7 +219,7 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The language of an article is not valid. It must be a code of ISO 639 (two or three letters), `zh-cn` or `zh-tw`.
     A warning for a code that was withdrawn, for information if only the case is wrong.
 
-    Why: which edition the article is for cannot be told.
+    Why: search engines cannot tell for which edition the article is.
     Fix: Write the language as an ISO 639 code without a country, such as `en`; `zh-cn` or `zh-tw` for Chinese.
     Bad: `<news:language>en-US</news:language>`, `<news:language>English</news:language>`
     Good: `<news:language>en</news:language>`

@@ -113,7 +113,7 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     """The page's language differs from its hreflang. Its `<html lang>` is another language than the entry's hreflang
     for the page itself.
 
-    Why: one of the two is wrong. Google goes by the text of the page; Bing, browsers and screen readers go by `lang`.
+    Why: one of the two is wrong. Google uses the text of the page; Bing, browsers and screen readers use `lang`.
     Fix: Correct the page's `<html lang>`, or the code in the sitemap.
     Bad: `<html lang="en">` in a page that the sitemap lists with `hreflang="de"`
     Good: `<html lang="de">`
@@ -226,7 +226,7 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     "page-canonical-missing", Severity.INFO, CANONICAL, Needs.REPLY, per=Per.FILE, many="have pages without a canonical"
 )
 def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed page names no canonical that counts.
+    """Listed page has no valid canonical.
 
     Why: it is not needed; it keeps variants of the URL, such as those with tracking parameters, out of the index. One
     behind the end of the head does not count.

@@ -77,7 +77,7 @@ def loc_port(entry: EntryFacts) -> Iterator[Message]:
     many="have a URL with the port that it has anyway",
 )
 def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
-    """The URL names the port that it has anyway.
+    """The URL names its default port.
 
     Why: the URL without it means the same, and is the usual one.
     Fix: Remove the port from the URL.

@@ -137,8 +137,8 @@ def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-not-utf8", Severity.WARNING, f"{RFC}#section-2.3", Needs.ROBOTS)
 def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt is in another encoding than UTF-8. For information where the first such bytes are in a comment, and no
-    rule has any.
+    """robots.txt is not encoded in UTF-8. For information where the first such bytes are in a comment, and no rule has
+    any.
 
     Why: paths with such bytes match nothing, or something else. UTF-16 is unreadable to most crawlers.
     Fix: Save robots.txt as UTF-8.

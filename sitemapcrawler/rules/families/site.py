@@ -259,7 +259,7 @@ def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
 def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """URLs of the crawl before are not listed any more. Once for a file, with their number.
 
-    Why: they are to be gone or to redirect, or they were left out by mistake.
+    Why: removed pages should answer 404 or redirect; otherwise they were left out by mistake.
     Fix: Check that these pages are gone or redirect; list them again if they are still there.
     Bad: a page that still sells, and is listed no more
     Good: a page that answers 404 or redirects
@@ -271,7 +271,7 @@ def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
 def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """URLs are listed that were not in the crawl before. Once for a file, with their number.
 
-    Why: worth knowing: a flood of them may be a filter or a calendar that was let in by mistake.
+    Why: a sudden rise may be a filter or a calendar that was included by mistake.
     Fix: Check that these are pages to be found, not filters, calendars or search results.
     Bad: a million URLs of search results
     Good: the new pages

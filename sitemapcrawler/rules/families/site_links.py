@@ -310,7 +310,7 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
 def internal_rule_failed(failure: Failure) -> Iterator[Message]:
     """A rule raised an exception. Its check is missing from this report.
 
-    Why: nothing found must not look like nothing wrong. The other rules and the crawl continued.
+    Why: a failed check must not look like a passed one. The other rules and the crawl continued.
     Fix: Report the exception from the log. Change nothing on the site.
     Bad: a value that the rule does not cope with
     Good: none; the log holds what a report of the fault needs

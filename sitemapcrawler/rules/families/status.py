@@ -45,9 +45,9 @@ def _on_status(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Messa
 
 @rule("status-401", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
 def status_401(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers 401: it wants a login.
+    """Listed URL answers 401 Unauthorized.
 
-    Why: search engines do not log in; the page is not indexed, and dropped where it was.
+    Why: search engines do not log in, and drop the page from their index.
     Fix: Remove these URLs from the sitemap, or let everybody read the pages.
     Bad: pages for customers in the sitemap, or a test site that is still behind a password
     Good: pages that everybody may read
@@ -57,7 +57,7 @@ def status_401(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-403", Severity.ERROR, ERRORS, Needs.REPLY, also=FORBIDDEN)
 def status_403(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 403 (forbidden). The server refuses it to us. It may differ for search engines.
+    """Listed URL answers 403 Forbidden. The server refuses it to us. It may differ for search engines.
 
     Why: a page that is refused to search engines is not indexed. A firewall that knows their addresses may refuse it to
     us alone; the server's log or Search Console's URL inspection tells.
@@ -70,9 +70,9 @@ def status_403(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-404", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
 def status_404(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers 404: there is no such page.
+    """Listed URL answers 404 Not Found.
 
-    Why: it is not indexed, and dropped where it was; the visit is wasted.
+    Why: search engines drop the page from their index, and the crawl is wasted.
     Fix: Remove these URLs from the sitemap, or restore the pages.
     Bad: a deleted product that is still in the sitemap
     Good: its entry is taken out
@@ -82,9 +82,9 @@ def status_404(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-410", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
 def status_410(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 410 (gone).
+    """Listed URL answers 410 Gone.
 
-    Why: as with 404; here the server even knows that the page is gone, only the sitemap does not.
+    Why: search engines drop the page, as with 404. The server knows that it is gone; the sitemap does not.
     Fix: Remove these URLs from the sitemap.
     Bad: an entry for a page that answers 410
     Good: its entry is taken out
@@ -94,7 +94,7 @@ def status_410(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-429", Severity.WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.REPLY)
 def status_429(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL answers 429: too many requests. That is not the page's fault, and whether it works is not known.
+    """Listed URL answers 429 Too Many Requests. That is not the page's fault, and whether it works is not known.
 
     Why: the server wants fewer requests from us. To search engines 429 is a server error, at which they slow down.
     Fix: Raise the server's rate limit for crawlers, or crawl again with a longer `DOWNLOAD_DELAY`.
@@ -109,7 +109,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
 def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers with another client error, 4xx.
 
-    Why: the page is not indexed, and dropped where it was, as with 404.
+    Why: search engines drop the page from their index, as with 404.
     Fix: Remove these URLs from the sitemap, or let the pages answer with 200.
     Bad: 400 for a URL with a broken query, 451 for a page that may not be shown
     Good: status 200, or no entry
@@ -121,7 +121,7 @@ def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
 def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers with a server error, 5xx. Statuses above 599 count too.
 
-    Why: search engines slow down for the whole site, and drop the page where it lasts.
+    Why: search engines slow down for the whole site, and drop the page if the error lasts.
     Fix: Repair the pages: the server's error log names the cause.
     Bad: 500 from a template that fails, 503 from a server that is overloaded
     Good: status 200
@@ -153,7 +153,7 @@ def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-dns", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
 def status_dns(facts: ReplyFacts) -> Iterator[Message]:
-    """The host of a listed URL has no address.
+    """Host of a listed URL has no address.
 
     Why: no visitor can open the page.
     Fix: Correct the host name in the sitemap, or restore its DNS record.
@@ -179,7 +179,7 @@ def status_tls(facts: ReplyFacts) -> Iterator[Message]:
 def status_connection(facts: ReplyFacts) -> Iterator[Message]:
     """The server of a listed URL cannot be reached. It refuses the connection, or ends it without a readable answer.
 
-    Why: to search engines that is a server error: they slow down, and drop the page where it lasts.
+    Why: search engines treat it as a server error: they slow down, and drop the page if it lasts.
     Fix: Open the server's port, or remove these URLs from the sitemap.
     Bad: a closed port, a connection that is reset, an answer that is no HTTP
     Good: an answer with status 200
@@ -223,7 +223,7 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY, per=Per.FILE, many="are no HTML pages")
 def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL is no HTML page.
+    """Listed URL is not an HTML page.
 
     Why: documents such as PDF are indexed too. Feeds, images and data are not, or belong elsewhere in the sitemap.
     Fix: Remove feeds, images and data from the sitemap; keep documents that visitors are to find.
@@ -241,8 +241,8 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is slow. The server took more than 1.8 seconds for an answer to begin; of several requests, on
     average.
 
-    Why: visitors wait, and search engines read fewer pages of a slow site. Once is nothing; many pages are something,
-    and so is one that is slow at every visit.
+    Why: visitors wait, and search engines crawl fewer pages of a slow site. A single slow answer means little; many
+    slow pages, or one that is always slow, matter.
     Fix: Cache these pages, or speed up what builds them.
     Bad: a page that is put together in four seconds
     Good: an answer that begins within 0.8 seconds
@@ -266,7 +266,7 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     many="answer HEAD otherwise than GET",
 )
 def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
-    """The server answers HEAD otherwise than GET.
+    """The server answers HEAD differently from GET.
 
     Why: HEAD must give the status that GET gives. Tools that check links by HEAD report the page as broken. What is
     reported about the page comes from GET.
@@ -370,7 +370,7 @@ MOVED = {"Sitebulb": "Redirect (3XX) URL in XML Sitemaps", "Search Console": "UR
 
 @rule("status-redirect", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
 def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL redirects to another one. An error where its status is one of redirects, and leads nowhere.
+    """Listed URL redirects. An error where its status is one of redirects, and leads nowhere.
 
     Why: a sitemap lists the URLs that are to be indexed, and that is the one that redirects lead to. Each redirect is a
     request more. The message says whether the redirect is permanent, and where it leads.
@@ -389,7 +389,7 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-redirect-chain", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
 def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
-    """A listed URL leads through two or more redirects.
+    """Listed URL redirects more than once.
 
     Why: Google's crawlers follow ten, others fewer; each is a request more, and any of them may fail. List the URL at
     the end, and let the redirects in between lead there at once.

@@ -79,9 +79,9 @@ def _fetch_failure(file: FileFacts, rule_id: str) -> Iterator[Message]:
     also={"Lumar": "Broken/Disallowed Sitemaps", "Yandex": "HTTP error", "Search Console": "HTTP error"},
 )
 def doc_http_status(file: FileFacts) -> Iterator[Message]:
-    """The sitemap is not answered with status 200. A missing sitemap of an index is `index-child-missing` instead.
+    """The sitemap does not answer with status 200. A missing sitemap of an index is `index-child-missing` instead.
 
-    Why: what comes with another status is not read as a sitemap, and its URLs are not found through it.
+    Why: search engines read a sitemap only from an answer with status 200.
     Fix: Serve the sitemap with status 200, or remove its URL from robots.txt, the index or wherever it was given.
     Bad: `HTTP/1.1 404 Not Found`
     Good: `HTTP/1.1 200 OK`
@@ -93,9 +93,9 @@ def doc_http_status(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-fetch-failed", Severity.ERROR, "a file that is named must be there and readable", Needs.FILE)
 def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
-    """A sitemap on this machine cannot be read.
+    """A local sitemap cannot be read.
 
-    Why: nothing is known of its entries.
+    Why: its entries are missing from the result.
     Fix: Correct the path, or make the file readable for the user that runs the crawl.
     Bad: a path that names no file, or one that may not be read
     Good: a path that names a readable file
@@ -107,7 +107,7 @@ def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
 def doc_dns_error(file: FileFacts) -> Iterator[Message]:
     """The host of the sitemap has no address.
 
-    Why: no crawler can ask for the file.
+    Why: no crawler can fetch the file.
     Fix: Correct the host name, or add its DNS record.
     Bad: a host name that was moved or mistyped
     Good: a host name that resolves
@@ -125,7 +125,7 @@ def doc_dns_error(file: FileFacts) -> Iterator[Message]:
 def doc_connection_error(file: FileFacts) -> Iterator[Message]:
     """The sitemap's server cannot be reached. It refuses the connection, or ends it without an answer.
 
-    Why: a crawler gives up after some tries, and drops the sitemap when this lasts.
+    Why: crawlers retry a few times, and drop the sitemap if the failure lasts.
     Fix: Open the port, renew the certificate, or repair the server, until the sitemap answers 200.
     Bad: a closed port, a certificate that is not valid, a connection that is reset
     Good: an answer with status 200
@@ -147,7 +147,7 @@ def doc_timeout(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-redirect-loop", Severity.ERROR, f"{HTTP}#name-redirection-3xx", Needs.FILE)
 def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
-    """The redirects of the sitemap do not end.
+    """The sitemap redirects in a loop.
 
     Why: crawlers follow a few redirects and give up.
     Fix: Remove the redirects, so that the URL in robots.txt answers 200 itself.
@@ -164,7 +164,7 @@ def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
 def doc_redirected(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects within the site.
 
-    Why: search engines want the URL of the sitemap itself; each redirect is one more request that can fail.
+    Why: each redirect costs a request and can fail.
     Fix: List the redirect target instead, in robots.txt and in the index.
     Bad: robots.txt names `http://example.com/sitemap.xml`, which redirects to `https://example.com/sitemap.xml`
     Good: robots.txt names the URL that answers 200
@@ -179,7 +179,7 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
 def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to another host. A leading `www.` makes no difference.
 
-    Why: a sitemap speaks for its own host. What another host answers may not list this one's URLs.
+    Why: a sitemap may list URLs of its own host only, so search engines ignore its entries.
     Fix: Serve the sitemap from the host whose pages it lists, or name the target's URL in this host's robots.txt.
     Bad: `https://example.com/sitemap.xml` redirects to `https://shop.example.net/sitemap.xml`
     Good: the file is served by the host it lists, or robots.txt names the URL on the other host
@@ -213,7 +213,7 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     },
 )
 def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
-    """robots.txt forbids the sitemap itself.
+    """The sitemap is blocked by robots.txt.
 
     Why: a search engine that obeys robots.txt does not fetch the file.
     Fix: Add an `Allow` rule for the sitemap's path to robots.txt, or remove the `Disallow` rule.
@@ -228,7 +228,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
 def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
     """A firewall or rate limit blocks the sitemap. The answer is status 403 or 429, or a challenge page instead of XML.
 
-    Why: what stops this crawler may stop a search engine too. Whether it does, only the server's own logs tell.
+    Why: the same rule may block search engines. Only the server's logs show whether it does.
     Fix: Exclude the sitemap's path from the firewall's challenges and rate limits.
     Bad: a page that says `Just a moment...`
     Good: the sitemap's path is left out of the firewall's rules
@@ -251,7 +251,7 @@ def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
 def doc_empty_body(file: FileFacts) -> Iterator[Message]:
     """The answer has no content.
 
-    Why: an empty answer is no sitemap, not even an empty one.
+    Why: an empty file is not a valid sitemap.
     Fix: Restore the file's content, or remove its URL from robots.txt and the index.
     Bad: status 200 or 204 and no bytes, or white space only
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">...</urlset>`
@@ -266,7 +266,7 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
     """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead.
 
-    Why: error pages with status 200, login pages and app shells come where a sitemap is missing.
+    Why: the sitemap is missing, and the server sends an error page, a login page or an app shell instead.
     Fix: Serve the XML at this URL, or answer 404 where there is no sitemap.
     Bad: `<!DOCTYPE html><html>...`
     Good: `<?xml version="1.0" encoding="UTF-8"?><urlset ...`

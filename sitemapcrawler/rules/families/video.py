@@ -390,7 +390,7 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-rating-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
-    """A rating is no number from 0.0 to 5.0. A warning where it is empty.
+    """A rating is not between 0.0 and 5.0. A warning where it is empty.
 
     Why: search engines do not read it otherwise.
     Fix: Write a number from 0.0 to 5.0 with a decimal point, or omit the rating.
@@ -503,7 +503,7 @@ def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The restriction of a video is not valid. It must be a list of countries (ISO 3166-1, separated by blanks) with a
     relationship. A warning if the list is empty, for information if only the case is wrong.
 
-    Why: where the video is shown, and where not, cannot be told.
+    Why: search engines cannot tell in which countries to show the video.
     Fix: List country codes separated by blanks, with `relationship="allow"` or `"deny"`.
     Bad: `<video:restriction>UK,US</video:restriction>`
     Good: `<video:restriction relationship="allow">GB US</video:restriction>`
@@ -518,7 +518,7 @@ def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The platform of a video is not valid. It must be a list of web, mobile and tv, separated by blanks, with a
     relationship. A warning if the list is empty, for information if only the case is wrong.
 
-    Why: on which devices the video is shown, and on which not, cannot be told.
+    Why: search engines cannot tell on which devices to show the video.
     Fix: List web, mobile or tv, separated by blanks, with `relationship="allow"` or `"deny"`.
     Bad: `<video:platform relationship="allow">desktop, mobile</video:platform>`
     Good: `<video:platform relationship="allow">web mobile</video:platform>`

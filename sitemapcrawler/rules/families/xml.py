@@ -34,7 +34,7 @@ PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
 def xml_root_unknown(fault: Fault) -> Iterator[Message]:
     """The root element is not one of a sitemap. Known are `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`.
 
-    Why: what the file is, its root says.
+    Why: the root element says what the file is.
     Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps.
     Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
@@ -152,7 +152,7 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     """The namespace does not define this element. It is that of the protocol, of images, videos, news or language
     links.
 
-    Why: it is passed over at best; validators refuse the file. Elements of other namespaces are legal.
+    Why: it is ignored at best; validators refuse the file. Elements of other namespaces are legal.
     Fix: Remove the element, or correct the spelling of its name.
     Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
     Good: `<url><loc>...</loc></url>`
@@ -240,7 +240,7 @@ def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
 def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
     """An entry has no `<loc>`.
 
-    Why: it names no page; search engines pass it over.
+    Why: it names no page, and search engines skip it.
     Fix: Add a `<loc>` to the entry, or remove the entry.
     Bad: `<url><lastmod>2026-01-05</lastmod></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
