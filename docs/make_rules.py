@@ -1,18 +1,20 @@
-"""Writes docs/rules.md and docs/rules/ from the registered rules and their docstrings, and the number of rules in other
-pages: python docs/make_rules.py"""
+"""Writes docs/rules.md and docs/rules/ from the registered rules and their docstrings, and the numbers that
+other pages state: python docs/make_rules.py"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from sitemapcrawler.replies.discovery import COMMON_PATHS
+from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.catalogue import section
 from sitemapcrawler.rules.registry import Needs, Rule, families
 
 DOCS = Path(__file__).parent
 COUNTED = (DOCS.parent / "README.md", DOCS / "comparison.md")
-"""Pages that state the number of rules."""
+"""Pages that state the numbers of rules, common paths and crawlers."""
 HEAD = """# Rules
 
 A crawl checks these rules. `-a select=` and `-a ignore=` take their ids and families (the part of an id before its
@@ -79,8 +81,15 @@ def row(rule: Rule) -> str:
 
 
 def counted(text: str) -> str:
-    """Update the number of rules in a page."""
-    return re.sub(r"(?<=\| )[\d,]+ rules(?= \|)", f"{len(all_rules())} rules", text)
+    """Update the numbers of rules, common paths and known crawlers in a page."""
+    for pattern, number in (
+        (r"(?<=\| )[\d,]+(?= rules \|)", len(all_rules())),
+        (r"(?<=\| robots\.txt, )\d+(?= paths, home page \|)", len(COMMON_PATHS)),
+        (r"(?<=\| yes, )\d+(?= crawlers \|)", len(AGENTS)),
+    ):
+        text, found = re.subn(pattern, str(number), text)
+        assert found == 1, f"{pattern} is not in the page"
+    return text
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_addresses_are_below_that_of_the_project() -> None:
     assert f"{project['urls']['Homepage']}/blob/main/docs/rules/" == PAGES
 
 
-def test_other_pages_say_how_many_rules_there_are() -> None:
+def test_other_pages_state_the_numbers_of_the_code() -> None:
     make = runpy.run_path(str(DOCS / "make_rules.py"))
     for page in make["COUNTED"]:
         text = page.read_text(encoding="utf-8")
