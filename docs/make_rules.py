@@ -34,11 +34,13 @@ first dash); `-a select=none` runs none of them. `sitemapcrawler validate --expl
 `xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from XML Schemas of our own, whose verdicts
 tests compare with those of the official schemas of sitemaps.org and Google.
 """
-FOOT = "\nThis page is generated: `python docs/make_rules.py`.\n"
+FOOT = "\n<!-- Generated: python docs/make_rules.py -->\n"
 FAMILY = """# Rules: {family}
 
+<!-- Generated: python docs/make_rules.py -->
+
 {number}. [All rules](../rules.md) explains severities and units. *Elsewhere* names the report of another tool
-that shows the same fault. This page is generated: `python docs/make_rules.py`.
+that shows the same fault.
 """
 CHECKED = {
     Needs.ROBOTS: "robots.txt",

@@ -38,6 +38,7 @@ OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project
 COMMANDS = "docs/commands.md"
 WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *WRITTEN)
+FOR_DEVELOPERS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/security.md")
 TO_WRITE = {
     "catalogue.py",
     "depth_rules.py",
@@ -361,6 +362,12 @@ def test_files_that_are_named_exist(name: str) -> None:
     words = {word for word in INLINE.findall(prose(name)) if FILE.fullmatch(word)} - TO_WRITE
     places = (ROOT, PACKAGE, PACKAGE / "namespaces")
     assert [word for word in sorted(words) if not any((place / word).exists() for place in places)] == []
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in FOR_DEVELOPERS])
+def test_pages_for_users_name_no_source_files(name: str) -> None:
+    words = {word for word in INLINE.findall(prose(name)) if word.endswith(".py")} - TO_WRITE
+    assert [word for word in sorted(words) if (ROOT / word).exists() or (PACKAGE / word).exists()] == []
 
 
 @pytest.mark.parametrize("name", PAGES)
