@@ -141,6 +141,7 @@ class WorkbookExporter(RecordExporter):
     def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: object) -> None:
         """`item_classes`: record types to write; default: all."""
         super().__init__(dont_fail=True, **kwargs)
+        all_rules()  # loads them: problems have the advice of their rule
         self._file = file
         classes = tuple(load_object(kind) for kind in item_classes)
         self._kinds = [kind for kind in (*TABLES, SummaryRecord) if not classes or issubclass(kind, classes)]

@@ -205,25 +205,25 @@ FILTERS = {
 
 
 PARTIAL = {
-    "max_urls": "it had the URLs that max_urls allows",
-    "max_sitemaps": "it had requested the files that max_sitemaps allows",
-    "max_site_time": "a site gave too few pages for the time it took (SITEMAP_MAX_SITE_TIME)",
-    "max_time": "the time that max_time allows was over",
-    "shutdown": "it was told to stop",
+    "max_urls": "it reached max_urls",
+    "max_sitemaps": "it reached max_sitemaps",
+    "max_site_time": "a site exceeded its time budget (SITEMAP_MAX_SITE_TIME)",
+    "max_time": "it reached max_time",
+    "shutdown": "it was stopped",
     "store": "its database could not be written",
-    "internal error": "it ran into an internal error, which the log tells",
+    "internal error": "of an internal error, see the log",
 }
 """Why a crawl ended early, by `partial` of the summary."""
 SKIPPED = {
-    "include": ("entry was", "entries were", "left out that the argument include does not match"),
-    "exclude": ("entry was", "entries were", "left out that the argument exclude matches"),
-    "since": ("entry was", "entries were", "left out as older than the argument since, or undated"),
-    "max_urls": ("entry was", "entries were", "left out beyond max_urls"),
-    "follow": ("file was", "files were", "left out that the argument follow does not match"),
-    "addresses_refused": ("request was", "requests were", "not made, since an address is not public"),
-    "max_depth": ("file was", "files were", "left out below max_depth indexes"),
-    "max_sitemaps": ("file was", "files were", "left out beyond max_sitemaps"),
-    "max_site_time": ("file was", "files were", "left out of a site that gave too few pages for the time it took"),
+    "include": ("entry was", "entries were", "left out: not matched by include"),
+    "exclude": ("entry was", "entries were", "left out: matched by exclude"),
+    "since": ("entry was", "entries were", "left out: older than since, or undated"),
+    "max_urls": ("entry was", "entries were", "left out: beyond max_urls"),
+    "follow": ("file was", "files were", "left out: not matched by follow"),
+    "addresses_refused": ("request was", "requests were", "refused: the address is not public"),
+    "max_depth": ("file was", "files were", "left out: deeper than max_depth"),
+    "max_sitemaps": ("file was", "files were", "left out: beyond max_sitemaps"),
+    "max_site_time": ("file was", "files were", "left out: the site exceeded its time budget"),
     "robots": ("URL was", "URLs were", "not checked against robots.txt, which was not requested on that host"),
     "removed": ("URL", "URLs", "of the baseline may or may not have been removed"),
 }
@@ -269,10 +269,10 @@ def health(report: Report) -> Health:
         found = [counted(errors, "error")] + [
             counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
         ]
-        misread = "Search engines reject, ignore or misread what has an error."
+        misread = "Search engines reject, ignore or misread entries and files with errors."
         return Health(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, *unchecked, misread])
     if report.judged == 0:
-        unknown = "No rules were applied, so nothing can be said about its health."
+        unknown = "No rules were applied, so its health is unknown."
         return Health(Level.UNKNOWN, "Not judged", [unknown, *troubles])
     if warnings:
         found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
@@ -342,7 +342,7 @@ def _nothing(report: Report) -> Health | None:
     if not report.summary.sitemaps and report.robots and all(one.outcome == UNREACHABLE for one in report.robots):
         return Health(Level.ERROR, "Nothing could be read", [_no_robots(report.robots)])
     if not report.summary.sitemaps:
-        return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap: no URL is listed for crawlers."])
+        return Health(Level.ERROR, "No sitemap found", ["The crawl found no sitemap."])
     read = any(file.record.outcome in (*READ, "truncated") for file in report.files)
     if report.files and not read and not report.listed:
         found = f"{counted(report.summary.sitemaps, 'sitemap was', 'sitemaps were')} found; none could be read"
@@ -354,9 +354,9 @@ def _nothing(report: Report) -> Health | None:
 def _no_robots(robots: Sequence[RobotsRecord]) -> str:
     """Why the sites of robots.txt files that could not be fetched were not read."""
     if (failed := next((one for one in robots if one.status is not None), None)) is not None:
-        return f"robots.txt answers with {failed.error}, so everything counts as forbidden."
+        return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
     why = next((f": {one.error}" for one in robots if one.error), "")
-    return f"The site gives no answer{why}."
+    return f"The site does not answer{why}."
 
 
 def _not_judged(report: Report) -> list[str]:
@@ -366,21 +366,21 @@ def _not_judged(report: Report) -> list[str]:
     elif report.judged and {"select", "ignore"} & report.arguments.keys():
         told.append(f"Only {counted(report.judged, 'rule was', 'rules were')} applied (select, ignore).")
     if not report.judged_agents:
-        told.append("Whether robots.txt lets crawlers in was not judged (-a agents=search,ai judges it).")
+        told.append("robots.txt was not judged for any crawler (use agents=search,ai).")
     return told
 
 
 def _not_asked(report: Report) -> list[str]:
     replies = report.summary.replies
     if not replies:
-        return ["Whether the listed pages answer was not checked (-a verify=head, or verify=get)."]
+        return ["The listed pages were not requested (use verify=head or verify=get)."]
     told = [
         f"{counted(replies[reason], 'URL was', 'URLs were')} not requested: {why}."
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
     if report.arguments.get("verify") == "head" and not _unchecked_pages(report):
-        told.append("What the pages say (noindex, canonical, soft 404) was not checked (-a verify=get).")
+        told.append("noindex, canonical and soft 404 were not checked (use verify=get).")
     return told
 
 
@@ -392,8 +392,8 @@ def _left_out(report: Report) -> list[str]:
         if skipped.get(reason)
     ]
     if rules := sorted(skipped.keys() - SKIPPED.keys()):
-        why = "since not everything was read or requested"
-        told.append(f"{counted(len(rules), 'rule')} could not judge everything, {why}: {listed(rules, MAX_RULES)}.")
+        why = "because not everything was read or requested"
+        told.append(f"{counted(len(rules), 'rule')} could not check everything, {why}: {listed(rules, MAX_RULES)}.")
     if report.summary.only == "changes":
         told.append("Only entries that changed since the baseline are listed (only=changes).")
     return told

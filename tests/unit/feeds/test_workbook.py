@@ -203,7 +203,7 @@ class TestSummary:
                 "6.4 %",
                 "66 of 1,037 checked URLs failed or redirected; of all 2,000 probably 5.0 % to 8.0 %",
             ],
-            ["Ended early", "yes", "it had the URLs that max_urls allows"],
+            ["Ended early", "yes", "it reached max_urls"],
             ["error", 6],
             ["info", 0],
             ["answered with an HTTP error", 66],
@@ -211,7 +211,7 @@ class TestSummary:
             ["Not indexable", "10 %", "100 of 1,000 checked URLs cannot be indexed"],
             ["noindex", 100],
             ["GPTBot", 5],
-            ["include", 2, "entries were left out that the argument include does not match"],
+            ["include", 2, "entries were left out: not matched by include"],
             ["robots-x", 1, "file that the rule could not judge"],
         ):
             assert row in shown

@@ -73,7 +73,7 @@ def test_sentence(before: tuple[int, int | None], now: tuple[int, int | None], s
             "other arguments: without verify",
         ),
         ({"arguments": {**ARGUMENTS, "select": "loc"}}, "other arguments: select=loc"),
-        ({"partial": "max_time"}, "ended early: the time that max_time allows was over"),
+        ({"partial": "max_time"}, "ended early: it reached max_time"),
     ],
 )
 def test_what_cannot_be_compared_is_a_gap_and_the_table_says_why(fields: dict[str, Any], note: str) -> None:

@@ -130,11 +130,11 @@ def test_verdict_says_why_nothing_could_be_read() -> None:
     assert reason == "1 sitemap was found; none could be read: HTTP status 404."
     silent = [RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused")]
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
-    assert reason == "The site gives no answer: the connection was refused."
+    assert reason == "The site does not answer: the connection was refused."
     robots = "https://example.com/robots.txt"
     silent.append(RobotsRecord(robots, status=503, outcome="unreachable", error="HTTP status 503"))
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
-    assert reason == "robots.txt answers with HTTP status 503, so everything counts as forbidden."
+    assert reason == "robots.txt answers with HTTP status 503, so everything counts as disallowed."
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_gaps_name_what_was_not_checked() -> None:
     told = gaps(Report(summary, judged=0))
     assert told[0] == "No rules were applied (select=none)."
     assert "agents=search,ai" in told[1] and "verify=head" in told[2]
-    assert "1 entry was left out as older than the argument since, or undated." in told
-    assert "1,200 entries were left out beyond max_urls." in told
-    assert "1 rule could not judge everything, since not everything was read or requested: loc-duplicate." in told
+    assert "1 entry was left out: older than since, or undated." in told
+    assert "1,200 entries were left out: beyond max_urls." in told
+    assert "1 rule could not check everything, because not everything was read or requested: loc-duplicate." in told
     assert "only=changes" in told[-1]
 
 
