@@ -34,7 +34,9 @@ demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
 # In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py groups.
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist loadgroup --no-loadscope-reorder
+# One worker more than cores, because crawls wait for a quarter of their time.
+WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 test: .venv/.test
 	@$(PYTEST) -m 'not slow and not exhaustive' $(ARGS)
