@@ -37,7 +37,6 @@ from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.page import origin
 from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -180,6 +179,8 @@ def _threshold(config: Config) -> str:
 def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) -> Iterator[str]:
     """The verdict, the most important problems with what to do about them, and where the report is. `columns`: width
     that sentences are folded to; 0: not at all."""
+    from sitemapcrawler.report.page import origin  # its charts and templates take 4 MB
+
     paint, verdict = painter(colour), health(report)
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
     yield fold(" ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence), columns)

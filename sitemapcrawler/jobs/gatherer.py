@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
 
-import duckdb
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.crawl import Stop, stopping
@@ -20,6 +19,7 @@ from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import put_files
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-import duckdb
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.items import FINISHED
@@ -18,6 +17,7 @@ from sitemapcrawler.jobs.job import OpenedJob, program_of
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.baseline import DATABASE
 from sitemapcrawler.jobs.store.database import FILE
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
 from sitemapcrawler.report.model import Run
 

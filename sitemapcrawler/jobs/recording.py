@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 
-import duckdb
 import msgspec
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
@@ -28,6 +27,7 @@ from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables

@@ -8,10 +8,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import duckdb
 import msgspec
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import json_line, json_object

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-import duckdb
-
 from sitemapcrawler.items import READ, FileTally, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of

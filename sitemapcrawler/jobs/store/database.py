@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
 
-import duckdb
-
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
 from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
@@ -26,8 +25,11 @@ SPOOLS = ".spool"
 """Folder next to the database for rows waiting for their commit."""
 FEED_LINE = 16 * 1024 * 1024
 """Maximum length of a feed's line in bytes."""
-CONTENT_ERRORS = (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException)
-"""DuckDB's errors for rows that do not fit the columns."""
+
+
+def content_errors() -> tuple[type[Exception], ...]:
+    """DuckDB's errors for rows that do not fit the columns."""
+    return duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException
 
 
 class Store:

@@ -13,8 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
-
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.schema import MORE, VERSION, literal, statements, tables
 from sitemapcrawler.rules.facts.sites import CURRENT
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-import duckdb
-
 from sitemapcrawler.feeds.folder import unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally
-from sitemapcrawler.jobs.store.database import CONTENT_ERRORS, FEED_LINE, Store
+from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, literal, quoted
@@ -94,7 +93,7 @@ def load(store: Store, run: int, group: Commit) -> None:
     duckdb.Error, OSError."""
     try:
         _commit_with_room(store, run, group)
-    except CONTENT_ERRORS:
+    except content_errors():
         for file in group.files:
             _load_alone(store, run, file)
         _commit(store, run, Commit([], group.rows, group.replies))
@@ -117,7 +116,7 @@ def _commit_with_room(store: Store, run: int, group: Commit) -> None:
 def _load_alone(store: Store, run: int, file: FileRows) -> None:
     try:
         _commit(store, run, Commit([file]))
-    except CONTENT_ERRORS:
+    except content_errors():
         unfit, file.urls = file.urls, store.reduced(file.urls)
         unfit.discard()
         _commit(store, run, Commit([file]))

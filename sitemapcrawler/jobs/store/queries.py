@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-import duckdb
-
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.schema import (
     ENTRY,
