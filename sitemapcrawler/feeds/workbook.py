@@ -17,12 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import gettempdir
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import xlsxwriter
 from scrapy.utils.misc import load_object
-from xlsxwriter.exceptions import XlsxWriterException
-from xlsxwriter.worksheet import Worksheet
 
 from sitemapcrawler.feeds.columns import URLS, Column
 from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
@@ -35,6 +32,10 @@ from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
 from sitemapcrawler.urls.display import CUT, elapsed, percent
+
+if TYPE_CHECKING:
+    import xlsxwriter
+    from xlsxwriter.worksheet import Worksheet
 
 MAX_ROWS = 1_048_576
 """Rows of a worksheet, the header included."""
@@ -171,6 +172,8 @@ class WorkbookExporter(RecordExporter):
             raise ValueError("xlsx cannot be appended to; use overwrite")
         with self._guarded():
             folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
+            import xlsxwriter  # on first use: it takes 2 MB
+
             self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": str(folder)})
             self._add_sheets()
 
@@ -236,6 +239,8 @@ class WorkbookExporter(RecordExporter):
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         """Report a full disk for temporary files like one for the feed, if its storage is ours."""
+        from xlsxwriter.exceptions import XlsxWriterException
+
         try:
             yield
         except (OSError, XlsxWriterException) as error:
