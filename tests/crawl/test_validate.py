@@ -537,7 +537,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "method": (["a.xml", "--verify", "post"], "post: no such file"),
     "rule": (["a.xml", "--select", "loc-relativ"], "did you mean loc-relative?"),
     "base URL": (["a.xml", "--base-url", "/public"], "no valid http or https URL"),
-    "base URL of a URL": (["https://e.com/s.xml", "--base-url", "https://e.com/"], "no file of this machine"),
+    "base URL of a URL": (["https://e.com/s.xml", "--base-url", "https://e.com/"], "no local file"),
     "baseline": (["a.xml", "--baseline", "missing.jsonl"], "argument baseline='missing.jsonl'"),
     "argument": (["a.xml", "-a", "nonsense"], "-a takes NAME=VALUE"),
     "unknown argument": (["a.xml", "-a", "max_url=5"], "did you mean max_urls?"),
