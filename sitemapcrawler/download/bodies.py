@@ -19,7 +19,16 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
-from sitemapcrawler.replies.page import SAMPLE, HeadReader, PageFacts, is_html, page_of
+from sitemapcrawler.replies.page import (
+    HEAD_LIMIT,
+    PAGE_LIMIT,
+    SAMPLE,
+    HeadReader,
+    LinkReader,
+    PageFacts,
+    is_html,
+    page_of,
+)
 from sitemapcrawler.replies.page import Headers as PlainHeaders
 
 BODY_KEY = "sitemap_body"
@@ -174,11 +183,13 @@ DRAIN_BYTES = 64 * 1024
 
 
 class PageHead:
-    """Reads only as much of a response body as its page head needs."""
+    """Reads only as much of a response body as its page head needs, or its links."""
 
-    def __init__(self, wanted: bool) -> None:
-        """`wanted`: False if only the status matters."""
+    def __init__(self, wanted: bool, links: bool = False) -> None:
+        """`wanted`: False if only the status matters. `links`: True to read the links of the whole page too."""
         self._wanted = wanted
+        self._reads_links = wanted and links
+        self._links: LinkReader | None = None
         self._reader: HeadReader | None = None
         self._left: int | None = None
         self._heard = False
@@ -215,11 +226,13 @@ class PageHead:
             if self._reader is not None:
                 self._reader.feed(response.body)
         head = None if self._reader is None else self._reader.close(whole)
-        return page_of(head, headers, response.url)
+        return page_of(head, headers, response.url, self._links)
 
     def _new_reader(self, headers: Headers) -> HeadReader | None:
         kind, encoding = (_text(headers.get(name)) for name in ("Content-Type", "Content-Encoding"))
-        return HeadReader(kind, encoding, SAMPLE) if self._wanted and is_html(kind) else None
+        self._links = LinkReader() if self._reads_links else None
+        limit = HEAD_LIMIT if self._links is None else PAGE_LIMIT
+        return HeadReader(kind, encoding, SAMPLE, self._links, limit) if self._wanted and is_html(kind) else None
 
     def _is_much(self) -> bool:
         return self._left is None or self._left > DRAIN_BYTES

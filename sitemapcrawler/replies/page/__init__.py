@@ -5,19 +5,23 @@ May import `reader`, `robots` and `urls`. Start reading in `facts.py`.
 
 from sitemapcrawler.replies.page.facts import Headers, PageFacts, Refresh, page_of, plain_headers, read_page
 from sitemapcrawler.replies.page.head import ACCEPTED, HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, is_html
+from sitemapcrawler.replies.page.links import PAGE_LIMIT, LinkReader, PageLinks
 from sitemapcrawler.replies.page.metadata import Canonical, Denial, PageDate, Place
 
 __all__ = [
     "ACCEPTED",
     "HEAD_LIMIT",
+    "PAGE_LIMIT",
     "SAMPLE",
     "Canonical",
     "Denial",
     "HeadReader",
     "Headers",
     "HtmlHead",
+    "LinkReader",
     "PageDate",
     "PageFacts",
+    "PageLinks",
     "Place",
     "Refresh",
     "is_html",

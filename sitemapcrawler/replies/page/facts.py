@@ -10,6 +10,7 @@ from itertools import chain, islice
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies.page.head import BLANK, SAMPLE, HeadReader, HtmlHead, Token, attributes, is_html
+from sitemapcrawler.replies.page.links import LinkReader, PageLinks, forbids_following
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,
     META_AGENTS,
@@ -76,6 +77,8 @@ class PageFacts:
     """Markup after the head, as far as it was read."""
     sampled: bool = False
     """True if the sample has its full length, or extends to the end of the page."""
+    links: PageLinks | None = None
+    """Its links; None if they were not wanted, or if it is not HTML."""
 
     @property
     def noindex(self) -> bool:
@@ -110,8 +113,8 @@ def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> Pa
     return page_of(reader.close(whole), headers, url)
 
 
-def page_of(head: HtmlHead | None, headers: Headers, url: str) -> PageFacts:
-    """Combine the facts from a page's head and headers.
+def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader | None = None) -> PageFacts:
+    """Combine the facts from a page's head and headers. `links`: has read the links of the page.
 
     `head`: from a `HeadReader`; None for a page that is not HTML; `HtmlHead()` if no body was requested, as with HEAD,
     so that nothing counts as missing.
@@ -122,10 +125,12 @@ def page_of(head: HtmlHead | None, headers: Headers, url: str) -> PageFacts:
     if head is None:
         return PageFacts(url, True, denials=said, canonicals=linked, refresh=moved)
     elements = Elements(head, url)
+    denied = forbids_following(headers.get("x-robots-tag", ()), prefixed=True)
     return PageFacts(
         url, head.complete, head.encoding, elements.title(), elements.lang(), (*said, *elements.denials()),
         (*elements.canonicals(), *linked), moved or elements.refresh(), tuple(elements.dates()),
         tuple(elements.alternates()), head.broken_by, head.sample, head.sampled,
+        None if links is None else links.links(url, head.encoding, denied, head.whole),
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html.entities import html5
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 from isal import isal_zlib
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
@@ -300,6 +300,16 @@ class HtmlHead:
     """Markup after the head, at most `SAMPLE` characters."""
     sampled: bool = False
     """True if the sample has its full length, or extends to the end of the page."""
+    whole: bool = False
+    """True if the page was read to its end."""
+
+
+class Listener(Protocol):
+    """Reads the text of a whole page besides its head."""
+
+    def feed(self, text: str) -> None:
+        """Read a chunk of text."""
+        ...
 
 
 def is_html(content_type: str | None) -> bool:
@@ -310,10 +320,20 @@ def is_html(content_type: str | None) -> bool:
 class HeadReader:
     """Reads the head of one page from its body, in chunks of any size.
 
-    `content_type` and `content_encoding`: the headers. `sample`: characters wanted after the head.
+    `content_type` and `content_encoding`: the headers. `sample`: characters wanted after the head. `listener`: is given
+    the text of the whole page, up to `limit` bytes.
     """
 
-    def __init__(self, content_type: str | None = None, content_encoding: str | None = None, sample: int = 0) -> None:
+    def __init__(
+        self,
+        content_type: str | None = None,
+        content_encoding: str | None = None,
+        sample: int = 0,
+        listener: Listener | None = None,
+        limit: int = HEAD_LIMIT,
+    ) -> None:
+        self._listener = listener
+        self._limit = limit
         self._content_type = content_type
         self._wanted = min(sample, SAMPLE)
         self._inflater = Inflater(content_encoding)
@@ -328,12 +348,12 @@ class HeadReader:
     @property
     def enough(self) -> bool:
         """True if no more of the body is needed, so that the download can stop."""
-        sampled = self._ended and len(self._head.sample) >= self._wanted
-        return sampled or self._taken >= HEAD_LIMIT or not self._inflater.readable
+        sampled = self._listener is None and self._ended and len(self._head.sample) >= self._wanted
+        return sampled or self._taken >= self._limit or not self._inflater.readable
 
     def feed(self, data: bytes) -> bool:
         """Read a chunk of the body; return `enough`."""
-        plain = self._inflater.feed(data, HEAD_LIMIT - self._taken)
+        plain = self._inflater.feed(data, self._limit - self._taken)
         self._taken += len(plain)
         if self._start is None:
             self._read(self._decoder.decode(plain))
@@ -348,9 +368,10 @@ class HeadReader:
         if self._start is not None:
             self._begin(self._start)
         head = self._head
-        cut = not whole or not self._inflater.readable or self._taken >= HEAD_LIMIT
+        cut = not whole or not self._inflater.readable or self._taken >= self._limit
         head.complete = len(head.tags) < MAX_TAGS if self._ended else not cut
         head.sampled = len(head.sample) == SAMPLE or (self._wanted > 0 and not cut)
+        head.whole = not cut
         return head
 
     def _begin(self, start: bytes) -> None:
@@ -361,6 +382,8 @@ class HeadReader:
 
     def _read(self, text: str) -> None:
         head, tokens = self._head, self._tokens
+        if self._listener is not None:
+            self._listener.feed(text)
         if self._ended or head.broken_by is not None:
             head.sample += text[: SAMPLE - len(head.sample)]
         if self._ended:
