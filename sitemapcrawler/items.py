@@ -379,6 +379,74 @@ class RobotsRecord:
 
 
 @dataclass(slots=True)
+class PageRecord:
+    """One page of the site as links show it: a listed URL, or one that a page links to. Only with the argument
+    `links`."""
+
+    type: str = field(default="page", init=False)
+    """Always `page`."""
+    url: str = ""
+    """URL of the page: as listed, or as the first link in alphabetical order has it."""
+    listed: bool = False
+    """Whether a sitemap of this crawl lists it."""
+    sitemap: str | None = None
+    """The first file that lists it."""
+    depth: int | None = None
+    """Clicks from the home page along links that may be followed; null if it cannot be reached by the pages read."""
+    inlinks: int = 0
+    """Pages read that link to it without `nofollow`, itself excluded. Links to URLs that redirect to it, and to pages
+    that name it as canonical, count too."""
+    nofollow_inlinks: int = 0
+    """Pages read that link to it with `nofollow` alone."""
+    linked_from: Sequence[str] = ()
+    """Up to three of the pages that link to it, those nearest to the home page first."""
+    outlinks: int | None = None
+    """Pages of the site that it links to; null if its links were not read."""
+    kind: str = "unchecked"
+    """Result of requesting it, as in `reply.kind` of a url record."""
+    reason: str | None = None
+    """Why it was not requested, as in `reply.reason`; not-listed: found by a link and not requested."""
+    status: int | None = None
+    """HTTP status of the last answer."""
+    final_url: str | None = None
+    """URL that redirects led to."""
+    indexable: bool | None = None
+    """As in a url record."""
+    indexability: str | None = None
+    """As in a url record."""
+
+
+@dataclass(slots=True)
+class LinkGraph:
+    """How complete the link graph of a crawl is, and its totals."""
+
+    pages: int = 0
+    """Pages known: listed, or linked and on the sites of the crawl."""
+    read: int = 0
+    """Pages whose links were read."""
+    unread: dict[str, int] = field(default_factory=dict)
+    """The others, by reason: `reason` or `kind` of their page record, or no-html."""
+    unlisted: int = 0
+    """Pages that are linked and not listed, whether they can be indexed or not."""
+    not_linked: int = 0
+    """Listed pages that no page read links to, home pages excluded."""
+    links: int = 0
+    """Pairs of a page read and a page near it that it links to without `nofollow`."""
+    nofollow: int = 0
+    """Pairs with `nofollow` links alone."""
+    offsite: int = 0
+    """Links to other sites, each target once for a page."""
+    max_depth: int | None = None
+    """Clicks to the farthest page; null if no home page was read."""
+    home_read: bool = False
+    """Whether the links of a home page were read, without which depths are unknown."""
+    cut: int = 0
+    """Pages read in part, since they are too large, have too many links or broke off."""
+    partial: str | None = None
+    """What ended following links early: max_pages or depth; null if nothing did."""
+
+
+@dataclass(slots=True)
 class Share:
     """A share of URLs, by those that were asked."""
 
@@ -431,6 +499,8 @@ class SummaryRecord:
     """Url records by `indexability`; empty if `verify` is off."""
     lastmod: Lastmods | None = None
     """How far the dates of all entries can be trusted; null where nothing was verified."""
+    graph: LinkGraph | None = None
+    """Totals of the links of pages; null without the argument `links`, or if the crawl ended early."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit, requests by
     address; and files that a rule could not judge, by rule."""
@@ -604,12 +674,21 @@ class FinalBatch(UrlBatch):
     __slots__ = ()
 
 
+@dataclass(slots=True)
+class PageBatch:
+    """Some page records: what travels through Scrapy."""
+
+    pages: list[PageRecord]
+
+
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
 """Lists that are written even if they are empty: an empty one says more than a missing one."""
 
-Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | SummaryRecord
+Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | PageRecord | SummaryRecord
 """What one row of a feed can be."""
-RECORDS: tuple[type, ...] = (UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, SummaryRecord)
+RECORDS: tuple[type, ...] = (
+    UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, PageRecord, SummaryRecord,
+)  # fmt: skip
 """The same as classes."""
 
 
@@ -621,4 +700,6 @@ def records(item: object) -> list[Any]:  # Any: a user's own items pass too
         return [row for record in item.urls for row in (record, *item.notes.findings([record]))]
     if isinstance(item, UrlEntry):
         return [item.plain()]
+    if isinstance(item, PageBatch):
+        return item.pages
     return [item, *item.findings] if isinstance(item, SitemapEnd) else [item]

@@ -143,7 +143,7 @@ def new_status(
         return None
     settings, head = crawler.settings, params.verify == "head"
     own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
-    sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"))
+    sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"), params.links != "no")
     asker = Asker(sender, Memo(), head, settings["BOT_NAME"], on_step)
     at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
     verifier = Verifier(asker, at_once, per_host, stopped)

@@ -50,8 +50,12 @@ ALL = "all"
 """Value of `findings`."""
 UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
+LINKS = ("no", "yes", "site")
+MAX_PAGES = 10_000
+"""Found pages that `links=site` requests at most unless the user says otherwise."""
 VERIFYING = Beside("verify", "nothing is verified", "with verify=head or verify=get")
 SAMPLING = Beside("sample", "no sample is drawn", "with sample")
+LINKING = Beside("links", "no links are followed", "with links=site")
 COMPARING = Beside("baseline", "there is nothing to compare with", "with baseline")
 
 
@@ -204,6 +208,18 @@ class Params:
             VERIFYING,
         )
     )
+    links: str = _field(
+        choice(
+            "links",
+            "no",
+            "read the links of pages: yes for the pages that are listed, site to fetch those that links lead to, too",
+            LINKS,
+            Use.ONE_SITE,
+        )
+    )
+    max_pages: int = _field(
+        number("max_pages", MAX_PAGES, "fetch so many unlisted pages at most", Use.ONE_SITE, LINKING)
+    )
     urls: str | None = _field(
         Argument(
             "urls",
@@ -320,7 +336,24 @@ class Params:
             for other, problem, accepted in ARGUMENTS[name].beside:
                 if other not in given:
                     raise ArgumentError(name, text, problem, accepted)
+        self._check_links()
         self._check_files()
+
+    def _check_links(self) -> None:
+        """Raise ArgumentError for arguments with which the links of pages are not read, or not of all pages."""
+        if self.links == "no" or self.links not in LINKS:
+            if self.max_pages != MAX_PAGES:
+                raise ArgumentError("max_pages", self.max_pages, LINKING.problem, LINKING.accepted)
+            return
+        if self.verify != "get":
+            problem = f"verify={self.verify} reads no page to its end"
+            raise ArgumentError("links", self.links, problem, "with verify=get")
+        if self.sample is not None:
+            raise ArgumentError(
+                "links", self.links, "a sample of pages links to no more than a sample", "without sample"
+            )
+        if self.links != "site" and "max_pages" in self.as_dict():
+            raise ArgumentError("max_pages", self.max_pages, LINKING.problem, LINKING.accepted)
 
     def _check_files(self) -> None:
         """Raise ArgumentError for conflicts between local files and other arguments."""

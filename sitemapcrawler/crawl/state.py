@@ -33,8 +33,18 @@ from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, FileTally, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import (
+    MAX_SITE_TIME,
+    FileTally,
+    FindingRecord,
+    PageBatch,
+    RobotsRecord,
+    UrlBatch,
+    UrlRecord,
+    records,
+)
 from sitemapcrawler.jobs.job import Job, OpenedJob
+from sitemapcrawler.jobs.links import Scope
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.choice import Choice
@@ -129,7 +139,10 @@ class Audit:
         )
         judge = Judge(plan.choice, per_rule)
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
-        on_step = job.records.reply if job is not None and job.folder is not None else None
+        on_step = None
+        if job is not None:  # without JOBDIR no run resumes, and replies need not be kept
+            reads_links = params.links != "no"
+            on_step = job.records.reply if job.folder is not None else job.records.links if reads_links else None
         status = new_status(crawler, params, policies, judge, stop.begun, on_step, verdicts.search_engine)
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
@@ -254,6 +267,21 @@ class Audit:
         if self.status is not None and "trust" in tally:
             self.status.trusts.restore(tally["trust"])
 
+    def link_scope(self) -> Scope:
+        """What of the link graph belongs to this crawl. A found page must pass `include` and `exclude`."""
+        params, engine = self.params, self.verdicts.search_engine
+        homes = sorted({f"{start}/" for start in self.starts if urls.is_web(start)})
+
+        def is_blocked(url: str) -> bool:
+            policy = self.policies.at(url)
+            return policy is not None and policy.status is not None and not policy.allows(url, engine)
+
+        def passes(url: str) -> bool:
+            included = params.include is None or params.include.search(url) is not None
+            return included and (params.exclude is None or params.exclude.search(url) is None)
+
+        return Scope(homes, engine, is_blocked, passes, params.max_pages)
+
     def note_failure(self) -> None:
         """Count an unexpected exception in our code."""
         self.internal_errors += 1
@@ -272,8 +300,10 @@ class Audit:
     async def unpacked(self, item: object) -> Sequence[object]:
         """The items to yield for an item: itself, or with SITEMAP_ITEMS=records the rows of a batch. That passes our
         own pipelines here; its rows then pass them untouched."""
-        if not isinstance(item, UrlBatch) or self.crawler.settings["SITEMAP_ITEMS"] != "records":
+        if self.crawler.settings["SITEMAP_ITEMS"] != "records" or not isinstance(item, (UrlBatch, PageBatch)):
             return [item]
+        if isinstance(item, PageBatch):
+            return item.pages
         try:
             for process in self.stages:
                 await process(item)

@@ -72,6 +72,11 @@ class Arguments(Protocol):
         ...
 
     @property
+    def links(self) -> str:
+        """no, yes or site: whether links of pages are read."""
+        ...
+
+    @property
     def judged_agents(self) -> Sequence[Agent]:
         """Crawlers for which robots.txt is checked."""
         ...

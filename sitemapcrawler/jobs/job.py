@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from scrapy.crawler import Crawler
@@ -25,12 +26,22 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.feeds.storages import leftover_parts, own_parts
-from sitemapcrawler.items import FINISHED, MAX_SITE_TIME, FinalBatch, FindingRecord, SummaryRecord
+from sitemapcrawler.items import (
+    FINISHED,
+    MAX_SITE_TIME,
+    FinalBatch,
+    FindingRecord,
+    LinkGraph,
+    PageBatch,
+    PageRecord,
+    SummaryRecord,
+)
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
+from sitemapcrawler.jobs.links import Links, Scope
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
 from sitemapcrawler.jobs.store import Store
@@ -49,6 +60,7 @@ from sitemapcrawler.urls.display import counted
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 STORE_LOST = "store"
 """Stop reason if the database can no longer be written or read."""
 MIXED = "several"
@@ -95,6 +107,8 @@ class Job:
         self.run: int = (store.get("run") or 0) + 1
         self.done = files_done(store) if self.run > 1 else {}
         """Files of earlier runs, by URL."""
+        self.graph: LinkGraph | None = None
+        """Totals of the link graph; None before it is counted."""
         self.holding = False
         """True if url records are held back until everything is read."""
         self._crawler = crawler
@@ -215,6 +229,22 @@ class Job:
         with self.store.transaction():
             self.store.insert("urls", [spool])
         spool.discard()
+
+    async def count_links(self, scope: Scope, why: str | None) -> AsyncIterator[PageBatch]:
+        """Count the links of all pages that were read, and yield a record of each page. Sets `graph`. `why`: what ended
+        following links early, if anything."""
+        links = Links(self.store, scope)
+        await self._writer.flush()
+        await self._writer.run(partial(with_memory, links.count, self.store.give_more_memory))
+        self.graph = await self._writer.run(partial(links.graph, why))
+        decode = msgspec.json.Decoder(PageRecord).decode
+        async for lines in self._writer.each(partial(self.store.lines, "pages")):
+            yield PageBatch(list(map(decode, lines)))
+
+    async def follow(self, work: Callable[[Links], T], links: Links) -> T | None:
+        """Run `work` on the link graph when everything is committed; None if the database failed."""
+        await self._writer.flush()
+        return await self._writer.run(partial(work, links))
 
     async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
         """Yield the findings of whole-site rules; if nothing has changed, those of the baseline. A stop interrupts the

@@ -45,7 +45,9 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
     stores, goes_on = settings.getbool("SITEMAP_STORE"), not params.fresh and _is_finished(folder)
     if params.baseline is not None and not stores and not goes_on:
         raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
-    needed |= params.baseline is not None or params.report is not None
+    if params.links != "no" and not stores and not goes_on:
+        raise ValueError(f"argument links={params.links!r}: needs a database; accepted: SITEMAP_STORE=True")
+    needed |= params.baseline is not None or params.report is not None or params.links != "no"
     if folder is None and not (stores and needed):
         return None
     if folder is not None and not goes_on:

@@ -25,6 +25,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
+from sitemapcrawler.jobs.links import LinkRows, found_row
 from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb
@@ -127,6 +128,7 @@ class Recorder:
         if such files are dropped at once."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
+        self._links = LinkRows()
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
     async def fresh(self, batch: JudgedBatch) -> None:
@@ -209,15 +211,26 @@ class Recorder:
 
     def reply(self, key: str, method: str, step: Step) -> None:
         """Add the result of a request for a listed URL."""
+        self.links(key, method, step)
         row = {
             "url": key,
             "method": method,
             "asked_at": _now(),
             **{name: getattr(step, name) for name in OF_A_STEP},
-            "step": step,
+            "step": step.without_links(),
         }
         with suppress(UnicodeEncodeError):  # a lone surrogate: a resumed job repeats the request
             self._writer.reply(self._reply_line(row) + b"\n")
+
+    def links(self, key: str, method: str, step: Step) -> None:
+        """Add the links of a page that was read. `key`: `urls.request_key` of its URL."""
+        if method == "GET":
+            for table, row in self._links.rows(key, step):
+                self._writer.put(table, row)
+
+    def found(self, record: UrlRecord) -> None:
+        """Add a page that was found by a link and requested."""
+        self._writer.put("found", found_row(record))
 
     def policy(self, origin: str, answer: dict[str, object]) -> None:
         """Add the result of fetching a robots.txt."""

@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FileTally, SitemapEnd, UrlBatch, UrlRecord
+from sitemapcrawler.items import FileTally, PageBatch, SitemapEnd, UrlBatch, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
@@ -166,7 +166,9 @@ class StoredBatch(UrlBatch):
         return self._count if self._urls is None else len(self._urls)
 
 
-PARTS = ("sitemaps", "findings", "robots")
+PARTS = ("sitemaps", "findings", "robots", "pages")
+OF_THE_END = ("robots", "pages")
+"""Those that each run creates again at its end."""
 """Tables of all other records, in the order of feeds."""
 OK = 200
 
@@ -213,8 +215,8 @@ class Asked:
 
     def others(self, table: str) -> str:
         """SQL condition for the records of another table to read back."""
-        if table == "robots" and not self.finished:  # this run creates them again
-            return "FALSE"
+        if table in OF_THE_END:
+            return "TRUE" if self.finished else "FALSE"
         condition = self.earlier
         if table == "sitemaps" and not self.finished:  # records of copied files have been sent
             condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {run_of_copy(self.run)})"
@@ -234,7 +236,11 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncItera
     for table in PARTS:
         decode: Callable[[str], object] = msgspec.json.Decoder(RECORDS[table]).decode
         async for lines in writer.each(partial(store.lines, table, asked.others(table))):
-            for record in map(decode, lines):
+            found = map(decode, lines)
+            if table == "pages":
+                yield PageBatch(list(found))  # type: ignore[arg-type]  # the table holds these
+                continue
+            for record in found:
                 yield record
 
 

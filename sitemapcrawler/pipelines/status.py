@@ -12,6 +12,7 @@ from scrapy.exceptions import DontCloseSpider
 from sitemapcrawler.items import FinalBatch, FreshBatch, JudgedBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.verification.following import Follower
 from sitemapcrawler.verification.status import Status
 
 DRAWN_AT_ONCE = 1000
@@ -24,6 +25,7 @@ class StatusPipeline(CrawlPipeline):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._drawing: asyncio.Future[None] | None = None
+        self._follower: Follower | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -32,7 +34,17 @@ class StatusPipeline(CrawlPipeline):
         return pipeline
 
     def open_spider(self) -> None:
-        self._status = self._audit.status
+        audit = self._audit
+        self._status = audit.status
+        if (
+            audit.status is not None
+            and audit.job is not None
+            and audit.params.links == "site"
+            and not audit.job.finished
+        ):
+            self._follower = Follower(
+                audit.status.verifier, audit.job, audit.link_scope, audit.stop.begun, audit.note_failure
+            )
 
     async def process_item(self, item: object) -> object:
         """Attach replies to url records. Those of a file that waits for its turn come again in a `JudgedBatch`; those
@@ -46,10 +58,16 @@ class StatusPipeline(CrawlPipeline):
                 self._status.conclude(item, file)
         return item
 
+    @property
+    def following_ended(self) -> str | None:
+        """What ended following links early: max_pages or depth; None if nothing did."""
+        return None if self._follower is None else self._follower.ended
+
     def idle(self) -> None:
-        """Verify the sample once everything is read; raises DontCloseSpider until it is done."""
-        if self._drawing is None and self._status is not None and self._status.holds:
-            self._drawing = asyncio.ensure_future(self._draw(self._status))
+        """Verify the sample, or follow links, once everything is read; raises DontCloseSpider until it is done."""
+        if self._drawing is None and self._status is not None and (self._status.holds or self._follower is not None):
+            follower = self._follower
+            self._drawing = asyncio.ensure_future(self._draw(self._status) if follower is None else follower.run())
             self._drawing.add_done_callback(self._look_again)
         if self._drawing is not None and not self._drawing.done():
             raise DontCloseSpider

@@ -74,6 +74,7 @@ class SummaryPipeline(CrawlPipeline):
 
     async def _conclude(self, audit: Audit, job: Job | None) -> SummaryRecord:
         """Send the remaining records; returns the summary."""
+        status = self._crawler.get_item_pipeline(StatusPipeline)
         if job is not None:
             audit.phase = "writing feeds"
             await job.flush()
@@ -86,6 +87,11 @@ class SummaryPipeline(CrawlPipeline):
                 return summary
         for record in audit.verdicts.records(audit.starts, audit.given_up):
             await audit.send_last(record)
+        if job is not None and audit.complete and audit.params.links != "no":
+            audit.phase = "counting links"
+            why = status.following_ended if status is not None else None
+            async for pages in job.count_links(audit.link_scope(), why):
+                await audit.send(pages)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
@@ -124,6 +130,7 @@ class SummaryPipeline(CrawlPipeline):
             bad=status.bad if status is not None else None,
             not_indexable=status.not_indexable if status is not None else None,
             indexability=dict(status.indexability) if status is not None else {},
+            graph=audit.job.graph if audit.job is not None else None,
             skipped={name: count for name, count in skipped.items() if count},
             only=audit.params.only,
             partial=audit.partial,

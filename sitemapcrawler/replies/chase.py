@@ -6,7 +6,7 @@ A `Chase` decides; a `Step` is the result of one of its requests, in a form that
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -248,6 +248,12 @@ class Step:
     """Why the page is a soft 404, if it is."""
     cut: str | None = None
     """truncated or too-large if the body is incomplete."""
+
+    def without_links(self) -> Step:
+        """Return the result without the links of the page, which are stored elsewhere."""
+        if self.page is None or self.page.links is None:
+            return self
+        return replace(self, page=replace(self.page, links=None))
 
     def advance(self, chase: Chase) -> Ask | Reply:
         """Pass this result to a chase; return its next request or reply."""

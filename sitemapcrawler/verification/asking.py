@@ -115,9 +115,11 @@ TOO_MANY = 429
 class Sender:
     """Sends requests. After `max_errors` failures in a row, the rest of a host's URLs are skipped as stopped."""
 
-    def __init__(self, crawler: Crawler, reads_pages: bool, max_errors: int) -> None:
-        """`reads_pages`: parse the head of pages fetched with GET; otherwise only the status counts."""
+    def __init__(self, crawler: Crawler, reads_pages: bool, max_errors: int, reads_links: bool = False) -> None:
+        """`reads_pages`: parse the head of pages fetched with GET; otherwise only the status counts. `reads_links`:
+        read their links too."""
         self._crawler = crawler
+        self._reads_links = reads_links
         self._reads_pages = reads_pages
         self._max_errors = max_errors
         self._meta = {"dont_redirect": True, "give_up_log_level": logging.DEBUG, **strict_meta(crawler.settings)}
@@ -125,7 +127,7 @@ class Sender:
 
     async def send(self, url: str, method: str) -> Step:
         """Send a request and return the result; an exception is a result too."""
-        attempts, head = Attempts(), PageHead(wanted=self._reads_pages) if method == "GET" else None
+        attempts, head = Attempts(), PageHead(self._reads_pages, self._reads_links) if method == "GET" else None
         meta = {**self._meta, **attempts.meta(), **({} if head is None else head.meta())}
         if USUAL_URL.fullmatch(url):
             meta["verbatim_url"] = True
@@ -223,11 +225,12 @@ class Witnesses:
 
     async def _ask(self, home: str) -> Fingerprint | None:
         asked: dict[str, Step] = {}
-        nonsense = await self._fingerprint(nonsense_url(home, self._seed), asked)
+        nonsense = await self._fingerprint(nonsense_url(home, self._seed), asked, is_real=False)
         return None if nonsense is None else witness(nonsense, await self._fingerprint(home, asked))
 
-    async def _fingerprint(self, url: str, asked: dict[str, Step]) -> Fingerprint | None:
-        """The fingerprint of the page that a URL leads to; None unless it answers with 200.
+    async def _fingerprint(self, url: str, asked: dict[str, Step], is_real: bool = True) -> Fingerprint | None:
+        """The fingerprint of the page that a URL leads to; None unless it answers with 200. `is_real`: False for a
+        made-up URL, whose page is no page of the site, so that its links do not count.
         `asked`: results by key of URL, including the text of their pages."""
         chase, page = Chase(url, False), None
         step = chase.begin()
@@ -235,7 +238,7 @@ class Witnesses:
             key = urls.request_key(step.url)
             if key not in asked:
                 asked[key] = await self._send(step.url, step.method)
-                self._keep(step.url, asked[key])
+                self._keep(step.url, asked[key] if is_real else asked[key].without_links())
             answer = asked[key]
             page = answer.page if answer.status == OK else None
             step = answer.advance(chase)
@@ -337,7 +340,7 @@ class Asker:
         self._running[key] = done = asyncio.get_running_loop().create_future()
         try:
             step = self._witnesses.judge(url, await self._sender.send(url, method))
-            done.set_result(step)
+            done.set_result(step.without_links())
         finally:
             del self._running[key]
             done.cancel()
@@ -349,6 +352,6 @@ class Asker:
 
     def _keep(self, key: tuple[str, str], step: Step) -> None:
         if step.failure != Reason.STOPPED:
-            self._memo.put(*key, step)
+            self._memo.put(*key, step.without_links())
             if self._on_step is not None:
                 self._on_step(key[1], key[0], step)

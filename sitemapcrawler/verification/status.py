@@ -134,7 +134,7 @@ class Status:
         """Records by indexability."""
         self._scope = scope
         self._search_engine = search_engine
-        self._admission, self._verifier, self._asker, self._judge = admission, verifier, asker, judge
+        self._admission, self.verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
         self._done = False
@@ -246,12 +246,12 @@ class Status:
     @property
     def by_host(self) -> tuple[Counter[str], Counter[str]]:
         """URLs verified, and URLs waiting to be, by host."""
-        return self._verifier.checked, self._verifier.waiting
+        return self.verifier.checked, self.verifier.waiting
 
     @property
     def replies(self) -> Counter[str]:
         """URLs verified so far by kind of reply, unchecked ones by reason; `counts` follows batch by batch."""
-        return self._verifier.replies
+        return self.verifier.replies
 
     async def draw(self) -> list[tuple[FinalBatch, list[FindingRecord]]]:
         """Verify the sample. Returns all held records file by file, in order, with the findings on each file."""
@@ -259,7 +259,7 @@ class Status:
             return []
         self._done = True
         drawn = self._holding.draw()
-        await self._verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
+        await self.verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
         findings = {url: await self._settle(Drawn(url), notes) for url, notes in drawn.items()}
         for note in self._holding.left:
             if note.record.reply is None:
@@ -320,7 +320,7 @@ class Status:
             file.replies[kind_of(reply)] += 1
 
     async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
-        outcomes = await self._verifier.verify((one.loc for one in records), again=self._done)
+        outcomes = await self.verifier.verify((one.loc for one in records), again=self._done)
         canonicals = await self._canonicals(outcomes, file)
         for one in records:
             self._give(one, recorded(outcomes[one.loc]), file)
@@ -366,7 +366,7 @@ class Status:
         else:  # a list or a sample: the hosts of its own URLs
             hosts = set(map(urls.host_of, outcomes))
             wanted = [url for url in wanted if urls.host_of(url) in hosts]
-        return await self._verifier.verify(wanted) if wanted else {}
+        return await self.verifier.verify(wanted) if wanted else {}
 
     async def _ask_assets(
         self,
@@ -383,7 +383,7 @@ class Status:
             if not isinstance(outcomes[one.loc].reply, Unchecked)
             for role, url in assets(one)
         ]
-        replies = await self._verifier.verify((url for _, _, url in wanted), asset=True)
+        replies = await self.verifier.verify((url for _, _, url in wanted), asset=True)
         facts = (
             AssetFacts(
                 one,

@@ -8,11 +8,11 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
-VERSION = 4
+VERSION = 5
 """Version of the tables. Databases of other versions are refused."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
@@ -20,6 +20,7 @@ RECORDS: dict[str, type] = {
     CARRIED: UrlRecord,
     "findings": FindingRecord,
     "robots": RobotsRecord,
+    "pages": PageRecord,
 }
 """Tables that hold records. Their columns are the fields of the record."""
 ENTRY = "entry"
@@ -45,12 +46,40 @@ REPLIES = {
     "step": "JSON",
 }
 """One row per request for a listed URL, redirect, canonical or asset. `step` is the complete `replies.chase.Step`."""
+LINKS = {
+    "linking": {
+        "page": "UBIGINT",
+        "url": "VARCHAR",
+        "part": "INTEGER",
+        "followed": "UBIGINT[]",
+        "nofollow": "UBIGINT[]",
+        "offsite": "INTEGER",
+        "complete": "BOOLEAN",
+        "canonical": "UBIGINT",
+        "moved": "UBIGINT",
+    },
+    "linked": {"page": "UBIGINT", "url": "VARCHAR"},
+    "found": {
+        "page": "UBIGINT",
+        "url": "VARCHAR",
+        "kind": "VARCHAR",
+        "reason": "VARCHAR",
+        "status": "INTEGER",
+        "final_url": "VARCHAR",
+        "indexable": "BOOLEAN",
+        "indexability": "VARCHAR",
+    },
+}
+"""Tables of the link graph (`jobs.links`), in which a page is a number. `linking`: a page that was read, with the pages
+it links to, in parts of some links each; or a redirect, with its target in `moved`. `linked`: the URL of each target,
+perhaps repeated. `found`: pages that were requested because a page links to them."""
 OTHERS = {
     "replies": REPLIES,
     "job": {"name": "VARCHAR", "value": "JSON"},
     "files": {"sitemap": "VARCHAR", "run": "INTEGER", "digest": "VARCHAR", "tally": "JSON"},
     "children": {"sitemap": "VARCHAR", "loc": "VARCHAR", "lastmod_at": "VARCHAR"},
     "policies": {"origin": "VARCHAR", "asked_at": "TIMESTAMP", "answer": "JSON"},
+    **LINKS,
 }
 """Tables without records, which a job needs to resume."""
 VIEWS = {

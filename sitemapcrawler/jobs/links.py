@@ -1,0 +1,383 @@
+"""The link graph of a crawl: stores the links of each page that is read, and counts them in SQL when all are read.
+
+A page is a number: a digest of its page key, the key by which rules find pages that are listed twice. The links of a
+page enter the database in the transaction of its reply, so a killed crawl neither loses nor repeats any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import LinkGraph, UrlRecord
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, OtherScheme, Step, target
+from sitemapcrawler.replies.indexability import Indexability, names_other
+from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.sites import CURRENT
+
+DIGEST_BYTES = 8
+"""Bytes of a page's number. Among ten million pages, two share one with a probability of 3 in a million."""
+PART = 1_000
+"""Links in a row: DuckDB handles 2,048 rows at a time, however long they are."""
+MAX_KNOWN = 200_000
+"""Targets whose URL is known to be stored already, some 20 MB. Menus link to the same pages from every page."""
+AT_ONCE = 10_000
+"""Rows that pass through Python at once."""
+EXAMPLES = 3
+"""Linking pages named for each page."""
+MAX_CLICKS = 100
+"""Clicks from the home page at which the crawl along links ends: calendars have a next page without end."""
+MAX_VARIANTS = 100
+"""Found pages requested that differ in nothing but their query: filters and session ids multiply a page."""
+FAR = 1_000_000
+"""Depth of pages that cannot be reached, to sort them last."""
+FETCHED = "kind <> 'unchecked'"
+
+
+def number_of(url: str) -> int:
+    """Return the number of the page at a URL."""
+    key = page_key(urls.request_key(url))
+    return int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest(), "big")
+
+
+def is_near(url: str, other: str) -> bool:
+    """True for hosts that are equal or share their last two labels, so that they may belong to one site."""
+    host, there = urls.host_of(url), urls.host_of(other)
+    return host == there or (host[-1:].isalpha() and host.rsplit(".", 2)[-2:] == there.rsplit(".", 2)[-2:])
+
+
+class LinkRows:
+    """Turns replies into rows of the tables `linking` and `linked`."""
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+
+    def rows(self, url: str, step: Step) -> Iterator[tuple[str, dict[str, object]]]:
+        """Yield (table, row) for the links of a page, or the target of a redirect. `url`: of the request."""
+        moved = _moved(url, step)
+        if moved is not None:
+            yield from self._targets([moved], [number_of(moved)])
+            yield "linking", {"page": number_of(url), "url": url, "part": 0, "moved": number_of(moved)}
+        page = step.page
+        if page is None or page.links is None or step.status is None or not 200 <= step.status < 300:
+            return
+        near = [
+            [target for target in found if is_near(url, target)] for found in (page.links.followed, page.links.nofollow)
+        ]
+        numbers = [list(map(number_of, found)) for found in near]
+        for found, targets in zip(near, numbers, strict=True):
+            yield from self._targets(found, targets)
+        followed = list(dict.fromkeys(numbers[0]))
+        nofollow = list(dict.fromkeys(numbers[1]).keys() - set(followed))
+        facts: dict[str, object] = {
+            "complete": page.links.complete and step.cut is None,
+            "offsite": len(page.links.followed) + len(page.links.nofollow) - sum(map(len, near)),
+        }
+        if page.canonical is not None and names_other(page.canonical, page.url) and is_near(url, page.canonical):
+            facts["canonical"] = number_of(page.canonical)
+        for start in range(0, max(len(followed), len(nofollow), 1), PART):
+            part = {"followed": followed[start : start + PART], "nofollow": sorted(nofollow)[start : start + PART]}
+            yield "linking", {"page": number_of(url), "url": url, "part": start // PART, **part, **facts}
+            facts = {}
+
+    def _targets(self, found: Sequence[str], numbers: Sequence[int]) -> Iterator[tuple[str, dict[str, object]]]:
+        for url, number in zip(found, numbers, strict=True):
+            if number not in self._known:
+                if len(self._known) >= MAX_KNOWN:
+                    self._known.clear()
+                self._known.add(number)
+                yield "linked", {"page": number, "url": url}
+
+
+def _moved(url: str, step: Step) -> str | None:
+    if step.status not in REDIRECTS:
+        return None
+    try:
+        return target(next(iter(step.headers.get("location", ())), None), url)
+    except (NoTarget, OtherScheme):
+        return None
+
+
+ONCE = "rowid IN (SELECT min(rowid) FROM linking GROUP BY page, part)"
+"""SQL that is true for each row of `linking` but repeated ones: a page is requested again if the memo was lost."""
+LISTED = f"SELECT rowid, loc FROM urls WHERE {CURRENT}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which pages belong to the graph, and which of them may be requested."""
+
+    homes: Sequence[str]
+    """Home pages, from which clicks are counted."""
+    search_engine: str
+    """Crawler that decides whether a page is indexable."""
+    is_blocked: Callable[[str], bool]
+    """True for a URL that robots.txt blocks for that crawler."""
+    passes: Callable[[str], bool] = lambda url: True
+    """False for a found URL that the arguments leave out."""
+    max_pages: int = 0
+    """Found pages to request."""
+
+    @property
+    def sites(self) -> frozenset[str]:
+        """Sites of the home pages."""
+        return frozenset(map(urls.site_of, self.homes))
+
+
+class Links:
+    """The link graph in the database of a job. Use it in the writing thread only."""
+
+    def __init__(self, store: Store, scope: Scope) -> None:
+        self._store = store
+        self._scope = scope
+        self._depth = 0
+
+    @property
+    def depth(self) -> int:
+        """Clicks from the home pages that were gone."""
+        return self._depth
+
+    # Following links, breadth first.
+
+    def begin(self) -> None:
+        """Start at the home pages."""
+        self._number_listed()
+        self._store.execute("CREATE OR REPLACE TEMP TABLE link_depths (page UBIGINT, depth INTEGER)")
+        homes = self._homes()
+        rows = [{"page": number_of(url), "url": url} for url in homes]
+        with self._store.transaction():
+            self._store.insert_rows("linked", rows)
+        self._store.execute(
+            "INSERT INTO link_depths SELECT DISTINCT unnest(?::UBIGINT[]), 0", [[r["page"] for r in rows]]
+        )
+        self._depth = 0
+
+    def _homes(self) -> list[str]:
+        """The home pages, with those in other spellings of their sites that were read."""
+        read = self._store.execute("SELECT DISTINCT url FROM linking WHERE regexp_full_match(url, 'https?://[^/?#]+/')")
+        known = [url for (url,) in read if urls.site_of(url) in self._scope.sites]
+        return list(dict.fromkeys([*self._scope.homes, *known]))
+
+    def _number_listed(self) -> None:
+        """Number the listed pages: temporary table `link_listed`."""
+        execute = self._store.execute
+        execute("CREATE OR REPLACE TEMP TABLE link_listed (page UBIGINT, entry BIGINT)")
+        last = -1
+        while rows := execute(f"{LISTED} AND rowid > {last} ORDER BY rowid LIMIT {AT_ONCE}"):
+            execute(
+                "INSERT INTO link_listed SELECT unnest(?::UBIGINT[]), unnest(?::BIGINT[])",
+                [[number_of(url) for _, url in rows], [entry for entry, _ in rows]],
+            )
+            last = rows[-1][0]
+
+    def deeper(self) -> bool:
+        """Go one click further. Returns False if no more pages can be reached."""
+        self._close()
+        if self._depth >= MAX_CLICKS:
+            return False
+        added = self._store.execute(
+            f"""
+            INSERT INTO link_depths SELECT DISTINCT page, {self._depth + 1} FROM (
+                SELECT unnest(l.followed) AS page FROM linking l JOIN link_depths d USING (page)
+                WHERE d.depth = {self._depth}) n ANTI JOIN link_depths d USING (page)"""
+        )
+        self._depth += 1
+        return bool(added[0][0])
+
+    def _close(self) -> None:
+        """Give the targets of redirects the depth of what redirects to them."""
+        for _ in range(MAX_REDIRECTS):
+            [(added,)] = self._store.execute(
+                f"""
+                INSERT INTO link_depths SELECT DISTINCT page, {self._depth} FROM (
+                    SELECT l.moved AS page FROM linking l JOIN link_depths d USING (page)
+                    WHERE d.depth = {self._depth} AND l.moved IS NOT NULL) n ANTI JOIN link_depths d USING (page)"""
+            )
+            if not added:
+                return
+
+    def wanted(self) -> None:
+        """Collect the pages at this depth that are to be requested: temporary table `link_wanted`."""
+        self._store.execute(
+            f"""
+            CREATE OR REPLACE TEMP TABLE link_wanted AS
+            SELECT row_number() OVER (ORDER BY url) AS n, url FROM (
+                SELECT w.url FROM (
+                    SELECT page, min(url) AS url FROM link_depths JOIN linked USING (page)
+                    WHERE depth = {self._depth} GROUP BY page) w
+                ANTI JOIN link_listed l USING (page) ANTI JOIN found f USING (page)
+                LEFT JOIN (SELECT split_part(url, '?', 1) AS path, count(*) AS number FROM found GROUP BY path) o
+                    ON o.path = split_part(w.url, '?', 1)
+                QUALIFY row_number() OVER (PARTITION BY split_part(w.url, '?', 1) ORDER BY w.url)
+                    + coalesce(o.number, 0) <= {MAX_VARIANTS})"""
+        )
+
+    def take(self, first: int, many: int) -> list[str] | None:
+        """Return the URLs to request among `many` wanted ones from number `first`; None if there are no more."""
+        rows = self._store.execute(
+            "SELECT url FROM link_wanted WHERE n BETWEEN ? AND ? ORDER BY n", [first, first + many - 1]
+        )
+        if not rows:
+            return None
+        return [url for (url,) in rows if urls.site_of(url) in self._scope.sites and self._scope.passes(url)]
+
+    def left(self) -> int:
+        """Number of found pages that may still be requested."""
+        [(asked,)] = self._store.execute(f"SELECT count(DISTINCT page) FROM found WHERE {FETCHED}")
+        return max(0, self._scope.max_pages - int(asked))
+
+    # Counting, once all pages are read.
+
+    def count(self) -> None:
+        """Fill the table `pages`."""
+        store = self._store
+        with store.transaction():
+            store.execute("DELETE FROM pages")
+        self.begin()
+        while self.deeper():
+            pass
+        for statement in COUNTING:
+            store.execute(statement)
+        self._place_unlisted()
+        with store.transaction():
+            store.execute(f"INSERT INTO pages BY NAME ({PAGES})")
+        for table in TEMPORARY:
+            store.execute(f"DROP TABLE IF EXISTS temp.{table}")
+
+    def _place_unlisted(self) -> None:
+        """Select the unlisted pages on the sites of the crawl: temporary table `link_unlisted`."""
+        execute = self._store.execute
+        [(last,)] = execute("SELECT coalesce(max(n), 0) FROM link_others")
+        for first in range(1, last + 1, AT_ONCE):
+            rows = execute("SELECT page, url FROM link_others WHERE n BETWEEN ? AND ?", [first, first + AT_ONCE - 1])
+            near = [(page, url) for page, url in rows if urls.site_of(url) in self._scope.sites]
+            if near:
+                execute(
+                    "INSERT INTO link_unlisted "
+                    "SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), unnest(?::BOOLEAN[])",
+                    [[page for page, _ in near], [url for _, url in near],
+                     [self._scope.is_blocked(url) for _, url in near]],
+                )  # fmt: skip
+
+    def graph(self, why: str | None) -> LinkGraph:
+        """Sum up the table `pages`. `why`: what ended following links early, if anything."""
+        [(pages, read, unlisted, not_linked, links, deepest, home)] = self._store.execute(TOTALS)
+        [(offsite, nofollow, cut)] = self._store.execute(LINK_TOTALS)
+        unread: dict[str, int] = dict(self._store.execute(UNREAD))
+        return LinkGraph(
+            pages, read, unread, unlisted, not_linked, links, nofollow, offsite, deepest, bool(home), cut, why
+        )
+
+
+COUNTING = (
+    f"""
+    CREATE OR REPLACE TEMP TABLE link_aliases AS
+    WITH RECURSIVE moved AS (SELECT DISTINCT page, moved AS goal FROM linking WHERE moved IS NOT NULL),
+    ends(page, goal, hops) AS (
+        SELECT page, goal, 1 FROM moved
+        UNION SELECT e.page, m.goal, hops + 1 FROM ends e JOIN moved m ON m.page = e.goal WHERE hops < {MAX_REDIRECTS}),
+    named AS (SELECT DISTINCT page, canonical AS goal FROM linking WHERE canonical IS NOT NULL)
+    SELECT DISTINCT page, goal FROM (
+        SELECT page, goal FROM ends UNION ALL SELECT page, goal FROM named
+        UNION ALL SELECT e.page, n.goal FROM ends e JOIN named n ON n.page = e.goal)
+    WHERE page <> goal""",
+    """
+    CREATE OR REPLACE TEMP TABLE link_indirect AS
+    SELECT DISTINCT source, goal AS target FROM (
+        SELECT page AS source, unnest(followed) AS target FROM linking) l
+    JOIN link_aliases a ON a.page = l.target WHERE source <> goal""",
+    """
+    DELETE FROM link_indirect i USING (SELECT page, unnest(followed) AS target FROM linking) l
+    WHERE l.page = i.source AND l.target = i.target""",
+    f"""
+    CREATE OR REPLACE TEMP TABLE link_counts AS
+    SELECT target AS page, count(*) AS inlinks,
+           arg_min(source, (coalesce(depth, {FAR})::HUGEINT << 64) + source::HUGEINT, {EXAMPLES}) AS sources
+    FROM (
+        SELECT page AS source, unnest(followed) AS target FROM linking WHERE {ONCE}
+        UNION ALL SELECT source, target FROM link_indirect) l
+    LEFT JOIN link_depths d ON d.page = l.source
+    WHERE source <> target GROUP BY target""",
+    f"""
+    CREATE OR REPLACE TEMP TABLE link_nofollow AS
+    SELECT target AS page, count(*) AS inlinks FROM (
+        SELECT page AS source, unnest(nofollow) AS target FROM linking WHERE {ONCE})
+    WHERE source <> target GROUP BY target""",
+    f"""
+    CREATE OR REPLACE TEMP TABLE link_read AS
+    SELECT page, any_value(url) AS url, sum(len(followed)) - count(*) FILTER (list_contains(followed, page)) AS outlinks
+    FROM linking WHERE moved IS NULL AND {ONCE} GROUP BY page""",
+    """
+    CREATE OR REPLACE TEMP TABLE link_examples AS
+    SELECT s.page, list(url ORDER BY nth) AS linked_from FROM (
+        SELECT page, unnest(sources) AS source, generate_subscripts(sources, 1) AS nth FROM link_counts) s
+    JOIN link_read r ON r.page = s.source GROUP BY s.page""",
+    """
+    CREATE OR REPLACE TEMP TABLE link_others AS
+    SELECT row_number() OVER (ORDER BY page) AS n, page, url FROM (
+        SELECT page, min(url) AS url FROM (
+            SELECT page, url FROM linked UNION ALL SELECT page, url FROM link_read
+            UNION ALL SELECT page, url FROM found) GROUP BY page) u
+    ANTI JOIN link_listed l USING (page)
+    WHERE page IN (SELECT page FROM link_counts UNION SELECT page FROM link_nofollow
+                   UNION SELECT page FROM link_read)""",
+    "CREATE OR REPLACE TEMP TABLE link_unlisted (page UBIGINT, url VARCHAR, blocked BOOLEAN)",
+)
+"""SQL statements that count links, in order."""
+TEMPORARY = (
+    "link_listed", "link_depths", "link_wanted", "link_aliases", "link_indirect", "link_counts", "link_nofollow",
+    "link_read", "link_examples", "link_others", "link_unlisted",
+)  # fmt: skip
+FACTS = """
+    FROM nodes n LEFT JOIN link_depths d USING (page) LEFT JOIN link_counts c USING (page)
+    LEFT JOIN link_nofollow o USING (page) LEFT JOIN link_read r USING (page) LEFT JOIN link_examples e USING (page)"""
+PAGES = f"""
+    WITH nodes AS (
+        SELECT l.page, u.loc AS url, TRUE AS listed, u.sitemap, u.reply.kind AS kind, u.reply.reason AS reason,
+               u.reply.status AS status, u.reply.final_url AS final_url, u.indexable, u.indexability
+        FROM (SELECT page, min(entry) AS entry FROM link_listed GROUP BY page) l JOIN urls u ON u.rowid = l.entry
+        UNION ALL
+        SELECT n.page, n.url, FALSE, NULL, coalesce(f.kind, 'unchecked'),
+               coalesce(f.reason, CASE WHEN n.blocked THEN 'blocked' WHEN f.kind IS NULL THEN 'not-listed' END),
+               f.status, f.final_url, CASE WHEN n.blocked THEN FALSE ELSE f.indexable END,
+               CASE WHEN n.blocked THEN '{Indexability.BLOCKED}'
+                    ELSE coalesce(f.indexability, '{Indexability.NOT_CHECKED}') END
+        FROM link_unlisted n LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page))
+    SELECT n.url, n.listed, n.sitemap, d.depth, coalesce(c.inlinks, 0) AS inlinks,
+           coalesce(o.inlinks, 0) AS nofollow_inlinks, coalesce(e.linked_from, []) AS linked_from, r.outlinks,
+           n.kind, n.reason, n.status, CASE WHEN n.final_url <> n.url THEN n.final_url END AS final_url,
+           n.indexable, n.indexability
+    {FACTS}
+    ORDER BY coalesce(d.depth, {FAR}), n.url"""
+"""SQL for the rows of `pages`, those nearest to the home page first."""
+TOTALS = """
+    SELECT count(*), count(outlinks), count(*) FILTER (NOT listed AND inlinks > 0),
+           count(*) FILTER (listed AND inlinks = 0 AND depth IS DISTINCT FROM 0), coalesce(sum(outlinks), 0)::BIGINT,
+           max(depth), count(*) FILTER (depth = 0 AND outlinks IS NOT NULL)
+    FROM pages"""
+LINK_TOTALS = f"""
+    SELECT coalesce(sum(offsite), 0)::BIGINT, coalesce(sum(len(nofollow)), 0)::BIGINT,
+           count(*) FILTER (NOT complete) FROM linking WHERE {ONCE}"""
+UNREAD = """
+    SELECT coalesce(reason, CASE WHEN kind = 'ok' THEN 'no-html' ELSE kind END) AS why, count(*) FROM pages
+    WHERE outlinks IS NULL GROUP BY why ORDER BY count(*) DESC, why"""
+"""SQL for the pages whose links are unknown, by reason."""
+
+
+def found_row(record: UrlRecord) -> dict[str, object]:
+    """The row of the table `found` for a page that was found by a link and requested."""
+    reply = record.reply
+    assert reply is not None  # it was verified
+    return {
+        "page": number_of(record.loc),
+        "url": record.loc,
+        "kind": reply.kind,
+        "reason": reply.reason,
+        "status": reply.status,
+        "final_url": reply.final_url,
+        "indexable": record.indexable,
+        "indexability": record.indexability,
+    }
