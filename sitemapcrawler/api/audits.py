@@ -23,8 +23,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 import msgspec
 
 from sitemapcrawler.api import child
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, PAGE, REPORT_FILES, SUMMARY, TABLES
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_LINKS, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.items import (
+    FindingRecord,
+    PageRecord,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlEntry,
+    UrlRecord,
+)
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import counted, inert, masked_argument
@@ -49,6 +57,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "findings": ("severity", "rule", "message", "url", "sitemap", "line"),
     "sitemaps": ("sitemap", "format", "outcome", "url_count", "error"),
     "robots": ("robots", "outcome", "status", "urls", "error"),
+    "pages": ("url", "listed", "depth", "inlinks", "indexability"),
 }
 """Fields that a notebook shows of each table."""
 MOMENT = "lastmod_at"
@@ -187,7 +196,9 @@ class RecordTable(Generic[Record]):
         self._decode = msgspec.json.Decoder(UrlRecord if kind is UrlEntry else kind).decode
 
     def __iter__(self) -> Iterator[Record]:
-        """Read the records."""
+        """Read the records; none of the link graph without the argument `links`."""
+        if self._is_missing:
+            return
         with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
             for line in lines:
                 record: object = self._decode(line)
@@ -197,8 +208,14 @@ class RecordTable(Generic[Record]):
         """Return the number of records."""
         return self._count
 
+    @property
+    def _is_missing(self) -> bool:
+        return self._name == OF_LINKS and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
+
     @cached_property
     def _count(self) -> int:
+        if self._is_missing:
+            return 0
         with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
             return sum(1 for _ in lines)
 
@@ -208,6 +225,9 @@ class RecordTable(Generic[Record]):
         Raises ImportError if pyarrow is not installed, or was not when the audit ran.
         """
         arrow, parquet = _needed("pyarrow"), self._path / f"{self._name}.{PARQUET}"
+        if self._is_missing:
+            empty: pyarrow.Table = arrow.table({})
+            return empty
         if not parquet.is_file():
             raise ImportError(f"{NEEDED['pyarrow']}, before the audit")
         table: pyarrow.Table = import_module("pyarrow.parquet").read_table(parquet)
@@ -283,6 +303,8 @@ class AuditResult:
         """The sitemap files: `SitemapRecord`s."""
         self.robots = RecordTable("robots", RobotsRecord, folder, temporary)
         """The robots.txt files: `RobotsRecord`s."""
+        self.pages = RecordTable("pages", PageRecord, folder, temporary)
+        """The pages as links show them: `PageRecord`s; empty without the argument `links`."""
 
     def __repr__(self) -> str:
         counts = counted(self.summary.urls, "URL"), counted(self.summary.sitemaps, "sitemap")

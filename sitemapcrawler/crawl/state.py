@@ -270,7 +270,7 @@ class Audit:
     def link_scope(self) -> Scope:
         """What of the link graph belongs to this crawl. A found page must pass `include` and `exclude`."""
         params, engine = self.params, self.verdicts.search_engine
-        homes = sorted({f"{start}/" for start in self.starts if urls.is_web(start)})
+        homes = sorted({f"{start}/" for start in self.starts - self.given_up if urls.is_web(start)})
 
         def is_blocked(url: str) -> bool:
             policy = self.policies.at(url)

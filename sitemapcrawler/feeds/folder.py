@@ -9,19 +9,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from sitemapcrawler.items import FindingRecord, JsonObject, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, JsonObject, PageRecord, RobotsRecord, SitemapRecord, UrlRecord
 
 PAGE = "report.html"
 """The report page. It is published last: if it exists, the report is complete."""
 SUMMARY = "summary.json"
 """The summary record. It is published first."""
 FEEDS: Mapping[str, type] = MappingProxyType(
-    {"urls": UrlRecord, "sitemaps": SitemapRecord, "findings": FindingRecord, "robots": RobotsRecord}
+    {
+        "urls": UrlRecord,
+        "sitemaps": SitemapRecord,
+        "findings": FindingRecord,
+        "robots": RobotsRecord,
+        "pages": PageRecord,
+    }
 )
 """Record type of each feed, by name without suffix."""
+OF_LINKS = "pages"
+"""The feed that only a crawl with the argument `links` has."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
-TABLES = ("audit.xlsx", "urls.csv", "findings.csv")
+TABLES = ("audit.xlsx", "urls.csv", "findings.csv", "pages.csv")
 """Tables for people, which the command `audit` writes."""
 REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""

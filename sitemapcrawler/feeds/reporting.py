@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, OF_LINKS, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of, local_path
 from sitemapcrawler.feeds.storages import (
@@ -235,14 +235,16 @@ def audit_files(settings: BaseSettings) -> list[str]:
     return [*TABLES, *(f"{feed}.{format}" for format in _written(settings)[-1:] for feed in FEEDS)]
 
 
-def add_feeds(settings: BaseSettings, folder: str) -> None:
+def add_feeds(settings: BaseSettings, folder: str, links: bool = False) -> None:
     """Add the feeds of a report in a folder to the settings: those in `REPORT_FILES`, or all records in each of
-    `FORMATS`. Options of other feeds do not apply to them."""
+    `FORMATS`. Options of other feeds do not apply to them. `links`: with those of the link graph."""
     feeds: dict[object, object] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
     formats = _written(settings)
     for name in settings.getlist(REPORT_FILES) or [f"{feed}.{format}" for format, feed in product(formats, FEEDS)]:
         feed, _, format = name.partition(".")
+        if feed == OF_LINKS and not links:
+            continue
         held = [FEEDS[feed]] if feed in FEEDS else None
         selected = {"item_classes": held} if held and exporter_of(format, exporters).selects_records else {}
         feeds[f"{REPORT}:{name}"] = {

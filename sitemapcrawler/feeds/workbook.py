@@ -26,9 +26,20 @@ from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import FeedOptions
-from sitemapcrawler.items import FindingRecord, RobotsRecord, Share, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.items import (
+    FindingRecord,
+    LinkGraph,
+    PageRecord,
+    RobotsRecord,
+    Share,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+    records,
+)
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
+from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
 from sitemapcrawler.urls.display import CUT, elapsed, percent
@@ -114,6 +125,19 @@ ROBOTS = (
     Column("problems", 40, lambda robots: robots.issues),
     Column("error", 50, lambda robots: robots.error),
 )
+LINKED = (
+    Column("url", 60, lambda page: page.url, is_link=True),
+    Column("listed", 8, lambda page: page.listed),
+    Column("depth", 8, lambda page: page.depth),
+    Column("inlinks", 9, lambda page: page.inlinks),
+    Column("nofollow_inlinks", 16, lambda page: page.nofollow_inlinks),
+    Column("outlinks", 9, lambda page: page.outlinks),
+    Column("status", 10, lambda page: page.status if page.status is not None else page.reason or page.kind),
+    Column("indexability", 16, lambda page: page.indexability),
+    Column("linked_from", 60, lambda page: page.linked_from),
+    Column("final_url", 40, lambda page: page.final_url),
+    Column("sitemap", 50, lambda page: page.sitemap),
+)
 SUMMARY = "Summary"
 """Name of the first sheet."""
 SUMMARY_WIDTHS = (36, 24, 16, 90)
@@ -123,12 +147,16 @@ TABLES: Mapping[type, tuple[str, Sequence[Column]]] = {
     FindingRecord: ("Problems", PROBLEMS),
     SitemapRecord: ("Sitemaps", SITEMAPS),
     RobotsRecord: ("Robots", ROBOTS),
+    PageRecord: ("Links", LINKED),
 }
 """{record type: name of its sheet, and columns}, in the order of the sheets."""
+ON_DEMAND = frozenset((PageRecord,))
+"""Record types that only some crawls have. Their sheet is added with the first record."""
 
 
 class WorkbookExporter(RecordExporter):
-    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots; other items are not written.
+    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps, Robots, and Links with the argument `links`;
+    other items are not written.
 
     `fields` names columns: a sheet that has none of them is left out. `item_classes` names the record types to write.
     There are no other `item_export_kwargs`; `encoding`, `indent` and `export_empty_fields` have no effect. Rows go to
@@ -149,6 +177,7 @@ class WorkbookExporter(RecordExporter):
         self._book: Any = None  # Any: a Workbook once exporting has started
         self._overview: Any = None  # Any: a Worksheet if there is a summary
         self._tables: dict[type, SheetTable] = {}
+        self._awaited: dict[type, tuple[str, Mapping[str, Column]]] = {}
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
         self._worst: dict[str, str] = {}
@@ -184,7 +213,9 @@ class WorkbookExporter(RecordExporter):
         for kind, (name, columns) in TABLES.items():
             own = {column.name: column for column in columns}
             shown = {title: own[field] for field, title in titles.items() if field in own} if titles else own
-            if kind in self._kinds and shown:
+            if kind in self._kinds and shown and kind in ON_DEMAND:
+                self._awaited[kind] = (name, shown)
+            elif kind in self._kinds and shown:
                 self._tables[kind] = SheetTable(self._book, name, shown)
 
     def export_item(self, item: object) -> None:
@@ -218,7 +249,10 @@ class WorkbookExporter(RecordExporter):
             self._book.close()
 
     def _table_of(self, record: object) -> SheetTable | None:
-        """Return the sheet of a record of a subclass, such as the end of a file."""
+        """Return the sheet of a record of a subclass, such as the end of a file, or one that is only now needed."""
+        if type(record) in self._awaited:
+            self._tables[type(record)] = table = SheetTable(self._book, *self._awaited.pop(type(record)))
+            return table
         return next((table for kind, table in self._tables.items() if isinstance(record, kind)), None)
 
     def _write_summary(self) -> None:
@@ -368,8 +402,16 @@ def summary_rows(
         yield from _by_rule(summary, listed, worst)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
+    yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
+
+
+def _graph(graph: LinkGraph) -> Iterator[Row]:
+    """Yield totals of the link graph, and how complete it is."""
+    yield "Pages that are linked and not listed", graph.unlisted
+    yield "Listed pages that no page links to", graph.not_linked
+    yield "Pages whose links were read", graph.read, None, " ".join(graph_in_words(graph))
 
 
 def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None, worst: Mapping[str, str]) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
@@ -21,6 +21,7 @@ from sitemapcrawler.report.model import (
     MAX_EXAMPLES,
     MAX_FINDINGS,
     MAX_LANGUAGES,
+    MAX_LINKED,
     MAX_MONTHS,
     MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
@@ -237,6 +238,28 @@ def languages(site: SiteFacts) -> dict[str, object]:
     return {"languages": found[:MAX_LANGUAGES], "language_count": len(found)}
 
 
+INDEXABLE = f"""
+    NOT listed AND inlinks > 0
+    AND ((indexable AND outlinks IS NOT NULL) OR indexability = '{Indexability.NOT_CHECKED}')"""
+NOT_LINKED = "listed AND inlinks = 0 AND depth IS DISTINCT FROM 0"
+DEPTHS = """
+    SELECT coalesce(depth, -1) AS clicks, count(*) FILTER (listed), count(*) FILTER (NOT listed) FROM pages
+    GROUP BY clicks ORDER BY clicks = -1, clicks"""
+_page = msgspec.json.Decoder(PageRecord).decode
+
+
+def links(site: SiteFacts) -> dict[str, object]:
+    """Pages that are linked and not listed, or listed and not linked, and clicks from the home page."""
+    pages = f"SELECT {json_line(PageRecord)} FROM pages WHERE"
+    unlisted = site.query(f"{pages} {INDEXABLE} ORDER BY inlinks DESC, url LIMIT {MAX_LINKED}")
+    found = {"unlisted": [_page(line) for (line,) in unlisted]}
+    not_linked = site.query(f"{pages} {NOT_LINKED} ORDER BY url LIMIT {MAX_LINKED}")
+    orphans = [_page(line) for (line,) in not_linked]
+    [(count,)] = site.query(f"SELECT count(*) FROM pages WHERE {INDEXABLE}")
+    depths = {clicks: numbers for clicks, *numbers in site.query(DEPTHS)}
+    return {**found, "not_linked": orphans, "unlisted_count": count, "depths": depths}
+
+
 Fields = Mapping[str, Any]  # Any: the class of the report states the types
 """{field: value} of the report."""
 Query = Callable[[SiteFacts], Fields]
@@ -257,6 +280,7 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "changed": changed,
         "changed_fields": changed_fields,
         "languages": languages,
+        **({"unlisted": links} if summary.graph is not None else {}),
     }
 
 

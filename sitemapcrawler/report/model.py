@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sitemapcrawler.items import UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import (
+    UNREAD,
+    FindingRecord,
+    PageRecord,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+)
 
 MAX_EXAMPLES = 500
 """Maximum number of findings shown per rule."""
@@ -27,6 +35,8 @@ MAX_CHANGED = 100
 """Maximum number of pages shown per kind of change."""
 MAX_NOT_INDEXABLE = 200
 """Maximum number of URLs shown that are not indexable."""
+MAX_LINKED = 200
+"""Maximum number of pages shown that are not listed, and that are not linked."""
 MAX_MONTHS = 360
 """Maximum number of months in `Report.months`, those with the most entries: thirty years."""
 
@@ -154,6 +164,14 @@ class Report:
     """At most `MAX_LANGUAGES`, by links."""
     language_count: int = 0
     """Number of languages, including those not shown."""
+    unlisted: Sequence[PageRecord] = ()
+    """At most `MAX_LINKED` pages that are linked, not listed, and indexable as far as known, by links."""
+    unlisted_count: int = 0
+    """Number of such pages, including those not shown."""
+    not_linked: Sequence[PageRecord] = ()
+    """At most `MAX_LINKED` listed pages that no page read links to."""
+    depths: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Numbers of listed and of unlisted pages, by clicks from the home page; -1 for pages that cannot be reached."""
     changes: Mapping[str, int] = field(default_factory=dict)
     """Entries added, removed, changed and unchanged since the baseline; empty without one."""
     changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)

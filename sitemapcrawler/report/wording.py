@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import READ, ReplyRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import READ, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import Report
@@ -357,6 +357,35 @@ def _no_robots(robots: Sequence[RobotsRecord]) -> str:
         return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
     why = next((f": {one.error}" for one in robots if one.error), "")
     return f"The site does not answer{why}."
+
+
+UNREAD_PAGES = {
+    "not-listed": "not listed, and so not requested",
+    "blocked": "blocked by robots.txt",
+    "off-site": "on another host",
+    "no-html": "no HTML",
+    "redirected": "redirected",
+    "stopped": "left out by an early end",
+}
+"""Why the links of a page are unknown, by reason in the summary; other reasons are kinds of replies."""
+GRAPH_ENDS = {"max_pages": "max_pages was reached", "depth": "pages lead on without end"}
+"""What ended following links early, by `partial` of the graph."""
+
+
+def graph(found: LinkGraph) -> list[str]:
+    """Sentences about how complete the link graph is."""
+    reasons = [f"{number:,} {UNREAD_PAGES.get(why, REPLIES.get(why, why))}" for why, number in found.unread.items()]
+    rest = f"; the others: {listed(reasons)}" if reasons else ""
+    share = percent(found.read, found.pages)
+    told = [f"The links of {found.read:,} of {counted(found.pages, 'known page')} ({share}) were read{rest}."]
+    if found.partial:
+        told.append(f"Links were not followed to the end: {GRAPH_ENDS.get(found.partial, found.partial)}.")
+    if found.cut:
+        told.append(f"{counted(found.cut, 'page was', 'pages were')} read in part.")
+    if not found.home_read:
+        told.append("No home page was read, so clicks are unknown.")
+    apart = f"{counted(found.nofollow, 'link')} with nofollow and {counted(found.offsite, 'link')} to other sites"
+    return [*told, f"{apart} do not count. Links made by JavaScript are not seen."]
 
 
 def _not_judged(report: Report) -> list[str]:

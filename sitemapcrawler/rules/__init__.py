@@ -31,6 +31,7 @@ FAMILIES = (
     "page",
     "site",
     "site_links",
+    "links",
 )
 """Modules with rules, in the order of the catalogue."""
 

@@ -64,7 +64,7 @@ class AuditSpider(Audited):
         if "_job" in kwargs:
             overwrite(crawler.settings, str(kwargs["_job"]))
         if plan.params.report is not None:
-            add_feeds(crawler.settings, plan.params.report)
+            add_feeds(crawler.settings, plan.params.report, plan.params.links != "no")
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.params = plan.params
         spider.audit = Audit.new(crawler, plan, spider.request)

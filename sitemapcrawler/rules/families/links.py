@@ -1,0 +1,75 @@
+"""Rules on the link graph, with the argument `links`: linked pages that are not listed, listed pages without links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
+from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
+from sitemapcrawler.urls import site_of
+from sitemapcrawler.urls.display import counted, quoted
+
+BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
+LINKS = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
+UNLISTED = f"""
+    SELECT url, inlinks, linked_from, indexable FROM pages
+    WHERE NOT listed AND inlinks > 0
+      AND ((indexable AND outlinks IS NOT NULL) OR indexability = '{Indexability.NOT_CHECKED}')
+    ORDER BY indexable DESC NULLS LAST, inlinks DESC, url"""
+"""SQL for unlisted pages that can be indexed, or may be, those with the most links first."""
+NOT_LINKED = f"""
+    SELECT min((f.file << {ROW_BITS}) + u.row) AS place, any_value(p.nofollow_inlinks) AS number
+    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN pages p ON p.url = u.loc
+    WHERE p.listed AND p.inlinks = 0 AND p.depth IS DISTINCT FROM 0 AND p.indexable IS NOT FALSE
+    GROUP BY p.url"""
+
+
+@rule(
+    "cross-not-in-sitemap", Severity.WARNING, BUILD, Needs.WHOLE_SITE,
+    also={"Screaming Frog": "URLs Not In Sitemap", "Lumar": "Primary Pages Not in Sitemaps"},
+)  # fmt: skip
+def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A page of the site is linked and can be indexed, and no sitemap lists it. Only with `links=yes` or `links=site`.
+
+    With `links=yes`, unlisted pages are not requested: what is found is a note then. Pages that robots.txt blocks, and
+    those that redirect, fail, forbid indexing or name another canonical are left out. So are links with `nofollow`.
+
+    Why: search engines find it by its links alone, later, and do not learn when it changes.
+    Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
+    Bad: the home page links to `https://example.com/prices`, which no sitemap lists
+    Good: an entry for `https://example.com/prices`
+    """
+    for url, inlinks, sources, indexable in site.query(UNLISTED):
+        if site_of(url) in site.whole_sites:
+            named = ", ".join(quoted(source) for source in sources)
+            such = "" if inlinks <= len(sources) else "such as "
+            text = (
+                f"{quoted(url)} is listed nowhere; {counted(inlinks, 'page links', 'pages link')} to it: {such}{named}"
+            )
+            if not indexable:
+                text += "; not verified, links=site requests it"
+            yield SiteMessage(text, severity=None if indexable else Severity.INFO, url=url, value=sources[0])
+
+
+@rule("cross-orphan-url", Severity.WARNING, LINKS, Needs.SITE, also={"Screaming Frog": "Orphan URLs"})
+def cross_orphan_url(site: SiteFacts) -> Iterator[SiteMessage]:
+    """No page that was read links to the listed page. Only with `links=yes` or `links=site`.
+
+    Home pages are left out, and pages that cannot be indexed. A link to a URL that redirects to the page counts, as far
+    as that was requested; links with `nofollow`, and links that scripts make, do not.
+
+    Why: search engines take a page without links for unimportant, and visitors do not find it.
+    Fix: Link to these pages from others, or remove them from the sitemap if they are out of date.
+    Bad: `https://example.com/offer-2019` in the sitemap, and in no menu, list or text
+    Good: a link from a page that can be reached from the home page
+    """
+    counts = list(site.query("SELECT count(outlinks), count(*) FROM pages"))
+    read, known = counts[0]
+    if not read:
+        return
+    site.need(FILES)
+    whole = f"{read:,}" if read == known else f"{read:,} of {known:,}"
+    for fault in site.faults(NOT_LINKED):
+        only = f", {counted(fault.number, 'page does', 'pages do')} with nofollow" if fault.number else ""
+        yield on_entry(fault, f"no page links to {quoted(fault.url)}{only}; {whole} pages were read")
