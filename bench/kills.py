@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.crawl.job_kinds import KINDS, MORE_KINDS, asked_again
 from tests.crawl.job_site import JobSite
-from tests.crawl.jobs import DATABASE, Job, Moment, Undisturbed
+from tests.crawl.jobs import KEPT, Job, Moment, Undisturbed
 
 ONCE_TO_FOUR_TIMES = (1, 1, 1, 2, 2, 3, 4)
 PHASES = ("any time", "at a request", "at a request", "at the end", "at the end", "after SIGTERM", "settled")
@@ -82,7 +82,7 @@ def faults(job: Job, known: Undisturbed) -> Iterator[str]:
         yield f"exit code {done.code}, not {known.crawl.code}: {done.log.splitlines()[-1:]}"
         return
     yield from job.differences(known.rows).splitlines()
-    if job.left != {DATABASE}:
+    if job.left != KEPT:
         yield f"left in the folder: {job.left}"
     if again := asked_again(job, known.asked):
         yield f"asked again: {again}"

@@ -390,7 +390,7 @@ class PageRecord:
     listed: bool = False
     """Whether a sitemap of this crawl lists it."""
     sitemap: str | None = None
-    """The first file that lists it."""
+    """The file that lists it, of several the first by name."""
     depth: int | None = None
     """Clicks from the home page along links that may be followed; null if it cannot be reached by the pages read."""
     inlinks: int = 0

@@ -155,8 +155,8 @@ ON_DEMAND = frozenset((PageRecord,))
 
 
 class WorkbookExporter(RecordExporter):
-    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps, Robots, and Links with the argument `links`;
-    other items are not written.
+    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots, and with the argument `links`
+    Links; other items are not written.
 
     `fields` names columns: a sheet that has none of them is left out. `item_classes` names the record types to write.
     There are no other `item_export_kwargs`; `encoding`, `indent` and `export_empty_fields` have no effect. Rows go to

@@ -308,7 +308,7 @@ COUNTING = (
     WHERE source <> target GROUP BY target""",
     f"""
     CREATE OR REPLACE TEMP TABLE link_read AS
-    SELECT page, any_value(url) AS url, sum(len(followed)) - count(*) FILTER (list_contains(followed, page)) AS outlinks
+    SELECT page, min(url) AS url, sum(len(followed)) - count(*) FILTER (list_contains(followed, page)) AS outlinks
     FROM linking WHERE moved IS NULL AND {ONCE} GROUP BY page""",
     """
     CREATE OR REPLACE TEMP TABLE link_examples AS
@@ -338,7 +338,10 @@ PAGES = f"""
     WITH nodes AS (
         SELECT l.page, u.loc AS url, TRUE AS listed, u.sitemap, u.reply.kind AS kind, u.reply.reason AS reason,
                u.reply.status AS status, u.reply.final_url AS final_url, u.indexable, u.indexability
-        FROM (SELECT page, min(entry) AS entry FROM link_listed GROUP BY page) l JOIN urls u ON u.rowid = l.entry
+        FROM (
+            SELECT page, min({{'file': u.sitemap, 'entry': l.entry}}).entry AS entry
+            FROM link_listed l JOIN urls u ON u.rowid = l.entry GROUP BY page) l
+        JOIN urls u ON u.rowid = l.entry
         UNION ALL
         SELECT n.page, n.url, FALSE, NULL, coalesce(f.kind, 'unchecked'),
                coalesce(f.reason, CASE WHEN n.blocked THEN 'blocked' WHEN f.kind IS NULL THEN 'not-listed' END),

@@ -40,6 +40,7 @@ KINDS = {
     "a tenth": Kind({**VERIFIED, "sample": "10%"}),
     "60 urls": Kind({**VERIFIED, "max_urls": "60"}, ONE_BY_ONE),
     "records": Kind(settings={"SITEMAP_ITEMS": "records"}),
+    "links": Kind({**VERIFIED, "links": "site"}),
 }
 """Kinds of jobs by name."""
 MORE_KINDS = {

@@ -26,6 +26,8 @@ KINDS = ("page", "page", "page", "gone", "moved", "hidden", "page", "canonical",
 """What every tenth page of a file is: its first name. `/moved/1` leads to `/page/1`, `/canonical/1` names that."""
 GONE = (404, 410, 403, 451)
 """Statuses of pages that are gone, in turn: none that is asked again."""
+FOUND = 40
+"""Pages that no sitemap lists, and that others link to."""
 MANY, FEW = 24, 8
 """Pages of a file."""
 Entry = Callable[[str, int], str]
@@ -61,6 +63,7 @@ def behind(sitemap: str) -> set[str]:
     """Paths that a crawl may ask for because of what a file lists: the pages, what they lead to, their images."""
     listed = LISTED.get(sitemap, [])
     others = {f"/page/{page.rpartition('/')[2]}" for page in listed}
+    others |= {f"/found/{number}" for number in range(FOUND)}
     return others.union(listed, (f"{page}{end}" for page in listed for end in (QUERY, *IMAGES)))
 
 
@@ -101,7 +104,9 @@ class JobSite(SiteServer):
         return wait
 
     def _routes(self) -> Iterator[tuple[str, Route]]:
-        yield "/", html(body="Home. " * 50)
+        yield "/", html(body="Home. " * 50 + anchors(page for pages in LISTED.values() for page in pages[:3]))
+        for number in range(FOUND):
+            yield f"/found/{number}", html(body=f"Found {number}. " * 60 + anchors([f"/found/{2 * number % FOUND}"]))
         yield "/robots.txt", robots(self.url(INDEX), rules=["Disallow: /private/"])
         top = [path for path in LISTED if not path.startswith("/deep/")]
         yield INDEX, index(*map(self.url, [*top, MISSING, DEEP]))
@@ -125,7 +130,8 @@ class JobSite(SiteServer):
     def _page(self, path: str) -> Iterator[tuple[str, Route]]:
         kind, number = PurePosixPath(path).parts[1:]
         other = f"/page/{number}"
-        usual = html(body=f"Page {number}. " + f"What stands on page {number} only. " * 20)
+        linked = anchors([other, f"/page/{int(number) + 1}", f"/moved/{number}", f"/found/{int(number) % FOUND}"])
+        usual = html(body=f"Page {number}. " + f"What stands on page {number} only. " * 20 + linked)
         special: dict[str, Route] = {
             "gone": Reply("", GONE[int(number) // 10 % len(GONE)]),
             "moved": moved(self.url(other), 301),
@@ -137,6 +143,11 @@ class JobSite(SiteServer):
             yield f"{path}{end}", usual
         if kind in ("moved", "canonical"):
             yield other, usual
+
+
+def anchors(paths: Iterable[str]) -> str:
+    """Links to these paths."""
+    return "".join(f'<a href="{path}">Next</a>' for path in paths)
 
 
 def document(entries: Iterable[str]) -> bytes:

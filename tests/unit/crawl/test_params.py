@@ -417,6 +417,8 @@ def test_every_argument_is_listed_with_default_and_help() -> None:
         "seed": "0",
         "verify_offsite": "no",
         "verify_assets": "no",
+        "links": "no",
+        "max_pages": "10000",
         "fresh": "no",
         "force": "no",
     }
@@ -648,3 +650,22 @@ def test_declared_argument_has_its_default() -> None:
 def test_argument_cannot_be_declared_twice() -> None:
     with pytest.raises(ValueError, match="two arguments are named max_urls"):
         declare(number("max_urls", None, "something else"))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"links": "yes"}, "verify=off reads no page to its end; accepted: beside verify=get"),
+        ({"links": "site", "verify": "head"}, "verify=head reads no page to its end; accepted: beside verify=get"),
+        ({"links": "yes", "verify": "get", "sample": "10%"}, "accepted: without sample"),
+        ({"links": "all", "verify": "get"}, "accepted: no, yes, site"),
+        ({"max_pages": "5"}, "accepted: beside links=site"),
+        ({"links": "yes", "verify": "get", "max_pages": "5"}, "accepted: beside links=site"),
+        ({"links": "no", "max_pages": "5"}, "accepted: beside links=site"),
+        ({"links": "site", "verify": "get", "max_pages": "0"}, "accepted: a whole number from 1"),
+    ],
+)
+def test_links_that_cannot_be_read(given: dict[str, str], told: str) -> None:
+    line = refusal(domain="e.com", **given)
+    assert told in line
+    assert len(line.splitlines()) == 1
