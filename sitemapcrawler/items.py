@@ -679,6 +679,7 @@ class PageBatch:
     """Some page records: what travels through Scrapy."""
 
     pages: list[PageRecord]
+    """The records."""
 
 
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})

@@ -115,11 +115,13 @@ CHOICES = {
     "verify": ["off", "head", "get"],
     "only": ["changes"],
     "findings": ["all"],
+    "links": ["no", "yes", "site"],
 }
 SWITCHES = {"offline", "verify_offsite", "verify_assets", "fresh", "force"}
 NUMBERS = {
     "max_urls": {"type": "integer", "minimum": 1},
     "max_sitemaps": {"type": "integer", "minimum": 1},
+    "max_pages": {"type": "integer", "minimum": 1},
     "max_depth": {"type": "integer", "minimum": 0},
     "max_time": {"type": "number", "exclusiveMinimum": 0},
     "seed": {"type": "integer", "minimum": 0, "maximum": MAX_SEED},
@@ -200,6 +202,8 @@ def test_defaults_are_those_without_an_argument() -> None:
 @pytest.mark.parametrize("name", NUMBERS)
 def test_bounds_are_those_of_the_argument(name: str) -> None:
     beside = {"domain": "e.com", "verify": "head", "sample": "5"}
+    if name == "max_pages":
+        beside = {"domain": "e.com", "verify": "get", "links": "site"}
     bounds = NUMBERS[name]
     low, high = bounds.get("minimum", 0), bounds.get("maximum")
     for fits in [low + 0.5 if "exclusiveMinimum" in bounds else low, *([high] if high else [])]:

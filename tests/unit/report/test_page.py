@@ -20,7 +20,7 @@ from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 ROOT = Path(__file__).parents[3]
-SECTIONS = ["health", "indexability", "fix", "where", "lastmod", "status", "robots", "languages", "changes", "crawl"]
+SECTIONS = ["health", "indexability", "fix", "where", "lastmod", "status", "robots", "languages", "links", "changes", "crawl"]
 MAX_PAGE = 4_000_000
 """Bytes of a page as full as it gets."""
 
@@ -51,6 +51,7 @@ def test_sections_without_data_say_why() -> None:
     assert "verify=head" in told["status"]
     assert "-a agents=search,ai" in told["robots"]
     assert "hreflang" in told["languages"]
+    assert "links=yes" in told["links"]
     assert "baseline=FOLDER" in told["changes"]
     assert not tree.xpath("//table | //figure")
 
