@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sitemapcrawler.feeds.folder import FEEDS, NAMES, PAGE, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, OF_LINKS, PAGE, SUMMARY, TABLES
 from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.report.model import MAX_EXAMPLES, MAX_FINDINGS, MIN_EXAMPLES, FileProblems, Report
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
 
 SEVERITIES = ("error", "warning", "info")
-FILES = NAMES - {*TABLES}
+FILES = NAMES - {*TABLES, *(f"{OF_LINKS}.{format}" for format in FORMATS)}
 """Files of a report."""
 Row = Mapping[str, Any]
 
@@ -59,6 +59,8 @@ class Folder:
         assert self.names == FILES
         assert self.summary["type"] == "summary"
         for feed, record in FEEDS.items():
+            if feed == OF_LINKS:
+                continue
             rows = self.rows(feed)
             assert {row["type"] for row in rows} <= {record().type}, feed
             assert len(rows) == pq.read_metadata(self.path / f"{feed}.parquet").num_rows, feed

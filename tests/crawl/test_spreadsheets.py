@@ -57,7 +57,8 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 def counts(done: Crawl) -> dict[str, int]:
-    return {name: len(done.of_type(kind)) for name, kind in SHEETS.items()}
+    numbers = {name: len(done.of_type(kind)) for name, kind in SHEETS.items()}
+    return {name: number for name, number in numbers.items() if number or name != "Links"}
 
 
 def listed(rows: list[dict[str, Any]]) -> Counter[str]:
