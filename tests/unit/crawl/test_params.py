@@ -655,13 +655,13 @@ def test_argument_cannot_be_declared_twice() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"links": "yes"}, "verify=off reads no page to its end; accepted: beside verify=get"),
-        ({"links": "site", "verify": "head"}, "verify=head reads no page to its end; accepted: beside verify=get"),
+        ({"links": "yes"}, "verify=off reads no page to its end; accepted: with verify=get"),
+        ({"links": "site", "verify": "head"}, "verify=head reads no page to its end; accepted: with verify=get"),
         ({"links": "yes", "verify": "get", "sample": "10%"}, "accepted: without sample"),
         ({"links": "all", "verify": "get"}, "accepted: no, yes, site"),
-        ({"max_pages": "5"}, "accepted: beside links=site"),
-        ({"links": "yes", "verify": "get", "max_pages": "5"}, "accepted: beside links=site"),
-        ({"links": "no", "max_pages": "5"}, "accepted: beside links=site"),
+        ({"max_pages": "5"}, "accepted: with links=site"),
+        ({"links": "yes", "verify": "get", "max_pages": "5"}, "accepted: with links=site"),
+        ({"links": "no", "max_pages": "5"}, "accepted: with links=site"),
         ({"links": "site", "verify": "get", "max_pages": "0"}, "accepted: a whole number from 1"),
     ],
 )

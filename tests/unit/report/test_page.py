@@ -20,7 +20,19 @@ from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 ROOT = Path(__file__).parents[3]
-SECTIONS = ["health", "indexability", "fix", "where", "lastmod", "status", "robots", "languages", "links", "changes", "crawl"]
+SECTIONS = [
+    "health",
+    "indexability",
+    "fix",
+    "where",
+    "lastmod",
+    "status",
+    "robots",
+    "languages",
+    "links",
+    "changes",
+    "crawl",
+]
 MAX_PAGE = 4_000_000
 """Bytes of a page as full as it gets."""
 
