@@ -28,6 +28,8 @@ AT_ONCE = 10_000
 """Rows that pass through Python at once."""
 EXAMPLES = 3
 """Linking pages named for each page."""
+BUCKET = 500_000
+"""Links counted by one query, which bounds its memory."""
 MAX_CLICKS = 100
 """Clicks from the home page at which the crawl along links ends: calendars have a next page without end."""
 MAX_VARIANTS = 100
@@ -241,6 +243,12 @@ class Links:
             pass
         for statement in COUNTING:
             store.execute(statement)
+        [(links,)] = store.execute("SELECT coalesce(sum(len(followed)), 0) FROM linking")
+        buckets = int(links) // BUCKET + 1
+        for bucket in range(buckets):
+            store.execute(COUNT.format(buckets=buckets, bucket=bucket))
+        for statement in NAMING:
+            store.execute(statement)
         self._place_unlisted()
         with store.transaction():
             store.execute(f"INSERT INTO pages BY NAME ({PAGES})")
@@ -292,29 +300,37 @@ COUNTING = (
     """
     DELETE FROM link_indirect i USING (SELECT page, unnest(followed) AS target FROM linking) l
     WHERE l.page = i.source AND l.target = i.target""",
+    "CREATE OR REPLACE TEMP TABLE link_counts (page UBIGINT, inlinks BIGINT, sources INTEGER[])",
     f"""
-    CREATE OR REPLACE TEMP TABLE link_counts AS
-    SELECT target AS page, count(*) AS inlinks,
-           arg_min(source, (coalesce(depth, {FAR})::HUGEINT << 64) + source::HUGEINT, {EXAMPLES}) AS sources
-    FROM (
-        SELECT page AS source, unnest(followed) AS target FROM linking WHERE {ONCE}
-        UNION ALL SELECT source, target FROM link_indirect) l
-    LEFT JOIN link_depths d ON d.page = l.source
-    WHERE source <> target GROUP BY target""",
+    CREATE OR REPLACE TEMP TABLE link_ranks AS
+    SELECT page, row_number() OVER (ORDER BY coalesce(depth, {FAR}), page)::INTEGER AS rank
+    FROM (SELECT DISTINCT page FROM linking WHERE moved IS NULL) l LEFT JOIN link_depths d USING (page)""",
     f"""
     CREATE OR REPLACE TEMP TABLE link_nofollow AS
     SELECT target AS page, count(*) AS inlinks FROM (
         SELECT page AS source, unnest(nofollow) AS target FROM linking WHERE {ONCE})
     WHERE source <> target GROUP BY target""",
+    "CREATE OR REPLACE TEMP TABLE link_unlisted (page UBIGINT, url VARCHAR, blocked BOOLEAN)",
+)
+"""SQL statements that prepare the counts, in order."""
+COUNT = f"""
+    INSERT INTO link_counts
+    SELECT target, count(*), min(rank, {EXAMPLES}) FROM (
+        SELECT page AS source, unnest(followed) AS target FROM linking WHERE {ONCE}
+        UNION ALL SELECT source, target FROM link_indirect) l
+    JOIN link_ranks k ON k.page = l.source
+    WHERE source <> target AND target % {{buckets}} = {{bucket}} GROUP BY target"""
+"""SQL that counts the links to a part of the pages. DuckDB keeps the examples of all pages of a query in memory."""
+NAMING = (
     f"""
     CREATE OR REPLACE TEMP TABLE link_read AS
     SELECT page, min(url) AS url, sum(len(followed)) - count(*) FILTER (list_contains(followed, page)) AS outlinks
     FROM linking WHERE moved IS NULL AND {ONCE} GROUP BY page""",
     """
     CREATE OR REPLACE TEMP TABLE link_examples AS
-    SELECT s.page, list(url ORDER BY nth) AS linked_from FROM (
-        SELECT page, unnest(sources) AS source, generate_subscripts(sources, 1) AS nth FROM link_counts) s
-    JOIN link_read r ON r.page = s.source GROUP BY s.page""",
+    SELECT s.page, list(url ORDER BY rank) AS linked_from FROM (
+        SELECT page, unnest(sources) AS rank FROM link_counts) s
+    JOIN link_ranks k USING (rank) JOIN link_read r ON r.page = k.page GROUP BY s.page""",
     """
     CREATE OR REPLACE TEMP TABLE link_others AS
     SELECT row_number() OVER (ORDER BY page) AS n, page, url FROM (
@@ -324,12 +340,11 @@ COUNTING = (
     ANTI JOIN link_listed l USING (page)
     WHERE page IN (SELECT page FROM link_counts UNION SELECT page FROM link_nofollow
                    UNION SELECT page FROM link_read)""",
-    "CREATE OR REPLACE TEMP TABLE link_unlisted (page UBIGINT, url VARCHAR, blocked BOOLEAN)",
 )
-"""SQL statements that count links, in order."""
+"""SQL statements that give pages and examples their URLs, in order."""
 TEMPORARY = (
-    "link_listed", "link_depths", "link_wanted", "link_aliases", "link_indirect", "link_counts", "link_nofollow",
-    "link_read", "link_examples", "link_others", "link_unlisted",
+    "link_listed", "link_depths", "link_wanted", "link_aliases", "link_indirect", "link_counts", "link_ranks",
+    "link_nofollow", "link_read", "link_examples", "link_others", "link_unlisted",
 )  # fmt: skip
 FACTS = """
     FROM nodes n LEFT JOIN link_depths d USING (page) LEFT JOIN link_counts c USING (page)
