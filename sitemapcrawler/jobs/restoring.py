@@ -167,9 +167,9 @@ class StoredBatch(UrlBatch):
 
 
 PARTS = ("sitemaps", "findings", "robots", "pages")
+"""Tables of all other records, in the order of feeds."""
 OF_THE_END = ("robots", "pages")
 """Those that each run creates again at its end."""
-"""Tables of all other records, in the order of feeds."""
 OK = 200
 
 
