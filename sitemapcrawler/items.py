@@ -589,6 +589,9 @@ class Note:
     """How many of the findings are in the job's database."""
     place: int = 0
     """Which entry of its file it is, counted from 0, where entries are held back."""
+    source: str | None = None
+    """The entry's text in the document, where the reader keeps it (`Document.keep_source`); None for an entry that
+    could only be read after a repair, or that depends on elements around it."""
 
     @property
     def element(self) -> Element | None:

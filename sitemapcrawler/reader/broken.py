@@ -123,6 +123,8 @@ class BrokenText:
         if kept is not None:
             kept.loc, kept.loc_raw = entries.locate(kept.loc, kept.line)
             self._builder.records.append(kept)
+        elif self._faults.losses is not None:
+            self._faults.lose(rule_of(piece, fault.start()), place[0], piece.strip())
         self._faults.leave_out(int(kept is None))
         at = fault.start()
         self.add(rule_of(piece, at), ILLEGAL + outcome([kept]), piece, at, place, kept)

@@ -53,7 +53,8 @@ class Document:
 
     `url` is the address that records carry; relative URLs are resolved against `base` (the URL after redirects). `cut`
     says why the bytes are incomplete, if known. With `keep_elements`, url records other than plain ones carry the
-    element they were built from.
+    element they were built from. With `keep_source`, the notes on url records keep their text, and `faults.losses` what
+    was left out; clear it after each list of records.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Document:
         limits: Limits = DEFAULT_LIMITS,
         cut: str | None = None,
         keep_elements: bool = False,
+        keep_source: bool = False,
     ) -> None:
         self.url = url
         self.format = UNKNOWN.name
@@ -86,6 +88,9 @@ class Document:
         self.compressed = False
         """True if the bytes were gzip."""
         self.faults = Faults(limits.faults_kept)
+        if keep_source:
+            self.faults.losses = []
+        self._keep_source = keep_source
         self._base = base or url
         self._limits = limits
         self._cut = cut
@@ -208,6 +213,7 @@ class Document:
     def _xml(self, head: DocumentHead, text: str, line: int, texts: Iterator[str]) -> Iterator[list[Entry]]:
         format = FORMATS[head.format]
         entries = format.entries(self.url, self._base, self.faults, head.attributes)
+        entries.keep_source = self._keep_source
         self.ignored = entries.ignored
         self._builder = entries
         entries.expected = format.protocol_entry

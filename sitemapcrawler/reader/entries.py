@@ -161,6 +161,8 @@ class EntryBuilder:
         """Notes on records that have not been yielded."""
         self.ignored: IgnoredElements = {}
         """Extension elements in wrong namespaces."""
+        self.keep_source = False
+        """True if the notes keep the text of entries."""
         self.extended = type(self) is not EntryBuilder
         """True once an entry may have objects of an extension; from the start in other formats."""
 

@@ -41,6 +41,24 @@ class Fault:
     """URL of the entry that contains the fault; None outside entries and in one that was left out."""
 
 
+UNEXPLAINED = "doc-xml-malformed"
+"""Rule of a loss for which no fault of its own was noted."""
+MAX_LOST = 10_000
+"""Characters of a lost entry that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """An entry, line or element that was left out while reading."""
+
+    rule: str
+    """The fault that is the reason."""
+    line: int | None
+    """Line on which it begins, counted from 1."""
+    text: str
+    """Its text, shortened; empty if unknown."""
+
+
 class Faults:
     """Faults of one document: complete counts, and up to `MAX_KEPT` of each kind in full, or `kept` if that is more."""
 
@@ -53,6 +71,8 @@ class Faults:
         """True if some bytes did not fit the encoding and became U+FFFD."""
         self.in_entries = False
         """True if some entries that were read have faults."""
+        self.losses: list[Loss] | None = None
+        """Entries left out since this list was cleared; None unless `Document.keep_source`."""
         self._kept: list[Fault] = []
         self.recent: list[tuple[str, int | None]] = []
         """Rules of the faults since this list was cleared, up to `MAX_KEPT`, each with its index among those kept."""
@@ -79,6 +99,11 @@ class Faults:
     def leave_out(self, entries: int = 1) -> None:
         """Count entries that cannot be trusted."""
         self.lost += entries
+
+    def lose(self, rule: str, line: int | None, text: str) -> None:
+        """Keep what was left out, if losses are kept. `rule`: the fault; None was noted if it is empty."""
+        if self.losses is not None:
+            self.losses.append(Loss(rule or (self.recent[-1][0] if self.recent else UNEXPLAINED), line, text[:MAX_LOST]))
 
     def place(self, url: str) -> list[str]:
         """Attribute the `recent` faults to the entry with this URL; return their rules."""

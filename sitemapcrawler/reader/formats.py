@@ -143,6 +143,7 @@ def read_text(texts: Iterable[str], entries: EntryBuilder, faults: Faults) -> It
         rest = rest[: MAX_LINE + 1]  # enough to see that it is too long
     if rest and faults.first(*CUT_BYTES):
         faults.add("txt-cut-line", "the last line is cut and was left out", number + 1, value=rest)
+        faults.lose("txt-cut-line", number + 1, rest)
         return
     yield list(_records(rest, number + 1, entries, faults))
 
@@ -150,16 +151,19 @@ def read_text(texts: Iterable[str], entries: EntryBuilder, faults: Faults) -> It
 def _records(line: str, number: int, entries: EntryBuilder, faults: Faults) -> Iterator[UrlRecord]:
     if len(line) > MAX_LINE:
         faults.add("txt-not-url-line", f"a line of more than {MAX_LINE} characters", number, value=line)
+        faults.lose("txt-not-url-line", number, line)
         return
     line = line.strip().strip("\ufeff")
     if not line:
         return
     if line.startswith(COMMENT):
         faults.add("txt-not-url-line", "a comment: a text sitemap holds URLs only", number, value=line)
+        faults.lose("txt-not-url-line", number, line)
         return
     fields = [field for field in SEPARATOR.split(line) if field]
     if not fields or not URL.fullmatch(fields[0]):
         faults.add("txt-not-url-line", "a line that is no URL", number, value=line)
+        faults.lose("txt-not-url-line", number, line)
         return
     split = fields[0] != line.split()[0]
     records = [_record(field, number, split, entries) for field in fields if URL.fullmatch(field)]

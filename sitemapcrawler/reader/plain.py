@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import Notes, UrlRecord
 from sitemapcrawler.reader.dates import utc_of_plain
 from sitemapcrawler.reader.entries import Entry
 
@@ -37,12 +37,18 @@ BLANK = re.compile(r"[ \t\n]*+")
 
 
 def read_plain(
-    text: str, position: int, line: int, sitemap: str, records: list[Entry], padded: list[tuple[UrlRecord, int]]
+    text: str,
+    position: int,
+    line: int,
+    sitemap: str,
+    records: list[Entry],
+    padded: list[tuple[UrlRecord, int]],
+    notes: Notes | None = None,
 ) -> tuple[int, int]:
     """Append consecutive plain entries from `position` on to `records`; return the position and line where they end.
 
     White space around entries is skipped, even if there are none. Entries with white space around their URL also go to
-    `padded`, with the line of their `<loc>`.
+    `padded`, with the line of their `<loc>`. `notes`: where to keep the text of each entry; None not to.
     """
     match = ENTRY.match
     append = records.append
@@ -61,6 +67,8 @@ def read_plain(
             if priority is not None:
                 record.priority = float(priority)
             append(record)
+            if notes is not None:
+                notes.on(record).source = entry[0]
             end = entry.end()
             line += text.count("\n", position, end)
             position = end
@@ -70,6 +78,8 @@ def read_plain(
             return position, line
         record = _record(sitemap, line, *entry.groups())
         append(record)
+        if notes is not None:
+            notes.on(record).source = entry[0]
         padded.append((record, line + text.count("\n", position, text.index("<loc>", position))))
         end = entry.end()
         line += text.count("\n", position, end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html.entities import html5
@@ -235,6 +235,8 @@ class Builder:
         self.keep_elements = keep_elements
         self.records: list[Entry] = []
         """Records since the last `take`."""
+        self.source: Callable[[], str | None] = lambda: None
+        """Returns the text of the element that the strict parser read last; None if it depends on others around it."""
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 
@@ -245,8 +247,9 @@ class Builder:
 
     def build(self, element: Element) -> None:
         """Add the entries of an element that the strict parser read."""
-        recent = self.entries.faults.recent
-        for entry in self.entries.entries_of(element):
+        faults = self.entries.faults
+        recent, number = faults.recent, 0
+        for number, entry in enumerate(self.entries.entries_of(element), 1):
             recent.clear()
             record = self._record(entry)
             if record is not None:
@@ -254,6 +257,12 @@ class Builder:
                     self.blame(record)
                 record.recovered = record.recovered or self.outside
                 self._add(record, entry)
+                if self.entries.keep_source and isinstance(record, UrlRecord) and entry is element:
+                    self.entries.notes.on(record).source = self.source()
+            else:
+                faults.lose("", entry.line, (self.source() if entry is element else None) or f"<{entry.name}>")
+        if not number:
+            faults.lose("xml-unknown-element", element.line, self.source() or f"<{element.name}>")
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
         """Add entries found in broken text; return their records, with None for each that was left out."""
@@ -268,6 +277,13 @@ class Builder:
             self.blame(record)
             record.recovered = record.recovered or found.changed or self.outside
             self._add(record, None if found.changed else found.element)
+            if self.entries.keep_source and isinstance(record, UrlRecord):
+                note = self.entries.notes.on(record)
+                note.written = note.written or found.element
+        elif found is not None:
+            self.entries.faults.lose("", found.element.line, f"<{found.element.name}>")
+        else:
+            self.entries.faults.lose("", None, "")
         return record
 
     def _record(self, element: Element, lossy: bool = False) -> Entry | None:

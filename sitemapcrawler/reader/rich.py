@@ -142,6 +142,8 @@ class RichReader:
             if parts is None:
                 return None
             self._entries.extended = True
+        if self._entries.keep_source:
+            self._entries.notes.on(record).source = entry[0]
         if self._keeps:
             names = tuple([name for name, _ in fields])
             is_late = bool(objects and behind)

@@ -97,6 +97,8 @@ class StrictParser:
         """The text fed so far, including the root's start tag."""
         self.entry_end = 0
         """Bytes fed up to the end of the last complete entry."""
+        self.entry_start = 0
+        """Bytes fed before the start tag of the last element outside of others."""
         self.root_uri = ""
         self.depth = 0
         """Elements open around the entries, including the root."""
@@ -215,6 +217,7 @@ class StrictParser:
             stack[-1].content.append(element)
         else:
             self._listen(self._text, True)
+            self.entry_start = self._parser.CurrentByteIndex
         stack.append(element)
 
     def _start_outside(self, uri: str, name: str, tag: str) -> None:

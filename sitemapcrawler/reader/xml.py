@@ -154,13 +154,14 @@ class XmlReader:
         stretch, rich = self._stretch, self._reader.rich
         sitemap, records = self._builder.entries.sitemap, self._builder.records
         padded: list[tuple[UrlRecord, int]] = []
-        end, line = read_plain(stretch.text, stretch.at, stretch.position.line, sitemap, records, padded)
+        notes = self._builder.entries.notes if self._builder.entries.keep_source else None
+        end, line = read_plain(stretch.text, stretch.at, stretch.position.line, sitemap, records, padded, notes)
         while rich is not None:
             before = end
             end, line = rich.read(stretch.text, before, line, records)
             if end == before:
                 break
-            end, line = read_plain(stretch.text, end, line, sitemap, records, padded)
+            end, line = read_plain(stretch.text, end, line, sitemap, records, padded, notes)
         if end > stretch.at:
             self._go_on(end, line)
         for record, at in padded:
@@ -250,6 +251,8 @@ class PieceReader:
         self.given_up = False
         """True if reading stopped before the end of the text."""
         builder.outside = head.fragment
+        builder.source = self._source
+        self._fed_to = 0
         self._enter(head)
 
     def _enter(self, head: DocumentHead) -> None:
@@ -306,6 +309,7 @@ class PieceReader:
             return
         if end - stretch.begin > self.pieces.window and not self._is_bearable(end, final):
             return
+        self._fed_to = end
         try:
             self.strict.feed(stretch.text[stretch.at : end], stretch.position.line, final)
         except Malformed as fault:
@@ -320,6 +324,15 @@ class PieceReader:
             self.settle()
         elif not final:
             self._judge_piece()
+
+    def _source(self) -> str | None:
+        """Return the text of the element that the parser read last, while it is being fed; None if containers around it
+        may declare what it needs."""
+        strict, stretch = self.strict, self._stretch
+        if strict.containers:
+            return None
+        data = stretch.text[stretch.begin : self._fed_to].encode()
+        return data[max(0, strict.entry_start - self._begin_fed) : strict.entry_end - self._begin_fed].decode()
 
     def _is_bearable(self, end: int, final: bool) -> bool:
         """Check the unsettled text before it grows; False if reading stops here."""
