@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 SETTINGS_MODULE = "sitemapcrawler.settings"
-COMMANDS = ("audit", "inspect", "validate", "crawl", "fleet")
+COMMANDS = ("audit", "inspect", "validate", "fix", "crawl", "fleet")
 """Our commands, in the order of the help. They exit quietly on Ctrl-C while they start; others, such as `shell`, need
 Python's own handler."""
 HELP = ("-h", "--help", "help")

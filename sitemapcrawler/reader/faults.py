@@ -103,7 +103,9 @@ class Faults:
     def lose(self, rule: str, line: int | None, text: str) -> None:
         """Keep what was left out, if losses are kept. `rule`: the fault; None was noted if it is empty."""
         if self.losses is not None:
-            self.losses.append(Loss(rule or (self.recent[-1][0] if self.recent else UNEXPLAINED), line, text[:MAX_LOST]))
+            self.losses.append(
+                Loss(rule or (self.recent[-1][0] if self.recent else UNEXPLAINED), line, text[:MAX_LOST])
+            )
 
     def place(self, url: str) -> list[str]:
         """Attribute the `recent` faults to the entry with this URL; return their rules."""

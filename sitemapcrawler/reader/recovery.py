@@ -248,8 +248,8 @@ class Builder:
     def build(self, element: Element) -> None:
         """Add the entries of an element that the strict parser read."""
         faults = self.entries.faults
-        recent, number = faults.recent, 0
-        for number, entry in enumerate(self.entries.entries_of(element), 1):
+        recent, entries = faults.recent, [*self.entries.entries_of(element)]
+        for entry in entries:
             recent.clear()
             record = self._record(entry)
             if record is not None:
@@ -259,9 +259,9 @@ class Builder:
                 self._add(record, entry)
                 if self.entries.keep_source and isinstance(record, UrlRecord) and entry is element:
                     self.entries.notes.on(record).source = self.source()
-            else:
+            elif faults.losses is not None:
                 faults.lose("", entry.line, (self.source() if entry is element else None) or f"<{entry.name}>")
-        if not number:
+        if not entries and faults.losses is not None:
             faults.lose("xml-unknown-element", element.line, self.source() or f"<{element.name}>")
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:

@@ -1,0 +1,315 @@
+"""`scrapy fix`: writes a corrected set of sitemaps into a folder, with a list of all changes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from sitemapcrawler import urls
+from sitemapcrawler.api import child
+from sitemapcrawler.api.sitemaps import Download, DownloadError
+from sitemapcrawler.commands.running import complain, open_stderr, prepare, refuse, spider_arguments, without_options
+from sitemapcrawler.commands.targets import DOMAIN, FILE, Targets, read_targets, target
+from sitemapcrawler.crawl.argument_values import base_url, quoted
+from sitemapcrawler.crawl.local_files import Published, file_beside
+from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.reader import ChildRecord
+from sitemapcrawler.reader.formats import format_named
+from sitemapcrawler.repair import folder
+from sitemapcrawler.repair.audited import AuditedSite, is_audit
+from sitemapcrawler.repair.changes import NAME, Action, ChangeList
+from sitemapcrawler.repair.folder import FolderError
+from sitemapcrawler.repair.reading import Rules, repairable
+from sitemapcrawler.repair.site import MISSING, Repaired, SiteRepair, Source
+from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.terminal.streams import put
+from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument
+from sitemapcrawler.urls.grammar import folder_of
+
+DONE, LOST, PARTLY, NOTHING_READ = 0, 1, 3, 4
+"""Exit codes: done; the folder could not be written; some files could not be read; none could."""
+PROGRAM = "sitemapcrawler.cli"
+VERIFY = "get"
+"""Default of the argument `verify` of the crawl of a site: what pages say decides what is listed."""
+PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
+MOST = 20
+"""Rules that the summary names."""
+HTTP_STATUS = "doc-http-status"
+
+
+class Command(ScrapyCommand):
+    """Repairs the sitemaps of a site, of files, or of a finished audit."""
+
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] SITE|URL|FILE|FOLDER|JOBDIR"
+
+    def short_desc(self) -> str:
+        return "Write a corrected set of sitemaps: entries repaired or dropped, with a list of all changes"
+
+    def long_desc(self) -> str:
+        return (
+            f"{self.short_desc()}. TARGET is a site, the URL of a sitemap, a file, a folder of files, or the JOBDIR or "
+            "folder of a finished audit. Without --out, or with --dry-run, it prints what would change. "
+            "Exit codes: 0 done, 1 the folder cannot be written, 2 wrong argument, 3 some files could not be read, "
+            "4 none could."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        assert self.settings is not None
+        self.settings.set("LOG_LEVEL", "ERROR", PRIORITY)
+        super().add_options(parser)
+        prepare(parser)
+        add = parser.add_argument
+        add("--out", metavar="DIR", help="folder to write: new, empty, or written by an earlier run")
+        add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
+        add("--base-url", metavar="URL", help="where local files will live: the URL of a file, or of a folder, with /")
+        add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
+        add("--list-rules", action="store_true", help="print the rules that lead to changes, and nothing else")
+        add(
+            "--keep-unverified",
+            action="store_true",
+            help="keep URLs that redirect or name another canonical, where the audit did not verify the other URL",
+        )
+        add("--gz", action="store_true", help="compress all files; default: those that are compressed on the site")
+        add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE",
+            help="an argument of the crawl of a site, such as verify=off (default: verify=get)")  # fmt: skip
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check the command line. Invalid values end the process with one line and exit code 2."""
+        open_stderr()
+        try:
+            super().process_options(args, opts)
+        except UsageError as error:
+            refuse(str(error))
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Repair, print a summary, and set the exit code."""
+        if opts.list_rules:
+            put("".join(f"{rule}\n" for rule in repairable()))
+            return
+        try:
+            with ExitStack() as stack:
+                self.exitcode = self._fix(args, opts, stack)
+        except (ValueError, DownloadError) as error:
+            refuse(str(error))
+        except OSError as error:
+            complain(f"{error.filename or opts.out} cannot be written: {error.strerror or error}")
+            self.exitcode = LOST
+
+    def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
+        text = _target(args)
+        rules = Rules.chosen(_only(opts.only))
+        out = None if opts.out is None or opts.dry_run else _out(opts.out, text)
+        work = Path(stack.enter_context(TemporaryDirectory(prefix="sitemapcrawler-fix-")))
+        repair, sources = self._plan(text, opts, rules, work, stack)
+        result = repair.run(sources, out)
+        put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out)))
+        if not result.sources:
+            return NOTHING_READ
+        return PARTLY if result.unread else DONE
+
+    def _plan(
+        self, text: str, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack
+    ) -> tuple[SiteRepair, list[Source]]:
+        """Find out what to repair, and how."""
+        path = Path(text)
+        arguments = spider_arguments(opts.spargs)
+        if path.is_dir() and is_audit(path):
+            return self._of_audit(path, opts, rules, work, stack)
+        if not path.is_dir():
+            found = target(text)
+            if found.kind != FILE:
+                if opts.base_url is not None:
+                    raise ValueError("--base-url: only for local files, which do not say where they will live")
+                job = self._crawl(found.argument, found.value, arguments, work, is_site=found.kind == DOMAIN)
+                return self._of_audit(job, opts, rules, work, stack)
+        if arguments:
+            raise ValueError("-a: only for a site or a URL, which is crawled")
+        if opts.keep_unverified:
+            raise ValueError("--keep-unverified: only for a site, a URL or an audit")
+        return _of_files(read_targets([text]), opts, rules)
+
+    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, is_site: bool) -> Path:
+        """Crawl a site into a temporary job. Raises ValueError, one line, if that fails."""
+        for name in ("domain", "sitemap", "urls", "report"):
+            if name in arguments:
+                raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
+        job = work / "job"
+        given = {argument: value, "verify": VERIFY, **arguments}
+        command = ["sitemapcrawler", "crawl", "sitemap", "-s", f"JOBDIR={job}", "-s", "LOG_LEVEL=ERROR",
+                   "-s", "SITEMAP_PROGRESS=False"]  # fmt: skip
+        command += [part for name, text in given.items() for part in ("-a", f"{name}={text}")]
+        ended = child.run(PROGRAM, [*command, *self._settings()], work)
+        if ended.code == child.BAD_ARGUMENT or not is_audit(job):
+            raise ValueError(ended.complaint)
+        return job
+
+    def _settings(self) -> list[str]:
+        """Settings of the command line, for the crawl."""
+        assert self.settings is not None
+        names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
+        return [part for name in names for part in ("-s", f"{name}={self.settings[name]}")]
+
+    def _of_audit(
+        self, path: Path, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack
+    ) -> tuple[SiteRepair, list[Source]]:
+        if opts.base_url is not None:
+            raise ValueError("--base-url: only for local files; an audit has the URLs of its files")
+        audit = AuditedSite(path, work, opts.keep_unverified)
+        stack.callback(audit.close)
+        listed = [record for record in audit.sitemaps if record.format != "list"]
+        if not listed:
+            raise ValueError(f"{quoted(str(path))}: the audit has read no sitemap")
+        assert self.settings is not None
+        names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
+        settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
+        sources = [source for record in listed if (source := _source(record, settings, stack)) is not None]
+        return SiteRepair(rules, _no_children, audit.verdicts, None, opts.gz), sources
+
+
+def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
+    """An audit names all its files."""
+    return []
+
+
+def _source(record: SitemapRecord, settings: dict[str, object], stack: ExitStack) -> Source | None:
+    """Fetch a file of an audit again, since its records do not hold all of it. None for a guess that is no sitemap."""
+    path = urls.local_path(record.sitemap)
+    if path is not None:
+        if Path(path).is_file():
+            return Source(record.sitemap, Path(path))
+        return Source(record.sitemap, error="no such file")
+    format = format_named(record.format)
+    if record.outcome in ("failed", "blocked"):
+        if record.found_by not in ("robots", "index", "argument"):
+            return None
+        rule = HTTP_STATUS if record.status and not format.is_sitemap else "doc-fetch-failed"
+        return Source(record.sitemap, error=record.error or record.outcome, rule=rule)
+    try:
+        download = Download.fetch(record.sitemap, settings)
+    except DownloadError as error:
+        return Source(record.sitemap, error=str(error).partition(": ")[2], rule="doc-connection-error")
+    stack.callback(download.folder.remove)
+    return Source(record.sitemap, download.path, base=download.final_url, error=download.error or "")
+
+
+def _target(args: Sequence[str]) -> str:
+    named = without_options(args)
+    if len(named) != 1:
+        raise ValueError(f"fix takes one site, URL, file, folder or job, and got {len(named) or 'none'}")
+    return named[0]
+
+
+def _only(text: str | None) -> list[str]:
+    """Rules that --only names. Raises ValueError, one line, for a rule that changes nothing."""
+    if text is None:
+        return []
+    names = [name for part in text.split(",") if (name := part.strip())]
+    known = repairable()
+    for name in names:
+        if name not in known:
+            raise ValueError(f"--only {quoted(name)}: no rule that leads to changes; --list-rules prints them")
+    if not names:
+        raise ValueError("--only: names no rule; --list-rules prints them")
+    return names
+
+
+def _out(text: str, source: str) -> Path:
+    """The folder to write to. Raises ValueError, one line, if it cannot be used."""
+    try:
+        if not text:
+            raise FolderError("is empty")
+        out = folder.check(Path(text))
+        read = Path(source).resolve()
+        if read.exists() and (read == out or out in read.parents):
+            raise FolderError("holds what is to be repaired; accepted: another folder")
+        if read.is_dir() and read in out.parents:
+            raise FolderError("is in the folder that is to be repaired; accepted: another place")
+    except FolderError as error:
+        raise ValueError(f"--out {quoted(text)}: {error}") from None
+    return out
+
+
+def _of_files(targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple[SiteRepair, list[Source]]:
+    """Repair local files, with those that an index lists and that lie beside it."""
+    try:
+        base = base_url(opts.base_url) if opts.base_url is not None else None
+    except ValueError as error:
+        raise ValueError(f"--base-url {quoted(opts.base_url)}: {error}") from None
+    files = [url for url in targets.sitemaps if not is_robots_url(url)]
+    if base is not None and not base.endswith("/") and len(files) > 1:
+        raise ValueError(
+            f"--base-url {quoted(base)}: {len(files)} files cannot live at one URL; accepted: one ending in /"
+        )
+    published = Published(str(Path(targets.folder).resolve()), base) if targets.folder is not None else None
+
+    def place_of(url: str) -> str | None:
+        path = urls.local_path(url)
+        if base is None or path is None or not base.endswith("/"):
+            return base
+        start = published.folder if published is not None else str(Path(path).parent)
+        inside = os.path.relpath(os.path.realpath(path), start) if published is not None else Path(path).name
+        return base + urls.file_url(f"/{inside}").removeprefix("file:///")
+
+    def children(source: Source, listed: list[ChildRecord]) -> list[Source]:
+        found, missing = [], []
+        for one in listed:
+            beside = file_beside(source.url, source.place, one.loc, published) or _beside(source, one.loc)
+            path = urls.local_path(beside) if beside is not None else None
+            if beside is not None and path is not None:
+                found.append(Source(beside, Path(path), place_of(beside) or one.loc))
+            else:
+                missing.append(Source(one.loc, error="listed in the index, and no such file", rule=MISSING))
+        return [*found, *missing] if found else []
+
+    home = None
+    if base is not None:
+        home = base if base.endswith("/") else f"{urls.origin(base)}{folder_of(base)}"
+    sources = [Source(url, Path(urls.local_path(url) or ""), place_of(url)) for url in files]
+    return SiteRepair(rules, children, None, home, opts.gz), sources
+
+
+def _beside(source: Source, url: str) -> str | None:
+    """The file with the name of a URL in the folder of an index whose own URL is unknown."""
+    here = urls.local_path(source.url)
+    if here is None or source.place is not None or not urls.is_web(url):
+        return None
+    index = f"{urls.origin(url)}{folder_of(url)}index"
+    return file_beside(source.url, index, url)
+
+
+def lines(result: Repaired, name: str, out: Path | None, given: str | None) -> Iterator[str]:
+    """The summary: counts, changes by rule, and where the set is."""
+    changes = result.changes
+    assert changes is not None
+    yield (
+        f"{inert(name, MAX_URL)}: {counted(result.sources, 'file')} read, {counted(result.read, 'entry', 'entries')}: "
+        f"{result.kept:,} kept, {result.dropped:,} dropped"
+    )
+    for action, text in ((Action.CHANGED, "changed"), (Action.DROPPED, "dropped"), (Action.UNREAD, "not read")):
+        yield from _by_rule(changes, action, text)
+    if not any(changes.counts.values()):
+        yield "Nothing to change."
+    if out is not None and result.files:
+        yield f"Written: {counted(len(result.files), 'file')} and {NAME} in {inert(str(given))}"
+    elif out is None:
+        yield f"Nothing was written; --out DIR writes {counted(len(result.files), 'file')} and {NAME}."
+
+
+def _by_rule(changes: ChangeList, action: Action, text: str) -> Iterator[str]:
+    counts = Counter({rule: number for (kind, rule), number in sorted(changes.counts.items()) if kind == action})
+    for rule, number in counts.most_common(MOST):
+        yield f"  {number:>9,} {text:<8}  {rule}"
+    if len(counts) > MOST:
+        yield f"  and {counted(len(counts) - MOST, 'other rule')}"

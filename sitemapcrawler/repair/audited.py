@@ -1,0 +1,177 @@
+"""What an audit has found out: the sitemaps of a site, and which listed URLs do not belong in one.
+
+Reads the database of a job (JOBDIR), or the folder that the command `audit` wrote.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from sitemapcrawler import urls
+from sitemapcrawler.feeds.folder import FORMATS, SUMMARY
+from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store.database import FILE
+from sitemapcrawler.jobs.store.duck import duckdb
+from sitemapcrawler.jobs.store.files import CONFIG, check, confine
+from sitemapcrawler.jobs.store.schema import columns, json_line, literal
+from sitemapcrawler.repair.reading import Verdict
+from sitemapcrawler.replies.indexability import Indexability, names_other
+from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.urls.grammar import Standing, standing
+
+JSON_LINES, PARQUET = FORMATS
+Record = TypeVar("Record", SitemapRecord, UrlRecord)
+ROWS = 1000
+"""Rows that are read from a database at a time."""
+NOINDEX = ("page-noindex-meta", "page-noindex-header")
+GONE = 410
+
+
+def is_audit(path: Path) -> bool:
+    """True for the folder of a job, or of a finished audit with its records."""
+    return (path / FILE).is_file() or ((path / SUMMARY).is_file() and _feed(path, "urls") is not None)
+
+
+def _feed(path: Path, name: str) -> Path | None:
+    return next((feed for form in FORMATS if (feed := path / f"{name}.{form}").is_file()), None)
+
+
+@dataclass(slots=True)
+class Summary:
+    """Part of a summary record."""
+
+    domains: Sequence[str] = ()
+    partial: str | None = None
+
+
+class AuditedSite:
+    """The records of an audit, read as a stream. Verdicts are kept in a database on disk."""
+
+    def __init__(self, path: Path, work: Path, keep_unverified: bool) -> None:
+        """`work`: folder for the database. `keep_unverified`: no verdict on a URL whose replacement is not verified.
+        Raises StoreError or ValueError, one line, if `path` cannot be read."""
+        self._path = path
+        self._keeps = keep_unverified
+        self._known = sqlite3.connect(work / "verdicts.sqlite", isolation_level=None)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):
+            self._known.execute(f"PRAGMA {pragma}")
+        self._known.execute("CREATE TABLE good (url TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._known.execute("CREATE TABLE bad (url TEXT PRIMARY KEY, rule TEXT, target TEXT) WITHOUT ROWID")
+        if (path / FILE).is_file():
+            check(path / FILE)
+        self.sitemaps = [*self._records("sitemaps", SitemapRecord)]
+        """Records of the files, in the order of the crawl."""
+        self._judge()
+
+    def close(self) -> None:
+        self._known.close()
+
+    def verdicts(self, listed: Sequence[str]) -> dict[str, Verdict]:
+        """Return the verdicts on those of these URLs that do not belong in a sitemap."""
+        found = {}
+        for url in listed:
+            row = self._known.execute("SELECT rule, target FROM bad WHERE url = ?", (url,)).fetchone()
+            if row is not None:
+                found[url] = Verdict(*row)
+        return found
+
+    def _judge(self) -> None:
+        execute = self._known.execute
+        execute("BEGIN")
+        for record in self._records("urls", UrlRecord):
+            if record.change == "removed":
+                continue
+            if record.indexable:
+                execute("INSERT OR IGNORE INTO good VALUES (?)", (urls.request_key(record.loc),))
+            elif record.indexable is False:
+                found = self._verdict(record)
+                if found is not None:
+                    execute("INSERT OR IGNORE INTO bad VALUES (?, ?, ?)", (record.loc, found.rule, found.replacement))
+        for url, target in execute("SELECT url, target FROM bad WHERE rule = ? AND target IS NOT NULL",
+                                   (CANONICAL,)).fetchall():  # fmt: skip
+            if execute("SELECT 1 FROM good WHERE url = ?", (urls.request_key(target),)).fetchone() is None:
+                statement = (
+                    "DELETE FROM bad WHERE url = ?" if self._keeps else "UPDATE bad SET target = NULL WHERE url = ?"
+                )
+                execute(statement, (url,))
+        execute("COMMIT")
+
+    def _verdict(self, record: UrlRecord) -> Verdict | None:
+        """What to do with a URL that cannot be indexed; None where that may pass, as a server error does."""
+        reply = record.reply
+        match record.indexability:
+            case Indexability.BLOCKED:
+                return Verdict("url-blocked-by-robots")
+            case Indexability.NOT_FOUND:
+                return Verdict("status-410" if reply is not None and reply.status == GONE else "status-404")
+            case Indexability.NOINDEX:
+                return Verdict(next((rule for rule in NOINDEX if rule in record.issues), NOINDEX[0]))
+            case Indexability.CANONICALISED if reply is not None and reply.canonical:
+                onsite = is_onsite(record.loc, reply.canonical)
+                return Verdict(CANONICAL, reply.canonical if onsite else None)
+            case Indexability.REDIRECT if reply is not None:
+                return self._of_redirect(record)
+        return None
+
+    def _of_redirect(self, record: UrlRecord) -> Verdict | None:
+        reply = record.reply
+        assert reply is not None
+        target = reply.final_url
+        if target is None or reply.kind != "redirected" or reply.status is None:
+            return None
+        if reply.status in (404, GONE):
+            return Verdict(f"status-{reply.status}")
+        if not is_onsite(record.loc, target):
+            return Verdict("status-redirect-offsite")
+        if reply.status != 200 or reply.noindex is None:
+            return None if self._keeps or reply.status != 200 else Verdict(REDIRECT)
+        if reply.noindex or reply.noindex_agents:
+            return Verdict(NOINDEX[0])
+        if reply.soft_404 is not None or names_other(reply.canonical, target):
+            return None if self._keeps else Verdict(REDIRECT)
+        return Verdict(REDIRECT, target)
+
+    def _records(self, name: str, kind: type[Record]) -> Iterator[Record]:
+        """Yield the records of a table, without the lists of their objects."""
+        database = self._path / FILE
+        feed = _feed(self._path, name)
+        decode = msgspec.json.Decoder(kind).decode
+        if database.is_file():
+            condition = CURRENT if kind is UrlRecord else "TRUE"
+            yield from map(decode, _lines(database, f"SELECT {_line_of(kind)} FROM {name} WHERE {condition}", []))
+        elif feed is not None and feed.suffix == f".{JSON_LINES}":
+            with feed.open("rb") as lines:
+                yield from map(decode, lines)
+        elif feed is not None:
+            query = f"SELECT {_line_of(kind)} FROM read_parquet({literal(str(feed))})"
+            yield from map(decode, _lines(None, query, [feed]))
+
+
+def _line_of(kind: type) -> str:
+    """SQL for a record as JSON, without lists of objects: entries are read from the sitemaps."""
+    heavy = {"images", "videos", "news", "alternates", "extra", "counts", "lastmod", "replies"}
+    return json_line(kind, absent=frozenset(columns(kind).keys() & heavy) if kind is UrlRecord else frozenset(heavy))
+
+
+def _lines(database: Path | None, query: str, files: list[Path]) -> Iterator[str]:
+    with duckdb.connect(database or ":memory:", read_only=database is not None, config=CONFIG) as connection:
+        confine(connection, files=files)
+        cursor = connection.execute(query)
+        while rows := cursor.fetchmany(ROWS):
+            yield from (row[0] for row in rows)
+
+
+REDIRECT, CANONICAL = "status-redirect", "page-canonical-other"
+
+
+def is_onsite(url: str, other: str) -> bool:
+    """True if a URL may replace another one: a web URL on the same host, apart from a leading `www.` and https."""
+    return (urls.is_web(other) and standing(other, url) is not Standing.OTHER_AUTHORITY) or (
+        urls.is_web(other) and urls.authority(url) == urls.authority(other)
+    )

@@ -1,0 +1,73 @@
+"""Changes: one row for everything that differs between the sitemaps of a site and the repaired ones."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import astuple, dataclass, fields
+from enum import StrEnum
+from typing import TextIO
+
+from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.urls.display import masked, masked_url
+
+NAME = "changes.csv"
+"""Name of the list in the folder."""
+MAX_TEXT = 10_000
+"""Characters of an old or new value. A spreadsheet holds 32,767 in a cell."""
+
+
+class Action(StrEnum):
+    """What happened."""
+
+    CHANGED = "changed"
+    """A value or an element of an entry, or the file around its entries."""
+    DROPPED = "dropped"
+    """The whole entry; or a line of a text file or an element that is no entry."""
+    UNREAD = "unread"
+    """A file, or the rest of one."""
+
+
+@dataclass(slots=True)
+class Change:
+    """One row of the list."""
+
+    action: str
+    """changed, dropped or unread."""
+    rule: str
+    """Id of the rule that led to it."""
+    url: str = ""
+    """The listed URL, as in the file; empty for a change of the file itself."""
+    old: str = ""
+    """Value before: of an entry, an element or an attribute; for a dropped entry its whole text."""
+    new: str = ""
+    """Value after; empty for what was removed."""
+    sitemap: str = ""
+    """URL of the file that was read."""
+    line: int | None = None
+    """Line in that file on which the entry begins."""
+
+
+COLUMNS = tuple(field.name for field in fields(Change))
+
+
+class ChangeList:
+    """Writes changes as CSV (RFC 4180, UTF-8), and counts them."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._write = csv.writer(file, lineterminator="\r\n").writerow
+        self._write(COLUMNS)
+        self._cell = Cells().disarmed
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """Rows by (action, rule)."""
+
+    def add(self, change: Change) -> None:
+        """Write a row. Passwords are masked, and what a spreadsheet would run as a formula gets a quote in front."""
+        self.counts[change.action, change.rule] += 1
+        change.url = masked_url(change.url)
+        change.old, change.new = (masked(value)[:MAX_TEXT] for value in (change.old, change.new))
+        self._write("" if value is None else self._cell(str(value)) for value in astuple(change))
+
+    def number(self, action: Action) -> int:
+        """Number of rows of one kind."""
+        return sum(count for (kind, _), count in self.counts.items() if kind == action)

@@ -1,0 +1,661 @@
+"""Repairs of an entry, one for each rule that has a right answer.
+
+An edit changes the element of a draft and notes what it changed. It is run only on entries on which its rule has found
+something, so that a choice of rules (`--only`) changes nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from html import unescape
+from urllib.parse import quote, urljoin
+
+from lxml import etree
+
+from sitemapcrawler import urls
+from sitemapcrawler.namespaces import CORE, Namespace, declared, find
+from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
+from sitemapcrawler.namespaces.schemas.repairs import REPEATABLE, find_own, terms
+from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
+from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
+from sitemapcrawler.urls.display import removed
+from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED
+
+ORDER = ("loc", "lastmod", "changefreq", "priority")
+"""Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"""
+ALTERNATE = "alternate"
+MAX_IMAGES = 1000  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps
+MAX_TAGS = 32  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
+MAX_DESCRIPTION = 2048  # characters; the same page
+
+
+class Draft:
+    """An entry while it is changed."""
+
+    def __init__(self, element: etree._Element, base: str) -> None:
+        """`base`: URL that relative ones are resolved against."""
+        self.element = element
+        self.base = base
+        self.rule = ""
+        """The rule whose edit is running."""
+        self.changes: list[tuple[str, str, str]] = []
+        """(rule, old, new), in order."""
+
+    def note(self, old: str, new: str) -> None:
+        self.changes.append((self.rule, old, new))
+
+    @property
+    def parts(self) -> list[etree._Element]:
+        """Child elements, comments and instructions left out."""
+        return [child for child in self.element if isinstance(child.tag, str)]
+
+    def is_core(self, element: etree._Element) -> bool:
+        return split(element)[0] in (CORE, "")
+
+    def field(self, name: str) -> etree._Element | None:
+        """The first element of the protocol with this name."""
+        return next((part for part in self.parts if self.is_core(part) and split(part)[1] == name), None)
+
+    def objects(self, uri: str) -> list[etree._Element]:
+        """Child elements of an extension, by its official namespace."""
+        return [part for part in self.parts if split(part)[0] == uri]
+
+    @property
+    def loc(self) -> str:
+        """The URL as written, without white space around it."""
+        element = self.field("loc")
+        return "" if element is None else text_of(element)
+
+    def set_text(self, element: etree._Element | None, new: str | None) -> None:
+        """Replace the text of an element; None removes the element."""
+        if element is None or new == text_of(element) == (element.text or ""):
+            return
+        if new is None:
+            self.remove(element)
+            return
+        self.note(text_of(element), new)
+        for child in [*element]:
+            element.remove(child)
+        element.text = new
+
+    def set_field(self, name: str, new: str | None) -> None:
+        self.set_text(self.field(name), new)
+
+    def set_attribute(self, element: etree._Element, name: str, new: str | None) -> None:
+        old = element.get(name)
+        if old == new:
+            return
+        self.note("" if old is None else f"{name}={old}", "" if new is None else f"{name}={new}")
+        if new is None:
+            del element.attrib[name]
+        else:
+            element.set(name, new)
+
+    def remove(self, element: etree._Element) -> None:
+        """Remove an element, and keep the text behind it."""
+        self.note(written(element), "")
+        detach(element)
+
+
+def split(element: etree._Element) -> tuple[str, str]:
+    """Namespace and local name of an element."""
+    uri, brace, name = str(element.tag).rpartition("}")
+    return (uri[1:], name) if brace else ("", name)
+
+
+def text_of(element: etree._Element) -> str:
+    """Text of an element without white space around it and without comments."""
+    return (
+        "".join(map(str, element.itertext(etree.Element))).strip(" \t\r\n")
+        if len(element)
+        else (element.text or "").strip(" \t\r\n")
+    )
+
+
+def written(element: etree._Element) -> str:
+    """An element as text, for a list of changes: short, without declarations."""
+    text = etree.tostring(element, encoding="unicode", with_tail=False)
+    return re.sub(r' xmlns(?::[\w.-]+)?="[^"]*"', "", text)
+
+
+def detach(element: etree._Element) -> None:
+    parent, before, tail = element.getparent(), element.getprevious(), element.tail or ""
+    assert parent is not None
+    if before is not None:
+        before.tail = (before.tail or "") + tail.lstrip(" \t\r\n")
+    else:
+        parent.text = (parent.text or "") + tail.lstrip(" \t\r\n")
+    parent.remove(element)
+
+
+Edit = Callable[[Draft], None]
+EDITS: dict[str, Edit] = {}
+"""{rule: its edit}, in the order in which they run."""
+
+
+def edit(*rules: str) -> Callable[[Edit], Edit]:
+    """Register an edit for rules."""
+
+    def add(function: Edit) -> Edit:
+        EDITS.update(dict.fromkeys(rules, function))
+        return function
+
+    return add
+
+
+# Structure
+
+
+@edit("xml-ext-namespace-wrong")
+def move_to_namespace(draft: Draft) -> None:
+    """Move elements to the namespace of the extension that they mean."""
+    for element in [one for one in draft.element.iter() if isinstance(one.tag, str) and one is not draft.element]:
+        uri, name = split(element)
+        meant = _meant(element)
+        if meant is not None and meant.uri != uri:
+            parent = element.getparent()
+            was = split(parent)[0] if parent is not None else ""
+            draft.note(f"{name} in {uri or 'no namespace'}", f"{name} in {meant.uri}")
+            element.tag = f"{{{meant.uri}}}{name}"
+            for part in element.iter():
+                if isinstance(part.tag, str) and split(part)[0] in (uri, was) and part is not element:
+                    part.tag = f"{{{meant.uri}}}{split(part)[1]}"
+
+
+def _meant(element: etree._Element) -> Namespace | None:
+    """The extension that an element means by its name and parts, or by a misspelt namespace."""
+    uri, name = split(element)
+    if uri in (CORE, "") and element.getparent() is not None and split(element.getparent())[0] not in (CORE, ""):  # type: ignore[arg-type]
+        return None
+    if name == "link" and "hreflang" in element.attrib:
+        return find(HREFLANG)
+    by_name = next((one for one in declared() if one.prefix == name and one.prefix != "xhtml"), None)
+    if by_name is not None and any(split(part)[1] in by_name.fields for part in element if isinstance(part.tag, str)):
+        return by_name
+    return find(uri) if uri not in (CORE, "") else None
+
+
+@edit("xml-schema-violation")
+def fit_schema(draft: Draft) -> None:
+    """Remove text where only elements may stand, and put elements without a namespace into that of the entry."""
+    for part in draft.parts:
+        if split(part)[0] == "" and split(part)[1] in FIELDS:
+            draft.note(f"{part.tag} in no namespace", f"{part.tag} in {CORE}")
+            part.tag = f"{{{CORE}}}{part.tag}"
+    _remove_text(draft, draft.element)
+    for part in draft.parts:
+        uri, name = split(part)
+        namespace = None if draft.is_core(part) else find_own(uri)
+        if namespace is None:
+            continue
+        known = terms(namespace.uri)
+        if name not in known.tops:
+            draft.remove(part)
+        else:
+            _fit(draft, part, namespace.uri)
+
+
+def _fit(draft: Draft, holder: etree._Element, uri: str) -> None:
+    names = terms(uri).holders.get(split(holder)[1])
+    if names is None:
+        for child in [one for one in holder if isinstance(one.tag, str)]:
+            draft.remove(child)
+        return
+    _remove_text(draft, holder)
+    for child in [one for one in holder if isinstance(one.tag, str)]:
+        space, name = split(child)
+        if space == uri and name in names:
+            _fit(draft, child, uri)
+        elif space != uri and (space in (CORE, "") or find_own(space) is not None):
+            draft.remove(child)
+
+
+def _remove_text(draft: Draft, holder: etree._Element) -> None:
+    """Remove the text between the parts of an element."""
+    if (holder.text or "").strip():
+        draft.note((holder.text or "").strip(), "")
+        holder.text = None
+    for child in holder:
+        if (child.tail or "").strip():
+            draft.note((child.tail or "").strip(), "")
+            child.tail = None
+
+
+@edit("xml-unknown-element")
+def remove_unknown(draft: Draft) -> None:
+    """Remove elements that their namespace does not define."""
+    for part in draft.parts:
+        uri, name = split(part)
+        namespace = None if draft.is_core(part) else find_own(uri)
+        if namespace is None:
+            if draft.is_core(part) and name not in FIELDS:
+                draft.remove(part)
+        elif namespace.uri == uri and name not in terms(uri).tops:
+            draft.remove(part)
+        else:
+            _remove_unknown_parts(draft, part, namespace.uri)
+
+
+def _remove_unknown_parts(draft: Draft, holder: etree._Element, uri: str) -> None:
+    names = terms(uri).holders.get(split(holder)[1])
+    for child in [one for one in holder if isinstance(one.tag, str)] if names is not None else ():
+        space, name = split(child)
+        if space == uri and names is not None:
+            if name in names:
+                _remove_unknown_parts(draft, child, uri)
+            else:
+                draft.remove(child)
+
+
+@edit("xml-unknown-attribute")
+def remove_unknown_attributes(draft: Draft) -> None:
+    """Remove attributes that the element's namespace does not define."""
+    for element in [draft.element, *draft.parts]:
+        if draft.is_core(element):
+            for name in map(str, element.attrib.keys()):
+                draft.set_attribute(element, name, None)
+        else:
+            _remove_attributes(draft, element)
+
+
+def _remove_attributes(draft: Draft, element: etree._Element) -> None:
+    namespace = find_own(split(element)[0])
+    known = terms(namespace.uri).attributes if namespace is not None else None
+    for name in [one for one in map(str, element.attrib) if not one.startswith("{")] if known is not None else ():
+        if known is not None and name not in known:
+            draft.set_attribute(element, name, None)
+    for child in element:
+        if isinstance(child.tag, str) and known is not None:
+            _remove_attributes(draft, child)
+
+
+@edit("xml-duplicate-element")
+def remove_repeated(draft: Draft) -> None:
+    """Keep the first of elements that may stand once: the first that has a text."""
+    _keep_first(draft, [part for part in draft.parts if draft.is_core(part)], FIELDS)
+    for part in draft.parts:
+        namespace = None if draft.is_core(part) else find_own(split(part)[0])
+        if namespace is not None:
+            _remove_repeated_parts(draft, part, namespace.uri)
+
+
+def _remove_repeated_parts(draft: Draft, holder: etree._Element, uri: str) -> None:
+    names = terms(uri).holders.get(split(holder)[1])
+    if names is None:
+        return
+    children = [one for one in holder if isinstance(one.tag, str) and split(one)[0] == uri]
+    _keep_first(draft, children, frozenset(names) - REPEATABLE)
+    for child in holder:
+        if isinstance(child.tag, str):
+            _remove_repeated_parts(draft, child, uri)
+
+
+def _keep_first(draft: Draft, elements: list[etree._Element], names: frozenset[str]) -> None:
+    by_name: dict[str, list[etree._Element]] = {}
+    for element in elements:
+        if split(element)[1] in names:
+            by_name.setdefault(split(element)[1], []).append(element)
+    for same in by_name.values():
+        kept = next((one for one in same if text_of(one) or len(one)), same[0])
+        for other in same:
+            if other is not kept:
+                draft.remove(other)
+
+
+@edit("xml-element-order")
+def reorder(draft: Draft) -> None:
+    """Put the elements of the protocol in front, in the order of the schema."""
+    before = [split(part)[1] for part in draft.parts]
+    own = [part for part in draft.parts if draft.is_core(part)]
+    own.sort(key=lambda part: ORDER.index(split(part)[1]) if split(part)[1] in ORDER else len(ORDER))
+    for place, part in enumerate(own):
+        detach(part)
+        part.tail = None
+        draft.element.insert(place, part)
+    after = [split(part)[1] for part in draft.parts]
+    if after != before:
+        draft.note(" ".join(before), " ".join(after))
+
+
+# The URL
+
+
+@edit("loc-whitespace")
+def remove_blanks(draft: Draft) -> None:
+    """Remove white space around the URL, and escape it inside."""
+    element = draft.field("loc")
+    if element is None:
+        return
+    text = "".join(map(str, element.itertext()))
+    inner = WRAPPED.sub("", text).strip()
+    while inner and (BLANK.match(inner) or BLANK.match(inner[-1])):
+        inner = inner[1:] if BLANK.match(inner) else inner[:-1]
+    new = BLANK.sub(lambda found: quote(found[0]) if found[0].isspace() else "", inner)
+    if new != text_of(element):  # XML's own white space around a text is no fault
+        draft.set_text(element, new)
+
+
+@edit("loc-double-escaped")
+def escape_once(draft: Draft) -> None:
+    """Resolve the escapes for XML that are left in the URL."""
+    draft.set_field("loc", ENTITY.sub(lambda found: quote(unescape(found[0]), safe="&'"), draft.loc))
+
+
+@edit("loc-credentials")
+def remove_user(draft: Draft) -> None:
+    """Remove user name and password."""
+    draft.set_field("loc", removed(draft.loc))
+
+
+@edit("loc-relative", "loc-protocol-relative")
+def complete(draft: Draft) -> None:
+    """Resolve the URL against that of the file."""
+    found = urls.resolve(draft.base, draft.loc)
+    if found is not None:
+        draft.set_field("loc", found)
+
+
+@edit("loc-invalid-uri")
+def escape_url(draft: Draft) -> None:
+    """Percent-encode characters that may not stand in a URL."""
+    draft.set_field("loc", escaped(draft.loc))
+
+
+def escaped(url: str) -> str:
+    """Percent-encode the characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment."""
+    parts = PARTS.fullmatch(url)
+    if parts is None:
+        return url
+    found = f"{parts['scheme']}://{parts['place']}"
+    for name, mark in (("path", ""), ("query", "?"), ("fragment", "#")):
+        if parts[name] is not None:
+            found += mark + FOREIGN[name].sub(lambda one: quote(one[0], safe=""), parts[name])
+    return found
+
+
+@edit("loc-non-ascii")
+def encode(draft: Draft) -> None:
+    """Percent-encode characters beyond ASCII in UTF-8, and encode the host."""
+    url = urls.as_sent(draft.loc)
+    draft.set_field("loc", re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0], errors="replace"), url))
+
+
+@edit("loc-fragment")
+def remove_fragment(draft: Draft) -> None:
+    """Remove the fragment."""
+    draft.set_field("loc", draft.loc.partition("#")[0])
+
+
+DOTS = re.compile(r"(?<=/)(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
+
+
+@edit("loc-dot-segments")
+def remove_dots(draft: Draft) -> None:
+    """Remove segments `.` and `..` from the path (RFC 3986, 5.2.4)."""
+    parts = PARTS.fullmatch(draft.loc)
+    if parts is None:
+        return
+    path = DOTS.sub(lambda found: re.sub("%2e", ".", found[0], flags=re.IGNORECASE), parts["path"])
+    start = f"{parts['scheme']}://{parts['place']}"
+    draft.set_field("loc", urljoin(f"{start}/", path) + draft.loc[parts.end("path") :])
+
+
+@edit("loc-default-port")
+def remove_port(draft: Draft) -> None:
+    """Remove the port that the scheme has anyway."""
+    draft.set_field("loc", re.sub(r"\A(https?://[^/?#]*?):[0-9]*(?=[/?#]|\Z)", r"\1", draft.loc, flags=re.IGNORECASE))
+
+
+@edit("loc-uppercase-host")
+def lower_host(draft: Draft) -> None:
+    """Write the host in small letters."""
+    draft.set_field("loc", re.sub(r"\A[^:]+://[^/?#]*", lambda found: found[0].lower(), draft.loc))
+
+
+# The other elements of the protocol
+
+
+def w3c(text: str) -> str | None:
+    """Write a date as W3C Datetime that the schema allows: a day, or a moment in UTC. None if it cannot be read."""
+    moment = utc(text.strip())
+    if moment is None or moment.startswith("0000"):
+        return None
+    return moment if ":" in text else moment.partition("T")[0]
+
+
+@edit("lastmod-invalid", "lastmod-xsd-only-invalid", "lastmod-no-timezone", "lastmod-over-100-bytes")
+def rewrite_date(draft: Draft) -> None:
+    """Write the date as W3C Datetime. Remove one that cannot be read, or not in one way only."""
+    element = draft.field("lastmod")
+    if element is not None:
+        draft.set_text(element, w3c(text_of(element)))
+
+
+@edit("lastmod-empty", "lastmod-impossible", "lastmod-epoch")
+def remove_date(draft: Draft) -> None:
+    """Remove a date that says nothing."""
+    draft.set_field("lastmod", None)
+
+
+@edit("changefreq-invalid", "changefreq-over-100-bytes")
+def rewrite_frequency(draft: Draft) -> None:
+    """Write the frequency in small letters. Remove any other word."""
+    element = draft.field("changefreq")
+    if element is not None:
+        name = text_of(element).lower()
+        draft.set_text(element, name if name in FREQUENCIES else None)
+
+
+@edit("priority-invalid", "priority-out-of-range", "priority-over-100-bytes")
+def rewrite_priority(draft: Draft) -> None:
+    """Write the priority with a decimal point. Remove one that is no number from 0.0 to 1.0."""
+    element = draft.field("priority")
+    if element is not None:
+        value = number(text_of(element).replace(",", "."))
+        draft.set_text(element, f"{value:.4g}" if value is not None and 0 <= value <= 1 else None)
+
+
+# Language versions
+
+OF_VERSIONS = {
+    "status-redirect": "hreflang-target-redirect",
+    "page-canonical-other": "hreflang-target-noncanonical",
+    "page-noindex-meta": "hreflang-target-noindex",
+    "page-noindex-header": "hreflang-target-noindex",
+    "status-404": "hreflang-target-status",
+    "status-410": "hreflang-target-status",
+}
+"""Rule on a listed page -> rule on the entries that name it as a language version."""
+
+
+def lead_on(draft: Draft, wrong: Mapping[str, tuple[str, str | None]]) -> None:
+    """Let links to language versions lead to the pages that are listed instead, and remove those to pages that are not
+    listed. `wrong`: {href: (rule, other URL or None)}."""
+    for link in [*_links(draft)]:
+        draft.rule, target = wrong.get((link.get("href") or "").strip(), ("", None))
+        if target is not None:
+            draft.set_attribute(link, "href", target)
+        elif draft.rule:
+            draft.remove(link)
+
+
+def rename_versions(draft: Draft, page: str, code: str | None) -> None:
+    """Give links to a page another language code; None removes them. `page`: page key of the URL."""
+    others = {(link.get("hreflang") or "").lower() for link in _links(draft) if not _leads_to(draft, link, page)}
+    for link in [one for one in _links(draft) if _leads_to(draft, one, page)]:
+        if code is None or code.lower() in others:
+            draft.remove(link)
+        elif (link.get("hreflang") or "").strip().lower() != DEFAULT:
+            draft.set_attribute(link, "hreflang", code)
+            others.add(code.lower())
+
+
+def _leads_to(draft: Draft, link: etree._Element, page: str) -> bool:
+    target = urls.resolve(draft.base, (link.get("href") or "").strip())
+    return target is not None and page_key(target) == page
+
+
+def _links(draft: Draft) -> Iterator[etree._Element]:
+    for link in draft.objects(HREFLANG):
+        if split(link)[1] == "link" and link.get("rel", ALTERNATE) == ALTERNATE:
+            yield link
+
+
+@edit("hreflang-rel-missing")
+def set_rel(draft: Draft) -> None:
+    """State that a link with a language code is to an alternate version."""
+    for link in draft.objects(HREFLANG):
+        if split(link)[1] == "link" and link.get("hreflang") is not None and link.get("rel") != ALTERNATE:
+            draft.set_attribute(link, "rel", ALTERNATE)
+
+
+@edit("hreflang-code-underscore")
+def join_code(draft: Draft) -> None:
+    """Join the parts of a language code with a hyphen."""
+    for link in _links(draft):
+        draft.set_attribute(link, "hreflang", (link.get("hreflang") or "").replace("_", "-") or link.get("hreflang"))
+
+
+@edit("hreflang-href-relative")
+def complete_href(draft: Draft) -> None:
+    """Resolve the URL of a language version against that of its page, if it begins with a slash."""
+    for link in _links(draft):
+        href = (link.get("href") or "").strip()
+        if href.startswith("/"):
+            draft.set_attribute(link, "href", urls.resolve(draft.loc, href) or href)
+
+
+@edit("hreflang-href-invalid")
+def escape_href(draft: Draft) -> None:
+    """Percent-encode characters that may not stand in a URL."""
+    for link in _links(draft):
+        if link.get("href"):
+            draft.set_attribute(link, "href", escaped((link.get("href") or "").strip()))
+
+
+@edit("hreflang-duplicate-code", "hreflang-x-default-multiple")
+def keep_first_version(draft: Draft) -> None:
+    """Keep the first page of each language code, or the entry's own page."""
+    wants_default = draft.rule == "hreflang-x-default-multiple"
+    by_code: dict[str, list[etree._Element]] = {}
+    for link in _links(draft):
+        code = (link.get("hreflang") or "").strip().lower()
+        if (code == DEFAULT) == wants_default:
+            by_code.setdefault(code, []).append(link)
+    for same in by_code.values():
+        kept = next((one for one in same if (one.get("href") or "").strip() == draft.loc), same[0])
+        for other in same:
+            if other is not kept:
+                draft.remove(other)
+
+
+@edit("hreflang-self-missing")
+def remove_versions(draft: Draft) -> None:
+    """Remove the language versions of an entry that does not list itself: search engines ignore such a set."""
+    for link in [*_links(draft)]:
+        draft.remove(link)
+
+
+# Images, videos and news
+
+
+@edit("image-loc-relative")
+def complete_image(draft: Draft) -> None:
+    """Resolve the URL of an image against that of its page, if it begins with a slash."""
+    for element in _texts(draft, IMAGE, ("loc",)):
+        if text_of(element).startswith("/"):
+            draft.set_text(element, urls.resolve(draft.loc, text_of(element)) or text_of(element))
+
+
+@edit("image-loc-invalid")
+def escape_image(draft: Draft) -> None:
+    """Percent-encode characters that may not stand in a URL."""
+    for element in _texts(draft, IMAGE, ("loc",)):
+        draft.set_text(element, escaped(text_of(element)))
+
+
+@edit("video-loc-invalid")
+def escape_video(draft: Draft) -> None:
+    """Percent-encode characters that may not stand in a URL."""
+    for element in _texts(draft, VIDEO, ("thumbnail_loc", "content_loc", "player_loc")):
+        draft.set_text(element, escaped(text_of(element)))
+
+
+def _texts(draft: Draft, uri: str, names: tuple[str, ...]) -> list[etree._Element]:
+    return [
+        part
+        for one in draft.objects(uri)
+        for part in one
+        if isinstance(part.tag, str) and split(part)[0] == uri and split(part)[1] in names
+    ]
+
+
+@edit("image-too-many")
+def keep_images(draft: Draft) -> None:
+    """Keep the first 1,000 images."""
+    images = [one for one in draft.objects(IMAGE) if split(one)[1] == "image"]
+    for image in images[MAX_IMAGES:]:
+        draft.remove(image)
+
+
+@edit("news-multiple-per-url")
+def keep_article(draft: Draft) -> None:
+    """Keep the first article."""
+    for article in [one for one in draft.objects(NEWS) if split(one)[1] == "news"][1:]:
+        draft.remove(article)
+
+
+@edit("video-date-invalid")
+def rewrite_video_dates(draft: Draft) -> None:
+    """Write dates as W3C Datetime. Remove one that cannot be read."""
+    for element in _texts(draft, VIDEO, ("publication_date", "expiration_date")):
+        draft.set_text(element, w3c(text_of(element)))
+
+
+@edit("news-date-invalid")
+def rewrite_news_date(draft: Draft) -> None:
+    """Write the publication date as W3C Datetime, if it can be read."""
+    for element in _texts(draft, NEWS, ("publication_date",)):
+        draft.set_text(element, w3c(text_of(element)) or text_of(element))
+
+
+@edit("video-yesno-invalid")
+def rewrite_yes_or_no(draft: Draft) -> None:
+    """Write yes and no in small letters. Remove any other word."""
+    for element in _texts(draft, VIDEO, ("family_friendly", "requires_subscription", "live")):
+        word = text_of(element).lower()
+        draft.set_text(element, word if word in ("yes", "no") else None)
+
+
+@edit("video-description-too-long")
+def cut_description(draft: Draft) -> None:
+    """Keep the characters of a description that search engines read."""
+    for element in _texts(draft, VIDEO, ("description",)):
+        if len(text_of(element)) > MAX_DESCRIPTION:
+            draft.set_text(element, text_of(element)[: MAX_DESCRIPTION - 1].rstrip() + "…")
+
+
+@edit("video-tags-too-many", "video-uploader-multiple")
+def keep_first_parts(draft: Draft) -> None:
+    """Keep as many tags or uploaders of a video as may stand in it."""
+    name, most = ("tag", MAX_TAGS) if draft.rule == "video-tags-too-many" else ("uploader", 1)
+    for video in draft.objects(VIDEO):
+        for part in [one for one in video if isinstance(one.tag, str) and split(one) == (VIDEO, name)][most:]:
+            draft.remove(part)
+
+
+OPTIONAL = {
+    "video-duration-range": "duration",
+    "video-rating-range": "rating",
+    "video-view-count-invalid": "view_count",
+    "video-restriction-invalid": "restriction",
+    "video-platform-invalid": "platform",
+    "video-uploader-too-long": "uploader",
+}
+"""Rules on an optional part of a video -> the part, which is removed from the videos that they find something on."""
+EXTENSIONS = {"image": IMAGE, "video": VIDEO, "news": NEWS, "hreflang": HREFLANG}
+"""Families of rules on objects of an extension -> its namespace."""
+DROPPING = ("loc-is-sitemap",)
+"""Rules that are no errors, on entries that do not belong in a sitemap all the same."""

@@ -1,0 +1,598 @@
+"""Repairs one file as a stream: bytes in, the text of each entry that is kept out, with a change for all that differs.
+
+Entries without findings are copied as they stand. The others are changed by the edits of the rules that found
+something, and judged again with what was changed. What still has an error then loses the image, video, article or
+language version that has it, or is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+from lxml import etree
+
+from sitemapcrawler.items import Note, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.reader.formats import TEXT, URLSET, format_named
+from sitemapcrawler.repair.changes import Action, Change
+from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, lead_on, split, w3c
+from sitemapcrawler.repair.markup import EntryMarkup, prolog_of, root_of
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
+from sitemapcrawler.rules.facts.languages import Cluster
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import Needs, Rule, Severity
+
+GIB = 1024 * 1024 * 1024
+LIMITS = Limits(max_bytes=4 * GIB)
+"""Limits of reading: a file may exceed the protocol's, and is split. What lies beyond gets a row."""
+ROUNDS = 4
+"""Times that an entry is changed and judged again. Most need one; a second finds what the first uncovered."""
+AROUND = (
+    "doc-doctype", "doc-bom", "doc-encoding-not-utf8", "doc-leading-whitespace", "doc-leading-content",
+    "doc-trailing-content", "doc-xml-malformed", "doc-gzip-error", "xml-root-unknown", "xml-ext-namespace-missing",
+)  # fmt: skip
+"""Faults of a file around its entries that are gone once it is written again."""
+CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
+       "limit-entries", "limit-stopped")  # fmt: skip
+"""Faults that leave the rest of a file unread."""
+RECOVERED, DUPLICATE, UNREADABLE = "doc-recovered-entry", "loc-duplicate", "doc-partly-read"
+MIXED = "xml-mixed-index-urlset"
+UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
+ATTRIBUTED = re.compile(r"<(?:[\w.-]+:)?(?:url|loc|lastmod|changefreq|priority)\s+[^>]*?[\w.-]+:[\w.-]+\s*=")
+"""An element of the protocol with an attribute of another namespace, which its schema does not allow."""
+FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML does not allow (https://www.w3.org/TR/xml/#charsets)."""
+ATTRIBUTE = "xml-unknown-attribute"
+OF_LIMITS = ("limit-urls-exceeded", "doc-too-large", "news-too-many")
+"""Rules for which a file is split: too many entries, bytes, articles."""
+JUDGED_ALWAYS = frozenset((Needs.URL, Needs.FAULT))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an audit found out about a listed URL that does not belong in a sitemap."""
+
+    rule: str
+    """The rule that says so."""
+    replacement: str | None = None
+    """URL to list instead, which the audit has verified; None to drop the entry."""
+
+
+Versions = tuple[tuple[str, str], ...]
+"""(language code, URL) of each language version of an entry."""
+Verified = Callable[[Sequence[str]], dict[str, Verdict]]
+"""Returns the verdicts on some of these URLs."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """An entry on its way through the repair."""
+
+    text: str
+    """As it stands in the file, or as repaired."""
+    loc: str
+    """URL as the reader gives it."""
+    written: str
+    """URL as written, for the list of changes."""
+    line: int | None
+    lastmod_at: str | None
+    is_bare: bool
+    """True if it has elements of the protocol only."""
+    issues: Collection[str] = ()
+    """Rules that found something."""
+    errors: Collection[str] = ()
+    """Those of them that are errors here."""
+    change: Verdict | None = None
+    recovered: str = ""
+    """Rule of the fault for which it was read after a repair; empty if it was not."""
+    articles: int = 0
+    """1 if it has a news article."""
+    versions: Versions = ()
+    links: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
+    """{href of a language version: rule that says that it is not listed, URL that is listed instead}."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """An entry of the repaired file."""
+
+    text: str
+    loc: str
+    line: int | None
+    lastmod_at: str | None
+    is_bare: bool
+    articles: int
+    versions: Versions
+
+
+def repairable() -> tuple[str, ...]:
+    """Return the ids of the rules that lead to changes, in alphabetical order."""
+    own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
+    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED}
+    own |= {"cross-duplicate-url", "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
+    own |= {
+        rule.id for rule in all_rules() if rule.severity is Severity.ERROR and JUDGED_ALWAYS.intersection(rule.needs)
+    }
+    return tuple(sorted(own))
+
+
+VERIFIED = (
+    "url-blocked-by-robots", "status-401", "status-403", "status-404", "status-410", "status-4xx", "status-soft-404",
+    "status-redirect", "status-redirect-loop", "status-redirect-offsite", "page-noindex-meta", "page-noindex-header",
+    "page-canonical-other",
+)  # fmt: skip
+"""Rules that need the answers of an audit."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules that may change something."""
+
+    only: frozenset[str]
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """Moment that dates are compared with."""
+
+    @classmethod
+    def chosen(cls, names: Iterable[str] = ()) -> Rules:
+        """The rules with these ids, of all that may change something; without names all of them."""
+        known = frozenset(repairable())
+        return cls(known.intersection(names) if (names := tuple(names)) else known)
+
+    def __contains__(self, rule: str) -> bool:
+        return rule in self.only
+
+    def judge(self) -> Judge:
+        """A judge that applies these rules to entries."""
+        judged = [rule.id for rule in all_rules() if rule.id in self.only and JUDGED_ALWAYS.intersection(rule.needs)]
+        return Judge(Choice(tuple(all_rules()), tuple(judged) or ("none",)), EVERY)
+
+
+EVERY = 1 << 60
+"""Findings of a rule that become records: all, since their severity counts."""
+
+
+class FileRepair:
+    """Repairs one file. Its attributes are final once `entries` is exhausted."""
+
+    def __init__(
+        self,
+        url: str,
+        rules: Rules,
+        note: Callable[[Change], None],
+        place: str | None = None,
+        verified: Verified | None = None,
+        base: str | None = None,
+        converts: bool = False,
+    ) -> None:
+        """`url`: the file's; `place`: URL where a local one will live; `base`: URL after redirects; `note`: is given
+        each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed."""
+        self.url = url
+        self.record = SitemapRecord(url)
+        self.kept = self.read = self.dropped = 0
+        """Entries kept, read and dropped."""
+        self.children: list[ChildRecord] = []
+        """Children, if the file is an index."""
+        self.error = ""
+        """The first rule that finds an error in a feed, which is not repaired unless it is converted."""
+        self.is_text = False
+        """True for a text sitemap, of which only URLs are written."""
+        self._place = place or url
+        self.base = base or self._place
+        """URL that relative ones are resolved against."""
+        self._served = place
+        self._rules = rules
+        self._note = note
+        self._verified = verified
+        self._converts = converts
+        self._document = Document(url, self.base, LIMITS, keep_elements=True, keep_source=True)
+        self._judge = rules.judge()
+        self._markup: EntryMarkup | None = None
+        self._wants_spaces = False
+        self._last_versions: tuple[object, Versions] = ((), ())
+        self._last_links: tuple[tuple[str, ...], Mapping[str, tuple[str, str | None]]] = ((), {})
+
+    @property
+    def markup(self) -> EntryMarkup:
+        """Root and namespaces of the repaired file."""
+        if self._markup is None:
+            self._markup = EntryMarkup(root_of(self._document.root if self._document.format == URLSET.name else ""))
+            self._wants_spaces = self._markup.root.is_ambiguous
+        return self._markup
+
+    @property
+    def _is_other_root(self) -> bool:
+        """True if rules saw the entries below another root than the one that is written, and must see them again."""
+        document = self._document
+        is_other = document.root_uri != CORE or "xml-root-unknown" in document.faults
+        return not self.is_text and (self._converts or is_other or bool(self.markup.root.changes))
+
+    @property
+    def prolog(self) -> str:
+        """Text in front of the root."""
+        return prolog_of(self._document.prolog)
+
+    @property
+    def is_listing(self) -> bool:
+        """True for a file whose pages are repaired: a urlset, a text sitemap, or a feed that becomes a urlset."""
+        format = self._document.format
+        return format in (URLSET.name, TEXT.name) or (self._converts and format_named(format).is_feed)
+
+    def entries(self, chunks: Iterable[bytes]) -> Iterator[Kept]:
+        """Yield the entries of the repaired file, in order."""
+        document, losses = self._document, self._document.faults.losses
+        facts = self._facts(document, self.record)
+        assert losses is not None
+        for records in document.read(chunks):
+            pages = [record for record in records if isinstance(record, UrlRecord)]
+            children = [record for record in records if isinstance(record, ChildRecord)]
+            if self.is_listing:
+                self.is_text = document.format == TEXT.name
+                yield from self._pages(pages, facts, document.notes)
+                for child in children:
+                    self._drop(MIXED, child.loc_raw or child.loc, "<sitemap>", child.line)
+                    self.read += 1
+                for loss in losses:
+                    if self._converts and loss.rule == "xml-unknown-element":  # the title of the feed, for example
+                        continue
+                    self.read += loss.rule != "xml-unknown-element"
+                    self._drop(loss.rule, "", loss.text, loss.line)
+            elif format_named(document.format).is_index:
+                self.children += children
+                for page in pages:
+                    self.read += 1
+                    self._drop(MIXED, page.loc_raw or page.loc, "<url>", page.line)
+            else:
+                self._judge.urls(pages, facts, document.notes)
+                for page in pages:
+                    self.error = self.error or next(iter(self._errors(page.issues, document.notes.get(id(page)))), "")
+            losses.clear()
+        document.describe(self.record)
+        if self.is_listing:
+            self._note_file()
+        wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in BY_ID)
+        self.error = self.error or next((rule for rule in wrong if BY_ID[rule].severity is Severity.ERROR), "")
+
+    def _facts(self, document: Document, record: SitemapRecord) -> FileFacts:
+        return FileFacts(self.url, record, document, fetched_at=self._rules.at, served_at=self._served)
+
+    def _note_file(self) -> None:
+        """Note what was wrong with the file around its entries, and what was not read."""
+        counts = self._document.faults.counts
+        for rule in AROUND:
+            if counts[rule] and rule not in CUT:
+                fault = self._document.faults.first(rule)
+                self._change(rule, "", fault.value or fault.message if fault else "", "", fault.line if fault else None)
+        for rule, old, new in () if self.is_text else self.markup.root.changes:
+            self._change(rule, "", old, new)
+        for rule in CUT:
+            if fault := self._document.faults.first(rule):
+                self._note(Change(Action.UNREAD, rule, "", fault.message, "", self.url, fault.line))
+
+    def _change(self, rule: str, url: str, old: str, new: str, line: int | None = None) -> None:
+        self._note(Change(Action.CHANGED, rule, url, old, new, self.url, line))
+
+    def _drop(self, rule: str, url: str, old: str, line: int | None) -> None:
+        self.dropped += rule != "xml-unknown-element"
+        self._note(Change(Action.DROPPED, rule, url, old, "", self.url, line))
+
+    def _pages(self, pages: list[UrlRecord], facts: FileFacts, notes: Notes) -> Iterator[Kept]:
+        if not pages:
+            return
+        self.read += len(pages)
+        self._judge.urls(pages, facts, notes)
+        verdicts = self._verified([page.loc for page in pages]) if self._verified is not None else {}
+        entries = [self._entry(page, facts, notes.get(id(page)), verdicts.get(page.loc)) for page in pages]
+        odd = [entry for entry in entries if self._is_odd(entry)]
+        kept = {id(entry): found for entry, found in zip(odd, self._repaired(odd), strict=True)} if odd else {}
+        for entry in entries:
+            found = kept.get(id(entry), entry)
+            if found is not None:
+                self.kept += 1
+                yield Kept(
+                    found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions
+                )
+
+    def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
+        source = note.source if note is not None and not self._converts else None
+        recovered = ""
+        if source is None:
+            source = self._text_of(page, note)
+            if page.recovered:
+                recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
+        is_bare = self._converts or not (page.images or page.videos or page.news or page.alternates or page.extra)
+        loc = page.loc_raw or page.loc
+        errors = self._errors(page.issues, note)
+        articles = int(page.news is not None)
+        links = self._wrong_links(tuple(one.href for one in page.alternates if one.href)) if page.alternates else {}
+        return Entry(
+            source, page.loc, loc, page.line, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered,
+            articles, self._versions(page, facts), links,
+        )  # fmt: skip
+
+    def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
+        """`versions_of` an entry. The pages of a cluster list the same ones in a row."""
+        if not page.alternates:
+            return ()
+        listed = [(one.hreflang, one.href, one.rel, one.attributes) for one in page.alternates]
+        if listed != self._last_versions[0]:
+            self._last_versions = (listed, versions_of(page, facts))
+        return self._last_versions[1]
+
+    def _wrong_links(self, hrefs: tuple[str, ...]) -> Mapping[str, tuple[str, str | None]]:
+        """Links to language versions that an audit found not to belong in a sitemap. The pages of a cluster list the
+        same ones in a row."""
+        if self._verified is None:
+            return {}
+        if hrefs != self._last_links[0]:
+            found = {
+                href: (OF_VERSIONS[verdict.rule], verdict.replacement)
+                for href, verdict in self._verified(hrefs).items()
+                if OF_VERSIONS.get(verdict.rule, "") in self._rules
+            }
+            self._last_links = (hrefs, found)
+        return self._last_links[1]
+
+    def _text_of(self, page: UrlRecord, note: Note | None) -> str:
+        """Text of an entry that the reader could not keep as it stands."""
+        element = note.element if note is not None else None
+        if element is not None and not self._converts:
+            return self.markup.of_element(element)
+        prefix, written = self.markup.root.prefix, page.loc_raw or page.loc
+        loc = FORBIDDEN.sub(lambda found: quote(found[0], errors="replace"), written)
+        if loc != written:
+            self._change("loc-invalid-uri", written, written, loc, page.line)
+        lastmod = w3c(page.lastmod) if self._converts and page.lastmod else page.lastmod
+        fields = {"loc": loc, "lastmod": lastmod, "changefreq": page.changefreq,
+                  "priority": None if page.priority is None else f"{page.priority:g}"}  # fmt: skip
+        inside = "".join(
+            f"<{prefix}{name}>{escape(FORBIDDEN.sub('', value))}</{prefix}{name}>"
+            for name, value in fields.items() if value is not None
+        )  # fmt: skip
+        return f"<{prefix}url>{inside}</{prefix}url>"
+
+    @staticmethod
+    def _errors(issues: Collection[str], note: Note | None) -> list[str]:
+        """Rules that find an error, not something milder than usual."""
+        found: dict[str, set[str]] = {}
+        for finding in note.findings if note is not None else ():
+            found.setdefault(finding.rule, set()).add(finding.severity)
+        return [
+            rule for rule in issues
+            if BY_ID[rule].severity is Severity.ERROR and (rule not in found or Severity.ERROR in found[rule])
+        ]  # fmt: skip
+
+    def _is_odd(self, entry: Entry) -> bool:
+        """True if an entry may need a change. A duplicate is found when all changes are made."""
+        return bool(
+            self._is_other_root
+            or entry.change is not None
+            or entry.recovered
+            or entry.links
+            or (ATTRIBUTE in self._rules and ATTRIBUTED.search(entry.text))
+            or any(rule in self._rules and rule != DUPLICATE for rule in entry.issues)
+            or ("xml-ext-namespace-wrong" in self._rules and not entry.is_bare and self._has_spaces(entry.text))
+            or (entry.is_bare is False and "xmlns" in entry.text)
+        )
+
+    def _has_spaces(self, text: str) -> bool:
+        """True if an entry may have elements in the wrong namespace of those that are known."""
+        return bool(self.markup and self._wants_spaces) or "xmlns" in text or bool(self._document.ignored)
+
+    def _repaired(self, entries: list[Entry]) -> list[Entry | None]:
+        """Repair entries. None for each that is dropped."""
+        found: list[Entry | None] = [*entries]
+        waiting = [place for place, entry in enumerate(entries) if self._began(found, place, entry)]
+        for number in range(ROUNDS):
+            changed = self._edited(found, waiting)
+            kept = [place for place in waiting if found[place] is not None]
+            unjudged = kept if number == 0 and self._is_other_root else changed
+            waiting = self._judged(found, unjudged) if unjudged else []
+            if not waiting:
+                break
+        self._purge(found)
+        return found
+
+    def _began(self, found: list[Entry | None], place: int, entry: Entry) -> bool:
+        """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
+        if entry.recovered:
+            self._change(entry.recovered, entry.written, "", _line(entry.text), entry.line)
+        verdict = entry.change
+        if verdict is None or verdict.rule not in self._rules:
+            return True
+        if verdict.replacement is None:
+            self._drop(verdict.rule, entry.written, _line(entry.text), entry.line)
+            found[place] = None
+            return False
+        return True
+
+    def _edited(self, found: list[Entry | None], places: list[int]) -> list[int]:
+        """Run the edits on entries; return the places of those that they changed, or that must be judged first."""
+        entries = [entry for place in places if (entry := found[place]) is not None]
+        parsed = self.markup.parse([entry.text for entry in entries])
+        changed: list[int] = []
+        for place, entry, element in zip(places, entries, parsed, strict=True):
+            if element is None:
+                self._drop(RECOVERED, entry.written, _line(entry.text), entry.line)
+                found[place] = None
+                continue
+            draft = Draft(element, self.base)
+            self._edit(draft, entry)
+            if drops := [rule for rule in DROPPING if rule in entry.issues and rule in self._rules]:
+                self._drop(drops[0], entry.written, _line(entry.text), entry.line)
+                found[place] = None
+                continue
+            for rule, old, new in draft.changes:
+                self._change(rule, entry.written, old, new, entry.line)
+            if draft.changes or entry.recovered:
+                found[place] = replace(entry, text=self.markup.write(element), change=None)
+                changed.append(place)
+        return changed
+
+    def _edit(self, draft: Draft, entry: Entry) -> None:
+        verdict = entry.change
+        if verdict is not None and verdict.replacement is not None and verdict.rule in self._rules:
+            draft.rule = verdict.rule
+            draft.set_field("loc", verdict.replacement)
+        if entry.links:
+            lead_on(draft, entry.links)
+        wrong_space = "xml-ext-namespace-wrong"
+        for rule, function in EDITS.items():
+            if rule in self._rules and (
+                rule in entry.issues
+                or (rule == wrong_space and not entry.is_bare and self._has_spaces(entry.text))
+                or (rule == ATTRIBUTE and ATTRIBUTED.search(entry.text))
+            ):
+                draft.rule = rule
+                function(draft)
+
+    def _judged(self, found: list[Entry | None], places: list[int]) -> list[int]:
+        """Judge changed entries again; return the places of those on which rules still find something to change."""
+        entries = [entry for place in places if (entry := found[place]) is not None]
+        again = []
+        for place, entry, result in zip(places, entries, self._judgements([e.text for e in entries]), strict=True):
+            if result is None:
+                self._drop("xml-schema-violation", entry.written, _line(entry.text), entry.line)
+                found[place] = None
+                continue
+            found[place] = replace(
+                result, text=entry.text, written=entry.written, line=entry.line, recovered="", change=None, links={}
+            )
+            if any(rule in EDITS and rule in self._rules for rule in result.issues):
+                again.append(place)
+        return again
+
+    def _judgements(self, texts: Sequence[str]) -> list[Entry | None]:
+        """Read and judge entries as a document of their own; None for each that the reader leaves out."""
+        lines: dict[int, int] = {}
+        line = 2 + self.markup.root.tag.count("\n")
+        for place, text in enumerate(texts):
+            lines[line + text[: len(text) - len(text.lstrip())].count("\n")] = place
+            line += text.count("\n") + 1
+        results: list[Entry | None] = [None] * len(texts)
+        document = Document(self.url, self.base, LIMITS, keep_elements=True)
+        facts = self._facts(document, SitemapRecord(self.url))
+        judge = self._rules.judge()
+        for records in document.read([self.markup.document(texts).encode("utf-8", "replace")]):
+            pages = [record for record in records if isinstance(record, UrlRecord)]
+            if pages:
+                judge.urls(pages, facts, document.notes)
+            for page in pages:
+                note = document.notes.get(id(page))
+                position = lines.get(page.line or 0)
+                if position is not None and results[position] is None:
+                    bare = not (page.images or page.videos or page.news or page.alternates or page.extra)
+                    issues = [rule for rule in page.issues if rule != DUPLICATE]
+                    results[position] = Entry(
+                        "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, bare, issues,
+                        self._errors(issues, note), None, "", int(page.news is not None), versions_of(page, facts),
+                    )  # fmt: skip
+        return results
+
+    def _purge(self, found: list[Entry | None]) -> None:
+        """Remove the objects that still have errors, and drop entries that have errors in the end."""
+        for place, entry in enumerate(found):
+            if entry is None or not self._wrong(entry):
+                continue
+            reduced = self._without_wrong_objects(entry)
+            if reduced is not None and (rest := self._wrong(reduced)):
+                self._drop(rest[0], entry.written, _line(entry.text), entry.line)
+                reduced = None
+            found[place] = reduced
+
+    def _wrong(self, entry: Entry) -> list[str]:
+        """Rules that find an error in an entry, or lead to the removal of a part."""
+        return [rule for rule in entry.issues if rule in self._rules and (rule in entry.errors or rule in OPTIONAL)]
+
+    def _without_wrong_objects(self, entry: Entry) -> Entry | None:
+        """Remove objects of extensions in which rules find errors, each found by judging it alone in the entry."""
+        for _ in range(ROUNDS):
+            wrong = self._wrong(entry)
+            element = self.markup.parse([entry.text])[0]
+            if element is None or not wrong:
+                break
+            draft = Draft(element, self.base)
+            objects = [part for part in draft.parts if not draft.is_core(part)]
+            before = len(draft.changes)
+            for part, rules in zip(objects, self._on_objects(entry, objects, wrong), strict=True):
+                for rule in rules[:1]:
+                    draft.rule = rule
+                    draft.remove(_optional(part, rule))
+            if len(draft.changes) == before and not self._remove_family(draft, wrong):
+                break
+            for rule, old, new in draft.changes:
+                self._change(rule, entry.written, old, new, entry.line)
+            text = self.markup.write(element)
+            result = self._judgements([text])[0]
+            if result is None:
+                self._drop(wrong[0], entry.written, _line(entry.text), entry.line)
+                return None
+            entry = replace(result, text=text, written=entry.written, line=entry.line)
+        return entry
+
+    def _on_objects(self, entry: Entry, objects: list[etree._Element], wrong: list[str]) -> list[list[str]]:
+        """Return which of the rules find something in each object."""
+        if not objects:
+            return []
+        alone = self._alone(entry, range(len(objects)))
+        with_none = self._judgements([self._alone(entry, [None])[0]])[0]
+        general = {rule for rule in wrong if with_none is not None and rule in self._wrong(with_none)}
+        results = self._judgements(alone)
+        return [
+            [rule for rule in (self._wrong(one) if one is not None else wrong) if rule in wrong and rule not in general]
+            for one in results
+        ]
+
+    def _alone(self, entry: Entry, places: Iterable[int | None]) -> list[str]:
+        """Write the entry with one of its objects only, each once; None: with none of them."""
+        texts = []
+        for place in places:
+            element = self.markup.parse([entry.text])[0]
+            assert element is not None
+            draft = Draft(element, self.base)
+            for number, part in enumerate([one for one in draft.parts if not draft.is_core(one)]):
+                if number != place:
+                    element.remove(part)
+            texts.append(self.markup.write(element))
+        return texts
+
+    @staticmethod
+    def _remove_family(draft: Draft, wrong: list[str]) -> bool:
+        """Remove all objects of the extension that a rule is about, where no single one of them is at fault."""
+        for rule in wrong:
+            uri = EXTENSIONS.get(rule.partition("-")[0])
+            objects = draft.objects(uri) if uri else []
+            draft.rule = rule
+            for part in objects:
+                draft.remove(part)
+            if objects:
+                return True
+        return False
+
+
+def versions_of(page: UrlRecord, facts: FileFacts) -> Versions:
+    """The language versions that an entry lists, as rules on the whole site count them."""
+    if not page.alternates:
+        return ()
+    cluster = Cluster(UrlFacts(page, facts))
+    return tuple(zip(cluster.codes, cluster.urls, strict=True))
+
+
+def _optional(part: etree._Element, rule: str) -> etree._Element:
+    """The part of an object that a rule is about, if it may be missing; else the object."""
+    name = OPTIONAL.get(rule)
+    return next((one for one in part if isinstance(one.tag, str) and split(one)[1] == name), part)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+BY_ID: dict[str, Rule] = {rule.id: rule for rule in all_rules()}
