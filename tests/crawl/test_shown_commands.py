@@ -37,7 +37,7 @@ NOT_TRIED = {
     r"(scrapyd|scrapyd-deploy|curl) .*": "runs in tests/deploy/test_scrapyd.py, on a real server",
     r"duckdb .*": "DuckDB's command line is installed apart; tests/crawl/test_database.py runs the queries",
     r"(scrapy|sitemapcrawler) fleet .*": "asks many sites; tests/unit/fleet/test_command.py reads it, tests/fleet/ runs others",
-    r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (audit|crawl|inspect|validate|fleet|COMMAND -h)": "names a command, and is none",
+    r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (audit|crawl|fix|inspect|validate|fleet|COMMAND -h)": "names a command, and is none",
 }
 """{pattern of a command: why no test tries it}."""
 SCRIPTS = {"docs/jobs.md": "tests/crawl/test_database.py"}
@@ -48,8 +48,8 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(rf"`({PROGRAMS} [^`\n]+)`")
 HOSTS = re.compile(r"(?:https?://)?(?:example\.com|museum\.example|intranet\.example)")
 OPTIONS = [part for name, value in {**NO_DELAYS, **AT_HOME, **LOOPBACK}.items() for part in ("-s", f"{name}={value}")]
-RAN = (0, 1)
-"""Exit codes of a command that did what it says: 1 where `validate` has found errors."""
+RAN = (0, 1, 3)
+"""Exit codes of a command that did what it says: 1 where `validate` has found errors, 3 where `fix` could not read a file."""
 DEADLINE_S = 60
 
 

@@ -78,6 +78,7 @@ REASONS = {
     ("fleet/worker/nursery.py", "load_object"): "settings, before any crawl begins",
     ("fleet/worker/nursery.py", "__import__"): "modules of ours, by their names",
     ("fleet/worker/nursery.py", "os.fork"): "crawls of a fleet are children of the nursery",
+    ("repair/folder.py", "ctypes.CDLL"): "renameat2(2), so that two folders change places in one step",
     ("fleet/worker/nursery.py", "ctypes.CDLL"): "prctl(2), so that a crawl ends with its nursery",
     (
         "fleet/worker/nursery.py",

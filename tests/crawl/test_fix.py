@@ -1,0 +1,156 @@
+"""`fix`: one command from a site, an audit or files to a corrected set of sitemaps."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from demo.server import serving
+from tests.crawl import forks
+from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
+from tests.crawl.forks import environment
+
+SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
+WRITTEN = [
+    "ampersand.xml", "archive-2024.xml", "archive-2025.xml", "blog.atom", "catalogue.xml.gz", "defects.xml", "media.xml",
+    "moved.xml", "news.rss", "pages.txt", "pages.xml", "sitemap-index.xml", "truncated.xml",
+]  # fmt: skip
+KILLS = 12
+HOME = "https://example.com/"
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end. There is never a traceback."""
+    done = forks.run(
+        [sys.executable, "-m", "sitemapcrawler.cli", *arguments],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE_S,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "changes.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and path.suffix != ".csv")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    with serving() as address:
+        yield address
+
+
+def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> None:
+    done = run(tmp_path, "fix", site, "--out", "fixed", *SETTINGS)
+    assert done.returncode == 3, done.stderr  # three files of the demo cannot be read
+    assert done.stdout.startswith(f"{site}: 14 files read, 109 entries: 97 kept, 12 dropped\n")
+    assert names(tmp_path / "fixed") == WRITTEN
+    found = {(row["action"], row["rule"], row["url"].removeprefix(site)) for row in rows(tmp_path / "fixed")}
+    assert found >= {
+        ("dropped", "status-404", "/exhibitions/lighthouses"),
+        ("dropped", "url-blocked-by-robots", "/private/press-kit"),
+        ("changed", "status-redirect", "/opening-hours"),
+        ("changed", "loc-relative", "/defects/1"),
+        ("changed", "hreflang-return-missing", "/en/visit"),
+        ("unread", "doc-http-status", "/sitemaps/missing.xml"),
+    }
+    index = (tmp_path / "fixed/sitemap-index.xml").read_text()
+    assert f"<loc>{site}/pages.xml</loc><lastmod>2026-04-30T06:15:00Z</lastmod>" in index
+    valid = run(tmp_path, "validate", "fixed", "--base-url", f"{site}/")
+    assert valid.returncode == 0, valid.stdout
+    assert run(tmp_path, "fix", "fixed", "--base-url", f"{site}/", "--dry-run").stdout.splitlines()[1] == (
+        "Nothing to change."
+    )
+
+
+def test_a_finished_audit_is_repaired_without_another_crawl(site: str, tmp_path: Path) -> None:
+    run(tmp_path, "audit", site, "--out", "audit", *SETTINGS)
+    job = run(tmp_path, "crawl", "sitemap", "-a", f"domain={site}", "-a", "verify=get", "-s", "JOBDIR=job", *SETTINGS)
+    assert job.returncode in (0, 1), job.stderr
+    once = {
+        source: run(tmp_path, "fix", source, "--out", f"fixed-{source}", *SETTINGS).stdout.splitlines()[1:-1]
+        for source in ("audit", "job")
+    }
+    assert once["audit"] == once["job"]
+    assert names(tmp_path / "fixed-audit") == names(tmp_path / "fixed-job") == WRITTEN
+
+
+def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(document("a b"))
+    done = run(tmp_path, "fix", "a.xml", "--base-url", HOME)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].split() == ["1", "changed", "loc-whitespace"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "takes one site, URL, file, folder or job"),
+        (["missing.xml"], "no such file"),
+        (["a.xml", "--out", "."], "--out '.'"),
+        (["a.xml", "--out", "full"], "is not empty"),
+        (["a.xml", "--only", "loc-relativ"], "loc-relativ"),
+        (["a.xml", "--base-url", "ftp://example.com"], "--base-url"),
+        (["a.xml", "-a", "verify=get"], "-a: only for a site"),
+        (["http://127.0.0.1:9/", "--base-url", HOME], "--base-url: only for local files"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_argument_is_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(document("a"))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "theirs.txt").write_text("keep me")
+    done = run(tmp_path, "fix", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "full" / "theirs.txt").read_text() == "keep me"
+
+
+def document(*paths: str) -> str:
+    entries = "".join(f"<url><loc>{HOME}{path}</loc></url>\n" for path in paths)
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
+
+
+def test_a_killed_run_leaves_the_set_before_it(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    source = tmp_path / "site" / "a.xml"
+    source.write_text(document("old"))
+    command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", "site", "--base-url", HOME, "--out", "out"]
+    assert run(tmp_path, *command[3:]).returncode == 0
+    (tmp_path / "out" / "theirs.txt").write_text("keep me")
+    source.write_text(document(*(f"p/{number}" for number in range(30_000))))
+    began = time.monotonic()
+    assert run(tmp_path, *command[3:-1], "whole").returncode == 0
+    lasted = time.monotonic() - began
+    for number in range(KILLS):
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL)
+        time.sleep(lasted * (0.4 + 0.7 * number / KILLS))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        text = (tmp_path / "out" / "a.xml").read_text()
+        assert text.count("<loc>") in (1, 30_000)
+        assert text.endswith("</urlset>\n")
+        assert len(rows(tmp_path / "out")) == 0
+    assert run(tmp_path, *command[3:]).returncode == 0
+    assert (tmp_path / "out" / "a.xml").read_text().count("<loc>") == 30_000
+    assert (tmp_path / "out" / "theirs.txt").read_text() == "keep me"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []

@@ -1,0 +1,229 @@
+"""What each repair changes, what it keeps, and which row says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.repair.reading import Verdict, repairable
+from sitemapcrawler.rules import all_rules
+from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
+
+MIB = 1024 * 1024
+
+
+def link(code: str, path: str) -> str:
+    return f'<xhtml:link rel="alternate" hreflang="{code}" href="{HOME}{path}"/>'
+
+
+def page(path: str, *parts: str) -> str:
+    return f"<url><loc>{HOME}{path}</loc>{''.join(parts)}</url>"
+
+
+def written(outcome: Outcome, name: str = "sitemap.xml") -> str:
+    return outcome.data(name).decode()
+
+
+@pytest.mark.parametrize(
+    ("entry", "rule", "old", "new"),
+    [
+        ("<url><loc>/a</loc></url>", "loc-relative", "/a", "https://example.com/a"),
+        (page("a b"), "loc-whitespace", f"{HOME}a b", f"{HOME}a%20b"),
+        (page("a|b"), "loc-invalid-uri", f"{HOME}a|b", f"{HOME}a%7Cb"),
+        (page("a?x=1&amp;amp;y=2"), "loc-double-escaped", f"{HOME}a?x=1&amp;y=2", f"{HOME}a?x=1&y=2"),
+        (page("a#b"), "loc-fragment", f"{HOME}a#b", f"{HOME}a"),
+        (page("é"), "loc-non-ascii", f"{HOME}é", f"{HOME}%C3%A9"),
+        ("<url><loc>https://EXAMPLE.com/a</loc></url>", "loc-uppercase-host", "https://EXAMPLE.com/a", f"{HOME}a"),
+        ("<url><loc>https://example.com:443/a</loc></url>", "loc-default-port", "https://example.com:443/a", f"{HOME}a"),
+        (page("a", "<lastmod>2026-05-01 10:00:00</lastmod>"), "lastmod-invalid", "2026-05-01 10:00:00",
+         "2026-05-01T10:00:00Z"),
+        (page("a", "<lastmod>2025-02-30</lastmod>"), "lastmod-impossible", "<lastmod>2025-02-30</lastmod>", ""),
+        (page("a", "<changefreq>Daily</changefreq>"), "changefreq-invalid", "Daily", "daily"),
+        (page("a", "<priority>0,5</priority>"), "priority-invalid", "0,5", "0.5"),
+        (page("a", "<priority>0.5</priority><lastmod>2026-05-01</lastmod>"), "xml-element-order",
+         "loc priority lastmod", "loc lastmod priority"),
+        (page("a", "<title>t</title>"), "xml-unknown-element", "<title>t</title>", ""),
+        (f'<url xml:lang="de"><loc>{HOME}a</loc></url>', "xml-unknown-attribute",
+         "{http://www.w3.org/XML/1998/namespace}lang=de", ""),
+        (page("a", "<image:image><image:loc>/i.png</image:loc></image:image>"), "image-loc-relative", "/i.png",
+         f"{HOME}i.png"),
+        (page("a", link("de", "a"), link("en_GB", "b")), "hreflang-code-underscore", "hreflang=en_GB",
+         "hreflang=en-GB"),
+    ],
+    ids=lambda value: value if "-" in str(value) and "<" not in str(value) and "/" not in str(value) else "",
+)  # fmt: skip
+def test_one_right_answer(entry: str, rule: str, old: str, new: str, tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(entry))
+    assert [(row["action"], row["rule"], row["old"], row["new"], row["line"]) for row in outcome.rows] == [
+        ("changed", rule, old, new, "3")
+    ]
+    assert outcome.result.kept == 1
+    assert outcome.errors() == outcome.violations() == []
+
+
+def test_a_choice_of_rules_changes_nothing_else(tmp_path: Path) -> None:
+    wrong = page("a b", "<lastmod>soon</lastmod>", "<priority>9</priority>")
+    outcome = repair(tmp_path, urlset(wrong), only=["priority-out-of-range"])
+    assert outcome.rules == {"priority-out-of-range"}
+    assert "a b" in written(outcome)
+    assert "<lastmod>soon</lastmod>" in written(outcome)
+
+
+def test_all_rules_that_repair_are_in_the_catalogue() -> None:
+    assert set(repairable()) - {rule.id for rule in all_rules()} == set()
+
+
+def test_an_entry_of_another_host_is_dropped_with_its_text(tmp_path: Path) -> None:
+    other = "<url><loc>https://other.example/x</loc></url>"
+    outcome = repair(tmp_path, urlset(page("a"), other))
+    assert outcome.locs == [f"{HOME}a"]
+    assert [(row["action"], row["rule"], row["url"], row["old"], row["line"]) for row in outcome.rows] == [
+        ("dropped", "loc-offsite", "https://other.example/x", other, "4")
+    ]
+
+
+def test_a_repeated_page_gives_its_images_to_the_first(tmp_path: Path) -> None:
+    first = page("a", "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>")
+    second = page("a", "<image:image><image:loc>https://example.com/2.png</image:loc></image:image>")
+    outcome = repair(tmp_path, urlset(first, page("b"), second))
+    assert outcome.locs == [f"{HOME}a", f"{HOME}b"]
+    assert written(outcome).index("2.png") < written(outcome).index(f"{HOME}b")
+    assert [row["action"] for row in outcome.rows] == ["dropped", "changed"]
+
+
+def test_a_repeated_page_has_its_newest_date(tmp_path: Path) -> None:
+    first, second = page("a"), page("a", "<lastmod>2026-05-02</lastmod>")
+    third = page("a", "<lastmod>2026-05-01</lastmod>", "<priority>0.5</priority>")
+    outcome = repair(tmp_path, urlset(first, second), urlset(third))
+    assert page("a", "<lastmod>2026-05-02</lastmod>") in written(outcome)
+    assert [(row["action"], row["rule"], row["new"]) for row in outcome.rows] == [
+        ("dropped", "loc-duplicate", ""),
+        ("dropped", "cross-duplicate-url", ""),
+        ("changed", "loc-duplicate", "2026-05-02"),
+    ]
+
+
+def test_a_page_repeated_in_another_spelling_is_dropped(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("~a"), page("%7Ea")))
+    assert outcome.locs == [f"{HOME}~a"]
+
+
+def test_verdicts_of_an_audit(tmp_path: Path) -> None:
+    def verified(listed: object) -> dict[str, Verdict]:
+        return {
+            f"{HOME}gone": Verdict("status-404"),
+            f"{HOME}old": Verdict("status-redirect", f"{HOME}new"),
+            f"{HOME}copy": Verdict("page-canonical-other", f"{HOME}a"),
+        }
+
+    outcome = repair(tmp_path, urlset(*map(page, ("a", "gone", "old", "copy"))), verified=verified)
+    assert outcome.locs == [f"{HOME}a", f"{HOME}new"]
+    assert [(row["action"], row["rule"], row["url"], row["new"]) for row in outcome.rows] == [
+        ("dropped", "status-404", f"{HOME}gone", ""),
+        ("changed", "status-redirect", f"{HOME}old", f"{HOME}new"),
+        ("changed", "page-canonical-other", f"{HOME}copy", f"{HOME}a"),
+        ("dropped", "loc-duplicate", f"{HOME}a", ""),
+    ]
+
+
+def test_links_to_versions_follow_the_verdicts(tmp_path: Path) -> None:
+    verdicts = {
+        f"{HOME}fr": Verdict("status-404"),
+        f"{HOME}en": Verdict("status-redirect", f"{HOME}uk"),
+    }
+    links = [link("de", "de"), link("en", "en"), link("fr", "fr")]
+    outcome = repair(
+        tmp_path, urlset(*(page(path, *links) for path in ("de", "en", "fr"))),
+        verified=lambda listed: {url: verdicts[url] for url in listed if url in verdicts},
+    )  # fmt: skip
+    assert outcome.locs == [f"{HOME}de", f"{HOME}uk"]
+    assert f"{HOME}fr" not in written(outcome)
+    assert f"{HOME}en" not in written(outcome)
+    assert {"hreflang-target-status", "hreflang-target-redirect", "status-404", "status-redirect"} == outcome.rules
+
+
+def test_a_link_that_is_not_returned_is_removed(tmp_path: Path) -> None:
+    german = page("de", link("de", "de"), link("en", "en"), link("x-default", ""))
+    english = page("en", link("de", "de"), link("en", "en"), link("x-default", ""))
+    outcome = repair(tmp_path, urlset(page(""), german), urlset(english))
+    assert [(row["rule"], row["url"], row["new"], row["line"]) for row in outcome.rows] == [
+        ("hreflang-return-missing", f"{HOME}de", "", "4"),
+        ("hreflang-return-missing", f"{HOME}en", "", "3"),
+    ]
+    assert written(outcome).count("xhtml:link") == 2
+    assert repair(tmp_path / "again", *map(outcome.data, outcome.sitemaps), names=outcome.sitemaps).rows == []
+
+
+def test_a_page_has_the_code_that_it_gives_itself(tmp_path: Path) -> None:
+    german = page("de", link("de", "de"), link("en", "en"))
+    english = page("en", link("de", "de"), link("en-GB", "en"))
+    outcome = repair(tmp_path, urlset(german, english))
+    assert [(row["rule"], row["old"], row["new"]) for row in outcome.rows] == [
+        ("hreflang-return-inconsistent", "hreflang=en", "hreflang=en-GB")
+    ]
+
+
+def test_versions_of_pages_that_are_not_listed_stay(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("de", link("de", "de"), link("en", "en"))))
+    assert outcome.rows == []
+
+
+@pytest.mark.parametrize("name", ["feed.rss", "feed.xml"])
+def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path: Path) -> None:
+    items = "".join(
+        f"<item><link>{HOME}{path}</link><pubDate>Fri, 01 May 2026 10:00:00 GMT</pubDate></item>" for path in "ab"
+    )
+    feed = f'<rss version="2.0"><channel><title>t</title><link>{HOME}</link>{items}</channel></rss>'.encode()
+    whole = repair(tmp_path / "whole", feed, names=[name])
+    assert [whole.data(one) for one in whole.names] == [feed]
+    assert whole.rows == []
+    broken = repair(tmp_path / "broken", feed.replace(b"<title>t", b"<title>t & u"), names=[name])
+    assert broken.locs == [f"{HOME}a", f"{HOME}b"]
+    assert "<lastmod>2026-05-01T10:00:00Z</lastmod>" in written(broken, "feed.xml")
+    assert ("rss", "urlset") in [(row["old"], row["new"]) for row in broken.rows]
+    assert broken.errors() == broken.violations() == []
+
+
+def test_a_file_beyond_the_limits_is_split_and_gets_an_index(tmp_path: Path) -> None:
+    entries = [page(f"p/{number}", f"<lastmod>2026-05-{number % 20 + 1:02}</lastmod>") for number in range(50_001)]
+    outcome = repair(tmp_path, urlset(*entries), names=["big.xml"])
+    assert outcome.names == ["big-1.xml", "big-2.xml", "sitemap_index.xml"]
+    assert [written(outcome, name).count("<loc>") for name in outcome.names] == [50_000, 1, 2]
+    assert [(row["rule"], row["old"], row["new"]) for row in outcome.rows] == [
+        ("limit-urls-exceeded", "big.xml", "big-1.xml big-2.xml")
+    ]
+    index = written(outcome, "sitemap_index.xml")
+    assert f"<loc>{HOME}big-1.xml</loc><lastmod>2026-05-20</lastmod>" in index
+    assert f"<loc>{HOME}big-2.xml</loc><lastmod>2026-05-01</lastmod>" in index
+    assert outcome.violations() == []
+
+
+def test_a_file_of_many_bytes_is_split(tmp_path: Path) -> None:
+    long = "x" * 1900
+    outcome = repair(tmp_path, urlset(*(page(f"{number}{long}") for number in range(28_000))), names=["big.xml"])
+    assert outcome.rules == {"doc-too-large"}
+    sizes = [len(outcome.data(name)) for name in outcome.names if name.startswith("big")]
+    assert len(sizes) == 2
+    assert max(sizes) <= 50 * MIB
+    assert len(outcome.locs) == 28_000
+
+
+def test_gzip_stays_gzip_and_all_on_request(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("a")), compress=True)
+    assert outcome.names == ["sitemap.xml.gz"]
+    assert outcome.locs == [f"{HOME}a"]
+
+
+def test_a_root_with_a_wrong_namespace(tmp_path: Path) -> None:
+    data = urlset(page("a")).replace(b"sitemaps.org/schemas/sitemap/0.9", b"google.com/schemas/sitemap/0.84", 1)
+    outcome = repair(tmp_path, data)
+    assert outcome.rules == {"xml-namespace-wrong"}
+    assert outcome.violations() == outcome.errors() == []
+
+
+def test_what_is_cut_off_is_told(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("a"), page("b"))[:-25])
+    assert outcome.result.unread == 1
+    assert ("unread", "doc-truncated") in [(row["action"], row["rule"]) for row in outcome.rows]
+    assert outcome.locs[:1] == [f"{HOME}a"]
