@@ -113,7 +113,7 @@ def read_objects(lines: Iterable[str]) -> Iterator[ListEntry]:
 
 def read_array(texts: Iterable[str]) -> Iterator[ListEntry]:
     """Yield the URLs of a JSON array, without holding the whole array in memory."""
-    array = _Array(texts)
+    array = JsonArray(texts)
     try:
         for value, line in array.elements():
             yield from _entries(value, line)
@@ -131,7 +131,7 @@ def _entries(value: object, line: int) -> Iterator[ListEntry]:
         yield entry_of(url, line) if isinstance(url, str) else Unread(line, "the object has no loc")
 
 
-class _Array:
+class JsonArray:
     """Splits a JSON array into its elements. `line` is the current line."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -248,7 +248,7 @@ def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterato
     text_of = cells(delimiter)
     kinds = [name.strip().lower() for name in names]
     kind = kinds.index("type") if "type" in kinds else None
-    for row, line in _rows(lines, delimiter, before):
+    for row, line in rows_of(lines, delimiter, before):
         if isinstance(row, Unread):
             yield row
         elif len(row) > len(names):
@@ -263,7 +263,7 @@ def _header(line: str) -> tuple[list[str], str]:
     return max(found, key=lambda header: (column_of(header[0]) is not None, len(header[0])))
 
 
-def _rows(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[list[str] | Unread, int]]:
+def rows_of(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[list[str] | Unread, int]]:
     """Yield the rows after the header, each with its first line."""
     limit = csv.field_size_limit(MAX_LINE)  # global; the default of 128 KiB is too small for the images of a page
     # Strict, so that an unclosed quote spoils one row instead of swallowing the following ones. Line ends are kept, so
@@ -292,7 +292,7 @@ ROWS = 10_000
 
 def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
     """Yield the URLs of a Parquet table. Raises ValueError if pyarrow or a column of URLs is missing, or on damage."""
-    table = _opened(file)
+    table = open_parquet(file)
     names = table.schema_arrow.names
     column = column_of(names)
     if column is None:
@@ -308,10 +308,10 @@ def read_parquet(file: BinaryIO) -> Iterator[ListEntry]:
                     yield entry_of(url, row) if isinstance(url, str) else Unread(row, "the row has no loc")
             done += batch.num_rows
     except (OSError, ValueError) as error:  # includes pyarrow's own errors
-        yield Unread(done + 1, f"{_first_line(error)}: the rest was not read")
+        yield Unread(done + 1, f"{first_line(error)}: the rest was not read")
 
 
-def _opened(file: BinaryIO) -> pyarrow.parquet.ParquetFile:
+def open_parquet(file: BinaryIO) -> pyarrow.parquet.ParquetFile:
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
@@ -320,10 +320,10 @@ def _opened(file: BinaryIO) -> pyarrow.parquet.ParquetFile:
         file.seek(0)
         return parquet.ParquetFile(file)
     except (OSError, ValueError) as error:
-        raise ValueError(f"is damaged Parquet: {_first_line(error)}") from None
+        raise ValueError(f"is damaged Parquet: {first_line(error)}") from None
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
@@ -356,7 +356,7 @@ def read_list(file: BinaryIO, name: str = "", cells: CellReader = _as_written) -
 
 
 def _read_text(texts: Iterable[str], name: str, faults: Faults, cells: CellReader) -> Iterator[ListEntry]:
-    start, texts = _peek(texts)
+    start, texts = peek(texts)
     if start.startswith("<"):
         raise ValueError("is XML or HTML; sitemaps are for the argument sitemap")
     if start.startswith((ARCHIVE, MAGIC.decode())):
@@ -375,7 +375,7 @@ def _read_text(texts: Iterable[str], name: str, faults: Faults, cells: CellReade
         yield from read_lines(lines)
 
 
-def _peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
+def peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
     """Return the start of a text, at least its first line, without leading blanks; and the whole text."""
     stream, read = iter(texts), ""
     for text in stream:

@@ -1,0 +1,118 @@
+"""Lists of other programs: recognised by content, in any encoding, with the URLs of their pages."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, cleaned, read_export
+
+SITE = "https://example.com"
+FROG = (
+    '"Address","Content Type","Status Code","Status","Indexability","Title 1"\n'
+    f'"{SITE}/a","text/html; charset=utf-8","200","OK","Indexable","A, and\nmore"\n'
+    f'"{SITE}/b","text/html","301","Moved Permanently","Non-Indexable",""\n'
+    f'"{SITE}/c","text/html","200","OK","Non-Indexable",""\n'
+    f'"{SITE}/d.png","image/png","200","OK","Indexable",""\n'
+    f'"{SITE}/e","text/html","404","Not Found","Non-Indexable",""\n'
+)
+GA4 = (
+    "# ----------------------------------------\n# Pages and screens: Page path and screen class\n# Account: Example\n"
+    "# Start date: 20260101\n# ----------------------------------------\n\n"
+    "Page path and screen class,Views,Users\n/,120,80\n/shop/?utm_source=mail&x=1,3,2\n(not set),1,1\n"
+)
+LOG = (
+    '203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET /a?gclid=1 HTTP/1.1" 200 512 "-" "Mozilla/5.0 (X11; \\"q\\")"\n'
+    '203.0.113.9 - frank [01/May/2026:10:00:01 +0000] "GET /style.css?v=2 HTTP/1.1" 200 512 "-" "Mozilla/5.0"\n'
+    '203.0.113.9 - - [01/May/2026:10:00:02 +0000] "POST /a HTTP/1.1" 200 512\n'
+    '203.0.113.9 - - [01/May/2026:10:00:03 +0000] "GET /gone HTTP/2.0" 404 -\n'
+    "203.0.113.9 - - broken\n"
+    'www.example.com:443 203.0.113.9 - - [01/May/2026:10:00:04 +0000] "GET /b HTTP/1.1" 304 -\n'
+)
+LISTS = {
+    "frog": (FROG, "Screaming Frog", [f"{SITE}/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, LEFT_OUT]),
+    "frog with a title": (f'"Internal - HTML"\n{FROG}', "Screaming Frog",
+                          [f"{SITE}/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, LEFT_OUT]),
+    "search console, performance": (
+        f"Top pages,Clicks,Impressions,CTR,Position\n{SITE}/a,10,100,10%,1.2\n", "Search Console", [f"{SITE}/a"]),
+    "search console, indexing": (f"URL,Last crawled\n{SITE}/a,2026-05-01\n", "Search Console", [f"{SITE}/a"]),
+    "search console, in another language": (
+        f"Die häufigsten Seiten,Klicks,Impressionen\n{SITE}/a,10,100\n{SITE}/b,1,2\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "ga4": (GA4, "GA4", ["/", "/shop/?x=1", UNREAD]),
+    "log": (LOG, "access log", ["/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, UNREAD, "//www.example.com/b"]),
+    "semicolons": (f"Titel;URL;Aufrufe\nA;{SITE}/a;1\n", "CSV", [f"{SITE}/a"]),
+    "tabs": (f"url\tviews\n{SITE}/a\t1\n", "CSV", [f"{SITE}/a"]),
+    "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", LEFT_OUT]),
+    "a content system": (f"id,type,url\n1,page,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
+    "no header": (f"{SITE}/a,12\n{SITE}/b,3\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "text": (f"# mine\n{SITE}/a,b\n\n{SITE}/c#d\nno url\n", "text", [f"{SITE}/a,b", f"{SITE}/c", UNREAD]),
+    "paths": ("/a\n/b\n", "text", ["/a", "/b"]),
+    "lines of JSON": (f'{{"url": "{SITE}/a"}}\n\n{{"keys": ["{SITE}/b", "DESKTOP"]}}\n{{"url": 1}}\nbroken\n', "JSON lines",
+                      [f"{SITE}/a", f"{SITE}/b", UNREAD, UNREAD]),
+    "JSON": (f'[{{"page": "{SITE}/a"}}, "{SITE}/b"', "JSON", [f"{SITE}/a", f"{SITE}/b", UNREAD]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("form", ["utf-8", "utf-8-sig", "utf-16", "gzip", "crlf"])
+def test_lists_are_recognised(name: str, form: str) -> None:
+    text, format, rows = LISTS[name]
+    data = text.replace("\n", "\r\n").encode() if form == "crlf" else text.encode("utf-8" if form == "gzip" else form)
+    export = read_export(io.BytesIO(gzip.compress(data) if form == "gzip" else data))
+    assert export.format == format
+    assert list(export.rows) == rows
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "list.parquet"
+    rows = {"Page": [f"{SITE}/a", None], "type": ["url", "url"]}
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(rows), path)
+    with path.open("rb") as file:
+        export = read_export(file)
+        assert (export.format, list(export.rows)) == ("Parquet", [f"{SITE}/a", UNREAD])
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n \n", "is empty"),
+        (b"<urlset/>", "is XML or HTML"),
+        (b"PK\x03\x04", "is an archive"),
+        (b"name,views\na,1\n", "has no column with URLs; there are 'name', 'views'"),
+        (b"hello world\n", "has no column with URLs"),
+        (b"# only comments\n", "comments alone"),
+        (b"PAR1 broken", "is damaged Parquet"),
+    ],
+)
+def test_what_is_no_list_is_refused(data: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_export(io.BytesIO(data))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("https://example.com/a?utm_source=x&utm_medium=y", "https://example.com/a"),
+        ("https://example.com/a?b=1&fbclid=2#top", "https://example.com/a?b=1"),
+        ("https://example.com/a?gclid=1&b=2", "https://example.com/a?b=2"),
+        ("https://example.com/a?not_utm_source=1", "https://example.com/a?not_utm_source=1"),
+        (" HTTPS://example.com/a ", "HTTPS://example.com/a"),
+        ("ftp://example.com/", UNREAD),
+        ("mailto:a@example.com", UNREAD),
+        ("(other)", UNREAD),
+        ("/a b", UNREAD),
+    ],
+)
+def test_urls_lose_what_is_no_part_of_the_page(written: str, read: str) -> None:
+    assert cleaned(written) == read
+
+
+def test_a_damaged_end_and_a_huge_line_are_rows_without_a_url() -> None:
+    data = gzip.compress(f"url\n{SITE}/a\n{'x' * 100_000}\n{SITE}/b\n".encode())
+    assert list(read_export(io.BytesIO(data)).rows) == [f"{SITE}/a", UNREAD, f"{SITE}/b"]
+    assert list(read_export(io.BytesIO(data[:-12])).rows)[:1] == [f"{SITE}/a"]
