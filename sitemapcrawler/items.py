@@ -417,6 +417,66 @@ class PageRecord:
 
 
 @dataclass(slots=True)
+class ComparedList:
+    """A list that the listed pages were compared with."""
+
+    name: str = ""
+    """Name of its file."""
+    format: str = ""
+    """What it was recognised as."""
+    rows: int = 0
+    """Its rows."""
+    left_out: int = 0
+    """Rows that are no page, or none to index by the word of the list."""
+    unread: int = 0
+    """Rows without a URL."""
+    offsite: int = 0
+    """Rows with a URL of another site."""
+    urls: int = 0
+    """Different pages of the site in it."""
+    listed: int = 0
+    """Those of them that a sitemap lists."""
+    not_listed: int = 0
+    """Those that no sitemap lists, without those that were requested and cannot be indexed."""
+
+
+@dataclass(slots=True)
+class ComparedFolder:
+    """The pages of one folder, in sitemaps and in lists."""
+
+    folder: str = ""
+    """First folder of the path; `/` for pages that are in none."""
+    listed: int = 0
+    """Pages in both."""
+    not_listed: int = 0
+    """Pages in a list that no sitemap lists."""
+    listed_only: int = 0
+    """Listed pages that are in no list."""
+    by_list: dict[str, int] = field(default_factory=dict)
+    """{name of a list: pages in it that no sitemap lists}."""
+
+
+@dataclass(slots=True)
+class Coverage:
+    """How far sitemaps and lists have the same pages."""
+
+    lists: Sequence[ComparedList] = ()
+    """The lists, as they were named."""
+    not_listed: int = 0
+    """Pages in at least one list that no sitemap lists, without those that cannot be indexed."""
+    not_verified: int = 0
+    """Those of them that were not requested, or whose page was not read."""
+    not_indexable: int = 0
+    """Pages in a list that no sitemap lists, and that cannot be indexed."""
+    listed_only: int = 0
+    """Listed pages that are in none of the lists."""
+    folders: Sequence[ComparedFolder] = ()
+    """At most 100 folders, those with the most pages on one side only first."""
+    partial: str | None = None
+    """max_pages if not all pages were requested; null if they were, or nothing is verified."""
+
+
+@dataclass(slots=True)
 class LinkGraph:
     """How complete the link graph of a crawl is, and its totals."""
 
@@ -501,6 +561,9 @@ class SummaryRecord:
     """How far the dates of all entries can be trusted; null where nothing was verified."""
     graph: LinkGraph | None = None
     """Totals of the links of pages; null without the argument `links`, or if the crawl ended early."""
+    coverage: Coverage | None = None
+    """What lists have that no sitemap lists, and the other way round; null without the argument `compare`, or if the
+    crawl ended early."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit, requests by
     address; and files that a rule could not judge, by rule."""

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sitemapcrawler import urls
+from sitemapcrawler.reader.exports import read_export
 from sitemapcrawler.robots.agents import named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
@@ -37,6 +38,8 @@ COMMA_BEFORE_URL = re.compile(
 BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
 """Files of a job or report folder that serve as a baseline, the most complete first."""
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
+MAX_COMPARED = 32
+"""Lists to compare with, each of which has a bit of a number."""
 ANSWERS = ("yes", "no", "true", "false")
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")
 PASSWORD = "holds a user name or a password, which the setting or environment variable SITEMAP_AUTH takes"
@@ -200,6 +203,32 @@ def joined(value: object) -> object:
 def list_file(text: str) -> str:
     """The `file:` URL of a list, given with or without `@`."""
     return named_file(text.removeprefix("@"))
+
+
+def compared(text: str) -> tuple[str, ...]:
+    """The paths of lists to compare with, separated by commas, each with or without `@`. All of them are recognised
+    already."""
+    found = dict.fromkeys(_recognised(item.strip().removeprefix("@")) for item in text.split(","))
+    if len(found) > MAX_COMPARED:
+        raise ValueError(f"more than {MAX_COMPARED} lists")
+    names = [Path(path).name for path in found]
+    if len(set(names)) < len(names):
+        raise ValueError("two lists have the same file name")
+    return tuple(found)
+
+
+def _recognised(path: str) -> str:
+    """The absolute path of a list. Raises ValueError if its format is unknown, or it has no URLs."""
+    file = urls.local_path(named_file(path))
+    assert file is not None  # named_file has found it
+    try:
+        with Path(file).open("rb") as opened:
+            read_export(opened, file)
+    except OSError as error:
+        raise ValueError(f"{quoted(path)} cannot be read, {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"{quoted(path)} {error}") from None
+    return file
 
 
 def baseline(text: str) -> str:

@@ -52,10 +52,10 @@ UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
 LINKS = ("no", "yes", "site")
 MAX_PAGES = 10_000
-"""Found pages that `links=site` requests at most unless the user says otherwise."""
+"""Unlisted pages, found by links or in lists, that are requested at most unless the user says otherwise."""
 VERIFYING = Beside("verify", "nothing is verified", "with verify=head or verify=get")
 SAMPLING = Beside("sample", "no sample is drawn", "with sample")
-LINKING = Beside("links", "no links are followed", "with links=site")
+LINKING = Beside("links", "no unlisted pages are fetched", "with links=site, or with compare and verify")
 COMPARING = Beside("baseline", "there is nothing to compare with", "with baseline")
 
 
@@ -217,9 +217,17 @@ class Params:
             Use.ONE_SITE,
         )
     )
-    max_pages: int = _field(
-        number("max_pages", MAX_PAGES, "fetch so many unlisted pages at most", Use.ONE_SITE, LINKING)
+    compare: tuple[str, ...] = _field(
+        Argument(
+            "compare",
+            (),
+            "lists of URLs from elsewhere: report what they have and no sitemap lists, and the other way round",
+            "files, separated by commas: exports of crawlers, Search Console or GA4, access logs, CSV, JSON, Parquet",
+            values.compared,
+            use=Use.ONE_SITE,
+        )
     )
+    max_pages: int = _field(number("max_pages", MAX_PAGES, "fetch so many unlisted pages at most", Use.ONE_SITE))
     urls: str | None = _field(
         Argument(
             "urls",
@@ -340,10 +348,14 @@ class Params:
         self._check_files()
 
     def _check_links(self) -> None:
-        """Raise ArgumentError for arguments with which the links of pages are not read, or not of all pages."""
-        if self.links == "no" or self.links not in LINKS:
-            if self.max_pages != MAX_PAGES:
-                raise ArgumentError("max_pages", self.max_pages, LINKING.problem, LINKING.accepted)
+        """Raise ArgumentError for arguments with which the links of pages are not read, or not of all pages, or lists
+        are not compared."""
+        if self.compare and self.urls is not None:
+            raise ArgumentError("compare", ",".join(self.compare), "urls takes the place of sitemaps", "without urls")
+        fetches = self.links == "site" or (bool(self.compare) and self.verify != "off")
+        if not fetches and "max_pages" in self.as_dict():
+            raise ArgumentError("max_pages", self.max_pages, LINKING.problem, LINKING.accepted)
+        if self.links == "no":
             return
         if self.verify != "get":
             problem = f"verify={self.verify} reads no page to its end"
@@ -352,8 +364,6 @@ class Params:
             raise ArgumentError(
                 "links", self.links, "a sample of pages links to no more than a sample", "without sample"
             )
-        if self.links != "site" and "max_pages" in self.as_dict():
-            raise ArgumentError("max_pages", self.max_pages, LINKING.problem, LINKING.accepted)
 
     def _check_files(self) -> None:
         """Raise ArgumentError for conflicts between local files and other arguments."""

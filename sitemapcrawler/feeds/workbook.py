@@ -27,6 +27,7 @@ from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.items import (
+    Coverage,
     FindingRecord,
     LinkGraph,
     PageRecord,
@@ -39,6 +40,7 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
+from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
@@ -138,6 +140,13 @@ LINKED = (
     Column("final_url", 40, lambda page: page.final_url),
     Column("sitemap", 50, lambda page: page.sitemap),
 )
+COVERAGE = (
+    Column("folder", 30, lambda row: row[0]),
+    Column("list", 30, lambda row: row[1]),
+    Column("in_both", 12, lambda row: row[2]),
+    Column("not_listed", 12, lambda row: row[3]),
+    Column("listed_only", 12, lambda row: row[4]),
+)
 SUMMARY = "Summary"
 """Name of the first sheet."""
 SUMMARY_WIDTHS = (36, 24, 16, 90)
@@ -155,8 +164,8 @@ ON_DEMAND = frozenset((PageRecord,))
 
 
 class WorkbookExporter(RecordExporter):
-    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots, and with the argument `links`
-    Links; other items are not written.
+    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots, with the argument `links`
+    Links, and with `compare` Coverage; other items are not written.
 
     `fields` names columns: a sheet that has none of them is left out. `item_classes` names the record types to write.
     There are no other `item_export_kwargs`; `encoding`, `indent` and `export_empty_fields` have no effect. Rows go to
@@ -241,6 +250,10 @@ class WorkbookExporter(RecordExporter):
                 return
             if self._overview is not None:
                 self._write_summary()
+            if self._overview is not None and self._summary is not None and self._summary.coverage is not None:
+                self._tables[Coverage] = table = SheetTable(self._book, "Coverage", {one.name: one for one in COVERAGE})
+                for row in coverage_rows(self._summary.coverage):
+                    table.add(row)
             sheets = [sheet for table in self._tables.values() for sheet in table.finish()]
             # Sheets that continue another one were added last.
             self._book.worksheets_objs[:] = [*filter(None, [self._overview]), *sheets] or self._book.worksheets()
@@ -403,8 +416,28 @@ def summary_rows(
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
     yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
+    yield from _section("Lists", _coverage(summary.coverage) if summary.coverage is not None else ())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
+
+
+def _coverage(coverage: Coverage) -> Iterator[Row]:
+    """Yield totals of the lists that the listed pages were compared with."""
+    yield "Pages in a list that no sitemap lists", coverage.not_listed, None, f"{coverage.not_verified:,} not verified"
+    yield "Other such pages, which cannot be indexed", coverage.not_indexable
+    yield "Listed pages that are in no list", coverage.listed_only
+    for one in coverage.lists:
+        yield f"Pages in {one.name}", one.urls, None, compared_in_words(one)
+
+
+def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, int, int | None]]:
+    """Yield the rows of the sheet Coverage: each list as a whole, then each folder, as a whole and by list."""
+    for one in coverage.lists:
+        yield "all", one.name, one.listed, one.not_listed, None
+    for folder in coverage.folders:
+        yield folder.folder, "all", folder.listed, folder.not_listed, folder.listed_only
+        for name, missing in folder.by_list.items():
+            yield folder.folder, name, None, missing, None
 
 
 def _graph(graph: LinkGraph) -> Iterator[Row]:

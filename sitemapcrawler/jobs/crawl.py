@@ -72,6 +72,11 @@ class Arguments(Protocol):
         ...
 
     @property
+    def compare(self) -> Sequence[str]:
+        """Paths of lists to compare with."""
+        ...
+
+    @property
     def links(self) -> str:
         """no, yes or site: whether links of pages are read."""
         ...

@@ -29,6 +29,8 @@ from sitemapcrawler.feeds.storages import leftover_parts, own_parts
 from sitemapcrawler.items import (
     FINISHED,
     MAX_SITE_TIME,
+    ComparedList,
+    Coverage,
     FinalBatch,
     FindingRecord,
     LinkGraph,
@@ -39,6 +41,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
+from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, Scope
@@ -61,6 +64,7 @@ from sitemapcrawler.urls.display import counted
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Frontier = TypeVar("Frontier", Links, Lists)
 STORE_LOST = "store"
 """Stop reason if the database can no longer be written or read."""
 MIXED = "several"
@@ -107,6 +111,9 @@ class Job:
         self.run: int = (store.get("run") or 0) + 1
         self.done = files_done(store) if self.run > 1 else {}
         """Files of earlier runs, by URL."""
+        self.coverage: Coverage | None = None
+        """What lists have and no sitemap lists; None before it is compared."""
+        self._compared: list[ComparedList] | None = None
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
         self.holding = False
@@ -241,10 +248,30 @@ class Job:
         async for lines in self._writer.each(partial(self.store.lines, "pages")):
             yield PageBatch(list(map(decode, lines)))
 
-    async def follow(self, work: Callable[[Links], T], links: Links) -> T | None:
-        """Run `work` on the link graph when everything is committed; None if the database failed."""
+    async def compare(self, scope: Scope, paths: Sequence[str], why: str | None) -> None:
+        """Compare the listed pages with lists. Sets `coverage`. `why`: what ended requesting pages early, if
+        anything."""
+        lists = self.lists(scope, paths)
         await self._writer.flush()
-        return await self._writer.run(partial(work, links))
+        if self._compared is None:
+            self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
+        if self._compared is not None:
+            compare = partial(lists.compare, self._compared, why)
+            self.coverage = await self._writer.run(partial(with_memory, compare, self.store.give_more_memory))
+
+    async def load_lists(self, lists: Lists) -> None:
+        """Read the lists to compare with into the database."""
+        await self._writer.flush()
+        self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
+
+    def lists(self, scope: Scope, paths: Sequence[str]) -> Lists:
+        """The lists to compare with, for `follow`."""
+        return Lists(self.store, scope, list(map(Path, paths)))
+
+    async def follow(self, work: Callable[[Frontier], T], frontier: Frontier) -> T | None:
+        """Run `work` on the link graph or the lists when everything is committed; None if the database failed."""
+        await self._writer.flush()
+        return await self._writer.run(partial(work, frontier))
 
     async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
         """Yield the findings of whole-site rules; if nothing has changed, those of the baseline. A stop interrupts the
@@ -252,7 +279,8 @@ class Job:
         left_out = {name: count for name, count in crawl.left_out.items() if count}
         narrowed = crawl.narrowed
         find = partial(self._site_findings, left_out=left_out, narrowed=narrowed)
-        if self.comparison is not None and not (left_out or narrowed):
+        looks_elsewhere = bool(crawl.params.compare) or crawl.params.links != "no"
+        if self.comparison is not None and not (left_out or narrowed or looks_elsewhere):
             same = self.comparison.same_site(self.store, crawl.policies)
             find = partial(self._earlier_findings) if same else find
         self._crawler.signals.connect(self._interrupter.begin, signal=stopping)

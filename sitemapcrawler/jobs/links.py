@@ -15,7 +15,7 @@ from sitemapcrawler.items import LinkGraph, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, OtherScheme, Step, target
 from sitemapcrawler.replies.indexability import Indexability, names_other
-from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.languages import NORMAL_URL, page_key
 from sitemapcrawler.rules.facts.sites import CURRENT
 
 DIGEST_BYTES = 8
@@ -41,7 +41,8 @@ FETCHED = "kind <> 'unchecked'"
 
 def number_of(url: str) -> int:
     """Return the number of the page at a URL."""
-    key = page_key(urls.request_key(url))
+    is_normal = NORMAL_URL.fullmatch(url) is not None and not url.endswith("?")
+    key = url if is_normal else page_key(urls.request_key(url))
     return int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest(), "big")
 
 
@@ -146,7 +147,7 @@ class Links:
 
     def begin(self) -> None:
         """Start at the home pages."""
-        self._number_listed()
+        self.number_listed()
         self._store.execute("CREATE OR REPLACE TEMP TABLE link_depths (page UBIGINT, depth INTEGER)")
         homes = self._homes()
         rows = [{"page": number_of(url), "url": url} for url in homes]
@@ -163,7 +164,7 @@ class Links:
         known = [url for (url,) in read if urls.site_of(url) in self._scope.sites]
         return list(dict.fromkeys([*self._scope.homes, *known]))
 
-    def _number_listed(self) -> None:
+    def number_listed(self) -> None:
         """Number the listed pages: temporary table `link_listed`."""
         execute = self._store.execute
         execute("CREATE OR REPLACE TEMP TABLE link_listed (page UBIGINT, entry BIGINT)")

@@ -47,7 +47,11 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
     if params.links != "no" and not stores and not goes_on:
         raise ValueError(f"argument links={params.links!r}: needs a database; accepted: SITEMAP_STORE=True")
-    needed |= params.baseline is not None or params.report is not None or params.links != "no"
+    if params.compare and not stores and not goes_on:
+        given = ",".join(params.compare)
+        raise ValueError(f"argument compare={given!r}: needs a database; accepted: SITEMAP_STORE=True")
+    needed |= params.baseline is not None or params.report is not None
+    needed |= params.links != "no" or bool(params.compare)
     if folder is None and not (stores and needed):
         return None
     if folder is not None and not goes_on:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.jobs.coverage import MISSING
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
@@ -18,6 +19,7 @@ from sitemapcrawler.jobs.store.schema import json_line, json_object
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import (
     MAX_CHANGED,
+    MAX_COMPARED,
     MAX_EXAMPLES,
     MAX_FINDINGS,
     MAX_LANGUAGES,
@@ -29,6 +31,7 @@ from sitemapcrawler.report.model import (
     MIN_EXAMPLES,
     FileProblems,
     Language,
+    MissingPage,
     Report,
     RuleReach,
 )
@@ -260,6 +263,21 @@ def links(site: SiteFacts) -> dict[str, object]:
     return {**found, "not_linked": orphans, "unlisted_count": count, "depths": depths}
 
 
+def coverage(site: SiteFacts) -> dict[str, object]:
+    """Pages that are in lists and in no sitemap, and the other way round."""
+    names = dict(site.query("SELECT number, name FROM compared_lists ORDER BY number"))
+    rows = site.query(
+        f"SELECT url, lists, rows, coalesce(indexable, false) FROM ({MISSING}) "
+        f"ORDER BY indexable DESC NULLS LAST, bit_count(lists) DESC, rows DESC, url LIMIT {MAX_COMPARED}"
+    )
+    missing = [
+        MissingPage(url, [name for number, name in names.items() if lists >> number & 1], number, indexable)
+        for url, lists, number, indexable in rows
+    ]
+    only = site.query(f"SELECT loc FROM uncompared ORDER BY loc LIMIT {MAX_COMPARED}")
+    return {"missing": missing, "listed_only": [loc for (loc,) in only]}
+
+
 Fields = Mapping[str, Any]  # Any: the class of the report states the types
 """{field: value} of the report."""
 Query = Callable[[SiteFacts], Fields]
@@ -281,6 +299,7 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "changed_fields": changed_fields,
         "languages": languages,
         **({"unlisted": links} if summary.graph is not None else {}),
+        **({"missing": coverage} if summary.coverage is not None else {}),
     }
 
 

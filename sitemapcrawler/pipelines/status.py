@@ -39,12 +39,13 @@ class StatusPipeline(CrawlPipeline):
         if (
             audit.status is not None
             and audit.job is not None
-            and audit.params.links == "site"
+            and (audit.params.links == "site" or audit.params.compare)
             and not audit.job.finished
         ):
             self._follower = Follower(
-                audit.status.verifier, audit.job, audit.link_scope, audit.stop.begun, audit.note_failure
-            )
+                audit.status.verifier, audit.job, audit.link_scope, audit.stop.begun, audit.note_failure,
+                audit.params.links == "site", audit.params.compare,
+            )  # fmt: skip
 
     async def process_item(self, item: object) -> object:
         """Attach replies to url records. Those of a file that waits for its turn come again in a `JudgedBatch`; those
@@ -63,8 +64,13 @@ class StatusPipeline(CrawlPipeline):
         """What ended following links early: max_pages or depth; None if nothing did."""
         return None if self._follower is None else self._follower.ended
 
+    @property
+    def comparing_ended(self) -> str | None:
+        """What ended requesting the pages of lists early: max_pages; None if nothing did."""
+        return None if self._follower is None else self._follower.comparing_ended
+
     def idle(self) -> None:
-        """Verify the sample, or follow links, once everything is read; raises DontCloseSpider until it is done."""
+        """Verify the sample, or request unlisted pages, once all is read; raises DontCloseSpider until it is done."""
         if self._drawing is None and self._status is not None and (self._status.holds or self._follower is not None):
             follower = self._follower
             self._drawing = asyncio.ensure_future(self._draw(self._status) if follower is None else follower.run())

@@ -92,6 +92,9 @@ class SummaryPipeline(CrawlPipeline):
             why = status.following_ended if status is not None else None
             async for pages in job.count_links(audit.link_scope(), why):
                 await audit.send(pages)
+        if job is not None and audit.complete and audit.params.compare:
+            audit.phase = "comparing lists"
+            await job.compare(audit.link_scope(), audit.params.compare, status.comparing_ended if status else None)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
@@ -131,6 +134,7 @@ class SummaryPipeline(CrawlPipeline):
             not_indexable=status.not_indexable if status is not None else None,
             indexability=dict(status.indexability) if status is not None else {},
             graph=audit.job.graph if audit.job is not None else None,
+            coverage=audit.job.coverage if audit.job is not None else None,
             skipped={name: count for name, count in skipped.items() if count},
             only=audit.params.only,
             partial=audit.partial,

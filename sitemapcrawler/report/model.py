@@ -37,6 +37,8 @@ MAX_NOT_INDEXABLE = 200
 """Maximum number of URLs shown that are not indexable."""
 MAX_LINKED = 200
 """Maximum number of pages shown that are not listed, and that are not linked."""
+MAX_COMPARED = 200
+"""Maximum number of pages shown that are in lists and not listed, and that are listed and in no list."""
 MAX_MONTHS = 360
 """Maximum number of months in `Report.months`, those with the most entries: thirty years."""
 
@@ -132,6 +134,19 @@ class Run:
 
 
 @dataclass(slots=True)
+class MissingPage:
+    """A page that is in a list, and that no sitemap lists."""
+
+    url: str
+    lists: Sequence[str]
+    """Names of the lists that have it."""
+    rows: int
+    """Rows that have it, in all lists."""
+    indexable: bool
+    """True if it was requested and can be indexed; False if that is not known."""
+
+
+@dataclass(slots=True)
 class Report:
     """Content of the report on one crawl."""
 
@@ -172,6 +187,10 @@ class Report:
     """At most `MAX_LINKED` listed pages that no page read links to."""
     depths: Mapping[int, Sequence[int]] = field(default_factory=dict)
     """Numbers of listed and of unlisted pages, by clicks from the home page; -1 for pages that cannot be reached."""
+    missing: Sequence[MissingPage] = ()
+    """At most `MAX_COMPARED` pages that are in a list and no sitemap lists, those in the most lists first."""
+    listed_only: Sequence[str] = ()
+    """At most `MAX_COMPARED` listed URLs that are in none of the lists."""
     changes: Mapping[str, int] = field(default_factory=dict)
     """Entries added, removed, changed and unchanged since the baseline; empty without one."""
     changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import READ, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import READ, ComparedList, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import Report
@@ -357,6 +357,15 @@ def _no_robots(robots: Sequence[RobotsRecord]) -> str:
         return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
     why = next((f": {one.error}" for one in robots if one.error), "")
     return f"The site does not answer{why}."
+
+
+def compared(found: ComparedList) -> str:
+    """A sentence about what was read of a list."""
+    told = [f"{counted(found.rows, 'row')}, {found.format}"]
+    told += [f"{number:,} {what}" for number, what in (
+        (found.left_out, "no pages to index"), (found.offsite, "of other sites"), (found.unread, "without a URL"),
+    ) if number]  # fmt: skip
+    return "; ".join(told)
 
 
 UNREAD_PAGES = {

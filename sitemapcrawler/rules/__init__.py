@@ -32,6 +32,7 @@ FAMILIES = (
     "site",
     "site_links",
     "links",
+    "coverage",
 )
 """Modules with rules, in the order of the catalogue."""
 

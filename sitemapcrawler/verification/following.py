@@ -1,13 +1,14 @@
-"""Requests the pages that links lead to, breadth first from the home page."""
+"""Requests unlisted pages: those that links lead to, breadth first from the home page, and those in lists."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.coverage import Lists
+from sitemapcrawler.jobs.job import Frontier, Job
 from sitemapcrawler.jobs.links import MAX_CLICKS, Links, Scope
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.replies.kinds import Reason
@@ -24,7 +25,8 @@ MAX_PAGES, DEPTH = "max_pages", "depth"
 
 
 class Follower:
-    """Follows links of pages. Its frontier is in the job's database, so that a killed crawl resumes."""
+    """Requests unlisted pages that links lead to, and those in lists. Its frontier is in the job's database, so that a
+    killed crawl resumes."""
 
     def __init__(
         self,
@@ -33,50 +35,70 @@ class Follower:
         scope: Callable[[], Scope],
         stopped: Callable[[], bool],
         failed: Callable[[], None],
+        links: bool = True,
+        lists: Sequence[str] = (),
     ) -> None:
         """`scope`: called when following begins. `stopped`: returns True once the crawl is stopping. `failed`: called
-        after an internal error."""
+        after an internal error. `links`: False not to follow links. `lists`: paths of lists to compare with."""
         self.ended: str | None = None
-        """What ended following early: max_pages or depth."""
+        """What ended following links early: max_pages or depth."""
+        self.comparing_ended: str | None = None
+        """What ended requesting the pages of lists early: max_pages."""
         self._verifier, self._job, self._scope = verifier, job, scope
         self._stopped, self._failed = stopped, failed
+        self._links, self._lists = links, lists
 
     async def run(self) -> None:
-        """Request found pages, level by level, until none is left, a limit is reached, or the crawl stops."""
+        """Request found pages, level by level, then those of lists, until none is left, a limit is reached, or the
+        crawl stops."""
         try:
-            await self._run(self._scope())
+            scope = self._scope()
+            if self._links:
+                await self._follow(scope)
+            if self._lists and not self._stopped():
+                await self._compare(scope)
         except Exception:
-            logger.exception("links could not be followed: internal error")
+            logger.exception("unlisted pages could not be requested: internal error")
             self._failed()
 
-    async def _run(self, scope: Scope) -> None:
+    async def _follow(self, scope: Scope) -> None:
         links = Links(self._job.store, scope)
         await self._job.follow(Links.begin, links)
         asked = 0
         while not self._stopped():
             await self._job.follow(Links.wanted, links)
-            asked += await self._level(links, scope)
-            if self.ended is not None or not await self._job.follow(Links.deeper, links):
+            number, is_whole = await self._request(Links, links, scope)
+            asked += number
+            if not is_whole:
+                self.ended = MAX_PAGES
+            if not is_whole or not await self._job.follow(Links.deeper, links):
                 break
         if links.depth >= MAX_CLICKS and self.ended is None:
             self.ended = DEPTH
         logger.info("followed links to %s", counted(asked, "unlisted page"))
 
-    async def _level(self, links: Links, scope: Scope) -> int:
-        """Request the pages of one level. Returns their number."""
+    async def _compare(self, scope: Scope) -> None:
+        lists = self._job.lists(scope, self._lists)
+        await self._job.load_lists(lists)
+        await self._job.follow(Lists.wanted, lists)
+        asked, is_whole = await self._request(Lists, lists, scope)
+        if not is_whole:
+            self.comparing_ended = MAX_PAGES
+        logger.info("requested %s of lists", counted(asked, "unlisted page"))
+
+    async def _request(self, kind: type[Frontier], frontier: Frontier, scope: Scope) -> tuple[int, bool]:
+        """Request the wanted pages. Returns their number, and False if `max_pages` was reached."""
         asked, first = 0, 1
         while not self._stopped():
-            found = await self._job.follow(partial(Links.take, first=first, many=AT_ONCE), links)
+            found = await self._job.follow(partial(kind.take, first=first, many=AT_ONCE), frontier)
             if found is None:
                 break
             first += AT_ONCE
-            left = await self._job.follow(Links.left, links) or 0
-            if len(found) > left:
-                self.ended = MAX_PAGES
+            left = await self._job.follow(kind.left, frontier) or 0
             asked += await self._ask(found[:left], scope)
-            if self.ended is not None:
-                break
-        return asked
+            if len(found) > left:
+                return asked, False
+        return asked, True
 
     async def _ask(self, found: list[str], scope: Scope) -> int:
         outcomes = await self._verifier.verify(found)

@@ -12,7 +12,7 @@ from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, Sitema
 from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
-VERSION = 5
+VERSION = 6
 """Version of the tables. Databases of other versions are refused."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
@@ -73,6 +73,19 @@ LINKS = {
 """Tables of the link graph (`jobs.links`), in which a page is a number. `linking`: a page that was read, with the pages
 it links to, in parts of some links each; or a redirect, with its target in `moved`. `linked`: the URL of each target,
 perhaps repeated. `found`: pages that were requested because a page links to them."""
+COVERAGE = {
+    "compared": {
+        "page": "UBIGINT",
+        "url": "VARCHAR",
+        "lists": "UBIGINT",
+        "rows": "BIGINT",
+        "listed": "BOOLEAN",
+    },
+    "compared_lists": {"number": "UTINYINT", "name": "VARCHAR"},
+    "uncompared": {"loc": "VARCHAR"},
+}
+"""Tables of the lists to compare with (`jobs.coverage`). `compared`: their pages on the site; bit n of `lists` is set
+for those in the list with number n. `uncompared`: listed pages that are in none of the lists."""
 OTHERS = {
     "replies": REPLIES,
     "job": {"name": "VARCHAR", "value": "JSON"},
@@ -80,6 +93,7 @@ OTHERS = {
     "children": {"sitemap": "VARCHAR", "loc": "VARCHAR", "lastmod_at": "VARCHAR"},
     "policies": {"origin": "VARCHAR", "asked_at": "TIMESTAMP", "answer": "JSON"},
     **LINKS,
+    **COVERAGE,
 }
 """Tables without records, which a job needs to resume."""
 VIEWS = {

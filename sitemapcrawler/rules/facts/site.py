@@ -304,6 +304,11 @@ class SiteFacts:
         left_out = {site for (site,) in self.query(alone)} | self._narrowed_sites
         return frozenset(site for site, unread in sites.items() if not unread and site not in left_out)
 
+    def is_known(self, url: str) -> bool:
+        """True if all sitemaps of a URL's site that the crawl found, or was given, were read to their ends."""
+        site = site_of(url)
+        return not self._narrowed and site not in self._narrowed_sites and not self.sites.get(site)
+
     @cached_property
     def urls_before(self) -> dict[str, int]:
         """Sites compared with the baseline, each with its number of URLs in the baseline."""

@@ -1,0 +1,194 @@
+"""Compares the listed pages with lists from elsewhere: what they have and no sitemap lists, and what none of them has.
+
+Each run reads the lists again, after the sitemaps. A page is a number, as in the link graph. SQL compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import ComparedFolder, ComparedList, Coverage
+from sitemapcrawler.jobs.links import Links, Scope, number_of
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, read_export
+from sitemapcrawler.rules.facts.languages import NORMAL_URL
+from sitemapcrawler.rules.facts.sites import CURRENT
+
+AT_ONCE = 20_000
+"""Rows of a list that pass through Python at once, some 8 MB."""
+PART = 1_000_000
+"""Rows whose pages are brought together by one query. DuckDB keeps the URLs of its groups in memory."""
+MAX_SITES = 1_000
+"""Sites of listed pages that a list may have pages of, where no site was named."""
+MAX_FOLDERS = 100
+"""Folders in the summary, those with the most pages that are missing on one side."""
+FOLDER = "coalesce(nullif(regexp_extract({url}, '^https?://[^/?#]+(/[^/?#]+/)', 1), ''), '/')"
+"""SQL for the first folder of a URL."""
+POSSIBLE = """
+    (f.page IS NULL OR f.indexable OR (f.indexable IS NULL AND f.kind IN ('unchecked', 'ok')))"""
+"""SQL that is true unless a request has shown that a page is not to be listed. `f`: its row of `found`."""
+MISSING = f"""
+    SELECT c.page, c.url, c.lists, c.rows, f.kind, f.indexable
+    FROM compared c LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page)
+    WHERE NOT c.listed AND {POSSIBLE}"""
+"""SQL for pages of the lists that no sitemap lists, as far as they may be indexed."""
+
+
+class Lists:
+    """The lists in the database of a job. Use it in the writing thread only."""
+
+    def __init__(self, store: Store, scope: Scope, paths: Sequence[Path]) -> None:
+        """`scope`: which pages belong to the crawl. `paths`: the lists."""
+        self._store = store
+        self._scope = scope
+        self._paths = paths
+        self._links = Links(store, scope)
+
+    def load(self) -> list[ComparedList]:
+        """Read all lists into the table `compared`. Returns what was found in each. Raises ValueError or OSError, one
+        line, if one cannot be read."""
+        execute, self._scope = self._store.execute, self._with_homes()
+        execute("CREATE OR REPLACE TEMP TABLE compared_rows (page UBIGINT, url VARCHAR, list UTINYINT)")
+        totals = [self._read(path, number) for number, path in enumerate(self._paths)]
+        self._links.number_listed()
+        [(rows,)] = execute("SELECT count(*) FROM compared_rows")
+        parts = int(rows) // PART + 1
+        with self._store.transaction():
+            execute("DELETE FROM compared")
+            execute("DELETE FROM compared_lists")
+            self._store.insert_rows(
+                "compared_lists", [{"number": number, "name": total.name} for number, total in enumerate(totals)]
+            )
+            for part in range(parts):
+                execute(
+                    f"""
+                    INSERT INTO compared
+                    SELECT page, min(url), bit_or(1::UBIGINT << list), count(*),
+                           page IN (SELECT page FROM link_listed)
+                    FROM compared_rows WHERE page % {parts} = {part} GROUP BY page"""
+                )
+        execute("DROP TABLE temp.compared_rows")
+        for number, total in enumerate(totals):
+            [(found, listed)] = execute(
+                f"SELECT count(*), count(*) FILTER (listed) FROM compared WHERE lists & (1::UBIGINT << {number}) > 0"
+            )
+            total.urls, total.listed = found, listed
+        return totals
+
+    def _with_homes(self) -> Scope:
+        """The scope; where sitemaps were named and no site, with the sites of the pages that they list."""
+        if self._scope.homes:
+            return self._scope
+        origins = self._store.execute(
+            f"SELECT DISTINCT regexp_extract(loc, '^https?://[^/?#]+') FROM urls WHERE {CURRENT} LIMIT {MAX_SITES}"
+        )
+        return replace(self._scope, homes=sorted(f"{origin}/" for (origin,) in origins if origin))
+
+    def _read(self, path: Path, number: int) -> ComparedList:
+        home = next(iter(self._scope.homes), "")
+        total = ComparedList(name=path.name)
+        with path.open("rb") as file:
+            export = read_export(file, path.name)
+            total.format = export.format
+            while rows := list(islice(export.rows, AT_ONCE)):
+                total.rows += len(rows)
+                pages = self._pages(rows, home, total)
+                if pages:
+                    self._store.execute(
+                        f"INSERT INTO compared_rows SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), {number}",
+                        [[number_of(url) for url in pages], pages],
+                    )
+        return total
+
+    def _pages(self, rows: Iterable[str], home: str, total: ComparedList) -> list[str]:
+        """The URLs of this crawl's sites; counts the others."""
+        sites, homes, found = self._scope.sites, tuple(self._scope.homes), []
+        for row in rows:
+            if row.startswith(homes) and NORMAL_URL.fullmatch(row):
+                found.append(row)
+                continue
+            if row == LEFT_OUT:
+                total.left_out += 1
+                continue
+            url = urls.resolve(home, row) if row != UNREAD else None
+            if url is None:
+                total.unread += 1
+            elif urls.site_of(url) not in sites:
+                total.offsite += 1
+            else:
+                found.append(url)
+        return found
+
+    # Pages to request: those that no sitemap lists, in the most lists and rows first.
+
+    def wanted(self) -> None:
+        """Collect the pages to request: temporary table `compared_wanted`."""
+        self._store.execute(
+            """
+            CREATE OR REPLACE TEMP TABLE compared_wanted AS
+            SELECT row_number() OVER (ORDER BY bit_count(lists) DESC, rows DESC, url) AS n, url
+            FROM compared c ANTI JOIN found f USING (page) WHERE NOT listed"""
+        )
+
+    def take(self, first: int, many: int) -> list[str] | None:
+        """Return the URLs to request among `many` wanted ones from number `first`; None if there are no more."""
+        rows = self._store.execute(
+            "SELECT url FROM compared_wanted WHERE n BETWEEN ? AND ? ORDER BY n", [first, first + many - 1]
+        )
+        return [url for (url,) in rows if self._scope.passes(url)] if rows else None
+
+    def left(self) -> int:
+        """Number of unlisted pages that may still be requested."""
+        return self._links.left()
+
+    # Comparing, once everything is requested.
+
+    def compare(self, totals: list[ComparedList], why: str | None) -> Coverage:
+        """Fill the table `uncompared`, and sum up. `totals`: from `load`; `why`: what ended requesting pages early."""
+        execute = self._store.execute
+        self._links.number_listed()
+        with self._store.transaction():
+            execute("DELETE FROM uncompared")
+            execute(
+                """
+                INSERT INTO uncompared
+                SELECT min(u.loc) FROM link_listed l JOIN urls u ON u.rowid = l.entry
+                ANTI JOIN compared c ON c.page = l.page GROUP BY l.page"""
+            )
+        for number, total in enumerate(totals):
+            [(total.not_listed,)] = execute(
+                f"SELECT count(*) FROM ({MISSING}) WHERE lists & (1::UBIGINT << {number}) > 0"
+            )
+        [(missing, verified)] = execute(f"SELECT count(*), count(*) FILTER (indexable) FROM ({MISSING})")
+        [(refused,)] = execute(
+            f"""
+            SELECT count(*) FROM compared c JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page)
+            WHERE NOT c.listed AND NOT {POSSIBLE}"""
+        )
+        [(only,)] = execute("SELECT count(*) FROM uncompared")
+        return Coverage(
+            totals, missing, missing - verified, refused, only, self._folders([one.name for one in totals]), why
+        )
+
+    def _folders(self, names: Sequence[str]) -> list[ComparedFolder]:
+        in_lists = ", ".join(
+            f"count(*) FILTER (side = 1 AND lists & (1::UBIGINT << {number}) > 0)" for number in range(len(names))
+        )
+        rows = self._store.execute(
+            f"""
+            SELECT folder, count(*) FILTER (side = 0), count(*) FILTER (side = 1), count(*) FILTER (side = 2),
+                   {in_lists}
+            FROM (
+                SELECT 0 AS side, {FOLDER.format(url="url")} AS folder, lists FROM compared WHERE listed
+                UNION ALL SELECT 1, {FOLDER.format(url="url")}, lists FROM ({MISSING})
+                UNION ALL SELECT 2, {FOLDER.format(url="loc")}, 0 FROM uncompared)
+            GROUP BY folder ORDER BY count(*) FILTER (side > 0) DESC, folder LIMIT {MAX_FOLDERS}"""
+        )
+        return [
+            ComparedFolder(folder, both, missing, only, {name: n for name, n in zip(names, by_list, strict=True) if n})
+            for folder, both, missing, only, *by_list in rows
+        ]
