@@ -20,6 +20,10 @@ ONE_BY_ONE = {"SITEMAP_FETCH_AHEAD": 1, "SITEMAP_READ_AT_ONCE": 1, "CONCURRENT_R
 """Settings by which the order of the files, and so what `max_urls` takes, is always the same."""
 
 
+FOUND_PAGES = Path(__file__).parents[1] / "data" / "compare" / "found.txt"
+"""A list of pages of the site that no sitemap lists."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of job."""
@@ -41,6 +45,7 @@ KINDS = {
     "60 urls": Kind({**VERIFIED, "max_urls": "60"}, ONE_BY_ONE),
     "records": Kind(settings={"SITEMAP_ITEMS": "records"}),
     "links": Kind({**VERIFIED, "links": "site"}),
+    "lists": Kind({**VERIFIED, "compare": str(FOUND_PAGES)}),
 }
 """Kinds of jobs by name."""
 MORE_KINDS = {

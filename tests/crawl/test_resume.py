@@ -69,7 +69,7 @@ def test_killed_when_the_first_feed_is_in_place(shop: Shop) -> None:
     job.complete(expected)
 
 
-@pytest.mark.parametrize("kind", ["verified", "sample of 20", "records"])
+@pytest.mark.parametrize("kind", ["verified", "sample of 20", "records", "links", "lists"])
 def test_what_is_known_is_not_asked_again(shop: Shop, kind: str) -> None:
     expected, job = shop.undisturbed(kind), shop.job(kind)
     assert job.kill_settled(expected.moment(0.8))

@@ -24,7 +24,18 @@ from sitemapcrawler.commands import validate
 from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.feeds.columns import URLS
-from sitemapcrawler.items import Counts, Hop, Lastmods, LinkGraph, Record, ReplyRecord, Share, UrlBatch, UrlRecord
+from sitemapcrawler.items import (
+    Counts,
+    Coverage,
+    Hop,
+    Lastmods,
+    LinkGraph,
+    Record,
+    ReplyRecord,
+    Share,
+    UrlBatch,
+    UrlRecord,
+)
 from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
@@ -55,7 +66,13 @@ TO_WRITE = {
 """Files that a reader writes."""
 RECORDS: dict[str, type] = {record().type: record for record in get_args(Record)}
 OBJECTS: dict[str, type] = {"images": Image, "videos": Video, "news": News, "alternates": Alternate}
-REPLIES: dict[str, type] = {"reply": ReplyRecord, "bad": Share, "lastmod": Lastmods, "graph": LinkGraph}
+REPLIES: dict[str, type] = {
+    "reply": ReplyRecord,
+    "bad": Share,
+    "lastmod": Lastmods,
+    "graph": LinkGraph,
+    "coverage": Coverage,
+}
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}
 """Objects that are described in the row of their field."""
 OWN = {name: value for name, value in vars(settings).items() if name.isupper()}

@@ -8,10 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from sitemapcrawler.items import (
+    ComparedFolder,
+    ComparedList,
     Counts,
+    Coverage,
     FindingRecord,
     Hop,
     Lastmods,
+    LinkGraph,
+    PageRecord,
     ReplyRecord,
     RobotsRecord,
     Share,
@@ -29,6 +34,7 @@ from sitemapcrawler.report.model import (
     MAX_SITEMAPS,
     FileProblems,
     Language,
+    MissingPage,
     Report,
     RuleReach,
     Run,
@@ -86,6 +92,14 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         robots=[_robots(at, listed) for at in range(hosts)],
         judged_agents=AGENTS,
         languages=[_language(at, chance) for at in range(languages)],
+        unlisted=[_linked(at, False) for at in range(bad)],
+        unlisted_count=3 * bad,
+        not_linked=[_linked(at, True) for at in range(bad)],
+        depths={1: [40, 3], 2: [9000, 60], -1: [12, 0]},
+        missing=[
+            MissingPage(f"{SITE}/deals/{at}", ["crawl.csv", "access.log"], 7 + at, at % 3 > 0) for at in range(bad)
+        ],
+        listed_only=[f"{SITE}/offers/2019/{at}" for at in range(bad)],
         changes={"added": 3120, "removed": 418, "changed": 18_902, "unchanged": listed - 22_022},
         changed={kind: [_page(at, kind) for at in range(changed)] for kind in ("added", "removed", "changed")},
         changed_fields={"lastmod": 18_400, "images": 950, "alternates": 122},
@@ -94,6 +108,16 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         judged=141,
         runs=_runs(),
     )
+
+
+def _linked(at: int, listed: bool) -> PageRecord:
+    """A page that is linked and not listed, or listed and not linked."""
+    url = f"{SITE}/{'archive' if listed else 'deals'}/{at}"
+    sources = [] if listed else [f"{SITE}/", f"{SITE}/menu", f"{SITE}/news/{at}"]
+    return PageRecord(
+        url=url, listed=listed, sitemap=f"{SITE}/sitemap.xml" if listed else None, depth=None if listed else 2,
+        inlinks=0 if listed else 40 + at, linked_from=sources, kind="ok", status=200, indexable=True, indexability="ok",
+    )  # fmt: skip
 
 
 def _runs() -> list[Run]:
@@ -149,6 +173,35 @@ def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
             "not checked": listed - 9800,
         },
         lastmod=Lastmods(0.97, 8800, 0.71, {"future": 1204, "identical": 90_000, "newer_than_header": 1310}),
+        graph=LinkGraph(
+            pages=9200,
+            read=9017,
+            unread={"redirected": 100, "blocked": 83},
+            unlisted=180,
+            not_linked=60,
+            links=190_000,
+            nofollow=1200,
+            offsite=40_000,
+            max_depth=2,
+            home_read=True,
+            cut=1,
+            partial="max_pages",
+        ),
+        coverage=Coverage(
+            [
+                ComparedList("crawl.csv", "Screaming Frog", 20_000, 311, 2, 40, 18_000, 17_820, 180),
+                ComparedList("access.log", "access log", 9_000_000, 4_000_000, 3, 0, 8000, 7900, 100),
+            ],
+            not_listed=180,
+            not_verified=20,
+            not_indexable=411,
+            listed_only=60,
+            partial="max_pages",
+            folders=[
+                ComparedFolder("/deals/", 0, 180, 0, {"crawl.csv": 180, "access.log": 100}),
+                ComparedFolder("/offers/", 12, 0, 60),
+            ],
+        ),
         skipped={"since": 1200, "hreflang-no-return": 2},
     )
 

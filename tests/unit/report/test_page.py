@@ -30,6 +30,7 @@ SECTIONS = [
     "robots",
     "languages",
     "links",
+    "coverage",
     "changes",
     "crawl",
 ]
@@ -64,6 +65,7 @@ def test_sections_without_data_say_why() -> None:
     assert "-a agents=search,ai" in told["robots"]
     assert "hreflang" in told["languages"]
     assert "links=yes" in told["links"]
+    assert "compare=@crawl.csv" in told["coverage"]
     assert "baseline=FOLDER" in told["changes"]
     assert not tree.xpath("//table | //figure")
 

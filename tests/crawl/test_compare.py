@@ -1,0 +1,161 @@
+"""Lists to compare with: what they have and no sitemap lists, and what none of them has."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import load_workbook
+
+from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.documents import robots, urlset
+from tests.crawl.site_server import Reply, SiteServer, moved
+from tests.crawl.verified import PATIENT, html
+
+LISTED = ("/", "/a", "/shop/b", "/shop/only", "/caf%C3%A9")
+NOT_LISTED, LISTED_ONLY = "coverage-not-listed", "coverage-listed-only"
+
+
+def page(head: str = "", words: str = "") -> Reply:
+    return html(head, body=f"Words of {words} and nothing else, but enough of them to be a page. " * 5)
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with SiteServer() as server:
+        server.otherwise = Reply("<p>Nothing here", 404, {"Content-Type": "text/html"})
+        paths = ("/", "/a", "/shop/b", "/shop/only", "/caf%C3%A9", "/unlisted", "/shop/unlisted", "/visited")
+        server.routes = {
+            **{path: page(words=path) for path in paths},
+            "/robots.txt": robots(server.url("/sitemap.xml"), rules=["Disallow: /secret/"]),
+            "/sitemap.xml": urlset(*map(server.url, LISTED)),
+            "/noindex": page('<meta name="robots" content="noindex">', "noindex"),
+            "/copy": page(f'<link rel="canonical" href="{server.url("/a")}">', "copy"),
+            "/old": moved("/a"),
+            "/secret/x": page(words="secret"),
+        }
+        yield server
+
+
+@pytest.fixture
+def lists(tmp_path: Path, site: SiteServer) -> str:
+    """Three lists: a crawl, an access log and a text."""
+    crawled = ["/", "/a", "/unlisted", "/noindex", "/copy", "/old", "/gone", "/secret/x", "/%63af%c3%a9"]
+    rows = [f'"{site.url(path)}","text/html","Indexable"' for path in crawled]
+    rows += ['"https://other.example/","text/html","Indexable"', f'"{site.url("/i.png")}","image/png","Indexable"']
+    (tmp_path / "crawl.csv").write_text("\n".join(['"Address","Content Type","Indexability"', *rows]) + "\n")
+    asked = ["/unlisted?utm_source=x", "/unlisted", "/visited", "/shop/b", "/style.css", "/shop/unlisted"]
+    log = [f'203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET {path} HTTP/1.1" 200 1' for path in asked]
+    (tmp_path / "access.log").write_text("\n".join(log) + "\n")
+    (tmp_path / "mine.txt").write_text(f"# mine\n{site.url('/a')}\n")
+    return "@crawl.csv, @access.log,mine.txt"
+
+
+def compared(folder: Path, site: SiteServer, lists: str, *options: str, **arguments: Any) -> Crawl:
+    return crawl(folder, *options, settings=PATIENT, domain=site.url(), compare=lists, **arguments)
+
+
+def told(site: SiteServer, done: Crawl) -> dict[tuple[str, str], tuple[str, str]]:
+    return {
+        (one["rule"], one["url"].removeprefix(site.url())): (one["severity"], one["message"])
+        for one in done.of_type("finding")
+        if one["rule"] in (NOT_LISTED, LISTED_ONLY)
+    }
+
+
+@pytest.mark.parametrize("verify", ["get", "head"])
+def test_missing_pages_are_requested_and_only_indexable_ones_reported(
+    tmp_path: Path, site: SiteServer, lists: str, verify: str
+) -> None:
+    done = compared(tmp_path, site, lists, "-O", "records.jsonl", verify=verify, agents="none")
+    found = told(site, done)
+    missing = {path: found[rule, path] for rule, path in found if rule == NOT_LISTED}
+    by_page = {"/unlisted", "/visited", "/shop/unlisted"}
+    assert {path for path, (severity, _) in missing.items() if severity == "warning"} == (
+        by_page if verify == "get" else set()
+    )
+    assert set(missing) == by_page | (set() if verify == "get" else {"/noindex", "/copy"})
+    assert "3 rows of crawl.csv, access.log have it" in missing["/unlisted"][1]
+    assert {path for rule, path in found if rule == LISTED_ONLY} == {"/shop/only"}
+    asked = [one.path for one in site.exchanges]
+    assert len(asked) == len(set(asked)) or verify == "head"
+    assert "/secret/x" not in asked
+
+
+def test_summary_counts_by_list_and_folder(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    coverage = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get").summary["coverage"]
+    assert coverage["lists"] == [
+        {"name": "crawl.csv", "format": "Screaming Frog", "rows": 11, "left_out": 1, "unread": 0, "offsite": 1, "urls": 9,
+         "listed": 3, "not_listed": 1},
+        {"name": "access.log", "format": "access log", "rows": 6, "left_out": 1, "unread": 0, "offsite": 0, "urls": 4,
+         "listed": 1, "not_listed": 3},
+        {"name": "mine.txt", "format": "text", "rows": 1, "left_out": 0, "unread": 0, "offsite": 0, "urls": 1,
+         "listed": 1, "not_listed": 0},
+    ]  # fmt: skip
+    assert {name: coverage[name] for name in ("not_listed", "not_verified", "not_indexable", "listed_only")} == {
+        "not_listed": 3, "not_verified": 0, "not_indexable": 5, "listed_only": 1,
+    }  # fmt: skip
+    assert coverage["folders"] == [
+        {"folder": "/", "listed": 3, "not_listed": 2, "listed_only": 0, "by_list": {"crawl.csv": 1, "access.log": 2}},
+        {"folder": "/shop/", "listed": 1, "not_listed": 1, "listed_only": 1, "by_list": {"access.log": 1}},
+    ]
+
+
+def test_without_verify_missing_pages_are_notes(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    done = compared(tmp_path, site, lists, "-O", "records.jsonl")
+    found = told(site, done)
+    assert {severity for (rule, _), (severity, _) in found.items() if rule == NOT_LISTED} == {"info"}
+    assert ("coverage-not-listed", "/noindex") in found
+    assert "not verified" in found[NOT_LISTED, "/unlisted"][1]
+    assert {one.path for one in site.exchanges} <= {"/robots.txt", "/sitemap.xml", "/"}
+
+
+def test_max_pages_limits_the_requests(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    done = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get", max_pages=1)
+    assert done.summary["coverage"]["partial"] == "max_pages"
+    assert told(site, done)[NOT_LISTED, "/unlisted"][0] == "warning", "in the most lists, and so the first"
+    assert told(site, done)[NOT_LISTED, "/visited"][0] == "info"
+
+
+def test_a_job_asks_once(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    arguments = {"verify": "get", "settings": None}
+    del arguments["settings"]
+    first = compared(tmp_path, site, lists, "-O", "records.jsonl", "-s", "JOBDIR=job", **arguments)
+    asked = len(site.exchanges)
+    again = compared(tmp_path, site, lists, "-O", "again.jsonl", "-s", "JOBDIR=job", **arguments)
+    assert len(site.exchanges) == asked
+    assert told(site, first)
+    assert again.code == first.code
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,views\na,1\n", "has no column with URLs; there are 'name', 'views'"),
+        ("", "is empty"),
+        (None, "no such file"),
+    ],
+)
+def test_a_list_without_urls_is_refused_before_any_request(
+    tmp_path: Path, site: SiteServer, text: str | None, said: str
+) -> None:
+    if text is not None:
+        (tmp_path / "bad.csv").write_text(text)
+    done = compared(tmp_path, site, "@bad.csv")
+    assert done.code == 2
+    assert said in done.log
+    assert not site.exchanges
+
+
+def test_report_and_workbook_show_the_lists(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    compared(tmp_path, site, lists, "-O", "audit.xlsx", verify="get", report="report")
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "3 pages" in page
+    for words in ("crawl.csv, access.log", "Pages of lists that no sitemap lists", "/shop/unlisted", "/shop/only"):
+        assert words in page
+    sheet = load_workbook(tmp_path / "audit.xlsx")["Coverage"]
+    rows = list(sheet.iter_rows(values_only=True))
+    assert rows[0] == ("folder", "list", "in_both", "not_listed", "listed_only")
+    assert ("all", "crawl.csv", 3, 1, None) in rows
+    assert ("/shop/", "all", 1, 1, 1) in rows
+    assert ("/shop/", "access.log", None, 1, None) in rows
