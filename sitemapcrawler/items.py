@@ -655,6 +655,8 @@ class Note:
     source: str | None = None
     """The entry's text in the document, where the reader keeps it (`Document.keep_source`); None for an entry that
     could only be read after a repair, or that depends on elements around it."""
+    broken: str = ""
+    """The text of an entry that could only be read after a repair, under the same condition."""
 
     @property
     def element(self) -> Element | None:

@@ -123,6 +123,8 @@ class BrokenText:
         if kept is not None:
             kept.loc, kept.loc_raw = entries.locate(kept.loc, kept.line)
             self._builder.records.append(kept)
+            if entries.keep_source:
+                entries.notes.on(kept).broken = piece.strip()
         elif self._faults.losses is not None:
             self._faults.lose(rule_of(piece, fault.start()), place[0], piece.strip())
         self._faults.leave_out(int(kept is None))
@@ -136,7 +138,7 @@ class BrokenText:
         if found is None:
             return False
         entry, at = found
-        records = self._builder.recover([Recovered(entry, True, False)])
+        records = self._builder.recover([Recovered(entry, True, False, text=piece)])
         self.add(GENERAL, MISMATCH + outcome(records), piece, at, place, records[0])
         return True
 

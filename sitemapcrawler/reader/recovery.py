@@ -127,6 +127,8 @@ class Recovered:
     """False if its end is missing."""
     lossy: bool = False
     """True if the repair replaced characters that cannot be read."""
+    text: str = ""
+    """Its text as it was found; empty if unknown."""
 
 
 class Recovery:
@@ -160,7 +162,7 @@ class Recovery:
         self.unclosed_line = line + text.count("\n")
         starts = [start.start() for start in self._start.finditer(text)]
         if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
-            yield Recovered(broken, True, False)
+            yield Recovered(broken, True, False, text=text[starts[0] :])
             return
         counted = 0
         for start, end in pairwise([*starts, len(text)]):
@@ -193,7 +195,7 @@ class Recovery:
         if element is None:
             return None
         lossy = repaired.count(UNREADABLE) > text.count(UNREADABLE)
-        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole), lossy)
+        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole), lossy, text)
 
     def _parser(self, root: str, entries: list[Element]) -> StrictParser:
         return StrictParser(root, entries.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
@@ -280,8 +282,9 @@ class Builder:
             if self.entries.keep_source and isinstance(record, UrlRecord):
                 note = self.entries.notes.on(record)
                 note.written = note.written or found.element
+                note.broken = found.text
         elif found is not None:
-            self.entries.faults.lose("", found.element.line, f"<{found.element.name}>")
+            self.entries.faults.lose("", found.element.line, found.text or f"<{found.element.name}>")
         else:
             self.entries.faults.lose("", None, "")
         return record

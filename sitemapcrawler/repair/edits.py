@@ -351,8 +351,11 @@ def remove_user(draft: Draft) -> None:
 
 @edit("loc-relative", "loc-protocol-relative")
 def complete(draft: Draft) -> None:
-    """Resolve the URL against that of the file."""
-    found = urls.resolve(draft.base, draft.loc)
+    """Resolve the URL against that of the file. A URL that begins with the host of the site lacks its scheme."""
+    home, own = urls.origin(draft.base) or "", draft.loc.partition("/")[0].lower()
+    scheme, _, host = home.partition("://")
+    is_bare = own != "" and own.removeprefix("www.") == host.removeprefix("www.")
+    found = urls.resolve(draft.base, f"{scheme}://{draft.loc}" if is_bare else draft.loc)
     if found is not None:
         draft.set_field("loc", found)
 

@@ -93,6 +93,8 @@ class Entry:
     change: Verdict | None = None
     recovered: str = ""
     """Rule of the fault for which it was read after a repair; empty if it was not."""
+    broken: str = ""
+    """Its text before that."""
     articles: int = 0
     """1 if it has a news article."""
     versions: Versions = ()
@@ -314,7 +316,7 @@ class FileRepair:
         links = self._wrong_links(tuple(one.href for one in page.alternates if one.href)) if page.alternates else {}
         return Entry(
             source, page.loc, loc, page.line, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered,
-            articles, self._versions(page, facts), links,
+            note.broken if note is not None else "", articles, self._versions(page, facts), links,
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
@@ -403,7 +405,7 @@ class FileRepair:
     def _began(self, found: list[Entry | None], place: int, entry: Entry) -> bool:
         """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
         if entry.recovered:
-            self._change(entry.recovered, entry.written, "", _line(entry.text), entry.line)
+            self._change(entry.recovered, entry.written, _line(entry.broken), _line(entry.text), entry.line)
         verdict = entry.change
         if verdict is None or verdict.rule not in self._rules:
             return True
@@ -492,7 +494,7 @@ class FileRepair:
                     issues = [rule for rule in page.issues if rule != DUPLICATE]
                     results[position] = Entry(
                         "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, bare, issues,
-                        self._errors(issues, note), None, "", int(page.news is not None), versions_of(page, facts),
+                        self._errors(issues, note), None, "", "", int(page.news is not None), versions_of(page, facts),
                     )  # fmt: skip
         return results
 

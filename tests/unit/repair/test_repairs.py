@@ -29,6 +29,7 @@ def written(outcome: Outcome, name: str = "sitemap.xml") -> str:
     ("entry", "rule", "old", "new"),
     [
         ("<url><loc>/a</loc></url>", "loc-relative", "/a", "https://example.com/a"),
+        ("<url><loc>example.com/a</loc></url>", "loc-relative", "example.com/a", "https://example.com/a"),
         (page("a b"), "loc-whitespace", f"{HOME}a b", f"{HOME}a%20b"),
         (page("a|b"), "loc-invalid-uri", f"{HOME}a|b", f"{HOME}a%7Cb"),
         (page("a?x=1&amp;amp;y=2"), "loc-double-escaped", f"{HOME}a?x=1&amp;y=2", f"{HOME}a?x=1&y=2"),
@@ -107,6 +108,14 @@ def test_a_repeated_page_has_its_newest_date(tmp_path: Path) -> None:
 def test_a_page_repeated_in_another_spelling_is_dropped(tmp_path: Path) -> None:
     outcome = repair(tmp_path, urlset(page("~a"), page("%7Ea")))
     assert outcome.locs == [f"{HOME}~a"]
+
+
+def test_an_entry_read_after_a_repair_has_a_row_with_both_texts(tmp_path: Path) -> None:
+    broken = page("a?x=1&y=2")
+    outcome = repair(tmp_path, urlset(broken))
+    assert [(row["rule"], row["old"], row["new"]) for row in outcome.rows] == [
+        ("doc-unescaped-ampersand", broken, broken.replace("&", "&amp;"))
+    ]
 
 
 def test_verdicts_of_an_audit(tmp_path: Path) -> None:
