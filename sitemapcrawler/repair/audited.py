@@ -110,6 +110,8 @@ class AuditedSite:
                 return Verdict("url-blocked-by-robots")
             case Indexability.NOT_FOUND:
                 return Verdict("status-410" if reply is not None and reply.status == GONE else "status-404")
+            case Indexability.SOFT_404:
+                return Verdict("status-soft-404")
             case Indexability.NOINDEX:
                 return Verdict(next((rule for rule in NOINDEX if rule in record.issues), NOINDEX[0]))
             case Indexability.CANONICALISED if reply is not None and reply.canonical:
@@ -123,6 +125,8 @@ class AuditedSite:
         reply = record.reply
         assert reply is not None
         target = reply.final_url
+        if reply.kind == "redirect-loop":
+            return Verdict("status-redirect-loop")
         if target is None or reply.kind != "redirected" or reply.status is None:
             return None
         if reply.status in (404, GONE):

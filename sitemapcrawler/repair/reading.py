@@ -127,8 +127,8 @@ def repairable() -> tuple[str, ...]:
 
 
 VERIFIED = (
-    "url-blocked-by-robots", "status-401", "status-403", "status-404", "status-410", "status-4xx", "status-soft-404",
-    "status-redirect", "status-redirect-loop", "status-redirect-offsite", "page-noindex-meta", "page-noindex-header",
+    "url-blocked-by-robots", "status-404", "status-410", "status-soft-404", "status-redirect", "status-redirect-loop",
+    "status-redirect-offsite", "page-noindex-meta", "page-noindex-header",
     "page-canonical-other",
 )  # fmt: skip
 """Rules that need the answers of an audit."""
