@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +26,9 @@ from sitemapcrawler.urls.grammar import Standing, fault_of, folder_of, standing
 
 CHUNK_BYTES = 1 << 16
 GZIP = b"\x1f\x8b"
+HEAD_BYTES = 16 * 1024
+"""Bytes in which the root of a file is looked for."""
+INDEX = re.compile(rb"<(?:[\w.-]+:)?sitemapindex[\s>]")
 UNREAD = "doc-fetch-failed"
 MISSING = "index-child-missing"
 DEFAULT_INDEX = "sitemap_index"
@@ -124,7 +130,9 @@ class SiteRepair:
     def _read(self, sources: Collection[Source], writer: SetWriter, result: Repaired) -> None:
         changes = result.changes
         assert changes is not None
-        waiting, known = deque(sources), {urls.visit_key(source.url) for source in sources}
+        # Indexes first: they know where local files will live.
+        waiting = deque(sorted(sources, key=lambda source: not _is_index(source)))
+        known = {urls.visit_key(source.url): source for source in sources}
         while waiting:
             source = waiting.popleft()
             if source.path is None:
@@ -148,8 +156,9 @@ class SiteRepair:
             if format.is_index:
                 self._indexes.append((source, repair.children))
                 for child in self._children(source, repair.children):
-                    if (key := urls.visit_key(child.url)) not in known:
-                        known.add(key)
+                    same = known.setdefault(urls.visit_key(child.url), child)
+                    same.place = same.place or child.place
+                    if same is child:
                         waiting.append(child)
             elif format.is_feed and not repair.is_listing:
                 self._copies.append((self._copy(source, writer), repair.record.lastmod_max))
@@ -257,6 +266,17 @@ def _unlistable(child: ChildRecord, index: Source, seen: Collection[str]) -> str
     if home is not None and standing(child.loc, home) is Standing.OTHER_AUTHORITY:
         return "index-child-offsite"
     return None
+
+
+def _is_index(source: Source) -> bool:
+    """True for a file that begins like an index."""
+    if source.path is None:
+        return False
+    with suppress(OSError, EOFError, zlib.error), source.path.open("rb") as file:
+        is_compressed = file.peek(len(GZIP)).startswith(GZIP)
+        with gzip.open(file) if is_compressed else nullcontext(file) as opened:
+            return INDEX.search(opened.read(HEAD_BYTES)) is not None
+    return False
 
 
 @contextmanager

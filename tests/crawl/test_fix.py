@@ -91,6 +91,20 @@ def test_a_finished_audit_is_repaired_without_another_crawl(site: str, tmp_path:
     assert names(tmp_path / "fixed-audit") == names(tmp_path / "fixed-job") == WRITTEN
 
 
+@pytest.mark.parametrize("target", ["site", "site/sitemap.xml"])
+def test_an_index_tells_where_the_files_of_a_folder_will_live(target: str, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.xml").write_text(document("a").replace(HOME, "/"))
+    children = f"<sitemap><loc>{HOME}a.xml</loc></sitemap>"
+    (tmp_path / "site" / "sitemap.xml").write_text(
+        f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{children}</sitemapindex>'
+    )
+    done = run(tmp_path, "fix", target, "--out", "fixed")
+    assert done.returncode == 0, done.stderr
+    assert f"<loc>{HOME}a</loc>" in (tmp_path / "fixed" / "a.xml").read_text()
+    assert f"<loc>{HOME}a.xml</loc>" in (tmp_path / "fixed" / "sitemap.xml").read_text()
+
+
 def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text(document("a b"))
     done = run(tmp_path, "fix", "a.xml", "--base-url", HOME)
