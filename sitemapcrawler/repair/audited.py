@@ -93,13 +93,10 @@ class AuditedSite:
                 found = self._verdict(record)
                 if found is not None:
                     execute("INSERT OR IGNORE INTO bad VALUES (?, ?, ?)", (record.loc, found.rule, found.replacement))
-        for url, target in execute("SELECT url, target FROM bad WHERE rule = ? AND target IS NOT NULL",
-                                   (CANONICAL,)).fetchall():  # fmt: skip
-            if execute("SELECT 1 FROM good WHERE url = ?", (urls.request_key(target),)).fetchone() is None:
-                statement = (
-                    "DELETE FROM bad WHERE url = ?" if self._keeps else "UPDATE bad SET target = NULL WHERE url = ?"
-                )
-                execute(statement, (url,))
+        self._known.create_function("key_of", 1, urls.request_key, deterministic=True)
+        statement = "DELETE FROM bad" if self._keeps else "UPDATE bad SET target = NULL"
+        execute(f"{statement} WHERE rule = ? AND target IS NOT NULL AND key_of(target) NOT IN (SELECT url FROM good)",
+                (CANONICAL,))  # fmt: skip
         execute("COMMIT")
 
     def _verdict(self, record: UrlRecord) -> Verdict | None:

@@ -122,7 +122,7 @@ class Seen:
         execute = self._database.execute
         insert = "INSERT INTO links VALUES (?, ?, ?, ?, ?)"
         codes = "SELECT code FROM versions WHERE id IS ? AND page = ?"
-        for file, entry, page, versions, other, code, there, its_entry, its_versions in execute(APART).fetchall():
+        for file, entry, page, versions, other, code, there, its_entry, its_versions in execute(APART):
             back = execute(codes, (its_versions, page)).fetchone()
             if back is None:
                 if UNRETURNED in rules:
