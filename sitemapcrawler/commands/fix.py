@@ -133,7 +133,7 @@ class Command(ScrapyCommand):
                 if opts.base_url is not None:
                     raise ValueError("--base-url: only for local files, which do not say where they will live")
                 job = self._crawl(found.argument, found.value, arguments, work, is_site=found.kind == DOMAIN)
-                return self._of_audit(job, opts, rules, work, stack)
+                return self._of_audit(job, opts, rules, work, stack, text)
         if arguments:
             raise ValueError("-a: only for a site or a URL, which is crawled")
         if opts.keep_unverified:
@@ -162,15 +162,16 @@ class Command(ScrapyCommand):
         return [part for name in names for part in ("-s", f"{name}={self.settings[name]}")]
 
     def _of_audit(
-        self, path: Path, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack
+        self, path: Path, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack, crawled: str = ""
     ) -> tuple[SiteRepair, list[Source]]:
+        """Repair what an audit has read. `crawled`: the site or URL that was crawled for it."""
         if opts.base_url is not None:
             raise ValueError("--base-url: only for local files; an audit has the URLs of its files")
         audit = AuditedSite(path, work, opts.keep_unverified)
         stack.callback(audit.close)
         listed = [record for record in audit.sitemaps if record.format != "list"]
         if not listed:
-            raise ValueError(f"{quoted(str(path))}: the audit has read no sitemap")
+            raise ValueError(f"{quoted(crawled or str(path))}: no sitemap was found")
         assert self.settings is not None
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}

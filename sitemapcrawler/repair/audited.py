@@ -15,18 +15,19 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import FORMATS, SUMMARY
-from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, check, confine
 from sitemapcrawler.jobs.store.schema import columns, json_line, literal
 from sitemapcrawler.repair.reading import Verdict
 from sitemapcrawler.replies.indexability import Indexability, names_other
+from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.urls.grammar import Standing, standing
 
 JSON_LINES, PARQUET = FORMATS
-Record = TypeVar("Record", SitemapRecord, UrlRecord)
+Record = TypeVar("Record", SitemapRecord, UrlRecord, RobotsRecord)
 ROWS = 1000
 """Rows that are read from a database at a time."""
 NOINDEX = ("page-noindex-meta", "page-noindex-header")
@@ -67,6 +68,9 @@ class AuditedSite:
             check(path / FILE)
         self.sitemaps = [*self._records("sitemaps", SitemapRecord)]
         """Records of the files, in the order of the crawl."""
+        unknown = (one for one in self._records("robots", RobotsRecord) if one.outcome == RobotsOutcome.UNREACHABLE)
+        self._unknown = {urls.origin(one.robots) for one in unknown}
+        """Origins whose robots.txt did not answer, for which crawlers take everything as blocked for the time being."""
         self._judge()
 
     def close(self) -> None:
@@ -104,7 +108,7 @@ class AuditedSite:
         reply = record.reply
         match record.indexability:
             case Indexability.BLOCKED:
-                return Verdict("url-blocked-by-robots")
+                return None if urls.origin(record.loc) in self._unknown else Verdict("url-blocked-by-robots")
             case Indexability.NOT_FOUND:
                 return Verdict("status-410" if reply is not None and reply.status == GONE else "status-404")
             case Indexability.SOFT_404:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sitemapcrawler.items import ReplyRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.reading import Verdict
 from sitemapcrawler.replies.indexability import set_indexability
@@ -24,7 +24,9 @@ def moved(to: str = GOOD, **fields: Any) -> ReplyRecord:
     return reply(kind="redirected", final_url=to, **fields)
 
 
-def verdict(folder: Path, *, blocked: bool = False, keep: bool = False, answer: ReplyRecord) -> Verdict | None:
+def verdict(
+    folder: Path, *, blocked: bool = False, robots: str = "parsed", keep: bool = False, answer: ReplyRecord
+) -> Verdict | None:
     """The verdict on `PAGE`, in an audit that has read `GOOD`, too."""
     records = [
         UrlRecord(loc=PAGE, reply=answer, blocked_for=["Googlebot"] if blocked else []),
@@ -35,15 +37,17 @@ def verdict(folder: Path, *, blocked: bool = False, keep: bool = False, answer: 
     folder.mkdir(exist_ok=True)
     (folder / "urls.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, records)))
     (folder / "sitemaps.jsonl").write_bytes(msgspec.json.encode(SitemapRecord("https://example.com/sitemap.xml")))
+    found = RobotsRecord(robots="https://example.com/robots.txt", outcome=robots)
+    (folder / "robots.jsonl").write_bytes(msgspec.json.encode(found))
     (folder / "summary.json").write_text("{}")
     assert is_audit(folder)
     (folder / "work").mkdir()
     site = AuditedSite(folder, folder / "work", keep)
     try:
         assert [record.sitemap for record in site.sitemaps] == ["https://example.com/sitemap.xml"]
-        found = site.verdicts([PAGE, GOOD])
-        assert GOOD not in found
-        return found.get(PAGE)
+        verdicts = site.verdicts([PAGE, GOOD])
+        assert GOOD not in verdicts
+        return verdicts.get(PAGE)
     finally:
         site.close()
 
@@ -90,6 +94,10 @@ def test_a_page_that_may_belong_in_it_is_kept(answer: ReplyRecord, tmp_path: Pat
 
 def test_what_robots_txt_blocks_is_dropped(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", blocked=True, answer=reply()) == Verdict("url-blocked-by-robots")
+
+
+def test_a_robots_txt_that_did_not_answer_drops_nothing(tmp_path: Path) -> None:
+    assert verdict(tmp_path / "audit", blocked=True, robots="unreachable", answer=reply()) is None
 
 
 def test_keeping_what_is_not_verified(tmp_path: Path) -> None:
