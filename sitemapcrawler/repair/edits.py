@@ -495,6 +495,20 @@ def rename_versions(draft: Draft, page: str, code: str | None) -> None:
             others.add(code.lower())
 
 
+def list_itself(draft: Draft, code: str | None) -> None:
+    """Add a link to the entry's own page, if it lists versions; without a code, remove them all, since search engines
+    ignore a set that lacks the page itself."""
+    links = [*_links(draft)]
+    if code is None:
+        for link in links:
+            draft.remove(link)
+    elif links and not any(_leads_to(draft, link, page_key(draft.loc)) for link in links):
+        own = etree.Element(links[0].tag, rel=ALTERNATE, hreflang=code, href=draft.loc)
+        links[0].addprevious(own)
+        own.tail = links[0].tail if len(links) > 1 else None
+        draft.note("", written(own))
+
+
 def _leads_to(draft: Draft, link: etree._Element, page: str) -> bool:
     target = urls.resolve(draft.base, (link.get("href") or "").strip())
     return target is not None and page_key(target) == page
@@ -552,13 +566,6 @@ def keep_first_version(draft: Draft) -> None:
         for other in same:
             if other is not kept:
                 draft.remove(other)
-
-
-@edit("hreflang-self-missing")
-def remove_versions(draft: Draft) -> None:
-    """Remove the language versions of an entry that does not list itself: search engines ignore such a set."""
-    for link in [*_links(draft)]:
-        draft.remove(link)
 
 
 # Images, videos and news

@@ -46,6 +46,9 @@ CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes
 RECOVERED, DUPLICATE, UNREADABLE = "doc-recovered-entry", "loc-duplicate", "doc-partly-read"
 MIXED = "xml-mixed-index-urlset"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
+SELF = "hreflang-self-missing"
+OF_THE_SET = frozenset((DUPLICATE, SELF))
+"""Rules on an entry whose right answer depends on others, and which are repaired at the end."""
 ATTRIBUTED = re.compile(r"<(?:[\w.-]+:)?(?:url|loc|lastmod|changefreq|priority)\s+[^>]*?[\w.-]+:[\w.-]+\s*=")
 """An element of the protocol with an attribute of another namespace, which its schema does not allow."""
 FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -118,7 +121,7 @@ class Kept:
 def repairable() -> tuple[str, ...]:
     """Return the ids of the rules that lead to changes, in alphabetical order."""
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
-    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED}
+    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF}
     own |= {"cross-duplicate-url", "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
     own |= {
         rule.id for rule in all_rules() if rule.severity is Severity.ERROR and JUDGED_ALWAYS.intersection(rule.needs)
@@ -379,7 +382,7 @@ class FileRepair:
             or entry.recovered
             or entry.links
             or (ATTRIBUTE in self._rules and ATTRIBUTED.search(entry.text))
-            or any(rule in self._rules and rule != DUPLICATE for rule in entry.issues)
+            or any(rule in self._rules and rule not in OF_THE_SET for rule in entry.issues)
             or ("xml-ext-namespace-wrong" in self._rules and not entry.is_bare and self._has_spaces(entry.text))
             or (entry.is_bare is False and "xmlns" in entry.text)
         )
@@ -491,7 +494,7 @@ class FileRepair:
                 position = lines.get(page.line or 0)
                 if position is not None and results[position] is None:
                     bare = not (page.images or page.videos or page.news or page.alternates or page.extra)
-                    issues = [rule for rule in page.issues if rule != DUPLICATE]
+                    issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
                         "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, bare, issues,
                         self._errors(issues, note), None, "", "", int(page.news is not None), versions_of(page, facts),
@@ -511,7 +514,10 @@ class FileRepair:
 
     def _wrong(self, entry: Entry) -> list[str]:
         """Rules that find an error in an entry, or lead to the removal of a part."""
-        return [rule for rule in entry.issues if rule in self._rules and (rule in entry.errors or rule in OPTIONAL)]
+        return [
+            rule for rule in entry.issues
+            if rule in self._rules and rule not in OF_THE_SET and (rule in entry.errors or rule in OPTIONAL)
+        ]  # fmt: skip
 
     def _without_wrong_objects(self, entry: Entry) -> Entry | None:
         """Remove objects of extensions in which rules find errors, each found by judging it alone in the entry."""

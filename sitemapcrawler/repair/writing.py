@@ -16,6 +16,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO, cast
 from urllib.parse import quote, unquote, urlsplit
@@ -24,16 +26,17 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from sitemapcrawler.namespaces import CORE
-from sitemapcrawler.namespaces.extensions import IMAGE, VIDEO
+from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, VIDEO
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.repair.changes import NAME as CHANGES
 from sitemapcrawler.repair.changes import Action, Change
-from sitemapcrawler.repair.edits import MAX_IMAGES, Draft, rename_versions, split, text_of, written
+from sitemapcrawler.repair.edits import MAX_IMAGES, Draft, list_itself, rename_versions, split, text_of, written
 from sitemapcrawler.repair.markup import EntryMarkup
 from sitemapcrawler.repair.reading import (
     CONTRADICTED,
     DUPLICATE,
     OF_LIMITS,
+    SELF,
     UNRETURNED,
     FileRepair,
     Kept,
@@ -56,16 +59,27 @@ INDEX_HEAD = f'<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="{COR
 INDEX_END = "</sitemapindex>\n"
 
 
+LINK = '<xhtml:link rel="alternate" hreflang="" href=""/>'
+"""A link to a language version, to estimate its bytes."""
 MAX_SETS = 4096
 """Sets of language versions that are known to be stored. The pages of a set often come in a row."""
 APART = """
-    SELECT s.file, s.entry, s.digest, s.versions, m.page, m.code, t.file, t.entry, t.versions
+    SELECT s.digest, m.page, m.code, t.versions
     FROM seen s JOIN versions m ON m.id = s.versions JOIN seen t ON t.digest = m.page
     WHERE s.versions IN (SELECT m.id FROM versions m JOIN seen t ON t.digest = m.page WHERE t.versions IS NOT m.id)
       AND t.versions IS NOT s.versions AND m.page <> s.digest
       AND EXISTS (SELECT 1 FROM versions WHERE id = s.versions AND page = s.digest)"""
-"""SQL for links to listed language versions with other sets than the entry, which lists itself. Pages with equal sets
+"""SQL for links to listed language versions with other sets than the page, which lists itself. Pages with equal sets
 return each other's links."""
+WITHOUT_SELF = """
+    SELECT digest, versions FROM seen s
+    WHERE digest > ? AND versions IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM versions WHERE id = s.versions AND page = s.digest)
+    ORDER BY digest LIMIT 1000"""
+"""SQL for pages that list versions and not themselves."""
+ROUNDS = 10
+"""Times that the links of all pages are judged at most; what is removed may be missed by another page."""
+CODES = "SELECT code FROM versions WHERE id IS ? AND page = ?"
 
 
 class Seen:
@@ -81,8 +95,11 @@ class Seen:
         )
         execute("CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID")
         execute("CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID")
+        execute("CREATE TABLE again (digest BLOB, file INT, entry INT)")
         execute("CREATE TABLE late (file INT, entry INT, line INT, text TEXT, lastmod TEXT)")
-        execute("CREATE TABLE links (file INT, entry INT, rule TEXT, page BLOB, code TEXT)")
+        execute("CREATE TABLE links (source BLOB, rule TEXT, page BLOB, code TEXT)")
+        execute("CREATE TABLE wrong (source BLOB, rule TEXT, page BLOB, code TEXT)")
+        execute("CREATE TABLE edits (file INT, entry INT, rule TEXT, key TEXT, code TEXT)")
         execute("BEGIN")
         self._sets: dict[Versions, int] = {}
 
@@ -100,51 +117,129 @@ class Seen:
         found = self._database.execute("SELECT file, entry, bare FROM seen WHERE digest = ?", (digest,)).fetchone()
         return found[0], found[1], bool(found[2])
 
+    def add_again(self, loc: str, file: int, entry: int, versions: Versions) -> None:
+        """Add another entry of a URL, which is kept too. Its language versions are those of the page as well."""
+        digest = _digest(loc)
+        self._database.execute("INSERT INTO again VALUES (?, ?, ?)", (digest, file, entry))
+        if versions:
+            before, new = self._versions_of(digest), self._set_of(versions)
+            if before is not None and before != new:
+                both = "SELECT DISTINCT page, code FROM versions WHERE id IN (?, ?)"
+                new = self._store(self._database.execute(both, (before, new)).fetchall())
+            self._set_versions(digest, new)
+
+    def give_versions(self, loc: str, versions: Versions) -> None:
+        """Give the language versions of an entry that is dropped to the first one of its URL, unless that has some."""
+        digest = _digest(loc)
+        if versions and self._versions_of(digest) is None:
+            self._set_versions(digest, self._set_of(versions))
+
+    def _versions_of(self, digest: bytes) -> int | None:
+        row = self._database.execute("SELECT versions FROM seen WHERE digest = ?", (digest,)).fetchone()
+        found: int | None = row[0]
+        return found
+
+    def _set_versions(self, digest: bytes, number: int | None) -> None:
+        self._database.execute("UPDATE seen SET versions = ? WHERE digest = ?", (number, digest))
+
     def _set_of(self, versions: Versions) -> int:
         """Store a set of language versions, each once; return its number."""
         number = self._sets.get(versions)
         if number is None:
             pages = {(_digest(url), page_key(url), code) for code, url in versions}
-            members = sorted((page, code) for page, _, code in pages)
-            digest = blake2b(b"\n".join(page + code.encode() for page, code in members), digest_size=8).digest()
-            number = int.from_bytes(digest, "big", signed=True)
+            number = self._store([(page, code) for page, _, code in pages])
             if len(self._sets) >= MAX_SETS:
                 self._sets.clear()
             self._sets[versions] = number
-            add = self._database.executemany
-            add("INSERT OR IGNORE INTO versions VALUES (?, ?, ?)", [(number, *member) for member in members])
-            add("INSERT OR IGNORE INTO pages VALUES (?, ?)", [(page, key) for page, key, _ in pages])
+            self._database.executemany(
+                "INSERT OR IGNORE INTO pages VALUES (?, ?)", [(page, key) for page, key, _ in pages]
+            )
+        return number
+
+    def _store(self, members: Iterable[tuple[bytes, str]]) -> int:
+        members = sorted(members)
+        digest = blake2b(b"\n".join(page + code.encode() for page, code in members), digest_size=8).digest()
+        number = int.from_bytes(digest, "big", signed=True)
+        rows = [(number, *member) for member in members]
+        self._database.executemany("INSERT OR IGNORE INTO versions VALUES (?, ?, ?)", rows)
         return number
 
     def judge_links(self, rules: Collection[str]) -> None:
-        """Find links to language versions that do not link back, or that give themselves another code. Search engines
-        ignore the former, so they are removed; the latter get the code of the page's own entry, if it is free."""
+        """Decide on the language versions of all pages. A page that does not list itself gets the code that others give
+        it. Links that are not returned are removed, since search engines ignore them; a page that is given another code
+        than it gives itself gets its own, or loses the link if another page has that code."""
         execute = self._database.execute
-        insert = "INSERT INTO links VALUES (?, ?, ?, ?, ?)"
-        codes = "SELECT code FROM versions WHERE id IS ? AND page = ?"
-        for file, entry, page, versions, other, code, there, its_entry, its_versions in execute(APART):
-            back = execute(codes, (its_versions, page)).fetchone()
-            if back is None:
-                if UNRETURNED in rules:
-                    execute(insert, (file, entry, UNRETURNED, other, None))
-                continue
-            named = {found for (found,) in execute(codes, (its_versions, other))}
-            own = min(named - {DEFAULT}, default=None)
-            if code == DEFAULT or own is None or code in named or CONTRADICTED not in rules:
-                continue
-            is_used = "SELECT 1 FROM versions WHERE id = ? AND code = ? AND page <> ?"
-            if execute(is_used, (versions, own, other)).fetchone() is None:
-                execute(insert, (file, entry, CONTRADICTED, other, own))
-            else:
-                execute(insert, (file, entry, CONTRADICTED, other, None))
-                execute(insert, (there, its_entry, CONTRADICTED, page, None))
+        if SELF in rules:
+            self._list_themselves()
+        for _ in range(ROUNDS):
+            self._find_contradictions(rules)
+            if execute("SELECT 1 FROM wrong LIMIT 1").fetchone() is None:
+                break
+            for source, group in groupby(execute("SELECT DISTINCT * FROM wrong ORDER BY source, page"), itemgetter(0)):
+                self._settle(source, [(rule, page, code) for _, rule, page, code in group])
+            execute("DELETE FROM wrong")
+        execute(
+            """
+            INSERT INTO edits
+            SELECT p.file, p.entry, l.rule, k.key, l.code
+            FROM links l
+            JOIN (SELECT digest, file, entry FROM seen UNION ALL SELECT * FROM again) p ON p.digest = l.source
+            LEFT JOIN pages k ON k.digest = l.page ORDER BY l.rowid"""
+        )
+        execute("CREATE INDEX by_place ON edits (file, entry)")
 
-    def links(self, file: int) -> Iterator[tuple[int, str, str, str | None]]:
+    def _find_contradictions(self, rules: Collection[str]) -> None:
+        execute, insert = self._database.execute, "INSERT INTO wrong VALUES (?, ?, ?, ?)"
+        for page, other, code, its_versions in execute(APART):
+            if execute(CODES, (its_versions, page)).fetchone() is None:
+                if UNRETURNED in rules:
+                    execute(insert, (page, UNRETURNED, other, None))
+            elif code != DEFAULT and CONTRADICTED in rules:
+                named = {found for (found,) in execute(CODES, (its_versions, other))}
+                own = min(named - {DEFAULT}, default=None)
+                if own is not None and code not in named:
+                    execute(insert, (page, CONTRADICTED, other, own))
+
+    def _settle(self, source: bytes, wrong: list[tuple[str, bytes, str | None]]) -> None:
+        """Change the versions of one page: (rule, page, code) each, code None to remove the page."""
+        found = self._database.execute("SELECT page, code FROM versions WHERE id = ?", (self._versions_of(source),))
+        members = found.fetchall()
+        for rule, page, code in wrong:
+            if any(one == code and other != page for other, one in members):
+                code = None
+            kept = [(page, DEFAULT)] if code is not None and (page, DEFAULT) in members else []
+            members = [member for member in members if member[0] != page] + kept
+            if code is not None:
+                members.append((page, code))
+            self._decide(source, rule, page, code)
+        self._set_versions(source, self._store(members) if members else None)
+
+    def _list_themselves(self) -> None:
+        execute, last = self._database.execute, b""
+        while found := execute(WITHOUT_SELF, (last,)).fetchall():
+            last = found[-1][0]
+            execute("CREATE INDEX IF NOT EXISTS by_page ON versions (page)")
+            for page, versions in found:
+                given = {code for (code,) in execute("SELECT DISTINCT code FROM versions WHERE page = ?", (page,))}
+                given = given - {DEFAULT} or given
+                held = execute("SELECT page, code FROM versions WHERE id = ?", (versions,)).fetchall()
+                code = given.pop() if len(given) == 1 else None
+                if code is None or code in {one for _, one in held}:
+                    self._decide(page, SELF, None, None)
+                    self._set_versions(page, None)
+                else:
+                    self._decide(page, SELF, page, code)
+                    self._set_versions(page, self._store([*held, (page, code)]))
+
+    def _decide(self, source: bytes, rule: str, page: bytes | None, code: str | None) -> None:
+        self._database.execute("INSERT INTO links VALUES (?, ?, ?, ?)", (source, rule, page, code))
+
+    def links(self, file: int) -> Iterator[tuple[int, str, str | None, str | None]]:
         """Yield (entry, rule, page key, code) of the links of a file to change, in their order; code None to remove
-        them."""
+        them, page None for all."""
         yield from self._database.execute(
-            "SELECT DISTINCT entry, rule, key, code FROM links JOIN pages ON digest = page WHERE file = ? "
-            "ORDER BY entry, rule DESC, key", (file,))  # fmt: skip
+            "SELECT entry, rule, key, code FROM edits WHERE file = ? ORDER BY entry, rowid", (file,)
+        )
 
     def add_to(self, file: int, entry: int, line: int | None, text: str, lastmod: str | None) -> None:
         """Keep an entry whose images and videos, and newer date, belong into an earlier one. `line`: None if it is in
@@ -256,7 +351,9 @@ class SetWriter:
         elif file != number and CROSS in self._rules and entry.is_bare and was_bare:
             rule, line = CROSS, None
         else:
+            self._seen.add_again(entry.loc, number, place, entry.versions)
             return False
+        self._seen.give_versions(entry.loc, entry.versions)
         if not entry.is_bare or entry.lastmod_at is not None:
             self._seen.add_to(file, at, line, entry.text, entry.lastmod_at)
         repair.kept -= 1
@@ -287,8 +384,8 @@ class SetWriter:
         for entry, _, text, date in self._seen.additions(spooled.number):
             added[entry] = added.get(entry, 0) + len(text.encode("utf-8", "replace"))
             dates[entry] = max(dates.get(entry, ""), date or "")
-        for entry, _, _, code in self._seen.links(spooled.number):
-            added[entry] = added.get(entry, 0) + len(code or "")
+        for entry, _, key, code in self._seen.links(spooled.number):
+            added[entry] = added.get(entry, 0) + (len(f"{LINK}{key}{code}".encode()) if code is not None else 0)
         with spooled.sizes.open(encoding="ascii") as lines:
             for place, line in enumerate(lines):
                 size, articles, lastmod, _ = line.split()
@@ -341,23 +438,28 @@ class SetWriter:
         with spooled.sizes.open(encoding="ascii") as lines:
             for place, line in enumerate(lines):
                 data = file.read(int(line.partition(" ")[0]))
-                while link is not None and link[0] == place:
-                    data = self._with_link(spooled.repair, data, int(line.rpartition(" ")[2]), *link[1:])
-                    link = next(links, None)
                 while waiting is not None and waiting[0] == place:
                     data = self._with_objects(spooled.repair, data, *waiting[1:])
                     waiting = next(additions, None)
+                while link is not None and link[0] == place:
+                    data = self._with_link(spooled.repair, data, int(line.rpartition(" ")[2]), *link[1:])
+                    link = next(links, None)
                 yield data
 
-    def _with_link(self, repair: FileRepair, data: bytes, line: int, rule: str, page: str, code: str | None) -> bytes:
-        """Change or remove the links of an entry to a language version."""
+    def _with_link(
+        self, repair: FileRepair, data: bytes, line: int, rule: str, page: str | None, code: str | None
+    ) -> bytes:
+        """Change, add or remove the links of an entry to a language version."""
         markup = repair.markup
         element = markup.parse([data.decode()])[0]
         if element is None:
             return data
         draft = Draft(element, repair.base)
         draft.rule = rule
-        rename_versions(draft, page, code)
+        if rule == SELF:
+            list_itself(draft, code)
+        elif page is not None:
+            rename_versions(draft, page, code)
         for _, old, new in draft.changes:
             self._note(Change(Action.CHANGED, rule, draft.loc, old, new, repair.url, line or None))
         return f"{markup.write(element)}\n".encode() if draft.changes else data
@@ -374,8 +476,9 @@ class SetWriter:
         if lastmod is not None:
             self._set_newer(draft, Draft(other, "").field("lastmod"), lastmod)
         held = {etree.tostring(part, method="c14n", with_tail=False) for part in draft.parts}
+        merged = (IMAGE, VIDEO) if draft.objects(HREFLANG) else (IMAGE, VIDEO, HREFLANG)
         images = len(draft.objects(IMAGE))
-        for part in [one for one in other if isinstance(one.tag, str) and split(one)[0] in (IMAGE, VIDEO)]:
+        for part in [one for one in other if isinstance(one.tag, str) and split(one)[0] in merged]:
             form = etree.tostring(part, method="c14n", with_tail=False)
             if form in held or (split(part)[0] == IMAGE and images >= MAX_IMAGES):
                 continue

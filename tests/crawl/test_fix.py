@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -22,6 +23,7 @@ WRITTEN = [
     "ampersand.xml", "archive-2024.xml", "archive-2025.xml", "blog.atom", "catalogue.xml.gz", "defects.xml", "media.xml",
     "moved.xml", "news.rss", "pages.txt", "pages.xml", "sitemap-index.xml", "truncated.xml",
 ]  # fmt: skip
+CODES = ("en", "de", "fr", "en-GB", "x-default")
 KILLS = 12
 HOME = "https://example.com/"
 
@@ -103,6 +105,37 @@ def test_an_index_tells_where_the_files_of_a_folder_will_live(target: str, tmp_p
     assert done.returncode == 0, done.stderr
     assert f"<loc>{HOME}a</loc>" in (tmp_path / "fixed" / "a.xml").read_text()
     assert f"<loc>{HOME}a.xml</loc>" in (tmp_path / "fixed" / "sitemap.xml").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_language_versions_of_a_whole_set_have_no_error_in_the_end(seed: int, tmp_path: Path) -> None:
+    chance = Random(seed)
+    files: list[list[str]] = [[], [], []]
+    for number in range(80):
+        paths = [f"c{number}/~{at}" for at in range(4)]
+        own = {path: chance.choice(CODES) for path in paths}
+        for path in paths:
+            links = "".join(
+                f'<xhtml:link rel="alternate" hreflang="{own.get(to, "es") if chance.random() < 0.8 else chance.choice(CODES)}"'
+                f' href="{HOME}{to if chance.random() < 0.9 else to.replace("~", "%7E")}"/>'
+                for to in [*paths, "unlisted"]
+                if chance.random() < 0.7
+            )
+            for _ in range(chance.choice((1, 1, 1, 2))):
+                chance.choice(files).append(f"<url><loc>{HOME}{path}</loc>{links}</url>\n")
+    (tmp_path / "site").mkdir()
+    for number, entries in enumerate(files):
+        root = (
+            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
+        )
+        (tmp_path / "site" / f"{number}.xml").write_text(f"{root}{''.join(entries)}</urlset>\n")
+    assert run(tmp_path, "fix", "site", "--base-url", HOME, "--out", "fixed").returncode == 0
+    rules = {row["rule"] for row in rows(tmp_path / "fixed")}
+    assert rules >= {"hreflang-return-missing", "hreflang-return-inconsistent", "hreflang-self-missing"}
+    valid = run(tmp_path, "validate", "fixed", "--base-url", HOME, "--min-severity", "error")
+    assert valid.returncode == 0, valid.stdout
+    assert (tmp_path / "fixed" / "0.xml").read_text().count("xhtml:link") > 100
 
 
 def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:

@@ -142,4 +142,6 @@ def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
         if not outcome.names:
             return
         again = repair(Path(folder, "again"), *(outcome.data(name) for name in outcome.names), names=outcome.names)
-        assert [row for row in again.rows if row["rule"] != "loc-non-ascii"] == [], "what was repaired needs no repair"
+        # An entry may lose its last language version, so that it only repeats one of another file.
+        told = {row["rule"] for row in again.rows} - {"loc-non-ascii", "cross-duplicate-url"}
+        assert told == set(), "what was repaired needs no repair"

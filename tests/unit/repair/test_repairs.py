@@ -173,6 +173,38 @@ def test_a_page_has_the_code_that_it_gives_itself(tmp_path: Path) -> None:
     ]
 
 
+def test_a_page_that_lacks_itself_gets_the_code_that_others_give_it(tmp_path: Path) -> None:
+    german = page("de", link("de", "de"), link("en-GB", "en"))
+    english = page("en", link("de", "de"))
+    outcome = repair(tmp_path, urlset(german, english))
+    assert [(row["rule"], row["url"], row["old"], row["new"]) for row in outcome.rows] == [
+        ("hreflang-self-missing", f"{HOME}en", "", f'<xhtml:link rel="alternate" hreflang="en-GB" href="{HOME}en"/>')
+    ]
+    assert page("en", link("en-GB", "en"), link("de", "de")) in written(outcome)
+    assert outcome.errors() == []
+
+
+def test_a_page_that_lacks_itself_and_has_no_code_loses_its_versions(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("en", link("de", "de")), page("a")))
+    assert [(row["rule"], row["new"]) for row in outcome.rows] == [("hreflang-self-missing", "")]
+    assert page("en") in written(outcome)
+
+
+def test_versions_in_a_sitemap_of_their_own_stay(tmp_path: Path) -> None:
+    links = [link("de", "de"), link("en", "en")]
+    pages = urlset(page("de"), page("en"))
+    outcome = repair(tmp_path, pages, urlset(page("de", *links), page("en", *links)))
+    assert outcome.rows == []
+    assert written(outcome, "sitemap1.xml").count("xhtml:link") == 4
+
+
+def test_versions_of_a_repeated_entry_go_to_the_first(tmp_path: Path) -> None:
+    links = [link("de", "de"), link("en", "en")]
+    outcome = repair(tmp_path, urlset(page("de"), page("en", *links), page("de", *links)))
+    assert page("de", *links) in written(outcome)
+    assert outcome.rules == {"loc-duplicate"}
+
+
 def test_versions_of_pages_that_are_not_listed_stay(tmp_path: Path) -> None:
     outcome = repair(tmp_path, urlset(page("de", link("de", "de"), link("en", "en"))))
     assert outcome.rows == []
