@@ -58,7 +58,8 @@ class Command(CrawlCommand):
             apply_progress_option(self.settings, opts)
             ours = args[:1] == [AuditSpider.name]
             if ours:
-                choose_record_types(self.settings, [*opts.output, *opts.overwrite_output])
+                links = opts.spargs.get("links", "no") != "no"
+                choose_record_types(self.settings, [*opts.output, *opts.overwrite_output], links)
             if ours and scrapy_cloud.runs_there(self.settings):
                 opts.spargs = scrapy_cloud.without_empty(opts.spargs)
                 scrapy_cloud.adapt(self.settings)

@@ -237,8 +237,9 @@ class Builder:
         self.keep_elements = keep_elements
         self.records: list[Entry] = []
         """Records since the last `take`."""
-        self.source: Callable[[], str | None] = lambda: None
-        """Returns the text of the element that the strict parser read last; None if it depends on others around it."""
+        self.source_of_last: Callable[[], str | None] | None = None
+        """Returns the text of the element that the strict parser read last; None if it depends on others around it.
+        Only with `keep_source`: entries on their way through a crawl may be written to disk with what they refer to."""
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 
@@ -246,6 +247,9 @@ class Builder:
         """Return the records and forget them."""
         records, self.records = self.records, []
         return records
+
+    def _source(self) -> str | None:
+        return None if self.source_of_last is None else self.source_of_last()
 
     def build(self, element: Element) -> None:
         """Add the entries of an element that the strict parser read."""
@@ -260,11 +264,11 @@ class Builder:
                 record.recovered = record.recovered or self.outside
                 self._add(record, entry)
                 if self.entries.keep_source and isinstance(record, UrlRecord) and entry is element:
-                    self.entries.notes.on(record).source = self.source()
+                    self.entries.notes.on(record).source = self._source()
             elif faults.losses is not None:
-                faults.lose("", entry.line, (self.source() if entry is element else None) or f"<{entry.name}>")
+                faults.lose("", entry.line, (self._source() if entry is element else None) or f"<{entry.name}>")
         if not entries and faults.losses is not None:
-            faults.lose("xml-unknown-element", element.line, self.source() or f"<{element.name}>")
+            faults.lose("xml-unknown-element", element.line, self._source() or f"<{element.name}>")
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
         """Add entries found in broken text; return their records, with None for each that was left out."""

@@ -251,7 +251,8 @@ class PieceReader:
         self.given_up = False
         """True if reading stopped before the end of the text."""
         builder.outside = head.fragment
-        builder.source = self._source
+        if builder.entries.keep_source:
+            builder.source_of_last = self._source
         self._fed_to = 0
         self._enter(head)
 

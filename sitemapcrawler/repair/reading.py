@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
@@ -262,8 +263,8 @@ class FileRepair:
         document.describe(self.record)
         if self.is_listing:
             self._note_file()
-        wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in BY_ID)
-        self.error = self.error or next((rule for rule in wrong if BY_ID[rule].severity is Severity.ERROR), "")
+        wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in _rules())
+        self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
 
     def _facts(self, document: Document, record: SitemapRecord) -> FileFacts:
         return FileFacts(self.url, record, document, fetched_at=self._rules.at, served_at=self._served)
@@ -371,7 +372,7 @@ class FileRepair:
             found.setdefault(finding.rule, set()).add(finding.severity)
         return [
             rule for rule in issues
-            if BY_ID[rule].severity is Severity.ERROR and (rule not in found or Severity.ERROR in found[rule])
+            if _rules()[rule].severity is Severity.ERROR and (rule not in found or Severity.ERROR in found[rule])
         ]  # fmt: skip
 
     def _is_odd(self, entry: Entry) -> bool:
@@ -603,4 +604,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-BY_ID: dict[str, Rule] = {rule.id: rule for rule in all_rules()}
+@cache
+def _rules() -> dict[str, Rule]:
+    """All rules by id; called late, since a plug-in may fail."""
+    return {rule.id: rule for rule in all_rules()}

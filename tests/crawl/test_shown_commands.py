@@ -90,6 +90,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     write_programs(path / "bin")
     document = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{}</loc></url></urlset>'
     (path / "records.jsonl").write_text('{"type": "url", "loc": "https://example.com/"}\n')
+    (path / "crawl.csv").write_text("Address\nhttps://example.com/\n")
+    (path / "access.log").write_text('203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET /visit HTTP/1.1" 200 5120\n')
     with serving() as base:
         (path / "sitemap.xml").write_text(document.format(f"{base}/visit"))
         (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
