@@ -16,10 +16,10 @@ from sitemapcrawler.namespaces.element import Element
 PARSER = etree.XMLParser(
     no_network=True, resolve_entities=False, load_dtd=False, huge_tree=True, strip_cdata=False, remove_comments=False
 )
-DECLARATION = re.compile(r"""\s+xmlns(?::([\w.-]+))?\s*=\s*("[^"]*"|'[^']*')""")
-ATTRIBUTE = re.compile(r"""\s+([\w:.-]+)\s*=\s*("[^"]*"|'[^']*')""")
+DECLARATION = re.compile(r"""(?<!\s)\s++xmlns(?::([\w.-]++))?\s*+=\s*+("[^"]*+"|'[^']*+')""")
+ATTRIBUTE = re.compile(r"""(?<!\s)\s++([\w:.-]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
 TAG = re.compile(r"<((?:([\w.-]+):)?([\w.-]+))")
-KEPT = re.compile(r"<\?(?!xml\s).*?\?>|<!--.*?-->", re.DOTALL)
+KEPT = re.compile(r"<\?(?!xml\s)(?:(?!<\?|\?>).)*+\?>|<!--[^-]*+(?:-[^-]++)*+-->", re.DOTALL)
 """What is kept of the text before a root: instructions, such as a stylesheet, and comments."""
 RESERVED = ("xml", "xmlns")
 LOCATIONS = ("schemaLocation", "noNamespaceSchemaLocation")

@@ -24,7 +24,7 @@ LISTED_ONLY = f"""
 
 @rule("coverage-not-listed", Severity.WARNING, BUILD, Needs.SITE)
 def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A page is in a list, and no sitemap lists it. The list is one of those that the argument `compare` names.
+    """A page in a list is not in any sitemap. The list is one of those that the argument `compare` names.
 
     With `verify`, the page is requested, and reported if it can be indexed. What was not requested is a note, and so is
     what a sitemap may list that could not be read. Pages that redirect, fail, forbid indexing or name another canonical

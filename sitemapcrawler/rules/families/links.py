@@ -30,7 +30,7 @@ NOT_LINKED = f"""
     also={"Screaming Frog": "URLs Not In Sitemap", "Lumar": "Primary Pages Not in Sitemaps"},
 )  # fmt: skip
 def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A page of the site is linked and can be indexed, and no sitemap lists it. Only with `links=yes` or `links=site`.
+    """A linked, indexable page is not in any sitemap. Only with `links=yes` or `links=site`.
 
     With `links=yes`, unlisted pages are not requested: what is found is a note then. Pages that robots.txt blocks, and
     those that redirect, fail, forbid indexing or name another canonical are left out. So are links with `nofollow`.
