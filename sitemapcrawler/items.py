@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, TypedDict, overload
 
+import msgspec
+
 from sitemapcrawler.namespaces import OWN, plugged
 from sitemapcrawler.namespaces.element import Element, Tree, Unparsed
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
@@ -697,6 +699,10 @@ class Notes(dict[int, Note]):
         return Notes((key, note) for key, note in removed if note is not None)
 
 
+decoded = msgspec.json.Decoder(UrlRecord).decode
+"""Decodes a url record."""
+
+
 @dataclass(slots=True)
 class UrlBatch:
     """Up to `SITEMAP_BATCH_SIZE` url records of one sitemap, in document order: what travels through Scrapy."""
@@ -719,6 +725,34 @@ class UrlBatch:
         return len(self.urls)
 
 
+class RowsOnDemand:
+    """Base of a batch whose lines are given, and which decodes its records from them when someone asks for them."""
+
+    lines: bytes | None
+    """As in `UrlBatch`."""
+    _count: int = 0
+    """Number of records."""
+    _urls: list[UrlRecord] | None = None
+    """The records; None if nobody has asked for them."""
+
+    def set_lines(self, lines: bytes, count: int) -> None:
+        """Set the records, as JSON lines, and their number."""
+        self._urls, self._count, self.lines = None, count, lines
+
+    @property
+    def urls(self) -> list[UrlRecord]:
+        if self._urls is None:
+            self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
+        return self._urls
+
+    @urls.setter
+    def urls(self, urls: list[UrlRecord]) -> None:
+        self._urls, self._count, self.lines = urls, len(urls), None
+
+    def __len__(self) -> int:
+        return self._count if self._urls is None else len(self._urls)
+
+
 @dataclass(slots=True)
 class JudgedBatch(UrlBatch):
     """A batch of records as they were read and judged by what stands in the file: to be verified and stored."""
@@ -734,6 +768,14 @@ class FreshBatch(JudgedBatch):
     for their verification, and come again in a `JudgedBatch`."""
 
     __slots__ = ()
+
+
+class EncodedBatch(RowsOnDemand, JudgedBatch):
+    """A batch that a worker process read and judged, without findings: to be stored."""
+
+    def __init__(self, sitemap: str, lines: bytes, count: int) -> None:
+        super().__init__(sitemap, [])
+        self.set_lines(lines, count)
 
 
 class FinalBatch(UrlBatch):

@@ -24,6 +24,7 @@ from sitemapcrawler.crawl.configuring import (
 )
 from sitemapcrawler.crawl.discovery import Sites
 from sitemapcrawler.crawl.frontier import Frontier, Selection
+from sitemapcrawler.crawl.judging import Judging
 from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
@@ -97,6 +98,7 @@ class Audit:
     reading: Reading
     judge: Judge
     verdicts: Verdicts
+    judging: Judging
     status: Status | None
     """The verification of listed URLs; None for verify=off."""
     backlog: Backlog | None
@@ -139,6 +141,7 @@ class Audit:
         )
         judge = Judge(plan.choice, per_rule)
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
+        judging = Judging(judge, policies, verdicts, not params.verify_assets)
         on_step = None
         if job is not None:  # without JOBDIR no run resumes, and replies need not be kept
             reads_links = params.links != "no"
@@ -160,8 +163,8 @@ class Audit:
             backlog,
         )
         audit = cls(
-            crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, status,
-            backlog, job, walk,
+            crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
+            status, backlog, job, walk,
         )  # fmt: skip
         return audit
 
@@ -253,7 +256,7 @@ class Audit:
         self.selection.add_earlier(count)
 
     def add_file(self, tally: FileTally) -> None:
-        """Add the counts of a file that is not read again, see `jobs.restoring.tally_of`."""
+        """Add the counts of a file that is not read again, see `rules.judge.tally_of`."""
         skipped = Counter(tally.get("skipped", {}))
         self.frontier.skip("follow", skipped.pop("follow", 0))
         self.selection.skip(skipped)

@@ -37,6 +37,7 @@ from sitemapcrawler.items import (
     PageBatch,
     PageRecord,
     SummaryRecord,
+    decoded,
 )
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.committing import Committer
@@ -46,7 +47,7 @@ from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, Scope
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.jobs.restoring import Asked, decoded, files_done, read_back, restore, restore_verdicts, url_batches
+from sitemapcrawler.jobs.restoring import Asked, files_done, read_back, restore, restore_verdicts, url_batches
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.jobs.store.files import in_words

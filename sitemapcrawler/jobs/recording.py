@@ -12,11 +12,11 @@ import msgspec
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import (
+    EncodedBatch,
     FinalBatch,
     FindingRecord,
     JudgedBatch,
     Note,
-    Notes,
     RobotsRecord,
     SitemapEnd,
     UrlBatch,
@@ -26,13 +26,13 @@ from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.links import LinkRows, found_row
-from sitemapcrawler.jobs.restoring import tally_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
 from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.rules.judge import tally_of
 
 PLACE = b"place"
 """Key of a final row's position in its file."""
@@ -133,15 +133,18 @@ class Recorder:
 
     async def fresh(self, batch: JudgedBatch) -> None:
         """Add url records that were read. The batch keeps their JSON lines if none has findings."""
-        if batch.listed is None and not batch.urls:  # they come when they are verified
+        if isinstance(batch, EncodedBatch) and batch.lines is not None:
+            self._keep(batch.sitemap, batch.lines, len(batch), [])
+        elif batch.listed is None and not batch.urls:  # they come when they are verified
             pass
         elif batch.listed is None:
             await self._judge(batch.urls)
             lines = self._json.lines(batch.urls)
-            self._keep(batch.sitemap, batch.urls, lines, batch.notes)
+            self._keep(batch.sitemap, lines, len(batch.urls), batch.notes.findings(batch.urls))
             self._reduce(batch, lines)
         else:
-            self._keep(batch.sitemap, batch.listed, self._json.lines(batch.listed), batch.notes)
+            found = batch.notes.findings(batch.listed)
+            self._keep(batch.sitemap, self._json.lines(batch.listed), len(batch.listed), found)
             for record in batch.listed:
                 note = batch.notes.on(record)
                 note.stored = len(note.findings)
@@ -178,7 +181,7 @@ class Recorder:
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
             rows.findings.write(*self._lines(record.findings))
-        rows.tally = result.tally if result.taken else tally_of(record)
+        rows.tally = result.tally if result.tally or result.taken else tally_of(record)
         if not whole and self.unfinished is not None:
             self._hold(rows, self.unfinished)
             return
@@ -257,11 +260,11 @@ class Recorder:
             for sitemap, alike in groupby(records, attrgetter("sitemap")):
                 await self._comparison.judge(self._writer, sitemap, list(alike))
 
-    def _keep(self, sitemap: str, records: Sequence[UrlRecord], lines: bytes, notes: Notes) -> None:
+    def _keep(self, sitemap: str, lines: bytes, count: int, findings: Sequence[FindingRecord]) -> None:
         rows = self._rows(sitemap)
         with self._writer.guarded():
-            rows.urls.write(lines, len(records))
-            rows.findings.write(*self._lines(notes.findings(records)))
+            rows.urls.write(lines, count)
+            rows.findings.write(*self._lines(findings))
 
     def _rows(self, sitemap: str) -> FileRows:
         rows = self._reading.get(sitemap)

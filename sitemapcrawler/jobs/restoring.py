@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FileTally, PageBatch, SitemapEnd, UrlBatch, UrlRecord
+from sitemapcrawler.items import PageBatch, RowsOnDemand, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
@@ -28,7 +28,6 @@ from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
-from sitemapcrawler.rules.judge import Judge
 
 PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode
@@ -50,28 +49,6 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
         restore_replies(store, crawl.status)
         if not holding:
             restore_counts(store, crawl.status)
-
-
-def tally_of(record: SitemapEnd) -> FileTally:
-    """What a file adds to the crawl's counts; `Crawl.add_file` restores it."""
-    file, result = record.facts, record.result
-    tally: FileTally = {}
-    if result.skipped:
-        tally["skipped"] = result.skipped
-    if result.alias:
-        tally["alias"] = True
-    if file is not None:
-        if file.findings:
-            tally |= {"findings": file.findings, "severities": file.severities}
-        if file.skipped:
-            tally["rules_skipped"] = file.skipped
-        if file.unlisted:
-            tally["unlisted"] = file.unlisted
-        if habits := Judge.habits_of(file):
-            tally["habits"] = habits
-    if result.trust:
-        tally["trust"] = result.trust
-    return tally
 
 
 def restore_policies(store: Store, policies: Policies) -> None:
@@ -138,32 +115,13 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
             status.count(loc, bad, indexable)
 
 
-decoded = msgspec.json.Decoder(UrlRecord).decode
-"""Decodes a url record."""
-
-
-class StoredBatch(UrlBatch):
-    """A batch that decodes its records on demand."""
+class StoredBatch(RowsOnDemand, UrlBatch):
+    """A batch from the database."""
 
     def __init__(self, sitemap: str, rows: Sequence[str]) -> None:
         """`rows`: JSON of url records."""
         super().__init__(sitemap, [])
-        self._count = len(rows)
-        self._urls: list[UrlRecord] | None = None
-        self.lines = "\n".join([*rows, ""]).encode()
-
-    @property
-    def urls(self) -> list[UrlRecord]:
-        if self._urls is None:
-            self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
-        return self._urls
-
-    @urls.setter
-    def urls(self, urls: list[UrlRecord]) -> None:
-        self._urls, self._count, self.lines = urls, len(urls), None
-
-    def __len__(self) -> int:
-        return self._count if self._urls is None else len(self._urls)
+        self.set_lines("\n".join([*rows, ""]).encode(), len(rows))
 
 
 PARTS = ("sitemaps", "findings", "robots", "pages")

@@ -194,6 +194,10 @@ class Policy:
         """Make a policy for more than `MAX_HOPS` redirects: everything is allowed."""
         return cls(url, RobotsOutcome.TOO_MANY_REDIRECTS, status, f"more than {MAX_HOPS} redirects")
 
+    def __getstate__(self) -> dict[str, object]:
+        """The state without the rules made so far, which are known by the identity of their blocks."""
+        return {**self.__dict__, "_rulesets": {}}
+
     @property
     def sitemaps(self) -> list[RobotsSitemap]:
         """The named sitemaps in order, without duplicates."""

@@ -10,7 +10,16 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import cast
 
-from sitemapcrawler.items import FindingRecord, JsonObject, Notes, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import (
+    FileTally,
+    FindingRecord,
+    JsonObject,
+    Notes,
+    RobotsRecord,
+    SitemapEnd,
+    SitemapRecord,
+    UrlRecord,
+)
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
@@ -597,6 +606,28 @@ class Judge:
         return FindingRecord(
             rule.id, severity, masked(message.text), sitemap, at, message.column, url, value, rule.source or None
         )
+
+
+def tally_of(record: SitemapEnd) -> FileTally:
+    """Return what a complete file adds to the counts of a crawl; `jobs.crawl.Crawl.add_file` adds it."""
+    file, result = record.facts, record.result
+    tally: FileTally = {}
+    if result.skipped:
+        tally["skipped"] = result.skipped
+    if result.alias:
+        tally["alias"] = True
+    if file is not None:
+        if file.findings:
+            tally |= {"findings": file.findings, "severities": file.severities}
+        if file.skipped:
+            tally["rules_skipped"] = file.skipped
+        if file.unlisted:
+            tally["unlisted"] = file.unlisted
+        if habits := Judge.habits_of(file):
+            tally["habits"] = habits
+    if result.trust:
+        tally["trust"] = result.trust
+    return tally
 
 
 def _is_true(test: Callable[[UrlFacts], bool], facts: UrlFacts) -> bool:

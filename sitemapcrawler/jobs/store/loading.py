@@ -41,7 +41,7 @@ class FileRows:
     digest: str = ""
     """Hash of the content, in hexadecimal."""
     tally: FileTally = field(default_factory=FileTally)
-    """What it adds to the crawl's counts; see `restoring.tally_of`."""
+    """What it adds to the crawl's counts; see `rules.judge.tally_of`."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of an index's children."""
     taken: bool = False

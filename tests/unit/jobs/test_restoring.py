@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sitemapcrawler import items
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import UrlBatch, UrlRecord, records
-from sitemapcrawler.jobs import restoring
-from sitemapcrawler.jobs.restoring import StoredBatch, decoded
+from sitemapcrawler.items import UrlBatch, UrlRecord, decoded, records
+from sitemapcrawler.jobs.restoring import StoredBatch
 from tests.unit.jobs.store.making import of
 
 SITEMAP = "https://e.com/s.xml"
@@ -35,8 +35,8 @@ def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
 
 def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes | str] = []
-    decode = restoring.decoded
-    monkeypatch.setattr(restoring, "decoded", lambda line: [made.append(line), decode(line)][1])
+    decode = items.decoded
+    monkeypatch.setattr(items, "decoded", lambda line: [made.append(line), decode(line)][1])
     stored = batch([UrlRecord("a"), UrlRecord("b")])
     assert (len(stored), stored.sitemap, made) == (2, SITEMAP, [])
     assert [one.loc for one in stored.urls] == ["a", "b"]
