@@ -726,14 +726,14 @@ class UrlBatch:
 
 
 class RowsOnDemand:
-    """Base of a batch whose lines are given, and which decodes its records from them when someone asks for them."""
+    """Base of a batch whose lines are given, and which decodes its records from them on first use."""
 
     lines: bytes | None
     """As in `UrlBatch`."""
     _count: int = 0
     """Number of records."""
     _urls: list[UrlRecord] | None = None
-    """The records; None if nobody has asked for them."""
+    """The records, once they are decoded."""
 
     def set_lines(self, lines: bytes, count: int) -> None:
         """Set the records, as JSON lines, and their number."""

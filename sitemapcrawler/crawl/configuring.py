@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+import socket
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +21,14 @@ from sitemapcrawler import __version__, urls
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.frontier import Frontier, Patience
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
+from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.scrapy_cloud import runs_there
+from sitemapcrawler.crawl.verdicts import Verdicts
+from sitemapcrawler.crawl.worker import Setup
+from sitemapcrawler.crawl.workers import Workers
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.items import FileTally
+from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import Rule, all_rules, families
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
@@ -28,6 +38,7 @@ from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
+PACKAGE = __name__.partition(".")[0]
 MAX_FAULTS = 50_000
 """Faults of one kind that the reader keeps in full if all findings are listed, as many as a sitemap may have entries.
 A fault takes about 500 bytes of memory."""
@@ -125,6 +136,78 @@ def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
         at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
         Patience(settings.getfloat("SITEMAP_MAX_SITE_TIME", 0)),
     )
+
+
+WORKERS = "SITEMAP_WORKERS"
+AUTO = "auto"
+MAX_WORKERS = 4
+"""Worker processes by default at most: what the crawl's own process keeps up with, at 70 to 100 MB each."""
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""Processor time that a container may use: microseconds, or `max`, and the period that they are for. Source:
+https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files"""
+
+
+def cores() -> int:
+    """Number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    known = len(affinity(0)) if affinity else os.cpu_count() or 1
+    try:
+        quota, period = map(int, QUOTA.read_text().split())
+    except (OSError, ValueError):  # no container, or one without a limit
+        return known
+    return max(1, min(known, quota // period))
+
+
+def worker_count(settings: BaseSettings) -> int:
+    """How many worker processes a crawl may have: SITEMAP_WORKERS; by default one for each core, up to `MAX_WORKERS`,
+    none with one core or on Scrapy Cloud. Raises ValueError, one line, if the setting is invalid."""
+    given = settings[WORKERS]
+    if given == AUTO:
+        number = 0 if runs_there(settings) else min(cores(), MAX_WORKERS)
+        return number if number > 1 else 0
+    text = str(given).strip()
+    if not text.isdecimal():
+        raise ValueError(f"setting {WORKERS}={given!r}: accepted: {AUTO}, or a number from 0")
+    return int(text)
+
+
+def new_workers(
+    settings: BaseSettings,
+    params: Params,
+    choice: Choice,
+    reading: Reading,
+    policies: Policies,
+    verdicts: Verdicts,
+    add_file: Callable[[FileTally], None],
+) -> Workers | None:
+    """The worker processes; None if there are to be none, or if something here needs to see each entry as it is read:
+    verification, a baseline, max_urls, a rule or namespace from elsewhere, a pipeline from elsewhere."""
+    pipelines = settings.getwithbase("ITEM_PIPELINES")
+    names = [
+        name if isinstance(name, str) else name.__module__ for name, order in pipelines.items() if order is not None
+    ]
+    number = worker_count(settings)
+    if (
+        not number
+        or not hasattr(socket, "send_fds")  # not Unix
+        or params.verify != "off"
+        or params.baseline is not None
+        or params.max_urls is not None
+        or settings.getlist("SITEMAP_RULES")
+        or plugins.identities()
+        or not all(name.startswith(f"{PACKAGE}.") for name in names)
+    ):
+        return None
+    setup = Setup(
+        params,
+        replace(choice, all_rules=()),
+        findings_per_rule(settings, params),
+        reading.limits,
+        reading.batch_size,
+        own_agent(settings),
+        logging.getLogger().getEffectiveLevel(),
+    )
+    return Workers(number, setup, reading, policies, verdicts, add_file)
 
 
 def new_status(

@@ -384,6 +384,11 @@ class Params:
             raise ArgumentError("offline", "yes", f"verify={self.verify} makes requests", "with verify=off")
 
     @property
+    def judges(self) -> bool:
+        """True if rules run, or the results of verification are judged."""
+        return self.select != (NONE,) or self.verify != "off"
+
+    @property
     def judged_agents(self) -> list[Agent]:
         """Agents to judge robots.txt for, without duplicates; empty with offline=yes."""
         names = () if self.offline else self.agents

@@ -34,8 +34,16 @@ START_BYTES = 16 * 1024
 BATCH_BYTES = 2**20
 """Uncompressed bytes of a file after which a batch ends: about 300 entries with 30 languages. A single entry may be a
 thousand times larger."""
-SLICE_S = 0.1
+COLLECTED_AFTER = (20_000, 20, 50)
+"""Thresholds of the garbage collector while files are read: objects, then collections of each younger generation.
+Records hold no cycles; with Python's 700 objects, a third of the time for entries with languages and images went into
+searching them for some, at the same peak of memory (bench/README.md)."""
+SLICE_S = 0.02
 """Seconds of work on a file before other tasks get their turn."""
+
+
+class ListsSitemaps(Exception):
+    """The file lists sitemaps, although only pages can be read here (`Reading.only_pages`)."""
 
 
 @dataclass(slots=True)
@@ -70,6 +78,8 @@ class Reading:
     """Bodies of the files being read."""
     records: int = 0
     """File records made so far."""
+    only_pages: bool = False
+    """True if sitemaps that a file lists cannot be queued: reading one raises `ListsSitemaps`."""
     ran_out: Callable[[], None] = lambda: None
     """Called when memory runs out; ends the crawl."""
 
@@ -89,7 +99,7 @@ class Reading:
             facts.content_encoding = answer.content_encoding
             record.facts = facts
         if answer.ok:
-            with self._open(answer.body):
+            with self.open(answer.body):
                 yield from self._read(visit, answer, record, document)
         else:
             record.outcome = "blocked" if answer.blocked else "failed"
@@ -144,6 +154,23 @@ class Reading:
             self.records += 1
             yield record
 
+    def count_read(self, visit: Visit, record: SitemapRecord) -> None:
+        """Count a file that a worker process has read."""
+        self.records += 1
+        self.frontier.earn(visit, record.url_count)
+        if visit.probe and record.url_count:
+            self.frontier.count_guess()
+
+    def gave_up(self, visit: Visit, answer: FetchResult, reason: str) -> SitemapEnd:
+        """The record of a file that cannot be read, for a reason that is not its content."""
+        logger.error("%s: failed (%s)", visit.url, reason)
+        record = _record(visit, answer)
+        record.result.digest = answer.body.digest().hex()
+        record.outcome, record.error = "failed", reason
+        self._add_facts(visit, record, answer.at, reason)
+        self.records += 1
+        return record
+
     def unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapEnd:
         record = unchanged_record(earlier.line, _record(visit, answer))
         record.result = FileResult(earlier.digest, taken=True, tally=earlier.tally)
@@ -151,10 +178,13 @@ class Reading:
         logger.info("%s: unchanged, %s", visit.url, _entries(record))
         return record
 
-    def _add_facts(self, visit: Visit, record: SitemapEnd, at: datetime) -> None:
-        """Give facts to a record that has no document, so that rules can judge it."""
+    def _add_facts(self, visit: Visit, record: SitemapEnd, at: datetime, internal: str | None = None) -> None:
+        """Give facts to a record that has no document, so that rules can judge it. `internal`: what failed here."""
         if self.judging:
-            record.facts = self._facts(visit, record, Document(visit.url), at)
+            document = Document(visit.url)
+            if internal is not None:
+                document.faults.add("internal", f"internal error: {internal}")
+            record.facts = self._facts(visit, record, document, at)
 
     def _facts(
         self, visit: Visit, record: SitemapRecord, document: Document, at: datetime, content_type: str | None = None
@@ -174,7 +204,8 @@ class Reading:
         )
 
     @contextmanager
-    def _open(self, body: Body) -> Iterator[None]:
+    def open(self, body: Body) -> Iterator[None]:
+        """Context in which the file of a body is being read."""
         self.opened.append(body)
         try:
             yield
@@ -187,6 +218,8 @@ class Reading:
         file = record.facts if isinstance(record.facts, FileFacts) else None
         try:
             yield from self._batches(visit, document, answer, file, record.result)
+        except ListsSitemaps:
+            raise
         except MemoryError:
             logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
             document.cut_short(OUT_OF_MEMORY)
@@ -244,6 +277,8 @@ class Reading:
             if isinstance(record, UrlRecord):
                 pages.append(record)
                 continue
+            if self.only_pages:
+                raise ListsSitemaps
             if file is not None:
                 file.list_child(record)
                 if self.offline and len(file.listed) < self.max_children:

@@ -21,6 +21,7 @@ from sitemapcrawler.crawl.configuring import (
     limits,
     new_frontier,
     new_status,
+    new_workers,
 )
 from sitemapcrawler.crawl.discovery import Sites
 from sitemapcrawler.crawl.frontier import Frontier, Selection
@@ -130,7 +131,7 @@ class Audit:
             at_least_one(settings, "SITEMAP_BATCH_SIZE"),
             stop.begun,
             params.follow.search if params.follow else None,
-            params.select != ("none",) or params.verify != "off",
+            params.judges,
             plan.choice.sees_every_child,
             None if params.offline else policies.prove,
             params.offline,
@@ -150,6 +151,9 @@ class Audit:
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
         backlog = None if status is None or status.holding else Backlog(lambda batch: audit.send(batch))
+        workers = new_workers(
+            settings, params, plan.choice, reading, policies, verdicts, lambda tally: audit.add_file(tally)
+        )
         walk = Walk(
             crawler,
             params,
@@ -161,6 +165,7 @@ class Audit:
             job,
             lambda tally: audit.add_file(tally),
             backlog,
+            workers,
         )
         audit = cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,

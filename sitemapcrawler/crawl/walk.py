@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from twisted.python.failure import Failure
 
@@ -23,11 +23,12 @@ from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading, is_page
+from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FileTally, FreshBatch, SitemapEnd
+from sitemapcrawler.items import FileTally, JudgedBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
@@ -48,7 +49,7 @@ class UrlList:
 
 Step = Visit | SitePage | UrlList
 """What is fetched: a sitemap, a page that may name sitemaps, or a list of URLs."""
-Item = FreshBatch | SitemapEnd
+Item = JudgedBatch | SitemapEnd
 """What reading gives: the records of a file in batches, then the record of the file."""
 
 
@@ -67,12 +68,14 @@ class Walk:
         job: Job | None = None,
         copied: Callable[[FileTally], None] = lambda tally: None,
         backlog: Backlog | None = None,
+        workers: Workers | None = None,
     ) -> None:
         """`fetch`: begins to fetch a step, whose answer then goes to `read`; returns a request for Scrapy to send, or
         None; raises ValueError for a URL that cannot be requested.
         `complete`: returns False once the crawl is ending with work left.
         `copied`: called with the counts of a file whose entries are copied, as an earlier crawl made them.
         `backlog`: keeps records until their site is read; None if they need not wait.
+        `workers`: processes that read files too; None for none.
         """
         settings = crawler.settings
         self._crawler = crawler
@@ -90,6 +93,10 @@ class Walk:
         self._backlog = backlog
         if backlog is not None:
             crawler.signals.connect(backlog.look_again, signal=stopping)
+        self._workers = workers
+        if workers is not None:
+            crawler.signals.connect(workers.stop, signal=stopping)
+            crawler.signals.connect(workers.close, signal=signals.spider_closed)
         self._stopping = Stop.of(crawler).begun
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
@@ -241,21 +248,23 @@ class Walk:
             return
         else:
             hit = False
-            read = self._reading.alias if self._is_alias(visit, answer) else self._reading.read
-            async with self._reading_slots:
-                if self._backlog is not None:
-                    self._backlog.open(visit.url)
-                for item in read(visit, answer):
-                    if item is None:
-                        await asyncio.sleep(0)
-                        continue
-                    hit = True
-                    if self._backlog is None:
-                        yield item
-                    elif isinstance(item, SitemapEnd):
-                        end = item
-                    else:
-                        await self._backlog.send(item)
+            is_alias = self._is_alias(visit, answer)
+            sent = None if is_alias or self._workers is None else self._workers.send(visit, answer)
+            try:
+                async with self._reading_slots, aclosing(self._items(visit, answer, is_alias, sent)) as items:
+                    if self._backlog is not None:
+                        self._backlog.open(visit.url)
+                    async for item in items:
+                        hit = True
+                        if self._backlog is None:
+                            yield item
+                        elif isinstance(item, SitemapEnd):
+                            end = item
+                        else:
+                            await self._backlog.send(item)
+            finally:
+                if sent is not None and self._workers is not None:
+                    self._workers.drop(sent)
             site = await self._settle(visit, answer, hit)
         for request in self._go_on(site):
             yield request
@@ -263,6 +272,20 @@ class Walk:
             answer.body.close()
             await self._backlog.release(visit.url, visit.judged_with, partial(self._is_read, visit))
             yield end
+
+    async def _items(
+        self, visit: Visit, answer: FetchResult, is_alias: bool, sent: SentFile | None
+    ) -> AsyncGenerator[Item, None]:
+        """Read a file, or take what a worker process has read."""
+        if sent is not None and self._workers is not None and await self._workers.has_read(sent):
+            for item in self._workers.items(sent):
+                yield item
+            return
+        for one in (self._reading.alias if is_alias else self._reading.read)(visit, answer):
+            if one is None:
+                await asyncio.sleep(0)
+            else:
+                yield one
 
     def _is_read(self, visit: Visit) -> bool:
         """True once the pages of a file may be requested: all sitemaps of its site are read, or will not be."""

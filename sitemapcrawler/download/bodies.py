@@ -68,6 +68,7 @@ class Body:
         self.error: OSError | None = None
         """Error of the temporary file, such as a full disk; bytes before it are kept."""
         self._hash: blake2b | None = blake2b(digest_size=DIGEST_BYTES)
+        self._digest: bytes | None = None
 
     def meta(self) -> dict[str, object]:
         """Request meta for collecting: disables Scrapy's own limits and its cache, which would lose the body."""
@@ -118,10 +119,23 @@ class Body:
         if self._hash is not None:
             self._hash.update(data)
 
-    def attach(self, file: IO[bytes]) -> None:
-        """Use an open regular file as the body, in place and up to `limit`. `close` closes it."""
+    def __reduce__(self) -> tuple[type[Body], tuple[int]]:
+        """Pickle a body without its bytes."""
+        return Body, (self.limit,)
+
+    def descriptor(self) -> int | None:
+        """Descriptor of the file with the kept bytes, from its start, for another process; None if nothing was kept."""
+        if self._file is None:
+            return None
+        number = self._file.fileno()  # moves it to disk
+        self._file.flush()
+        return number
+
+    def attach(self, file: IO[bytes], digest: bytes | None = None) -> None:
+        """Use an open regular file as the body, in place and up to `limit`. `close` closes it.
+        `digest`: that of its bytes, if known."""
         self.restart()
-        self._file, self._hash = file, None
+        self._file, self._hash, self._digest = file, None, digest
         length = os.fstat(file.fileno()).st_size
         self.size = min(length, self.limit or length)
         self.overflowed = self.size < length
@@ -142,6 +156,8 @@ class Body:
         """BLAKE2b digest of the kept bytes, `DIGEST_BYTES` long. Reads an attached file."""
         if self._hash is not None:
             return self._hash.digest()
+        if self._digest is not None:
+            return self._digest
         whole = blake2b(digest_size=DIGEST_BYTES)
         for chunk in self.chunks():
             whole.update(chunk)

@@ -16,7 +16,8 @@ from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.configuring import choose, contact_of
+from sitemapcrawler.crawl.configuring import choose, contact_of, worker_count
+from sitemapcrawler.crawl.reading import COLLECTED_AFTER
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.crawl import Stop
@@ -35,10 +36,6 @@ LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
 """Minimum values, which DuckDB requires."""
 SWITCHES = ("SITEMAP_STORE", "SITEMAP_PROGRESS")
 """Boolean settings that only `check_settings` validates."""
-COLLECTED_AFTER = (20_000, 20, 50)
-"""Thresholds of the garbage collector in a crawl: objects, then collections of each younger generation. Records hold no
-cycles; with Python's 700 objects, a third of the time for entries with languages and images went into searching them
-for some, at the same peak of memory (bench/README.md)."""
 PYTHON_COLLECTS_AFTER = (700, 2000)
 """The first threshold by default, before and since Python 3.12."""
 CHATTY = (
@@ -94,6 +91,7 @@ def check_settings(settings: BaseSettings) -> None:
             settings.getbool(name)
         except ValueError:
             raise ValueError(f"setting {name}={settings[name]!r}: accepted: True, False") from None
+    worker_count(settings)
     check_log(settings)
 
 

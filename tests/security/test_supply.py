@@ -38,7 +38,11 @@ CALLS = {
 """Functions that run, load or start something, or mark text as harmless."""
 HARMLESS = {"xml.parsers.expat", "xml.sax.saxutils.escape", "xml.sax.saxutils.quoteattr"}
 """Of these modules: the strict parser, which loads nothing, and functions on texts."""
-IMPORTS = {("verification/backlog.py", "pickle"): "what it wrote itself, to a file that no other process can open"}
+IMPORTS = {
+    ("verification/backlog.py", "pickle"): "what it wrote itself, to a file that no other process can open",
+    ("crawl/worker.py", "pickle"): "messages of a crawl and its own worker, through a socket pair and nameless files",
+    ("crawl/workers.py", "pickle"): "the same",
+}
 """Where such a module is imported all the same, and why that is no door."""
 REASONS = {
     ("feeds/jsontext.py", "eval"): "names of fields of record types, which stand in code",
@@ -79,7 +83,9 @@ REASONS = {
     ("fleet/worker/nursery.py", "__import__"): "modules of ours, by their names",
     ("fleet/worker/nursery.py", "os.fork"): "crawls of a fleet are children of the nursery",
     ("repair/folder.py", "ctypes.CDLL"): "renameat2(2), so that two folders change places in one step",
-    ("fleet/worker/nursery.py", "ctypes.CDLL"): "prctl(2), so that a crawl ends with its nursery",
+    ("crawl/forking.py", "ctypes.CDLL"): "prctl(2), so that a process ends with its parent",
+    ("crawl/worker.py", "os.fork"): "workers of a crawl",
+    ("crawl/workers.py", "subprocess.Popen"): "what forks them: this interpreter, no shell, no argument from outside",
     (
         "fleet/worker/nursery.py",
         "subprocess.Popen",

@@ -11,7 +11,6 @@ too, and its socket stays in the temporary folder.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import logging
@@ -31,6 +30,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
+from sitemapcrawler.crawl.forking import die_with, leave
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.fleet.domains import TABLES
 from sitemapcrawler.fleet.worker.crawling import FAULT
@@ -47,8 +47,6 @@ LATER = ("duckdb", "scrapy.core.engine", "scrapy.pqueues", "scrapy.squeues", "sc
 """Modules that a crawl imports on first use."""
 REACTOR = "twisted.internet.reactor"
 """Module that must not be imported before the fork, since processes cannot share a reactor."""
-DIE_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG of Linux's prctl(2)."""
 
 
 class NurseryDied(Exception):
@@ -232,7 +230,7 @@ def _become_crawl(link: int, nursery: int) -> NoReturn:
     """Run the crawl in the forked child."""
     code = FAULT
     try:
-        die_with(nursery)
+        die_with(nursery, FAULT)
         from sitemapcrawler.fleet.worker.crawling import crawl
 
         code = crawl(Connection(link))
@@ -241,22 +239,6 @@ def _become_crawl(link: int, nursery: int) -> NoReturn:
         raise
     finally:
         leave(code)
-
-
-def die_with(parent: int) -> None:
-    """Make the kernel kill this process when its parent ends (Linux). Elsewhere, the closed connection ends it."""
-    with suppress(AttributeError, OSError):  # not Linux
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != parent:
-        leave(FAULT)
-
-
-def leave(code: int) -> NoReturn:
-    """Exit at once: flush logs and standard streams, but skip the cleanup of what the nursery has set up."""
-    for flush in (logging.shutdown, *(stream.flush for stream in (sys.stdout, sys.stderr) if stream is not None)):
-        with suppress(OSError, ValueError):
-            flush()
-    os._exit(code)
 
 
 if __name__ == "__main__":

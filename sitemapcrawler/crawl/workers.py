@@ -1,0 +1,348 @@
+"""Worker processes that read and judge sitemaps beside the crawl's own process, as the setting SITEMAP_WORKERS allows.
+
+A file goes to the first worker that is free. The crawl takes the results in the order in which the answers came, and
+reads itself what no worker has begun when its turn comes. So results are those of a crawl with one process. Each worker
+writes its results to a file without a name, and they are used when the sitemap was read to its end: if the worker
+crashes, nothing of it is left, and another worker reads the sitemap again, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import pickle
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from sitemapcrawler.crawl.frontier import Visit
+from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.verdicts import OURS, Verdicts
+from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Batch, End, Setup, Task
+from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.items import EncodedBatch, FileTally, JudgedBatch, Notes, SitemapEnd
+
+logger = logging.getLogger(__name__)
+
+MANY = 4
+"""Sitemaps queued before workers start: they take half a second, as long as one of these."""
+LEAST_BYTES = 64 * 1024
+"""Bytes of a body, as fetched, from which a worker pays: handing it over takes some two milliseconds."""
+ATTEMPTS = 2
+"""How often a file is given to a worker that crashes."""
+CRASHED = "crashed"
+"""Outcome of a file whose workers all crashed."""
+
+
+class SentFile:
+    """A file that a worker reads, or will."""
+
+    def __init__(self, visit: Visit, answer: FetchResult) -> None:
+        self.visit = visit
+        self.answer = answer
+        self.outcome: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        """As in `worker.Task`, or CRASHED."""
+        self.results: IO[bytes] | None = None
+        """What the worker writes; None before one has begun."""
+        self.begun = False
+        """True once it was given to a worker."""
+        self.attempts = 0
+        """Workers that have begun it."""
+
+    def begin(self) -> IO[bytes]:
+        """Count an attempt; returns an empty file for its results. Raises OSError."""
+        self.begun = True
+        self.attempts += 1
+        self.close()
+        self.results = TemporaryFile()  # noqa: SIM115  # `close` closes it
+        return self.results
+
+    def give_up(self) -> None:
+        """End it without a worker that could read it."""
+        self.end(CRASHED if self.attempts else FAILED)
+
+    def end(self, outcome: str) -> None:
+        if not self.outcome.done():
+            self.outcome.set_result(outcome)
+
+    def close(self) -> None:
+        """Drop the results."""
+        if self.results is not None:
+            self.results.close()
+            self.results = None
+
+
+@dataclass(eq=False)
+class _Worker:
+    link: Connection
+    pid: int | None = None
+    """None until it is ready."""
+    sent: SentFile | None = None
+    """What it reads."""
+
+
+class Workers:
+    """The worker processes of a crawl. They start when there is work for them, and end with `close`."""
+
+    def __init__(
+        self,
+        number: int,
+        setup: Setup,
+        reading: Reading,
+        policies: Policies,
+        verdicts: Verdicts,
+        add_file: Callable[[FileTally], None],
+    ) -> None:
+        """`add_file`: called with the counts of each file that was read."""
+        self._number = number
+        self._setup = setup
+        self._reading = reading
+        self._policies = policies
+        self._verdicts = verdicts
+        self._add_file = add_file
+        self._workers: list[_Worker] = []
+        self._waiting: deque[SentFile] = deque()
+        self._server: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._answers: set[asyncio.Task[None]] = set()
+        self._off = False
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids of the workers that are ready."""
+        return [worker.pid for worker in self._workers if worker.pid is not None]
+
+    def send(self, visit: Visit, answer: FetchResult) -> SentFile | None:
+        """Give the workers a file to read; None if the crawl is to read it."""
+        many = self._workers or self._reading.frontier.queued_count >= MANY
+        if self._off or not many or not answer.ok or answer.body.size < LEAST_BYTES or self._reading.stopping():
+            return None
+        while len(self._workers) < self._number and self._add():
+            pass
+        if not self._workers:
+            return None
+        sent = SentFile(visit, answer)
+        self._waiting.append(sent)
+        self._hand_out()
+        return sent
+
+    async def has_read(self, sent: SentFile) -> bool:
+        """Wait until a file is read. Returns False if the crawl is to read it, which no worker has begun or could."""
+        if not sent.begun:
+            with suppress(ValueError):
+                self._waiting.remove(sent)
+            return False
+        with self._reading.open(sent.answer.body):
+            return await sent.outcome in (READ, CRASHED)
+
+    def items(self, sent: SentFile) -> Iterator[JudgedBatch | SitemapEnd]:
+        """Yield the records of a file that was read, then its own, and count what it contains."""
+        if sent.outcome.result() == CRASHED:
+            often = "once" if sent.attempts == 1 else "twice"
+            yield self._reading.gave_up(sent.visit, sent.answer, f"the process that read it died, {often}")
+            return
+        assert sent.results is not None
+        sent.results.seek(0)
+        while (part := _next(sent.results)) is not None:
+            if isinstance(part, Batch):
+                self._verdicts.count(part.judged)
+                self._reading.selection.add(part.count)
+                yield _batch(sent.visit.url, part)
+            else:
+                yield self._ended(sent.visit, part)
+
+    def _ended(self, visit: Visit, end: End) -> SitemapEnd:
+        record = end.record
+        record.result.tally = end.tally
+        self._add_file(end.tally)
+        self._verdicts.skipped.update(end.skipped)
+        self._reading.count_read(visit, record)
+        return record
+
+    def drop(self, sent: SentFile) -> None:
+        """Let go of a file. A worker that is reading it ends."""
+        if sent in self._waiting:
+            self._waiting.remove(sent)
+        for worker in self._workers:
+            if worker.sent is sent:
+                worker.sent = None
+                self._forget(worker)
+                break
+        sent.close()
+
+    def stop(self) -> None:
+        """Tell the workers that the crawl is stopping, so that they end their files."""
+        for worker in self._workers:
+            with suppress(OSError):
+                worker.link.send(STOP)
+
+    def close(self) -> None:
+        """End all processes."""
+        self._off = True
+        for worker in tuple(self._workers):
+            self._forget(worker)
+        self._close_server()
+
+    def _close_server(self) -> None:
+        if self._server is not None and self._control is not None:
+            self._control.close()
+            self._server.kill()  # and the kernel kills its children
+            self._server.wait()
+            self._server = self._control = None
+
+    def _add(self) -> bool:
+        """Start another worker. Returns False if that is impossible."""
+        if self._off:
+            return False
+        ours, theirs = socket.socketpair()
+        link = Connection(ours.detach())
+        try:
+            with theirs:
+                if self._server is None or self._server.poll() is not None:
+                    self._start_server()
+                assert self._control is not None
+                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+            link.send(self._setup)
+        except (OSError, pickle.PicklingError) as error:
+            logger.warning("no worker process can be started (%s): all files are read by one process", error)
+            link.close()
+            self._off = True
+            return False
+        worker = _Worker(link)
+        self._workers.append(worker)
+        asyncio.get_running_loop().add_reader(link.fileno(), self._receive, worker)
+        return True
+
+    def _start_server(self) -> None:
+        self._close_server()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-P", "-m", "sitemapcrawler.crawl.worker", str(theirs.fileno())]
+            paths = [os.path.abspath(path) for path in sys.path]  # noqa: PTH100 - the empty path is the working directory
+            self._server = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            )
+
+    def _hand_out(self) -> None:
+        """Give files that wait to workers that are free."""
+        for worker in tuple(self._workers):
+            if worker.pid is not None and worker.sent is None and self._waiting:
+                self._give(worker, self._waiting.popleft())
+
+    def _give(self, worker: _Worker, sent: SentFile) -> None:
+        body = sent.answer.body
+        digest = body.digest()
+        worker.sent = sent
+        try:
+            results = sent.begin()
+            descriptor = body.descriptor()
+        except OSError:  # the disk is full
+            worker.sent = None
+            sent.end(FAILED)
+            return
+        assert descriptor is not None  # it is not empty
+        try:
+            worker.link.send(Task(sent.visit, sent.answer, digest))
+            with socket.socket(fileno=os.dup(worker.link.fileno())) as one:
+                socket.send_fds(one, [b"+"], [descriptor, results.fileno()])
+        except OSError:  # it has died before
+            sent.attempts -= 1
+            self._lost(worker)
+
+    def _receive(self, worker: _Worker) -> None:
+        """Take the messages of a worker that have come."""
+        try:
+            while worker in self._workers and worker.link.poll():
+                self._handle(worker, *worker.link.recv())
+        except (EOFError, OSError):
+            self._lost(worker)
+
+    def _handle(self, worker: _Worker, kind: str, *rest: Any) -> None:  # Any: what `worker` says of each kind
+        sent = worker.sent
+        if kind == "ready":
+            (worker.pid,) = rest
+            self._hand_out()
+        elif kind == "at" and sent is not None:
+            (sent.answer.body.given,) = rest
+        elif kind == "hosts":
+            answer = asyncio.ensure_future(self._tell(worker, *rest))
+            self._answers.add(answer)
+            answer.add_done_callback(self._answers.discard)
+        elif kind == "log":
+            name, level, text = rest
+            logging.getLogger(name).log(level, "%s", text)
+        elif kind == "memory":
+            self._reading.ran_out()
+        elif kind == "done":
+            worker.sent = None
+            if sent is not None:
+                sent.end(*rest)
+            self._hand_out()
+
+    async def _tell(self, worker: _Worker, way: str, origins: list[str]) -> None:
+        """Tell a worker what is known of hosts, after finding it out if it asks so."""
+        try:
+            if way == "obtain":
+                for origin in origins:
+                    await self._policies.obtain(origin)
+            elif way == "prepare":
+                await self._policies.prepare(origins)
+        except Exception:  # the worker waits for an answer
+            logger.exception("internal error")
+        known = {origin: self._policies.at(origin) for origin in origins}
+        ours = {origin: isinstance(self._policies.failure(origin), OURS) for origin in origins}
+        with suppress(OSError):  # the worker has died
+            worker.link.send({origin: (policy, ours[origin]) for origin, policy in known.items()})
+
+    def _lost(self, worker: _Worker) -> None:
+        """Let another worker read what this one was reading, unless that has happened before."""
+        sent, worker.sent = worker.sent, None
+        self._forget(worker)
+        if worker.pid is None:  # it could not start, and others could not either
+            self._off = True
+        if sent is not None and sent.attempts < ATTEMPTS and self._add():
+            if sent.attempts:
+                logger.warning("%s: the process that read it died; another one reads it again", sent.visit.url)
+            self._waiting.appendleft(sent)
+        elif sent is not None:
+            sent.give_up()
+        if not self._workers:
+            for left in self._waiting:
+                if left.begun:
+                    left.give_up()
+            self._waiting.clear()
+        self._hand_out()
+
+    def _forget(self, worker: _Worker) -> None:
+        """Close the connection of a worker, upon which it ends."""
+        if worker in self._workers:
+            self._workers.remove(worker)
+            asyncio.get_running_loop().remove_reader(worker.link.fileno())
+            worker.link.close()
+
+
+def _next(results: IO[bytes]) -> Batch | End | None:
+    try:
+        part: Batch | End = pickle.load(results)
+    except EOFError:
+        return None
+    return part
+
+
+def _batch(sitemap: str, part: Batch) -> JudgedBatch:
+    if part.records is None:
+        return EncodedBatch(sitemap, part.lines, part.count)
+    return JudgedBatch(sitemap, part.records, Notes.table(part.notes))

@@ -1,0 +1,285 @@
+"""Crawls with worker processes: the results are those of one process, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawl.crawling import FEED, Crawl, Running, crawl, start
+from tests.crawl.documents import entry, index, packed, robots, rss, text, urlset
+from tests.crawl.job_feeds import difference, rows
+from tests.crawl.site_server import SiteServer, stalled
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
+WORKERS = {"SITEMAP_WORKERS": 2}
+ONE = {"SITEMAP_WORKERS": 0}
+MODULE = b"sitemapcrawler.crawl.worker"
+LARGE = 70_000
+"""Bytes from which a file goes to a worker, and some more."""
+RICH = (
+    '<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" '
+    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
+)
+ENDS_S = 15
+"""Seconds within which a stopped crawl has ended."""
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with SiteServer() as server:
+        yield server
+
+
+def rich(site: SiteServer, name: str, count: int) -> bytes:
+    """A urlset of entries with an image and two languages, as those that take long to read."""
+    entries = []
+    for number in range(count):
+        loc = site.url(f"/{name}/{number}")
+        links = "".join(
+            f'<xhtml:link rel="alternate" hreflang="{code}" href="{loc}"/>' for code in ("de", "en", "x-default")
+        )
+        image = f"<image:image><image:loc>{loc}.jpg</image:loc></image:image>"
+        entries.append(entry(loc, f"<lastmod>2024-05-0{number % 9 + 1}</lastmod>{image}{links}"))
+    return f"{RICH}{''.join(entries)}</urlset>".encode()
+
+
+def locs(site: SiteServer, name: str, count: int = 1_200) -> list[str]:
+    return [site.url(f"/{name}/{number}") for number in range(count)]
+
+
+def serve(site: SiteServer, files: dict[str, bytes], rules: tuple[str, ...] = ()) -> None:
+    site.routes = dict(files)
+    site.routes["/index.xml"] = index(*map(site.url, files))
+    site.routes["/robots.txt"] = robots(site.url("/index.xml"), rules=rules)
+
+
+def many_kinds(site: SiteServer, elsewhere: SiteServer) -> dict[str, bytes]:
+    """Files of all kinds, with faults of all kinds."""
+    plain = urlset(*locs(site, "plain"))
+    nested = index(*(site.url(path) for path in ("/below.xml", "/gone.xml")))
+    return {
+        "/plain.xml": plain,
+        "/rich.xml": rich(site, "rich", 1_500),
+        "/dates.xml": plain.replace(b"</loc>", b"</loc><lastmod>2024-13-01</lastmod>"),
+        "/again.xml": urlset(*locs(site, "plain", 800), *locs(site, "twice", 1_000), *locs(site, "twice", 300)),
+        "/elsewhere.xml": urlset(*(elsewhere.url(f"/{number}") for number in range(1_500))),
+        "/blocked.xml": urlset(*locs(site, "private", 1_500)),
+        "/broken.xml": plain[: len(plain) // 2] + b"<url><loc>&oops;</url>" + plain[len(plain) // 2 :],
+        "/cut.xml": plain[:LARGE],
+        "/packed.xml.gz": packed(urlset(*(f"{loc}?{hash(loc)}" for loc in locs(site, "packed", 9_000)))),
+        "/urls.txt": text(*locs(site, "text", 2_000)),
+        "/feed.xml": rss(*locs(site, "feed", 1_200)),
+        "/page.xml": b"<!doctype html><title>Page</title>" + b"<p>Words.</p>" * 6_000,
+        "/nested.xml": nested.replace(b"?>", b"?><!--" + b" " * LARGE + b"-->", 1),
+        "/small.xml": urlset(site.url("/small")),
+    }
+
+
+def served_many(site: SiteServer, elsewhere: SiteServer) -> None:
+    serve(site, many_kinds(site, elsewhere), ("Disallow: /private/",))
+    site.routes["/below.xml"] = urlset(*locs(site, "below"))
+    elsewhere.routes["/robots.txt"] = robots(site.url("/elsewhere.xml"), rules=("Disallow: /7",))
+
+
+def order_of(found: Crawl) -> dict[str, list[str]]:
+    """The rows of each file in their order."""
+    rows: dict[str, list[str]] = {}
+    for record in found.records:
+        if record["type"] in ("url", "sitemap", "finding") and record.get("sitemap"):
+            rows.setdefault(record["sitemap"], []).append(json.dumps(record, sort_keys=True))
+    return rows
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"select": "none"}, {"agents": "none", "findings": "all"}, {"exclude": "/1", "since": "2024-05-03"}],
+    ids=str,
+)
+def test_results_are_those_of_one_process(site: SiteServer, tmp_path: Path, arguments: dict[str, str]) -> None:
+    with SiteServer() as elsewhere:
+        served_many(site, elsewhere)
+        folders = [tmp_path / name for name in ("one", "two")]
+        for folder in folders:
+            folder.mkdir()
+        options = ["-O", FEED, "-O", "urls.csv", "-O", "urls.parquet", "-O", "findings.sarif"]
+        given = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8", "SITEMAP_MAX_ROBOTS": 9, "LOG_LEVEL": "DEBUG"}
+        one, two = (
+            crawl(folder, *options, settings={**given, **chosen}, domain=site.url(""), **arguments)
+            for folder, chosen in zip(folders, (ONE, WORKERS), strict=True)
+        )
+    assert one.code == two.code
+    for name in (FEED, "urls.csv", "urls.parquet", "findings.sarif"):
+        assert not (told := difference(rows(folders[0] / name), rows(folders[1] / name))), f"{name}: {told}"
+    assert order_of(one) == order_of(two)
+    assert one.sitemaps.keys() == two.sitemaps.keys() and len(one.sitemaps) == 17
+
+
+def test_workers_read_the_large_files(site: SiteServer, tmp_path: Path) -> None:
+    """Without this, the test above could compare one process with itself."""
+    serve(site, {f"/{number}.xml": rich(site, str(number), 3_000) for number in range(8)})
+    with started(site, tmp_path) as running:
+        running.wait_until(lambda: len(workers(running)) == 2)
+        running.wait_until(lambda: any(cpu_s(pid) > 0.5 for pid in workers(running)))
+        seen = family(running)
+        assert running.finish().code == 0
+    assert len(seen) == 3 and ended(seen)
+
+
+def started(site: SiteServer, folder: Path, *options: str, **more: Any) -> Running:
+    return start(folder, *options, settings={**WORKERS, **more.pop("settings", {})}, domain=site.url(""), **more)
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def workers(running: Running) -> list[int]:
+    """Processes that read files for a crawl, but for the one that forks them."""
+    served = [pid for pid in _all() if parent_of(pid) == running.process.pid]
+    return [pid for pid in _all() if parent_of(pid) in served]
+
+
+def family(running: Running) -> list[int]:
+    """The workers of a crawl, and what forks them."""
+    return [pid for pid in _all() if parent_of(pid) == running.process.pid] + workers(running)
+
+
+def _all() -> list[int]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if MODULE in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time of a process, in seconds; 0 of one that has ended."""
+    try:
+        user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    except OSError:
+        return 0.0
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def ended(pids: Iterable[int]) -> bool:
+    """True once none of these processes is there any more; False if one is after a while."""
+    deadline = time.monotonic() + 5
+    while left := set(pids) & set(_all()):
+        if time.monotonic() > deadline:
+            return not left
+        time.sleep(0.02)
+    return True
+
+
+def kill(pids: list[int], number: int = signal.SIGKILL) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def reading(running: Running) -> Callable[[], bool]:
+    """True once a worker has work to do."""
+    return lambda: any(cpu_s(pid) > 0.3 for pid in workers(running))
+
+
+@pytest.fixture
+def large(site: SiteServer) -> SiteServer:
+    """A site whose files take a worker some time."""
+    serve(site, {f"/{number}.xml": rich(site, str(number), 4_000) for number in range(6)})
+    return site
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_file_of_a_worker_that_dies_is_read_again(large: SiteServer, tmp_path: Path, number: int) -> None:
+    expected, found = tmp_path / "one", tmp_path / "two"
+    expected.mkdir(), found.mkdir()
+    crawl(expected, settings=ONE, domain=large.url(""))
+    with started(large, found) as running:
+        running.wait_until(reading(running))
+        kill(workers(running), number)
+        again = running.finish()
+    assert again.code == 0
+    assert "the process that read it died; another one reads it again" in again.log
+    assert not difference(rows(expected / FEED), rows(found / FEED))
+
+
+def test_file_that_kills_each_worker_is_reported(large: SiteServer, tmp_path: Path) -> None:
+    with started(large, tmp_path) as running:
+        deadline = time.monotonic() + 60
+        while "failed (the process that read it died, twice)" not in running.log:
+            kill([pid for pid in workers(running) if cpu_s(pid) > 0.1])
+            assert running.process.poll() is None and time.monotonic() < deadline, running.log
+            time.sleep(0.01)
+        found = running.finish()
+    failed = [record for record in found.sitemaps.values() if record["outcome"] == "failed"]
+    assert failed and all(record["error"] == "the process that read it died, twice" for record in failed)
+    told = [one for one in found.of_type("finding") if one["rule"] == "internal-reading-failed"]
+    assert {one["sitemap"] for one in told} == {record["sitemap"] for record in failed}
+    read = found.sitemaps.keys() - {record["sitemap"] for record in failed} - {large.url("/index.xml")}
+    assert all(len(found.locs(sitemap)) == 4_000 for sitemap in read)
+
+
+def test_no_process_outlives_a_crawl_that_is_killed(large: SiteServer, tmp_path: Path) -> None:
+    with started(large, tmp_path) as running:
+        running.wait_until(reading(running))
+        seen = family(running)
+        running.process.kill()
+        running.process.wait()
+        assert ended(seen)
+
+
+def test_crawl_goes_on_when_the_processes_cannot_start(large: SiteServer, tmp_path: Path) -> None:
+    with started(large, tmp_path) as running:
+        running.wait_until(lambda: bool(family(running)))
+        kill(family(running))
+        found = running.finish()
+    assert found.code == 0
+    assert len(found.locs()) == 6 * 4_000
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stop_ends_the_workers_and_a_job_goes_on(large: SiteServer, tmp_path: Path, number: int) -> None:
+    job = {"JOBDIR": "job"}
+    with started(large, tmp_path, settings=job) as running:
+        running.wait_until(reading(running))
+        running.process.send_signal(number)
+        stopped = running.finish()
+    assert stopped.seconds < ENDS_S
+    assert stopped.code == 3
+    assert len(stopped.locs()) < 6 * 4_000
+    whole = crawl(tmp_path, settings={**WORKERS, **job}, domain=large.url(""))
+    assert whole.code == 0
+    assert sorted(whole.locs()) == sorted(loc for number in range(6) for loc in locs(large, str(number), 4_000))
+
+
+def test_file_that_was_cut_short_is_read_as_far_as_it_came(site: SiteServer, tmp_path: Path) -> None:
+    files = {f"/{number}.xml": rich(site, str(number), 1_000) for number in range(5)}
+    serve(site, files)
+    site.routes["/4.xml"] = stalled(files["/4.xml"][:LARGE])
+    found = crawl(tmp_path, settings={**WORKERS, "DOWNLOAD_TIMEOUT": 2, "RETRY_TIMES": 0}, domain=site.url(""))
+    cut = found.sitemaps[site.url("/4.xml")]
+    assert (cut["outcome"], cut["error"]) == ("truncated", "no answer in time")
+    assert len(found.locs()) == 4_000 + cut["url_count"]
+
+
+@pytest.mark.parametrize("files", [2, 8])
+def test_local_files_are_read_by_workers_too(files: int, tmp_path: Path) -> None:
+    names = [f"{number}.xml" for number in range(files)]
+    for name in names:
+        (tmp_path / name).write_bytes(urlset(*(f"https://e.com/{name}/{number}" for number in range(3_000))))
+    found = crawl(tmp_path, settings=WORKERS, sitemap=",".join(f"./{name}" for name in names), offline="yes")
+    assert len(found.locs()) == files * 3_000
+    assert {record["outcome"] for record in found.sitemaps.values()} == {"ok"}
