@@ -29,7 +29,7 @@ from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
 from sitemapcrawler.download.crawl import Ending, Named
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
-from sitemapcrawler.download.slots import Gate, HostPauses, leaves_slot
+from sitemapcrawler.download.slots import Departures, Gate, HostPauses
 from sitemapcrawler.urls import as_sent
 
 STATUSES = range(100, 1000)
@@ -67,6 +67,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             raise NotConfigured(str(error)) from None
         super().__init__(crawler)
         self._ending = Ending(crawler)
+        self._departures = Departures.of(crawler)
         chosen = is_chosen(crawler.settings)
         self._resolver = None if chosen else DualStackResolver(installed_reactor(), crawler.settings)
         self._strict_policy = strict_policy()
@@ -75,7 +76,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """Download; raises AddressForbidden and DownloadCancelledError besides the errors of Scrapy's handler."""
-        self._crawler.signals.send_catch_log(leaves_slot, request=request)
+        for tell in self._departures.listeners:
+            tell(request)
         while True:
             try:
                 return await self._download(request)

@@ -15,7 +15,7 @@ from scrapy.utils.reactor import is_reactor_installed
 from twisted.internet.task import LoopingCall
 
 from sitemapcrawler.download.crawl import Repeating
-from sitemapcrawler.download.slots import SLOT_KEY, TOO_MUCH, Floor, is_default, leaves_slot
+from sitemapcrawler.download.slots import SLOT_KEY, TOO_MUCH, Departures, Floor, is_default
 from sitemapcrawler.urls import host_of
 
 SWEEP_S = 1.0
@@ -87,7 +87,7 @@ class FlooredThrottle(AutoThrottle):
         self._quick = steady and is_default(settings, "AUTOTHROTTLE_START_DELAY")
         self._starts: dict[str, QuickStart | None] = {}
         crawler.signals.connect(self._enters, signals.request_reached_downloader)
-        crawler.signals.connect(self._leaves, leaves_slot)
+        Departures.of(crawler).listeners.append(self._leaves)
         crawler.signals.connect(self._finished, signals.request_left_downloader)
 
     def _adjust_delay(self, slot: Slot, latency: float, response: Response) -> None:

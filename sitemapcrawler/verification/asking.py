@@ -100,7 +100,7 @@ CUT_SHORT = {"dataloss": ReplyKind.TRUNCATED}
 `download_stopped`, set when we have read enough.)"""
 OF_PAGES = ("x-robots-tag", "link", "refresh")
 """Headers with the same information as the head of a page."""
-WANTED = [name.title().encode() for name in (*HEADERS, *OF_PAGES)]
+WANTED = frozenset(name.title().encode() for name in (*HEADERS, *OF_PAGES))
 """Headers that are kept, as Scrapy spells them."""
 USUAL_URL = re.compile(
     r"https?://[a-z0-9][a-z0-9-]{0,62}(?:\.[a-z0-9][a-z0-9-]{0,62})*(?::[1-9][0-9]{0,3})?"
@@ -166,7 +166,7 @@ class Sender:
 def step_of(response: Response, attempts: Attempts, head: PageHead | None) -> Step:
     """The result in a response. `head`: the reader of the page's head; None for HEAD."""
     cut = next((kind.value for flag, kind in CUT_SHORT.items() if flag in response.flags), None)
-    headers = plain_headers((name, values) for name in WANTED if (values := dict.get(response.headers, name)))
+    headers = plain_headers(one for one in dict.items(response.headers) if one[0] in WANTED)
     if head is not None:
         page = head.facts(response, headers, whole=cut is None)
     else:
