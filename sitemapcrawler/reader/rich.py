@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import TypeVar
 
 from sitemapcrawler.items import UrlRecord
@@ -73,6 +73,11 @@ def pattern(prefixes: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"<url>{S}<loc>({URL})</loc>{S}{fields}((?:(?:{objects}){S})*+){fields}</url>{S}")
 
 
+BARE = re.compile(
+    rf"<url>{S}<loc>({URL})</loc>{S}(?:<lastmod>({WORDS})</lastmod>{S})?(?:<changefreq>({WORDS})</changefreq>{S})?"
+    rf"(?:<priority>({NUMBER})</priority>{S})?</url>{S}"
+)
+"""An entry without objects whose fields are in the order of the schema, as most of those with odd values."""
 FIELDS = re.compile(r"<(lastmod|changefreq|priority)>([^<]*)<")
 LINKS = re.compile(r'<xhtml:link rel="alternate" hreflang="([^"]*)" href="([^"]*)"')
 LINKS_REVERSED = re.compile(r'<xhtml:link rel="alternate" href="([^"]*)" hreflang="([^"]*)"')
@@ -83,8 +88,14 @@ PARTS = re.compile(r"<[a-z]+:([a-z_]+)>([^<]*)</")
 """Parts of an object that have text."""
 SECRET = re.compile(r"(?:[\\/]{2}|[hH][tT][tT][pP][sS]?:[\\/]?)[^/?#<]*@")
 """Matches wherever a value may hold a password (`urls.display.masked_url`)."""
-IN_ORDER = frozenset(names for size in range(4) for names in combinations(("lastmod", "changefreq", "priority"), size))
+ORDER = ("lastmod", "changefreq", "priority")
+IN_ORDER = frozenset(names for size in range(4) for names in combinations(ORDER, size))
 """Fields in the order of the schema."""
+SHAPES = {
+    present: (tuple(name for name, is_there in zip(ORDER, present, strict=True) if is_there), False, ())
+    for present in product((False, True), repeat=3)
+}
+"""Which fields an entry of `BARE` has -> its shape, as in `Unparsed`."""
 
 
 class RichReader:
@@ -115,19 +126,44 @@ class RichReader:
         start = BLANK.match(text, position).end()  # type: ignore[union-attr]  # it also matches nothing
         line += text.count("\n", position, start)
         position = start
-        while (entry := match(text, position, position + longest)) is not None:
+        bare = None
+        while True:
+            entry = bare and bare(text, position, position + longest)
+            is_bare = entry is not None
+            entry = entry or match(text, position, position + longest)
+            if entry is None:
+                break
             end = entry.end()
             if text.find("@", position, end) >= 0 and SECRET.search(text, position, end):
                 break
-            if not entry[3] and ENTRY.match(text, position):
+            if (is_bare or not entry[3]) and ENTRY.match(text, position):
                 break
-            record = self._record(entry, line)
+            record = self._bare(entry, line) if is_bare else self._record(entry, line)
             if record is None:
                 break
+            bare = BARE.match if is_bare or not entry[3] else None
             records.append(record)
             line += text.count("\n", position, end)
             position = end
         return position, line
+
+    def _bare(self, entry: re.Match[str], line: int) -> UrlRecord | None:
+        """Return the record of an entry that matched `BARE`; None if some value needs the strict parser."""
+        loc, lastmod, changefreq, priority = entry.groups()
+        if not _is_readable(changefreq, priority):
+            return None
+        record = UrlRecord(
+            loc.replace("&amp;", "&") if "&" in loc else loc, None, self._entries.sitemap, line,
+            lastmod, lastmod and utc(lastmod), changefreq, None if priority is None else float(priority),
+        )  # fmt: skip
+        note = self._entries.notes.on(record) if self._keeps or self._entries.keep_source else None
+        if note is not None and self._entries.keep_source:
+            note.source = entry[0]
+        if note is not None and self._keeps:
+            shape = SHAPES[lastmod is not None, changefreq is not None, priority is not None]
+            note.written = written = Unparsed(self._parse, entry[0], line, shape, priority)
+            written.is_bare = True
+        return record
 
     def _record(self, entry: re.Match[str], line: int) -> UrlRecord | None:
         """Return the record of an entry; None if some value needs the strict parser."""
@@ -160,17 +196,20 @@ def _fill(record: UrlRecord, fields: list[tuple[str, str]]) -> bool:
     if len(values) < len(fields):
         return False
     lastmod, changefreq, priority = values.get("lastmod"), values.get("changefreq"), values.get("priority")
+    if not _is_readable(changefreq, priority):
+        return False
     if lastmod is not None:
         record.lastmod, record.lastmod_at = lastmod, utc(lastmod)
-    if changefreq is not None:
-        if changefreq not in FREQUENCIES and changefreq.lower() in FREQUENCIES:
-            return False
-        record.changefreq = changefreq
-    if priority is not None:
-        if not DECIMAL.fullmatch(priority):
-            return False
-        record.priority = float(priority)
+    record.changefreq = changefreq
+    record.priority = None if priority is None else float(priority)
     return True
+
+
+def _is_readable(changefreq: str | None, priority: str | None) -> bool:
+    """False for what the reader keeps in `extra`, or reads in another case."""
+    if changefreq is not None and changefreq not in FREQUENCIES and changefreq.lower() in FREQUENCIES:
+        return False
+    return priority is None or DECIMAL.fullmatch(priority) is not None
 
 
 MARKUP = re.compile("&(?!amp;)")

@@ -103,6 +103,7 @@ class Judge:
         self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
         self._on_every_child = [rule for rule in self._rules[Needs.CHILD] if rule.entries is Entries.EVERY]
         self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
+        self._without = (False,) * len(self._namespaces)
         self._on_odd: dict[tuple[int, ...], tuple[list[Rule], Tests]] = {}
         self._left: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
         self._failed: set[str] = set()
@@ -113,7 +114,14 @@ class Judge:
         """Judge entries; their findings go to the notes."""
         file.tally.count(urls)
         repeats: set[int] = set()
+        alike: Counter[tuple[int, str]] = Counter()
+        known = {} if self._choice.looks_at_urls else file.known_forms
         for record, repeated, odd, form in file.suspects.odd_entries(urls, notes, file.has_any_values):
+            issues = known.get((odd, form))
+            if issues is not None and not record.issues and not _has_objects(record):
+                record.issues = issues
+                alike[odd, form] += 1
+                continue
             facts = UrlFacts(record, file, repeated, notes.get(id(record)))
             facts.is_only_elsewhere = bool(odd & BITS["place"] and not odd & BITS["loc"])
             rules, by_form = self._rules_on(record, odd, facts)
@@ -122,10 +130,14 @@ class Judge:
                 said = [*self._entry_messages(rules, facts)] if rules else []
                 if by_form and form and len(file.forms) < MAX_FORMS and self._is_counted(said, file):
                     file.forms[odd, form] = said
+                    if not repeated and not _has_objects(record) and not self._on_odd[(odd, *self._without)][1]:
+                        file.known_forms[odd, form] = list(dict.fromkeys(rule.id for rule, _ in said))
             if said:
                 self._note_on_entry(record, file, notes, said)
             if repeated:
                 repeats.add(id(record))
+        for key, times in alike.items():
+            self._count_form(file.forms[key], file, times)
         for record in urls if self._on_every else ():
             facts = UrlFacts(record, file, id(record) in repeats, notes.get(id(record)))
             self._note_on_entry(record, file, notes, self._entry_messages(self._on_every, facts))
@@ -182,6 +194,17 @@ class Judge:
         for rule in rules:
             facts.brief = rule.id in known and not rule.by_value and rule.per is not Per.ENTRY
             yield from self._run(rule, facts)
+
+    def _count_form(self, said: Sequence[RuleMessage], file: FileFacts, times: int) -> None:
+        """Count further entries of a form, in which rules find the same: nothing that becomes a record."""
+        known: set[str] = set()
+        for rule, message in said:
+            if not self._sums_up_entries(rule, message):
+                self._count(rule, file, message.severity, times)
+                self._leave_out(rule, file, times)
+            elif rule.by_value or rule.id not in known:
+                file.habits[rule.id, self._choice.severity(rule, message.severity), ""].entries += times
+            known.add(rule.id)
 
     def _is_counted(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
         """True if these messages about one more entry of a file would change nothing but counts."""
@@ -628,6 +651,13 @@ def tally_of(record: SitemapEnd) -> FileTally:
     if result.trust:
         tally["trust"] = result.trust
     return tally
+
+
+def _has_objects(record: UrlRecord) -> bool:
+    """True for an entry with objects of a namespace."""
+    return bool(
+        record.images or record.videos or record.alternates or record.news is not None or record.extra is not None
+    )
 
 
 def _is_true(test: Callable[[UrlFacts], bool], facts: UrlFacts) -> bool:

@@ -147,6 +147,8 @@ class FileFacts:
     """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
     forms: dict[tuple[int, str], list[tuple[Rule, Message]]] = field(default_factory=dict)
     """What rules find in an entry, by its odd fields and form, if it becomes no record any more."""
+    known_forms: dict[tuple[int, str], list[str]] = field(default_factory=dict)
+    """Of `forms`, those that apply to each entry without objects of a namespace, with the issues of such an entry."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
     _odd: set[int] = field(default_factory=set, repr=False)

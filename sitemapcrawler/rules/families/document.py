@@ -252,19 +252,7 @@ def doc_doctype(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-def is_intact(entry: UrlFacts) -> bool:
-    """True for an entry that was read without repair."""
-    return not entry.record.recovered
-
-
-@rule(
-    "doc-recovered-entry",
-    Severity.WARNING,
-    f"{XML}#sec-well-formed",
-    entries=Entries.ODD,
-    by_form=True,
-    unless=is_intact,
-)
+@rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed", entries=Entries.ODD, by_form=True)
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """The entry was read only after a repair. Its values may differ. For information if another rule reports the fault.
 

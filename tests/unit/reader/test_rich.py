@@ -73,6 +73,8 @@ def is_taken(entry: str) -> bool:
     return taken != [] and taken[-1] is not None
 
 
+ODD = f"<url>{LOC}<lastmod>2026-01-01 10:00:00</lastmod><priority>0.5</priority></url>\n"
+"""An entry behind which one without objects is expected first."""
 RICH = [
     f"<url>{LOC}{IMAGE}</url>",
     f"<url>\n {LOC}\n<lastmod>2026-01-01</lastmod>\n{IMAGE}\n{IMAGE}\n{LINK}{VIDEO}{NEWS}\t</url>",
@@ -92,6 +94,7 @@ RICH = [
 def test_usual_shapes_are_read_by_the_expressions_as_strictly(entry: str) -> None:
     assert is_taken(entry)
     same(f"{ROOT}{entry}</urlset>")
+    same(f"{ROOT}{ODD}{entry}{ODD}{entry}</urlset>")
 
 
 NOT_RICH = [
@@ -130,6 +133,7 @@ NOT_RICH = [
 def test_other_shapes_are_left_to_the_strict_parser(entry: str) -> None:
     assert not is_taken(entry)
     same(f"{ROOT}{entry}</urlset>")
+    same(f"{ROOT}{ODD}{entry}{ODD}</urlset>")
 
 
 @pytest.mark.parametrize(
@@ -157,9 +161,16 @@ ENTRIES = [*(rich(Random(3), HOST, number) for number in (1, 4, 5, 20)), unusual
 @pytest.mark.slow
 @given(st.lists(st.sampled_from(ENTRIES), min_size=1, max_size=4), st.data())
 def test_mutated_entries_are_read_as_strictly(entries: list[str], data: st.DataObject) -> None:
-    body = f"{ROOT}{''.join(entries)}</urlset>".encode()
+    before = data.draw(st.sampled_from(("", ODD)))
+    body = f"{ROOT}{before}{before.join(entries)}</urlset>".encode()
     body = data.draw(mutating.mutated(body))
     same(body, data.draw(st.sampled_from((None, 61, 700))))
+
+
+def test_entries_without_objects_are_read_by_one_expression() -> None:
+    with patch.object(RichReader, "_bare", side_effect=RichReader._bare, autospec=True) as bare:
+        read(f"{ROOT}{ODD * 5}{RICH[0]}{ODD * 3}</urlset>")
+    assert bare.call_count == 4 + 2
 
 
 @given(st.text(alphabet="hts:/\\\\@?#ux. ", max_size=20))

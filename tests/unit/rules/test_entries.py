@@ -188,7 +188,7 @@ def counted(data: bytes, forms: int, monkeypatch: pytest.MonkeyPatch) -> list[ob
         urls = [record for record in records if isinstance(record, UrlRecord)]
         judging.urls(urls, file, document.notes)
         issues += [(record.loc, record.issues) for record in urls]
-    assert (len(file.forms) > 0) is (forms > 0)
+    assert (len(file.forms) > 0) is (len(file.known_forms) > 0) is (forms > 0)
     return [judging.totals(), file.findings, file.severities, file.unlisted, file.habits, issues]
 
 
@@ -202,8 +202,11 @@ def test_entries_of_a_known_form_are_counted_as_if_judged(seed: int, monkeypatch
         hints = {
             name: chance.choice(ODD[name]) if chance.random() < 0.2 else None for name in ("changefreq", "priority")
         }
-        fields = {"loc": f"https://example.com/{number}", "lastmod": lastmod, **hints}
+        page = chance.randint(0, number) if chance.random() < 0.05 else number
+        fields = {"loc": f"https://example.com/{page}", "lastmod": lastmod, **hints}
         content = "".join(f"<{name}>{text}</{name}>" for name, text in fields.items() if text is not None)
+        if chance.random() < 0.1:
+            content += f"<image:image><image:loc>{chance.choice(('/i.png', 'https://example.com/i.png'))}</image:loc></image:image>"
         entries.append(f"<url>{content}</url>\n")
     data = f"<urlset {CORE} {GOOGLE}>{''.join(entries)}</urlset>".encode()
     assert counted(data, MAX_FORMS, monkeypatch) == counted(data, 0, monkeypatch)
