@@ -26,6 +26,7 @@ RECIPES = {
     "large": Recipe("plain", "http://127.0.0.1:8964", files=1, entries=None, gib=1),
     "rich": Recipe("rich", "http://127.0.0.1:8965", files=5, entries=20_000),
     "multilingual": Recipe("multilingual", "http://127.0.0.1:8972", files=5, entries=20_000),
+    "multilingual-20": Recipe("multilingual", "http://127.0.0.1:8974", files=20, entries=5_000),
     "faulty": Recipe("faulty", "http://127.0.0.1:8973", files=20),
     "unusual": Recipe("unusual", "http://127.0.0.1:8966", files=5),
     "robots-small": Recipe("plain", "http://127.0.0.1:8967", rules=SMALL),
@@ -149,6 +150,19 @@ def faulty(tools: Tools) -> list[Command]:
     ]
 
 
+def cores(tools: Tools) -> list[Command]:
+    """Default crawls of 20 files of plain and of multilingual entries: one core, two without workers, two with them."""
+    commands = []
+    for name in ("plain", "multilingual-20"):
+        index = f"sitemap={index_of(name)}"
+        one = tools.crawl(f"{name}: one core", index, "agents=none")
+        alone = tools.crawl(f"{name}: two cores, one process", index, "agents=none", settings=["SITEMAP_WORKERS=0"])
+        two = tools.crawl(f"{name}: two cores", index, "agents=none")
+        commands += [replace(one, argv=["taskset", "-c", "0", *one.argv])]
+        commands += [replace(both, argv=["taskset", "-c", "0,1", *both.argv]) for both in (alone, two)]
+    return commands
+
+
 def unusual(tools: Tools) -> list[Command]:
     """Five files of 50,000 entries with the four elements in another order, and milliseconds."""
     index = index_of("unusual")
@@ -263,6 +277,7 @@ PARTS = {
     "rich": Part(rich, ("rich",), 5),
     "multilingual": Part(multilingual, ("multilingual",), 3),
     "faulty": Part(faulty, ("plain", "faulty"), 3),
+    "cores": Part(cores, ("plain", "multilingual-20"), 3),
     "unusual": Part(unusual, ("unusual",), 5),
     "robots": Part(robots, ("robots-small", "robots-500"), 5),
     "status": Part(status, ("pages-30000",), 5),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Self, TypedDict, get_type_hints, overload
 
 import msgspec
 
@@ -701,6 +701,11 @@ class Notes(dict[int, Note]):
 
 decoded = msgspec.json.Decoder(UrlRecord).decode
 """Decodes a url record."""
+UrlRow = msgspec.defstruct(
+    "UrlRow", [(one.name, get_type_hints(UrlRecord)[one.name], one.default) for one in fields(UrlRecord)], gc=False
+)
+"""A url record to look at: with the same attributes, and decoded in a tenth of the time."""
+_decoded_rows = msgspec.json.Decoder(UrlRow).decode_lines
 
 
 @dataclass(slots=True)
@@ -721,6 +726,11 @@ class UrlBatch:
         """True where some record has findings."""
         return any(note.findings for note in self.notes.values())
 
+    @property
+    def rows(self) -> Sequence[object]:
+        """The records, or what has the same attributes: for a table."""
+        return self.urls
+
     def __len__(self) -> int:
         return len(self.urls)
 
@@ -734,10 +744,12 @@ class RowsOnDemand:
     """Number of records."""
     _urls: list[UrlRecord] | None = None
     """The records, once they are decoded."""
+    _rows: Sequence[object] | None = None
+    """The same as `UrlRow`."""
 
     def set_lines(self, lines: bytes, count: int) -> None:
         """Set the records, as JSON lines, and their number."""
-        self._urls, self._count, self.lines = None, count, lines
+        self._urls, self._rows, self._count, self.lines = None, None, count, lines
 
     @property
     def urls(self) -> list[UrlRecord]:
@@ -748,6 +760,12 @@ class RowsOnDemand:
     @urls.setter
     def urls(self, urls: list[UrlRecord]) -> None:
         self._urls, self._count, self.lines = urls, len(urls), None
+
+    @property
+    def rows(self) -> Sequence[object]:
+        if self._rows is None and self._urls is None:
+            self._rows = _decoded_rows(self.lines or b"")
+        return self._urls if self._urls is not None else self._rows or ()
 
     def __len__(self) -> int:
         return self._count if self._urls is None else len(self._urls)

@@ -314,7 +314,7 @@ def serve(connection: Connection) -> NoReturn:
 def main(descriptor: int) -> None:
     """Fork workers until the socket's other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes children that have ended
+    signal.signal(signal.SIGCHLD, lambda *_: _reap(os.WNOHANG))
     all_rules()
     gc.collect()
     gc.freeze()  # a collection writes to every object, and would copy the memory shared with the children
@@ -323,11 +323,19 @@ def main(descriptor: int) -> None:
         while True:
             word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
             if not word:
+                _reap()  # so that their processor time counts as that of the crawl
                 return
             if os.fork() == 0:
                 control.close()
                 _become_worker(descriptors[0], own)
             os.close(descriptors[0])
+
+
+def _reap(options: int = 0) -> None:
+    """Remove children that have ended; without options, wait for all of them."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, options)[0]:
+            pass
 
 
 def _become_worker(descriptor: int, parent: int) -> NoReturn:

@@ -37,6 +37,8 @@ MANY = 4
 """Sitemaps queued before workers start: they take half a second, as long as one of these."""
 LEAST_BYTES = 64 * 1024
 """Bytes of a body, as fetched, from which a worker pays: handing it over takes some two milliseconds."""
+GRACE_S = 1.0
+"""Seconds that processes may take to end on their own, which they do between two batches."""
 ATTEMPTS = 2
 """How often a file is given to a worker that crashes."""
 CRASHED = "crashed"
@@ -116,11 +118,6 @@ class Workers:
         self._answers: set[asyncio.Task[None]] = set()
         self._off = False
 
-    @property
-    def pids(self) -> list[int]:
-        """Process ids of the workers that are ready."""
-        return [worker.pid for worker in self._workers if worker.pid is not None]
-
     def send(self, visit: Visit, answer: FetchResult) -> SentFile | None:
         """Give the workers a file to read; None if the crawl is to read it."""
         many = self._workers or self._reading.frontier.queued_count >= MANY
@@ -195,8 +192,11 @@ class Workers:
     def _close_server(self) -> None:
         if self._server is not None and self._control is not None:
             self._control.close()
-            self._server.kill()  # and the kernel kills its children
-            self._server.wait()
+            try:
+                self._server.wait(GRACE_S)
+            except subprocess.TimeoutExpired:
+                self._server.kill()  # and the kernel kills its children
+                self._server.wait()
             self._server = self._control = None
 
     def _add(self) -> bool:

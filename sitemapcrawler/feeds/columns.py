@@ -184,6 +184,8 @@ class Cells:
         """Convert a column; same result as `cell` for each value, but faster. `join`: what `structure` joins lists of
         texts by, if it does."""
         kinds = set(map(type, values))
+        if len(kinds) == 1 and len(values) > 1 and values.count(values[0]) == len(values):
+            return [*self.column(values[:1], structure, join)] * len(values)
         if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
             return [""] * len(values)
         if join is not None and not kinds.isdisjoint(_LISTS):
@@ -215,6 +217,9 @@ def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | N
 
 def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
     """Quote a column of several as `csv.writer` does by default, but faster."""
+    first = values[0] if values else None
+    if type(first) is str and first is values[-1] and values.count(first) == len(values):
+        return [_quoted(first)] * len(values)
     try:
         texts, together = values, "".join(values)
     except TypeError:  # not only texts
@@ -222,7 +227,11 @@ def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and N
         together = "".join(texts)
     if not any(character in together for character in _QUOTED):
         return texts
-    return ['"' + text.replace('"', '""') + '"' if any(map(text.__contains__, _QUOTED)) else text for text in texts]
+    return list(map(_quoted, texts))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(map(text.__contains__, _QUOTED)) else text
 
 
 def is_texts(value: object) -> TypeGuard[Sequence[str]]:

@@ -327,7 +327,7 @@ def rows_of(item: object, kind: type) -> Sequence[object]:
     """Return the records of one type that one of our items stands for; fast for a batch of URLs."""
     if isinstance(item, UrlBatch):
         if kind is UrlRecord:
-            return item.urls
+            return item.rows
         if not item.judged:
             return ()
     return [record for record in records(item) if isinstance(record, kind)]

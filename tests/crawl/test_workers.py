@@ -250,6 +250,24 @@ def test_crawl_goes_on_when_the_processes_cannot_start(large: SiteServer, tmp_pa
     assert len(found.locs()) == 6 * 4_000
 
 
+def test_job_that_is_killed_goes_on(large: SiteServer, tmp_path: Path) -> None:
+    expected, killed = tmp_path / "one", tmp_path / "two"
+    expected.mkdir(), killed.mkdir()
+    crawl(expected, settings={**ONE, "JOBDIR": "job"}, domain=large.url(""))
+    for seconds in (0.3, 1.2):
+        with started(large, killed, settings={"JOBDIR": "job"}) as running:
+            running.wait_until(reading(running))
+            time.sleep(seconds)
+            running.process.kill()
+    crawl(killed, settings={**WORKERS, "JOBDIR": "job"}, domain=large.url(""))
+    assert not difference(rows(expected / FEED), rows(killed / FEED))
+
+
+def test_records_come_one_by_one(large: SiteServer, tmp_path: Path) -> None:
+    found = crawl(tmp_path, settings={**WORKERS, "SITEMAP_ITEMS": "records"}, domain=large.url(""))
+    assert sorted(found.locs()) == sorted(loc for number in range(6) for loc in locs(large, str(number), 4_000))
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stop_ends_the_workers_and_a_job_goes_on(large: SiteServer, tmp_path: Path, number: int) -> None:
     job = {"JOBDIR": "job"}

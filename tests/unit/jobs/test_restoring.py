@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler import items
+from sitemapcrawler.feeds.columns import CELLS
+from sitemapcrawler.feeds.exporters import CsvExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import UrlBatch, UrlRecord, decoded, records
 from sitemapcrawler.jobs.restoring import StoredBatch
@@ -31,6 +34,23 @@ def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
     assert len(stored) == len(urls)
     assert [json.loads(JSON.lines([one])) for one in stored.urls] == [json.loads(JSON.lines([one])) for one in urls]
     assert (stored.lines or b"") == b"".join(JSON.lines([one]) for one in urls)
+
+
+@pytest.mark.slow
+@given(st.lists(of(UrlRecord), min_size=1, max_size=4))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
+    stored = batch(urls)
+    for cells in CELLS:
+        tables = []
+        for item in (batch(urls), UrlBatch(SITEMAP, stored.urls)):
+            file = io.BytesIO()
+            exporter = CsvExporter(file, cells=cells)
+            exporter.start_exporting()
+            exporter.export_item(item)
+            exporter.finish_exporting()
+            tables.append(file.getvalue())
+        assert tables[0] == tables[1]
 
 
 def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
