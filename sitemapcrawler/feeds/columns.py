@@ -117,12 +117,21 @@ _FORMULA = re.compile(rf"'*+[\t\r\n]|{_UNSEEN}{_SIGN}")
 _NUMBER = r"-[0-9]+(?:\.[0-9]+)?"
 _JSON_NUMBER = rf"{_NUMBER}(?:[eE][+-]?[0-9]+)?[,\]}}]"
 
+_BETWEEN = "\x00"
+"""Between texts that are searched together."""
+_IN_QUESTION = re.compile(f"{_BETWEEN}[^0-9A-Za-z]")
+"""The start of a text that may be a formula, or a NUL in one."""
+
 _NUMBERS = frozenset({int, float, NoneType})
 _SHOWN_IF_FALSE = frozenset({int, float, bool})
 _TRUTHS = frozenset({bool, NoneType})
 _TRUTH_CELLS = {True: "true", False: "false", None: ""}
 _TEXTS = frozenset({str, NoneType})
 _LISTS = frozenset({list, tuple})
+
+
+class Same(list[Any]):  # Any: texts, numbers and None
+    """A column with one value throughout."""
 
 
 class Cells:
@@ -185,7 +194,7 @@ class Cells:
         texts by, if it does."""
         kinds = set(map(type, values))
         if len(kinds) == 1 and len(values) > 1 and values.count(values[0]) == len(values):
-            return [*self.column(values[:1], structure, join)] * len(values)
+            return Same([*self.column(values[:1], structure, join)] * len(values))
         if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
             return [""] * len(values)
         if join is not None and not kinds.isdisjoint(_LISTS):
@@ -196,9 +205,12 @@ class Cells:
         if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):
             return values
         if kinds <= _TEXTS:
-            if self._written or self._is_split("".join(filter(None, values))):
+            together = _BETWEEN.join(["", *filter(None, values)])
+            if self._written or self._is_split(together):
                 shown = {text: text and self.disarmed(text) for text in set(values)}
                 return [shown[text] for text in values]
+            if _IN_QUESTION.search(together) is None:
+                return values
             # No formula starts with a letter or digit.
             return [text if text is None or text[:1].isalnum() else self.disarmed(text) for text in values]
         return [self.cell(value, structure) for value in values]
@@ -217,17 +229,27 @@ def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | N
 
 def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
     """Quote a column of several as `csv.writer` does by default, but faster."""
-    first = values[0] if values else None
-    if type(first) is str and first is values[-1] and values.count(first) == len(values):
-        return [_quoted(first)] * len(values)
+    if isinstance(values, Same):
+        return Same([_quoted("" if values[0] is None else str(values[0]))] * len(values))
     try:
         texts, together = values, "".join(values)
     except TypeError:  # not only texts
-        texts = ["" if value is None else str(value) for value in values]
+        texts = ["" if value is None else str(value) for value in values] if None in values else list(map(str, values))
         together = "".join(texts)
     if not any(character in together for character in _QUOTED):
         return texts
     return list(map(_quoted, texts))
+
+
+def lines_of(columns: Sequence[Sequence[Any]]) -> list[str]:  # Any: as in `quoted`
+    """Join columns to lines as `csv.writer` does by default."""
+    parts: list[Sequence[str]] = []
+    for column in map(quoted, columns):
+        if parts and isinstance(column, Same) and isinstance(parts[-1], Same):
+            parts[-1] = Same([f"{parts[-1][0]},{column[0]}"] * len(column))
+        else:
+            parts.append(column)
+    return list(map(",".join, zip(*parts, strict=True)))
 
 
 def _quoted(text: str) -> str:

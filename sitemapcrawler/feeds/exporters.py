@@ -21,7 +21,7 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
-from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is_texts, quoted
+from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, Same, cells_of, is_texts, lines_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet
@@ -258,7 +258,7 @@ class CsvExporter(RecordExporter):
             self._columns = [self._known.get(name, absent) for name in self._start(self._fields)]
         needed = {column.needs for column in self._columns} - {""}
         empty = {name for name in needed if not any(map(attrgetter(name), rows))}
-        blank = [""] * len(rows)
+        blank = Same([""] * len(rows))
         cells = [
             blank
             if column.needs in empty
@@ -266,7 +266,7 @@ class CsvExporter(RecordExporter):
             for column in self._columns
         ]
         if self._is_usual and len(cells) > 1:
-            self._text.write("\r\n".join([*map(",".join, zip(*map(quoted, cells), strict=True)), ""]))
+            self._text.write("\r\n".join([*lines_of(cells), ""]))
         else:
             self._writer.writerows(zip(*cells, strict=True))
 

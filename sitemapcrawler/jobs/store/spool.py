@@ -169,6 +169,8 @@ def _whole(line: bytes, number: int, items: Mapping[str, _Items]) -> bytes:
 def fitting(lines: bytes) -> bytes:
     """Replace each lone surrogate in rows by U+FFFD. DuckDB rejects them; the reader has none, but a plug-in or a
     baseline may."""
+    if b"\\" not in lines:  # a fraction of the time of the next test, and true for nearly all
+        return lines
     return _ESCAPES.sub(_without_lone, lines) if b"\\ud" in lines or b"\\uD" in lines else lines
 
 
