@@ -47,8 +47,8 @@ class Attempts:
 
 
 class Departures(OfCrawler):
-    """Listeners to each request that has left its slot and is about to be sent. A signal would take a fiftieth of the time
-    of a request."""
+    """Listeners to each request that has left its slot and is about to be sent. A signal would take a fiftieth of the
+    time of a request."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
