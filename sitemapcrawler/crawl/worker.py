@@ -28,6 +28,7 @@ import pickle
 import signal
 import socket
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -58,6 +59,8 @@ STOP = "stop"
 READ, LEFT, FAILED = "read", "left", "failed"
 """Outcomes of a task: its results are complete; the file lists sitemaps, which only the crawl can queue; something went
 wrong besides reading, such as a full disk. The crawl reads the last two itself."""
+LINGER_S, LOOK_S = 0.5, 0.005
+"""Seconds that workers may take to end when the crawl is gone, before the kernel kills them; and between two looks."""
 FAULT = 1
 """Exit code of a worker that fails, or whose parent has ended."""
 
@@ -293,7 +296,6 @@ def _put(results: IO[bytes], result: Batch | End) -> None:
 
 def serve(connection: Connection) -> NoReturn:
     """Work for a crawl until it closes the connection."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the crawl says what to do
     gc.set_threshold(*COLLECTED_AFTER)
     link = Link(connection)
     setup = link.receive()
@@ -313,8 +315,13 @@ def serve(connection: Connection) -> NoReturn:
 
 def main(descriptor: int) -> None:
     """Fork workers until the socket's other end is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, lambda *_: _reap(os.WNOHANG))
+    for number in (
+        signal.SIGINT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+    ):  # may go to the whole group; the crawl says what to do
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: _reap())
     all_rules()
     gc.collect()
     gc.freeze()  # a collection writes to every object, and would copy the memory shared with the children
@@ -323,19 +330,25 @@ def main(descriptor: int) -> None:
         while True:
             word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
             if not word:
-                _reap()  # so that their processor time counts as that of the crawl
-                return
+                break
             if os.fork() == 0:
                 control.close()
                 _become_worker(descriptors[0], own)
             os.close(descriptors[0])
+    until = time.monotonic() + LINGER_S
+    while _reap() and time.monotonic() < until:
+        time.sleep(LOOK_S)
 
 
-def _reap(options: int = 0) -> None:
-    """Remove children that have ended; without options, wait for all of them."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, options)[0]:
+def _reap() -> bool:
+    """Remove children that have ended, so that their processor time counts as that of the crawl. Returns False if there
+    are no others."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _become_worker(descriptor: int, parent: int) -> NoReturn:

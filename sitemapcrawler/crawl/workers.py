@@ -68,10 +68,6 @@ class SentFile:
         self.results = TemporaryFile()  # noqa: SIM115  # `close` closes it
         return self.results
 
-    def give_up(self) -> None:
-        """End it without a worker that could read it."""
-        self.end(CRASHED if self.attempts else FAILED)
-
     def end(self, outcome: str) -> None:
         if not self.outcome.done():
             self.outcome.set_result(outcome)
@@ -201,7 +197,7 @@ class Workers:
 
     def _add(self) -> bool:
         """Start another worker. Returns False if that is impossible."""
-        if self._off:
+        if self._off or self._reading.stopping():
             return False
         ours, theirs = socket.socketpair()
         link = Connection(ours.detach())
@@ -318,13 +314,17 @@ class Workers:
                 logger.warning("%s: the process that read it died; another one reads it again", sent.visit.url)
             self._waiting.appendleft(sent)
         elif sent is not None:
-            sent.give_up()
+            self._give_up(sent)
         if not self._workers:
             for left in self._waiting:
-                if left.begun:
-                    left.give_up()
+                self._give_up(left)
             self._waiting.clear()
         self._hand_out()
+
+    def _give_up(self, sent: SentFile) -> None:
+        """End a file that no worker can read. The crawl reads it unless it may have been the reason, or takes a moment
+        for it if it is stopping."""
+        sent.end(CRASHED if sent.attempts and not self._reading.stopping() else FAILED)
 
     def _forget(self, worker: _Worker) -> None:
         """Close the connection of a worker, upon which it ends."""
