@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import FEED, Crawl, Running, crawl, start
+from tests.crawl.crawling import FEED, Crawl, Running, command, crawl, launch, start
 from tests.crawl.documents import entry, index, packed, robots, rss, text, urlset
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.site_server import SiteServer, stalled
@@ -281,6 +281,19 @@ def test_stop_ends_the_workers_and_a_job_goes_on(large: SiteServer, tmp_path: Pa
     whole = crawl(tmp_path, settings={**WORKERS, **job}, domain=large.url(""))
     assert whole.code == 0
     assert sorted(whole.locs()) == sorted(loc for number in range(6) for loc in locs(large, str(number), 4_000))
+
+
+def test_signal_to_the_whole_group_stops_in_order(large: SiteServer, tmp_path: Path) -> None:
+    """As a terminal sends Ctrl-C, and some supervisors SIGTERM: workers wait for what the crawl says."""
+    with launch(tmp_path, command(settings=WORKERS, domain=large.url("")), group=True) as running:
+        running.wait_until(reading(running))
+        seen = family(running)
+        os.killpg(running.process.pid, signal.SIGTERM)
+        stopped = running.finish()
+    assert (stopped.code, stopped.seconds < ENDS_S) == (3, True)
+    assert "died" not in stopped.log
+    assert {record["outcome"] for record in stopped.sitemaps.values()} <= {"ok", "truncated", "failed"}
+    assert ended(seen)
 
 
 def test_file_that_was_cut_short_is_read_as_far_as_it_came(site: SiteServer, tmp_path: Path) -> None:
