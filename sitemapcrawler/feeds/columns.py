@@ -122,6 +122,8 @@ _BETWEEN = "\x00"
 _IN_QUESTION = re.compile(f"{_BETWEEN}[^0-9A-Za-z]")
 """The start of a text that may be a formula, or a NUL in one."""
 
+_EQUAL = frozenset({str, int, bool, NoneType})
+"""Types of which equal values are the same cell, unlike -0.0 and 0.0, or [1] and [True]."""
 _NUMBERS = frozenset({int, float, NoneType})
 _SHOWN_IF_FALSE = frozenset({int, float, bool})
 _TRUTHS = frozenset({bool, NoneType})
@@ -193,7 +195,7 @@ class Cells:
         """Convert a column; same result as `cell` for each value, but faster. `join`: what `structure` joins lists of
         texts by, if it does."""
         kinds = set(map(type, values))
-        if len(kinds) == 1 and len(values) > 1 and values.count(values[0]) == len(values):
+        if len(kinds) == 1 and kinds <= _EQUAL and len(values) > 1 and values.count(values[0]) == len(values):
             return Same([*self.column(values[:1], structure, join)] * len(values))
         if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
             return [""] * len(values)
