@@ -11,7 +11,6 @@ import dataclasses
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from operator import attrgetter
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, ClassVar, Self
 
@@ -21,7 +20,7 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
-from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, Same, cells_of, is_texts, lines_of
+from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is_texts, lines_of, values_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet
@@ -204,7 +203,7 @@ class CsvExporter(RecordExporter):
         if cells not in CELLS:
             raise ValueError(f"cells {cells!r}: accepted: {', '.join(CELLS)}")
         self._record = record_of(_loaded(item_classes))
-        own = {field.name: Column(field.name, 0, attrgetter(field.name)) for field in dataclasses.fields(self._record)}
+        own = {field.name: Column(field.name, 0, field.name) for field in dataclasses.fields(self._record)}
         flat = {column.name: column for column in URLS} if self._record is UrlRecord else own
         default, other = (flat, own) if cells == FLAT else (own, flat)
         self._fields = list(default)
@@ -256,15 +255,7 @@ class CsvExporter(RecordExporter):
         if self._columns is None:
             absent = Column("", 0, lambda record: None)
             self._columns = [self._known.get(name, absent) for name in self._start(self._fields)]
-        needed = {column.needs for column in self._columns} - {""}
-        empty = {name for name in needed if not any(map(attrgetter(name), rows))}
-        blank = Same([""] * len(rows))
-        cells = [
-            blank
-            if column.needs in empty
-            else self._cells.column(list(map(column.value, rows)), self._structure, self._join)
-            for column in self._columns
-        ]
+        cells = [self._cells.column(values, self._structure, self._join) for values in values_of(self._columns, rows)]
         if self._is_usual and len(cells) > 1:
             self._text.write("\r\n".join([*lines_of(cells), ""]))
         else:

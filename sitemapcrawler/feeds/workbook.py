@@ -91,54 +91,54 @@ def _fix(rule: str) -> str | None:
 
 PAGES = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
 PROBLEMS = (
-    Column("severity", 10, lambda finding: finding.severity),
-    Column("rule", 28, lambda finding: finding.rule),
-    Column("message", 80, lambda finding: finding.message),
-    Column("url", 60, lambda finding: finding.url, is_link=True),
-    Column("value", 30, lambda finding: finding.value),
-    Column("sitemap", 50, lambda finding: finding.sitemap),
-    Column("line", 9, lambda finding: finding.line),
+    Column("severity", 10, "severity"),
+    Column("rule", 28, "rule"),
+    Column("message", 80, "message"),
+    Column("url", 60, "url", is_link=True),
+    Column("value", 30, "value"),
+    Column("sitemap", 50, "sitemap"),
+    Column("line", 9, "line"),
     Column("fix", 60, lambda finding: _fix(finding.rule)),
 )
 SITEMAPS = (
-    Column("sitemap", 60, lambda file: file.sitemap, is_link=True),
-    Column("format", 12, lambda file: file.format),
-    Column("status", 10, lambda file: file.status),
-    Column("outcome", 12, lambda file: file.outcome),
-    Column("url_count", 11, lambda file: file.url_count),
-    Column("bytes", 12, lambda file: file.bytes),
-    Column("lastmod_min", 22, lambda file: file.lastmod_min),
-    Column("lastmod_max", 22, lambda file: file.lastmod_max),
-    Column("found_by", 12, lambda file: file.found_by),
-    Column("parent", 50, lambda file: file.parent),
-    Column("final_url", 40, lambda file: file.final_url),
+    Column("sitemap", 60, "sitemap", is_link=True),
+    Column("format", 12, "format"),
+    Column("status", 10, "status"),
+    Column("outcome", 12, "outcome"),
+    Column("url_count", 11, "url_count"),
+    Column("bytes", 12, "bytes"),
+    Column("lastmod_min", 22, "lastmod_min"),
+    Column("lastmod_max", 22, "lastmod_max"),
+    Column("found_by", 12, "found_by"),
+    Column("parent", 50, "parent"),
+    Column("final_url", 40, "final_url"),
     Column("replies", 30, lambda file: _counts(file.replies)),
-    Column("problems", 40, lambda file: file.issues),
-    Column("error", 50, lambda file: file.error),
+    Column("problems", 40, "issues"),
+    Column("error", 50, "error"),
 )
 ROBOTS = (
-    Column("robots", 50, lambda robots: robots.robots, is_link=True),
-    Column("status", 10, lambda robots: robots.status),
-    Column("outcome", 14, lambda robots: robots.outcome),
-    Column("sitemaps", 60, lambda robots: robots.sitemaps),
-    Column("crawl_delay", 12, lambda robots: robots.crawl_delay),
-    Column("urls", 10, lambda robots: robots.urls),
+    Column("robots", 50, "robots", is_link=True),
+    Column("status", 10, "status"),
+    Column("outcome", 14, "outcome"),
+    Column("sitemaps", 60, "sitemaps"),
+    Column("crawl_delay", 12, "crawl_delay"),
+    Column("urls", 10, "urls"),
     Column("blocked_urls", 40, lambda robots: _counts(robots.agents)),
-    Column("problems", 40, lambda robots: robots.issues),
-    Column("error", 50, lambda robots: robots.error),
+    Column("problems", 40, "issues"),
+    Column("error", 50, "error"),
 )
 LINKED = (
-    Column("url", 60, lambda page: page.url, is_link=True),
-    Column("listed", 8, lambda page: page.listed),
-    Column("depth", 8, lambda page: page.depth),
-    Column("inlinks", 9, lambda page: page.inlinks),
-    Column("nofollow_inlinks", 16, lambda page: page.nofollow_inlinks),
-    Column("outlinks", 9, lambda page: page.outlinks),
+    Column("url", 60, "url", is_link=True),
+    Column("listed", 8, "listed"),
+    Column("depth", 8, "depth"),
+    Column("inlinks", 9, "inlinks"),
+    Column("nofollow_inlinks", 16, "nofollow_inlinks"),
+    Column("outlinks", 9, "outlinks"),
     Column("status", 10, lambda page: page.status if page.status is not None else page.reason or page.kind),
-    Column("indexability", 16, lambda page: page.indexability),
-    Column("linked_from", 60, lambda page: page.linked_from),
-    Column("final_url", 40, lambda page: page.final_url),
-    Column("sitemap", 50, lambda page: page.sitemap),
+    Column("indexability", 16, "indexability"),
+    Column("linked_from", 60, "linked_from"),
+    Column("final_url", 40, "final_url"),
+    Column("sitemap", 50, "sitemap"),
 )
 COVERAGE = (
     Column("folder", 30, lambda row: row[0]),
@@ -306,7 +306,7 @@ class SheetTable:
         self._book = book
         self._name = name
         self._titles = columns
-        self._columns = [(place, column.value, column.is_link) for place, column in enumerate(columns.values())]
+        self._columns = [(place, column.value_of, column.is_link) for place, column in enumerate(columns.values())]
         self._bold = book.add_format({"bold": True})
         self._quoted = book.add_format({"quote_prefix": True})
         self._link = book.get_default_url_format()

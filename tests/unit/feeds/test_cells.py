@@ -81,7 +81,15 @@ def test_disarmed_json_means_the_same_and_holds_no_formula(value: object, delimi
         assert not seen.startswith(tuple(FORMULA)) or re.match(r"-[0-9]", seen)
 
 
-@given(st.lists(st.none() | st.integers() | st.floats() | st.text(alphabet="a\",;\r\n\t '\x00"), max_size=4))
+NUMBERS = st.lists(st.floats() | st.integers())
+CELL_VALUES = st.none() | st.integers() | st.floats() | st.text(alphabet="a\",;\r\n\t '\x00")
+
+
+@given(st.lists(CELL_VALUES, max_size=4) | NUMBERS)
+@example([2e-05, 1.0])
+@example([1e16, 12345678901234567.0])
+@example([-0.0, 0.0, 10**400])
+@example([math.nan, -math.inf])
 def test_column_is_quoted_as_by_the_csv_module(values: list[object]) -> None:
     text = io.StringIO(newline="")
     csv.writer(text).writerows([value, "x"] for value in values)

@@ -11,8 +11,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scrapy import Field, Item
 from scrapy.extensions.feedexport import FileFeedStorage
@@ -22,8 +23,10 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
+from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.items import (
+    EncodedBatch,
     FindingRecord,
     Hop,
     Note,
@@ -33,6 +36,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlBatch,
     UrlRecord,
+    decoded,
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 
@@ -93,6 +97,15 @@ URLS = st.builds(
     extra=st.none() | st.dictionaries(TEXT, st.lists(st.fixed_dictionaries({"name": TEXT, "value": TEXT}))),
     recovered=st.booleans(),
 )
+
+
+def can_be_read(url: UrlRecord) -> bool:
+    """No text has lone surrogates, and no number more than 64 bits."""
+    try:
+        msgspec.json.encode(url)
+    except UNHOLDABLE:
+        return False
+    return True
 
 
 def no_constant(name: str) -> None:
@@ -397,6 +410,14 @@ class TestCsv:
                 assert Cells().armed(cells[name]) == value
             assert cells["line"] == ("" if url.line is None else str(url.line))
             assert cells["images"] == ("" if not url.images else str(len(url.images)))
+
+    @given(st.lists(URLS.filter(can_be_read), min_size=1, max_size=3), st.sampled_from(["flat", "json"]))
+    @example([a_url(lastmod="2026-01-01", priority=0.5), a_url(blocked_for=[], issues=["a"])], "flat")
+    @example([a_url("a"), a_url("b", reply=ReplyRecord("ok", status=200))], "flat")
+    def test_lines_of_a_worker_give_the_table_of_their_records(self, urls: list[UrlRecord], cells: str) -> None:
+        batch = EncodedBatch(SITEMAP, JsonText(Rows()).lines(urls), len(urls))
+        expected = UrlBatch(SITEMAP, [decoded(line) for line in batch.lines.splitlines()])
+        assert export(CsvExporter, batch, cells=cells) == export(CsvExporter, expected, cells=cells)
 
     @given(st.lists(URLS, max_size=3))
     def test_any_object_comes_back_from_json_cells(self, urls: list[UrlRecord]) -> None:
