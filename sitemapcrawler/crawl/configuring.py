@@ -28,8 +28,9 @@ from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.items import FileTally
-from sitemapcrawler.namespaces import plugins
+from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.reader import Limits
+from sitemapcrawler.reader.formats import added_formats
 from sitemapcrawler.rules import Rule, all_rules, families
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
@@ -171,6 +172,12 @@ def worker_count(settings: BaseSettings) -> int:
     return int(text)
 
 
+def _components(settings: BaseSettings, setting: str) -> list[str]:
+    """Import paths or modules of the components that a setting turns on."""
+    orders = settings.getwithbase(setting)
+    return [name if isinstance(name, str) else name.__module__ for name, order in orders.items() if order is not None]
+
+
 def new_workers(
     settings: BaseSettings,
     params: Params,
@@ -179,13 +186,10 @@ def new_workers(
     policies: Policies,
     verdicts: Verdicts,
     add_file: Callable[[FileTally], None],
+    spoil: Callable[[str], None],
 ) -> Workers | None:
     """The worker processes; None if there are to be none, or if something here needs to see each entry as it is read:
-    verification, a baseline, max_urls, a rule or namespace from elsewhere, a pipeline from elsewhere."""
-    pipelines = settings.getwithbase("ITEM_PIPELINES")
-    names = [
-        name if isinstance(name, str) else name.__module__ for name, order in pipelines.items() if order is not None
-    ]
+    verification, a baseline, max_urls, or a rule, namespace, format, pipeline or spider middleware from elsewhere."""
     number = worker_count(settings)
     if (
         not number
@@ -193,9 +197,11 @@ def new_workers(
         or params.verify != "off"
         or params.baseline is not None
         or params.max_urls is not None
-        or settings.getlist("SITEMAP_RULES")
-        or plugins.identities()
-        or not all(name.startswith(f"{PACKAGE}.") for name in names)
+        or not all(rule.is_built_in for rule in choice.all_rules)
+        or plugged()
+        or added_formats()
+        or not all(name.startswith(f"{PACKAGE}.") for name in _components(settings, "ITEM_PIPELINES"))
+        or not all(name.startswith((f"{PACKAGE}.", "scrapy.")) for name in _components(settings, "SPIDER_MIDDLEWARES"))
     ):
         return None
     setup = Setup(
@@ -207,7 +213,7 @@ def new_workers(
         own_agent(settings),
         logging.getLogger().getEffectiveLevel(),
     )
-    return Workers(number, setup, reading, policies, verdicts, add_file)
+    return Workers(number, setup, reading, policies, verdicts, add_file, spoil)
 
 
 def new_status(

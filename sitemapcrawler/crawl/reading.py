@@ -229,6 +229,8 @@ class Reading:
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         document.describe(record)
         if format_named(document.format).is_index:
+            if self.only_pages:
+                raise ListsSitemaps
             self.count_index(visit)
             if file is not None:
                 file.indexes = self.indexes[visit.judged_with]

@@ -152,7 +152,14 @@ class Audit:
             status.is_judged_asset = verdicts.judged_assets_of
         backlog = None if status is None or status.holding else Backlog(lambda batch: audit.send(batch))
         workers = new_workers(
-            settings, params, plan.choice, reading, policies, verdicts, lambda tally: audit.add_file(tally)
+            settings,
+            params,
+            plan.choice,
+            reading,
+            policies,
+            verdicts,
+            lambda tally: audit.add_file(tally),
+            lambda sitemap: audit.spoil(sitemap),
         )
         walk = Walk(
             crawler,

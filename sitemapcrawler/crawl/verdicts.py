@@ -78,7 +78,7 @@ class Verdicts:
         """Crawler that decides whether a URL is indexable."""
         self.skipped: Counter[str] = Counter()
         """URLs not judged, by reason."""
-        self.told: list[Judged] | None = None
+        self.uncounted: list[Judged] | None = None
         """What `judge` found since this list was cleared, for another process to count; None: it is counted here."""
         self._with_sitemap: set[str | None] = set()
         self._budget = Budget()
@@ -98,16 +98,16 @@ class Verdicts:
         if not self.agents:
             return
         by = list(by_origin(records))
-        await self._policies.prepare(origin for origin, _ in by if self._policies.at(origin) is None)
+        await self._policies.prepare(origin for origin, _ in by if origin not in self._policies.by_origin)
         for origin, alike in by:
             policy = self._policies.at(origin)
             if policy is None or isinstance(self._policies.failure(origin), OURS):
                 self.skipped["robots"] += len(alike)
                 continue
-            denied = self._authority(origin, policy).judge(alike, counts=self.told is None)
-            if self.told is not None:
+            denied = self._authority(origin, policy).judge(alike, counts=self.uncounted is None)
+            if self.uncounted is not None:
                 urls_of = {agents: [record.loc for record in some] for agents, some in denied.items()}
-                self.told.append((origin, [record.loc for record in alike], urls_of))
+                self.uncounted.append((origin, [record.loc for record in alike], urls_of))
             for record in (one for names, some in denied.items() if self.search_engine in names for one in some):
                 set_indexability(record, self.search_engine)
             if file is not None:
@@ -115,9 +115,9 @@ class Verdicts:
                 for together in denied.values():
                     self._rules.verdicts(together, facts_of, notes)
 
-    def count(self, told: Iterable[Judged]) -> None:
-        """Count what another process found (`told`)."""
-        for origin, locs, denied in told:
+    def count(self, uncounted: Iterable[Judged]) -> None:
+        """Count what another process found (`uncounted`)."""
+        for origin, locs, denied in uncounted:
             policy = self._policies.at(origin)
             if policy is not None:
                 authority = self._authority(origin, policy)

@@ -277,7 +277,7 @@ class Walk:
         self, visit: Visit, answer: FetchResult, is_alias: bool, sent: SentFile | None
     ) -> AsyncGenerator[Item, None]:
         """Read a file, or take what a worker process has read."""
-        if sent is not None and self._workers is not None and await self._workers.has_read(sent):
+        if sent is not None and self._workers is not None and await self._workers.wait_for(sent):
             for item in self._workers.items(sent):
                 yield item
             return

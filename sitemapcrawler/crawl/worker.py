@@ -14,7 +14,7 @@ reads them when the worker says that it is done. Other messages:
                         ("log", name, level, text)
                         ("memory",)                 memory has run out
                         ("done", outcome)           of the task, one of READ, LEFT, FAILED
-    to the worker       {origin: (policy, ours)}    the answer about hosts, see `AskedHosts`
+    to the worker       {origin: Answer}            the answer about hosts
                         STOP                        the crawl is stopping: end the file
 """
 
@@ -54,12 +54,15 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.judge import Judge, tally_of
 
+Answer = tuple[Policy | None, bool]
+"""What the crawl knows of a host: its robots.txt if it is known, and True if the crawl gave up the request for it."""
+
 STOP = "stop"
 """Message: the crawl is stopping."""
 READ, LEFT, FAILED = "read", "left", "failed"
 """Outcomes of a task: its results are complete; the file lists sitemaps, which only the crawl can queue; something went
 wrong besides reading, such as a full disk. The crawl reads the last two itself."""
-LINGER_S, LOOK_S = 0.5, 0.005
+LINGER_S, POLL_S = 0.5, 0.005
 """Seconds that workers may take to end when the crawl is gone, before the kernel kills them; and between two looks."""
 FAULT = 1
 """Exit code of a worker that fails, or whose parent has ended."""
@@ -91,6 +94,8 @@ class Task:
     answer: FetchResult
     digest: bytes
     """Of the body."""
+    renewed: Mapping[str, Answer]
+    """What the crawl has learned of hosts that the worker had asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +168,31 @@ class AskedHosts:
         self.by_origin: dict[str, Policy] = {}
         self._link = link
         self._unknown: set[str] = set()
+        self._unanswered: set[str] = set()
+        """Origins in `by_origin` whose robots.txt could not be fetched; a later request may succeed."""
         self._failures: dict[str, Exception] = {}
 
     def forget_unknown(self) -> None:
-        """Ask again for what the crawl did not know: it may know more by now."""
+        """Ask again for what the crawl did not know, or could not fetch: it may know more by now."""
         self._unknown.clear()
+        for origin in self._unanswered:
+            del self.by_origin[origin]
+        self._unanswered.clear()
+
+    def learn(self, answers: Mapping[str, Answer]) -> None:
+        """Keep what the crawl knows."""
+        for origin, (policy, given_up) in answers.items():
+            for kept in (self.by_origin, self._failures):
+                kept.pop(origin, None)
+            self._unanswered.discard(origin)
+            if given_up:
+                self._failures[origin] = DownloadCancelledError()
+            if policy is None:
+                self._unknown.add(origin)
+                continue
+            self.by_origin[origin] = policy
+            if policy.status is None:
+                self._unanswered.add(origin)
 
     def at(self, url: str) -> Policy | None:
         origin = urls.origin(url)
@@ -199,16 +224,9 @@ class AskedHosts:
 
     def _ask(self, way: str, origins: list[str]) -> None:
         self._link.send("hosts", way, origins)
-        answer = self._link.receive()
-        assert isinstance(answer, Mapping)
-        for origin, (policy, ours) in answer.items():
-            self._failures.pop(origin, None)
-            if ours:
-                self._failures[origin] = DownloadCancelledError()
-            if policy is None:
-                self._unknown.add(origin)
-            else:
-                self.by_origin[origin] = policy
+        answers = self._link.receive()
+        assert isinstance(answers, Mapping)
+        self.learn(answers)
 
 
 class ToTheCrawl(logging.Handler):
@@ -253,6 +271,7 @@ class Worker:
         """Read a file, and write the results. Returns the outcome."""
         answer = task.answer
         answer.body.attach(body, task.digest)
+        self._hosts.learn(task.renewed)
         self._verdicts.skipped.clear()
         try:
             for item in self._reading.read(task.visit, answer):
@@ -273,15 +292,15 @@ class Worker:
 
     async def _judged(self, batch: FreshBatch) -> Batch:
         self._hosts.forget_unknown()
-        self._verdicts.told = []
+        self._verdicts.uncounted = []
         await self._judging.structure(batch)
         await self._judging.robots(batch)
         if batch.judged:
             notes = [note for note in batch.notes.values() if note.findings]
             for note in notes:
                 note.written = None
-            return Batch(b"", len(batch), self._verdicts.told, batch.urls, notes)
-        return Batch(self._json.lines(batch.urls), len(batch), self._verdicts.told)
+            return Batch(b"", len(batch), self._verdicts.uncounted, batch.urls, notes)
+        return Batch(self._json.lines(batch.urls), len(batch), self._verdicts.uncounted)
 
     async def _ended(self, record: SitemapEnd) -> End:
         await self._judging.structure(record)
@@ -315,11 +334,7 @@ def serve(connection: Connection) -> NoReturn:
 
 def main(descriptor: int) -> None:
     """Fork workers until the socket's other end is closed."""
-    for number in (
-        signal.SIGINT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-    ):  # may go to the whole group; the crawl says what to do
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the crawl gets them too, and says what to do
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, lambda *_: _reap())
     all_rules()
@@ -337,7 +352,7 @@ def main(descriptor: int) -> None:
             os.close(descriptors[0])
     until = time.monotonic() + LINGER_S
     while _reap() and time.monotonic() < until:
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def _reap() -> bool:

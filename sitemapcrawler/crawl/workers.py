@@ -1,9 +1,9 @@
 """Worker processes that read and judge sitemaps beside the crawl's own process, as the setting SITEMAP_WORKERS allows.
 
 A file goes to the first worker that is free. The crawl takes the results in the order in which the answers came, and
-reads itself what no worker has begun when its turn comes. So results are those of a crawl with one process. Each worker
-writes its results to a file without a name, and they are used when the sitemap was read to its end: if the worker
-crashes, nothing of it is left, and another worker reads the sitemap again, once.
+reads itself what no worker has begun when its turn comes. So results are those of one process. Each worker writes its
+results to a file without a name, and they are used when the sitemap was read to its end: if the worker crashes, nothing
+of it is left, and another worker reads the sitemap again, once.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -26,17 +26,20 @@ from typing import IO, Any
 from sitemapcrawler.crawl.frontier import Visit
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.verdicts import OURS, Verdicts
-from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Batch, End, Setup, Task
+from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Answer, Batch, End, Setup, Task
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import EncodedBatch, FileTally, JudgedBatch, Notes, SitemapEnd
+from sitemapcrawler.robots import Policy
 
 logger = logging.getLogger(__name__)
 
 MANY = 4
 """Sitemaps queued before workers start: they take half a second, as long as one of these."""
 LEAST_BYTES = 64 * 1024
-"""Bytes of a body, as fetched, from which a worker pays: handing it over takes some two milliseconds."""
+"""Bytes of a body, as fetched, from which a worker pays off: handing it over takes some two milliseconds."""
+STOP_S = 5.0
+"""Seconds in which a worker is to end its file when the crawl stops. A batch takes less than one."""
 GRACE_S = 1.0
 """Seconds that processes may take to end on their own, which they do between two batches."""
 ATTEMPTS = 2
@@ -59,24 +62,36 @@ class SentFile:
         """True once it was given to a worker."""
         self.attempts = 0
         """Workers that have begun it."""
+        self._body: IO[bytes] | None = None
 
-    def begin(self) -> IO[bytes]:
-        """Count an attempt; returns an empty file for its results. Raises OSError."""
+    def begin(self) -> tuple[IO[bytes], IO[bytes]]:
+        """Count an attempt; returns the body, and an empty file for the results. Raises OSError."""
         self.begun = True
         self.attempts += 1
         self.close()
+        self._body = self.answer.body.lend()
         self.results = TemporaryFile()  # noqa: SIM115  # `close` closes it
-        return self.results
+        return self._body, self.results
 
     def end(self, outcome: str) -> None:
         if not self.outcome.done():
             self.outcome.set_result(outcome)
+        if outcome == READ:
+            self._close_body()
+        else:
+            self.close()
 
     def close(self) -> None:
         """Drop the results."""
+        self._close_body()
         if self.results is not None:
             self.results.close()
             self.results = None
+
+    def _close_body(self) -> None:
+        if self._body is not None:
+            self._body.close()
+            self._body = None
 
 
 @dataclass(eq=False)
@@ -86,6 +101,8 @@ class _Worker:
     """None until it is ready."""
     sent: SentFile | None = None
     """What it reads."""
+    known: dict[str, Policy] = field(default_factory=dict)
+    """{origin: robots.txt} that it was sent."""
 
 
 class Workers:
@@ -99,14 +116,16 @@ class Workers:
         policies: Policies,
         verdicts: Verdicts,
         add_file: Callable[[FileTally], None],
+        spoil: Callable[[str], None],
     ) -> None:
-        """`add_file`: called with the counts of each file that was read."""
+        """`add_file`: called with the counts of each file that was read; `spoil`: with the URL of one that was not."""
         self._number = number
         self._setup = setup
         self._reading = reading
         self._policies = policies
         self._verdicts = verdicts
         self._add_file = add_file
+        self._spoil = spoil
         self._workers: list[_Worker] = []
         self._waiting: deque[SentFile] = deque()
         self._server: subprocess.Popen[bytes] | None = None
@@ -128,7 +147,7 @@ class Workers:
         self._hand_out()
         return sent
 
-    async def has_read(self, sent: SentFile) -> bool:
+    async def wait_for(self, sent: SentFile) -> bool:
         """Wait until a file is read. Returns False if the crawl is to read it, which no worker has begun or could."""
         if not sent.begun:
             with suppress(ValueError):
@@ -141,6 +160,7 @@ class Workers:
         """Yield the records of a file that was read, then its own, and count what it contains."""
         if sent.outcome.result() == CRASHED:
             often = "once" if sent.attempts == 1 else "twice"
+            self._spoil(sent.visit.url)
             yield self._reading.gave_up(sent.visit, sent.answer, f"the process that read it died, {often}")
             return
         assert sent.results is not None
@@ -169,39 +189,52 @@ class Workers:
             if worker.sent is sent:
                 worker.sent = None
                 self._forget(worker)
+                self._hand_out()
                 break
         sent.close()
 
     def stop(self) -> None:
-        """Tell the workers that the crawl is stopping, so that they end their files."""
+        """Tell the workers that the crawl is stopping, so that they end their files. Those that do not are left."""
         for worker in self._workers:
             with suppress(OSError):
                 worker.link.send(STOP)
+        asyncio.get_running_loop().call_later(STOP_S, self._leave_busy)
+
+    def _leave_busy(self) -> None:
+        for worker in tuple(self._workers):
+            if worker.sent is not None:
+                logger.warning("%s: the process that reads it does not end", worker.sent.visit.url)
+                self._lost(worker)
 
     def close(self) -> None:
         """End all processes."""
         self._off = True
+        if self._server is not None and not any(worker.pid for worker in self._workers):
+            self._server.kill()  # it may still import
         for worker in tuple(self._workers):
             self._forget(worker)
         self._close_server()
 
     def _close_server(self) -> None:
-        if self._server is not None and self._control is not None:
+        if self._control is not None:
             self._control.close()
+            self._control = None
+        if self._server is not None:
             try:
                 self._server.wait(GRACE_S)
             except subprocess.TimeoutExpired:
                 self._server.kill()  # and the kernel kills its children
                 self._server.wait()
-            self._server = self._control = None
+            self._server = None
 
     def _add(self) -> bool:
         """Start another worker. Returns False if that is impossible."""
         if self._off or self._reading.stopping():
             return False
-        ours, theirs = socket.socketpair()
-        link = Connection(ours.detach())
+        link = None
         try:
+            ours, theirs = socket.socketpair()
+            link = Connection(ours.detach())
             with theirs:
                 if self._server is None or self._server.poll() is not None:
                     self._start_server()
@@ -209,14 +242,19 @@ class Workers:
                 socket.send_fds(self._control, [b"+"], [theirs.fileno()])
             link.send(self._setup)
         except (OSError, pickle.PicklingError) as error:
-            logger.warning("no worker process can be started (%s): all files are read by one process", error)
-            link.close()
-            self._off = True
+            self._turn_off(str(error))
+            if link is not None:
+                link.close()
             return False
         worker = _Worker(link)
         self._workers.append(worker)
         asyncio.get_running_loop().add_reader(link.fileno(), self._receive, worker)
         return True
+
+    def _turn_off(self, reason: str) -> None:
+        if not self._off:
+            logger.warning("no worker process can be started (%s): all files are read by one process", reason)
+        self._off = True
 
     def _start_server(self) -> None:
         self._close_server()
@@ -230,6 +268,7 @@ class Workers:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                start_new_session=True,  # a signal from the terminal goes to the crawl alone
             )
 
     def _hand_out(self) -> None:
@@ -237,23 +276,23 @@ class Workers:
         for worker in tuple(self._workers):
             if worker.pid is not None and worker.sent is None and self._waiting:
                 self._give(worker, self._waiting.popleft())
+        if not self._workers and self._waiting and not self._add():
+            for left in self._waiting:
+                self._give_up(left)
+            self._waiting.clear()
 
     def _give(self, worker: _Worker, sent: SentFile) -> None:
-        body = sent.answer.body
-        digest = body.digest()
-        worker.sent = sent
         try:
-            results = sent.begin()
-            descriptor = body.descriptor()
+            body, results = sent.begin()
         except OSError:  # the disk is full
-            worker.sent = None
             sent.end(FAILED)
             return
-        assert descriptor is not None  # it is not empty
+        worker.sent = sent
+        renewed = [origin for origin, policy in worker.known.items() if self._policies.at(origin) is not policy]
         try:
-            worker.link.send(Task(sent.visit, sent.answer, digest))
+            worker.link.send(Task(sent.visit, sent.answer, sent.answer.body.digest(), self._known_of(worker, renewed)))
             with socket.socket(fileno=os.dup(worker.link.fileno())) as one:
-                socket.send_fds(one, [b"+"], [descriptor, results.fileno()])
+                socket.send_fds(one, [b"+"], [body.fileno(), results.fileno()])
         except OSError:  # it has died before
             sent.attempts -= 1
             self._lost(worker)
@@ -274,7 +313,7 @@ class Workers:
         elif kind == "at" and sent is not None:
             (sent.answer.body.given,) = rest
         elif kind == "hosts":
-            answer = asyncio.ensure_future(self._tell(worker, *rest))
+            answer = asyncio.ensure_future(self._answer(worker, *rest))
             self._answers.add(answer)
             answer.add_done_callback(self._answers.discard)
         elif kind == "log":
@@ -288,7 +327,7 @@ class Workers:
                 sent.end(*rest)
             self._hand_out()
 
-    async def _tell(self, worker: _Worker, way: str, origins: list[str]) -> None:
+    async def _answer(self, worker: _Worker, way: str, origins: list[str]) -> None:
         """Tell a worker what is known of hosts, after finding it out if it asks so."""
         try:
             if way == "obtain":
@@ -298,27 +337,32 @@ class Workers:
                 await self._policies.prepare(origins)
         except Exception:  # the worker waits for an answer
             logger.exception("internal error")
-        known = {origin: self._policies.at(origin) for origin in origins}
-        ours = {origin: isinstance(self._policies.failure(origin), OURS) for origin in origins}
         with suppress(OSError):  # the worker has died
-            worker.link.send({origin: (policy, ours[origin]) for origin, policy in known.items()})
+            worker.link.send(self._known_of(worker, origins))
+
+    def _known_of(self, worker: _Worker, origins: Sequence[str]) -> dict[str, Answer]:
+        """What is known of hosts now, for a worker."""
+        answers: dict[str, Answer] = {}
+        for origin in origins:
+            policy = self._policies.at(origin)
+            worker.known.pop(origin, None)
+            if policy is not None:
+                worker.known[origin] = policy
+            answers[origin] = policy, isinstance(self._policies.failure(origin), OURS)
+        return answers
 
     def _lost(self, worker: _Worker) -> None:
         """Let another worker read what this one was reading, unless that has happened before."""
         sent, worker.sent = worker.sent, None
         self._forget(worker)
-        if worker.pid is None:  # it could not start, and others could not either
-            self._off = True
+        if worker.pid is None:
+            self._turn_off("one ended before it was ready")
         if sent is not None and sent.attempts < ATTEMPTS and self._add():
             if sent.attempts:
                 logger.warning("%s: the process that read it died; another one reads it again", sent.visit.url)
             self._waiting.appendleft(sent)
         elif sent is not None:
             self._give_up(sent)
-        if not self._workers:
-            for left in self._waiting:
-                self._give_up(left)
-            self._waiting.clear()
         self._hand_out()
 
     def _give_up(self, sent: SentFile) -> None:

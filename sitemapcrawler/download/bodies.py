@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
-from tempfile import SpooledTemporaryFile
+from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import IO, Self
 
 from scrapy import Request, signals
@@ -123,13 +123,23 @@ class Body:
         """Pickle a body without its bytes."""
         return Body, (self.limit,)
 
-    def descriptor(self) -> int | None:
-        """Descriptor of the file with the kept bytes, from its start, for another process; None if nothing was kept."""
-        if self._file is None:
-            return None
-        number = self._file.fileno()  # moves it to disk
-        self._file.flush()
-        return number
+    def lend(self) -> IO[bytes]:
+        """Return an open file with the kept bytes for another process. It shares the position in a body on disk. To be
+        closed. Raises OSError, which leaves the body as it was."""
+        on_disk = self._file is not None and (
+            self.size > SPOOL_BYTES or not isinstance(self._file, SpooledTemporaryFile)
+        )
+        if self._file is not None and on_disk:
+            self._file.flush()
+            return os.fdopen(os.dup(self._file.fileno()), "rb")
+        lent = TemporaryFile()  # noqa: SIM115 - the caller closes it
+        try:
+            lent.writelines(self.chunks())
+            lent.flush()
+        except OSError:
+            lent.close()
+            raise
+        return lent
 
     def attach(self, file: IO[bytes], digest: bytes | None = None) -> None:
         """Use an open regular file as the body, in place and up to `limit`. `close` closes it.

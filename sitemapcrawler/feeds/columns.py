@@ -171,7 +171,7 @@ _TEXTS = frozenset({str, NoneType})
 _LISTS = frozenset({list, tuple})
 
 
-class Same(list[Any]):  # Any: texts, numbers and None
+class Constant(list[Any]):  # Any: texts, numbers and None
     """A column with one value throughout."""
 
 
@@ -235,12 +235,12 @@ class Cells:
         texts by, if it does."""
         first = next(iter(values), None)
         if isinstance(first, (str, NoneType)) and values.count(first) == len(values) > 1:
-            return Same([self.cell(first, structure)] * len(values))
+            return Constant([self.cell(first, structure)] * len(values))
         kinds = set(map(type, values))
         if kinds <= _TEXTS:
             return self._texts(values, has_null=NoneType in kinds)
         if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
-            return Same([""] * len(values))
+            return Constant([""] * len(values))
         if kinds <= _TRUTHS:
             return [_TRUTH_CELLS[value] for value in values]
         if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):
@@ -274,8 +274,8 @@ def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | N
 
 def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
     """Quote a column of several as `csv.writer` does by default, but faster."""
-    if isinstance(values, Same):
-        return Same([_quoted("" if values[0] is None else str(values[0]))] * len(values))
+    if isinstance(values, Constant):
+        return Constant([_quoted("" if values[0] is None else str(values[0]))] * len(values))
     try:
         texts, together = values, "".join(values)
     except TypeError:
@@ -292,8 +292,8 @@ def lines_of(columns: Sequence[Sequence[Any]]) -> list[str]:  # Any: as in `quot
     """Join columns to lines as `csv.writer` does by default."""
     parts: list[Sequence[str]] = []
     for column in map(quoted, columns):
-        if parts and isinstance(column, Same) and isinstance(parts[-1], Same):
-            parts[-1] = Same([f"{parts[-1][0]},{column[0]}"] * len(column))
+        if parts and isinstance(column, Constant) and isinstance(parts[-1], Constant):
+            parts[-1] = Constant([f"{parts[-1][0]},{column[0]}"] * len(column))
         else:
             parts.append(column)
     return list(map(",".join, zip(*parts, strict=True)))

@@ -208,8 +208,12 @@ class Rule:
     @property
     def address(self) -> str:
         """URL of the documentation of a built-in rule; empty for any other."""
-        built_in = self.check.__module__.startswith(FAMILIES)
-        return f"{PAGES}{self.family}.md#{self.id}" if built_in else ""
+        return f"{PAGES}{self.family}.md#{self.id}" if self.is_built_in else ""
+
+    @property
+    def is_built_in(self) -> bool:
+        """False for a rule of a plug-in or a user."""
+        return self.check.__module__.startswith(FAMILIES)
 
     @property
     def why(self) -> str:

@@ -224,6 +224,7 @@ def test_file_that_kills_each_worker_is_reported(large: SiteServer, tmp_path: Pa
             assert running.process.poll() is None and time.monotonic() < deadline, running.log
             time.sleep(0.01)
         found = running.finish()
+    assert found.code == 3, "results are missing"
     failed = [record for record in found.sitemaps.values() if record["outcome"] == "failed"]
     assert failed and all(record["error"] == "the process that read it died, twice" for record in failed)
     told = [one for one in found.of_type("finding") if one["rule"] == "internal-reading-failed"]
@@ -278,6 +279,32 @@ def test_stop_ends_the_workers_and_a_job_goes_on(large: SiteServer, tmp_path: Pa
     assert stopped.seconds < ENDS_S
     assert stopped.code == 3
     assert len(stopped.locs()) < 6 * 4_000
+    whole = crawl(tmp_path, settings={**WORKERS, **job}, domain=large.url(""))
+    assert whole.code == 0
+    assert sorted(whole.locs()) == sorted(loc for number in range(6) for loc in locs(large, str(number), 4_000))
+
+
+def test_stop_does_not_wait_for_workers_that_hang(large: SiteServer, tmp_path: Path) -> None:
+    with started(large, tmp_path) as running:
+        running.wait_until(reading(running))
+        seen = family(running)
+        kill(workers(running), signal.SIGSTOP)
+        running.process.terminate()
+        stopped = running.finish()
+    assert (stopped.code, stopped.seconds < ENDS_S) == (3, True)
+    assert "the process that reads it does not end" in stopped.log
+    assert ended(seen)
+
+
+def test_file_of_workers_that_died_is_read_again_by_the_next_run(large: SiteServer, tmp_path: Path) -> None:
+    job = {"JOBDIR": "job"}
+    with started(large, tmp_path, settings=job) as running:
+        deadline = time.monotonic() + 60
+        while "died, twice" not in running.log:
+            kill([pid for pid in workers(running) if cpu_s(pid) > 0.1])
+            assert running.process.poll() is None and time.monotonic() < deadline, running.log
+            time.sleep(0.01)
+        assert running.finish().code == 3
     whole = crawl(tmp_path, settings={**WORKERS, **job}, domain=large.url(""))
     assert whole.code == 0
     assert sorted(whole.locs()) == sorted(loc for number in range(6) for loc in locs(large, str(number), 4_000))

@@ -30,7 +30,10 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import own_agent
 from sitemapcrawler.items import FreshBatch, Notes, SitemapEnd, records
+from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.robots import Policy
+from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.rules import Rule
 from sitemapcrawler.rules.judge import Judge, tally_of
 from tests.crawl.documents import entry, index, urlset
 
@@ -86,7 +89,7 @@ def answer(body: bytes | None) -> FetchResult:
 
 def by_worker(body: bytes, setup: Setup, link: Told | None = None) -> tuple[str, list[Batch | End]]:
     """The outcome and the results of a worker that reads a file, all of which have passed through pickles."""
-    task = Task(Visit(URL, "robots"), answer(None), b"digest")
+    task = Task(Visit(URL, "robots"), answer(None), b"digest", {})
     setup, task = pickle.loads(pickle.dumps((replace(setup, choice=replace(setup.choice, all_rules=())), task)))
     with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as results:
         file.write(body)
@@ -236,7 +239,7 @@ def test_full_disk_leaves_the_file_to_the_crawl() -> None:
     with tempfile.TemporaryFile() as file:
         file.write(PAGES)
         file.flush()
-        task = Task(Visit(URL, "robots"), answer(None), b"")
+        task = Task(Visit(URL, "robots"), answer(None), b"", {})
         assert asyncio.run(Worker(Told(), setup_of()).read(task, file, full)) == FAILED
     with pytest.raises(OSError, match="No space"):
         full.close()
@@ -259,7 +262,7 @@ def test_counts_of_one_file_are_not_those_of_the_next() -> None:
         with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as results:
             file.write(body)
             file.flush()
-            assert asyncio.run(worker.read(Task(Visit(URL, "robots"), answer(None), b""), file, results)) == READ
+            assert asyncio.run(worker.read(Task(Visit(URL, "robots"), answer(None), b"", {}), file, results)) == READ
             results.seek(0)
             tallies += [part.tally for part in loaded(results) if isinstance(part, End)]
     assert tallies[0] == tallies[1]
@@ -305,15 +308,19 @@ class Pipeline:
     """A pipeline of somebody else's."""
 
 
+def check(facts: object) -> None:
+    """A rule of somebody else's."""
+
+
 @pytest.mark.parametrize(
     ("arguments", "chosen"),
     [
         ({"verify": "head"}, {}),
         ({"max_urls": "10"}, {}),
         ({}, {"SITEMAP_WORKERS": 0}),
-        ({}, {"SITEMAP_RULES": ["own.py"]}),
         ({}, {"ITEM_PIPELINES": {Pipeline: 500}}),
         ({}, {"ITEM_PIPELINES": {"shop.pipelines.Prices": 1}}),
+        ({}, {"SPIDER_MIDDLEWARES": {"shop.middlewares.Prices": 1}}),
     ],
     ids=str,
 )
@@ -322,12 +329,70 @@ def test_what_needs_each_entry_goes_without_workers(arguments: dict[str, str], c
     assert made(arguments, chosen) is None
 
 
-def made(arguments: dict[str, str], chosen: dict[str, object]) -> object:
+def test_what_was_added_in_this_process_goes_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it was added: workers may not know it."""
+    known = choose(settings_of()).all_rules
+    assert made({}, {}, (*known, replace(known[0], check=check))) is None
+    with monkeypatch.context() as patched:
+        patched.setitem(FORMATS, "catalogue", replace(FORMATS["text"], name="catalogue"))
+        assert made({}, {}) is None
+    monkeypatch.setattr(configuring, "plugged", lambda: ("prices",))
+    assert made({}, {}) is None
+
+
+def made(arguments: dict[str, str], chosen: dict[str, object], known: tuple[Rule, ...] | None = None) -> object:
     settings, params = settings_of(**{"SITEMAP_WORKERS": 2, **chosen}), Params.parse({"domain": "e.com", **arguments})
     choice = choose(settings_of(), params)
     nothing: Any = None
     reading = Reading(Selection(params), Frontier(1, 1, 1, 1), limits(settings), 1000, lambda: False)
-    return new_workers(settings, params, choice, reading, nothing, nothing, nothing)
+    choice = choice if known is None else replace(choice, all_rules=known)
+    return new_workers(settings, params, choice, reading, nothing, nothing, nothing, nothing)
+
+
+class Recovering(Told):
+    """Knows no robots.txt until `knows` is set, only that fetching it failed."""
+
+    knows = False
+
+    def receive(self) -> object:
+        policy = Policy.from_response(f"{ORIGIN}/robots.txt", 200, ROBOTS)
+        return {ORIGIN: (policy if self.knows else Policy.unreachable(policy.url, "timeout"), False)}
+
+
+def test_host_that_answers_later_is_asked_about_again() -> None:
+    link = Recovering()
+    hosts = AskedHosts(link)
+    assert not _allows(hosts.at(ORIGIN))
+    link.knows = True
+    assert not _allows(hosts.at(ORIGIN)), "all URLs of a batch are judged alike"
+    hosts.forget_unknown()
+    assert _allows(hosts.at(ORIGIN))
+    hosts.forget_unknown()
+    assert _allows(hosts.at(ORIGIN)) and len(link.sent) == 2
+
+
+def test_what_the_crawl_has_learned_replaces_what_a_worker_knew() -> None:
+    hosts = AskedHosts(Told())
+    assert _allows(hosts.at(ORIGIN))
+    hosts.learn({ORIGIN: (Policy.unreachable(f"{ORIGIN}/robots.txt", "timeout"), True)})
+    assert not _allows(hosts.at(ORIGIN)) and hosts.failure(ORIGIN) is not None
+    hosts.learn({ORIGIN: (None, False)})
+    assert (hosts.at(ORIGIN), hosts.failure(ORIGIN)) == (None, None)
+
+
+def _allows(policy: Policy | None) -> bool:
+    return policy is not None and policy.allows(f"{ORIGIN}/page", agent("Googlebot"))
+
+
+def test_hosts_of_a_batch_are_asked_about_at_once() -> None:
+    link = Told()
+    pages = urlset(*(f"https://host{number}.example/" for number in range(300)))
+    assert by_worker(pages, setup_of(select="none"), link)[0] == READ
+    assert len([message for message in link.sent if message[0] == "hosts"]) <= 2
+
+
+def test_index_without_a_valid_sitemap_is_left_to_the_crawl_too() -> None:
+    assert by_worker(index(), setup_of())[0] == LEFT
 
 
 def test_entry_with_long_lists_passes() -> None:
