@@ -42,7 +42,7 @@ class Column:
     is_link: bool = False
     """True if http(s) URLs become hyperlinks there."""
     needs: str = ""
-    """Field without which the cell is empty, so that the function need not be called."""
+    """Field without which the cell is empty: null, or by default no objects. The function is then not called."""
 
     @property
     def value_of(self) -> Callable[[Any], object]:  # Any: as above
@@ -87,7 +87,7 @@ URLS = (
     Column("final_url", 40, _final_url, needs="reply"),
     Column("canonical", 40, lambda url: url.reply and url.reply.canonical, needs="reply"),
     Column("noindex", 10, _noindex, needs="reply"),
-    Column("blocked_for", 20, _blocked_for),
+    Column("blocked_for", 20, _blocked_for, needs="blocked_for"),
     Column("lastmod", 22, "lastmod"),
     Column("changefreq", 12, "changefreq"),
     Column("priority", 9, "priority"),
@@ -115,10 +115,14 @@ def values_of(columns: Iterable[Column], rows: Sequence[Any]) -> Iterator[Sequen
     for column in columns:
         if isinstance(column.value, str):
             yield fields[column.value]
-        elif column.needs and not any(fields[column.needs]):
+        elif column.needs and _is_unset(fields[column.needs]):
             yield [None] * len(rows)
         else:
             yield list(map(column.value, rows))
+
+
+def _is_unset(values: Sequence[object]) -> bool:
+    return values[0] in (None, ()) and values.count(values[0]) == len(values)
 
 
 class _Fields(dict[str, Sequence[Any]]):  # Any: as in `Column`
@@ -234,14 +238,19 @@ class Cells:
         """Convert a column; same result as `cell` for each value, but faster. `join`: what `structure` joins lists of
         texts by, if it does."""
         first = next(iter(values), None)
-        if isinstance(first, (str, NoneType)) and values.count(first) == len(values) > 1:
+        if (isinstance(first, (str, NoneType)) or first == ()) and values.count(first) == len(values) > 1:
             return Constant([self.cell(first, structure)] * len(values))
-        kinds = set(map(type, values))
+        try:
+            return self._texts(values, _BETWEEN.join(["", *values]))
+        except TypeError:
+            kinds = set(map(type, values))
         if kinds <= _TEXTS:
-            return self._texts(values, has_null=NoneType in kinds)
+            return self._texts(values, _BETWEEN.join(["", *filter(None, values)]))
         if kinds.isdisjoint(_SHOWN_IF_FALSE) and not any(values):
             return Constant([""] * len(values))
         if kinds <= _TRUTHS:
+            if values.count(first) == len(values):
+                return Constant([_TRUTH_CELLS[first]] * len(values))
             return [_TRUTH_CELLS[value] for value in values]
         if kinds <= _NUMBERS and (float not in kinds or math.isfinite(sum(filter(None, values)))):
             return values
@@ -250,8 +259,7 @@ class Cells:
             return self.column(joined, structure)
         return [self.cell(value, structure) for value in values]
 
-    def _texts(self, values: Sequence[Any], has_null: bool) -> Sequence[object]:  # Any: texts and None
-        together = _BETWEEN.join(["", *filter(None, values)] if has_null else ["", *values])
+    def _texts(self, values: Sequence[Any], together: str) -> Sequence[object]:  # Any: texts and None
         if self._written or self._is_split(together):
             shown = {text: text and self.disarmed(text) for text in set(values)}
             return [shown[text] for text in values]
