@@ -9,6 +9,7 @@ files: the body to read, and one for the results. Results are pickles too, one f
 reads them when the worker says that it is done. Other messages:
 
     from the worker     ("ready", pid)              waits for its first task
+                        ("cannot start", reason)
                         ("at", bytes)               has read so much of the body
                         ("hosts", way, origins)     asks for the robots.txt of these, by a method of `Policies`
                         ("log", name, level, text)
@@ -322,14 +323,15 @@ def serve(connection: Connection) -> NoReturn:
     logging.basicConfig(level=setup.log_level, handlers=[ToTheCrawl(link)], format="%(message)s", force=True)
     worker = Worker(link, setup)
     link.send("ready", os.getpid())
-    while True:
-        task = link.receive()
-        assert isinstance(task, Task)
-        body, results = link.receive_files()
-        outcome = asyncio.run(worker.read(task, body, results))
-        with suppress(OSError):  # the disk is full, which `outcome` says
-            results.close()
-        link.send("done", outcome)
+    with asyncio.Runner(debug=False) as runner:  # reading a file is one step, which the debug mode would report
+        while True:
+            task = link.receive()
+            assert isinstance(task, Task)
+            body, results = link.receive_files()
+            outcome = runner.run(worker.read(task, body, results))
+            with suppress(OSError):  # the disk is full, which `outcome` says
+                results.close()
+            link.send("done", outcome)
 
 
 def main(descriptor: int) -> None:
@@ -346,7 +348,13 @@ def main(descriptor: int) -> None:
             word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
             if not word:
                 break
-            if os.fork() == 0:
+            try:
+                child = os.fork()
+            except OSError as error:
+                with Connection(descriptors[0]) as link:
+                    link.send(("cannot start", str(error)))
+                continue
+            if child == 0:
                 control.close()
                 _become_worker(descriptors[0], own)
             os.close(descriptors[0])

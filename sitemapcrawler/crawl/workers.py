@@ -24,7 +24,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from sitemapcrawler.crawl.frontier import Visit
-from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.reading import OUT_OF_MEMORY, Reading
 from sitemapcrawler.crawl.verdicts import OURS, Verdicts
 from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Answer, Batch, End, Setup, Task
 from sitemapcrawler.download.answers import FetchResult
@@ -165,13 +165,18 @@ class Workers:
             return
         assert sent.results is not None
         sent.results.seek(0)
-        while (part := _next(sent.results)) is not None:
-            if isinstance(part, Batch):
-                self._verdicts.count(part.judged)
-                self._reading.selection.add(part.count)
-                yield _batch(sent.visit.url, part)
-            else:
-                yield self._ended(sent.visit, part)
+        try:
+            while (part := _next(sent.results)) is not None:
+                if isinstance(part, Batch):
+                    self._verdicts.count(part.judged)
+                    self._reading.selection.add(part.count)
+                    yield _batch(sent.visit.url, part)
+                else:
+                    yield self._ended(sent.visit, part)
+        except MemoryError:
+            self._reading.ran_out()
+            self._spoil(sent.visit.url)
+            yield self._reading.gave_up(sent.visit, sent.answer, OUT_OF_MEMORY)
 
     def _ended(self, visit: Visit, end: End) -> SitemapEnd:
         record = end.record
@@ -310,6 +315,8 @@ class Workers:
         if kind == "ready":
             (worker.pid,) = rest
             self._hand_out()
+        elif kind == "cannot start":
+            self._turn_off(*rest)
         elif kind == "at" and sent is not None:
             (sent.answer.body.given,) = rest
         elif kind == "hosts":

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import socket
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -399,3 +403,31 @@ def test_entry_with_long_lists_passes() -> None:
     links = "".join(f'<xhtml:link rel="alternate" hreflang="de" href="{ORIGIN}/{n}"/>' for n in range(300))
     head = b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">'
     same(head + entry(f"{ORIGIN}/a", links).encode() + b"</urlset>")
+
+
+NO_FORK = """
+import os, sys
+def fork(): raise BlockingIOError(11, "Resource temporarily unavailable")
+os.fork = fork
+from sitemapcrawler.crawl import worker
+worker.main(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="passes descriptors")
+def test_worker_that_cannot_be_forked_says_why() -> None:
+    control, theirs = socket.socketpair()
+    with control, theirs:
+        command = [sys.executable, "-c", NO_FORK, str(theirs.fileno())]
+        with subprocess.Popen(command, pass_fds=[theirs.fileno()], stderr=subprocess.PIPE) as process:
+            theirs.close()
+            for _ in range(2):
+                ours, given = socket.socketpair()
+                socket.send_fds(control, [b"+"], [given.fileno()])
+                given.close()
+                with Connection(ours.detach()) as link:
+                    kind, reason = link.recv()
+                assert (kind, "temporarily unavailable" in reason) == ("cannot start", True)
+            control.close()
+            _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, b"")
