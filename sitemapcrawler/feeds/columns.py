@@ -19,7 +19,7 @@ from typing import Any, TypeGuard
 import msgspec
 from msgspec.structs import astuple
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import KEPT_WHEN_EMPTY, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
 
 FLAT = "flat"
@@ -42,7 +42,8 @@ class Column:
     is_link: bool = False
     """True if http(s) URLs become hyperlinks there."""
     needs: str = ""
-    """Field without which the cell is empty: null, or by default no objects. The function is then not called."""
+    """Field without which the cell is empty: where it is null, or an empty list that feeds leave out. The function is
+    then not called."""
 
     @property
     def value_of(self) -> Callable[[Any], object]:  # Any: as above
@@ -115,14 +116,15 @@ def values_of(columns: Iterable[Column], rows: Sequence[Any]) -> Iterator[Sequen
     for column in columns:
         if isinstance(column.value, str):
             yield fields[column.value]
-        elif column.needs and _is_unset(fields[column.needs]):
+        elif column.needs and _is_unset(column.needs, fields[column.needs]):
             yield [None] * len(rows)
         else:
             yield list(map(column.value, rows))
 
 
-def _is_unset(values: Sequence[object]) -> bool:
-    return values[0] in (None, ()) and values.count(values[0]) == len(values)
+def _is_unset(field: str, values: Sequence[object]) -> bool:
+    unset = (None,) if field in KEPT_WHEN_EMPTY else (None, ())
+    return values[0] in unset and values.count(values[0]) == len(values)
 
 
 class _Fields(dict[str, Sequence[Any]]):  # Any: as in `Column`
