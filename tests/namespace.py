@@ -7,9 +7,11 @@ import fcntl
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,11 @@ SIOCSIFADDR = 0x8916
 IFF_UP = 1
 """Flag of an interface."""
 OWN = "/proc/thread-self/ns/net"
+ADDRESSES = "/proc/thread-self/net/if_inet6"
+IFA_F_TENTATIVE = 0x40
+"""Flag of an address there, rtnetlink(7): it cannot be bound to yet."""
+READY_S = 10
+"""Seconds that the kernel may take for that on a busy machine."""
 
 
 class NotPermitted(Exception):
@@ -58,12 +65,22 @@ def alone_or_skipped() -> Iterator[None]:
         yield
 
 
+def _is_tentative(address: str) -> bool:
+    """True while the kernel has not made an IPv6 address, in hexadecimal, ready for use."""
+    lines = map(str.split, Path(ADDRESSES).read_text().splitlines())
+    return any(line[0] == address and int(line[4], 16) & IFA_F_TENTATIVE for line in lines)
+
+
 def add_address(address: str, number: int) -> None:
     """Give `lo` one more address; of IPv4 the `number`th."""
     if ":" in address:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as any_socket:
             index = socket.if_nametoindex("lo")
             fcntl.ioctl(any_socket, SIOCSIFADDR, struct.pack("16sIi", ip_address(address).packed, 128, index))
+        until = time.monotonic() + READY_S
+        while _is_tentative(ip_address(address).packed.hex()):
+            assert time.monotonic() < until, f"{address} cannot be used"
+            time.sleep(0.01)
         return
     name = f"lo:{number}".encode()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
