@@ -80,7 +80,7 @@ def add_address(address: str, number: int) -> None:
         until = time.monotonic() + READY_S
         while _is_tentative(ip_address(address).packed.hex()):
             assert time.monotonic() < until, f"{address} cannot be used"
-            time.sleep(0.01)
+            time.sleep(0.01)  # the kernel does not say when
         return
     name = f"lo:{number}".encode()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

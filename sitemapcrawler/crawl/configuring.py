@@ -27,11 +27,12 @@ from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.feeds.setup import others_may_change_items
 from sitemapcrawler.items import FileTally
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.formats import added_formats
-from sitemapcrawler.rules import Rule, all_rules, families
+from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
@@ -39,7 +40,6 @@ from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
-PACKAGE = __name__.partition(".")[0]
 MAX_FAULTS = 50_000
 """Faults of one kind that the reader keeps in full if all findings are listed, as many as a sitemap may have entries.
 A fault takes about 500 bytes of memory."""
@@ -63,9 +63,9 @@ def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
 
 def with_arguments(rule: Rule, params: Params) -> Rule:
     """The rule, called with the arguments that its function names as keyword-only parameters. Ours take none."""
-    check = rule.check
-    if check.__module__.startswith(families.__name__):
+    if rule.is_built_in:
         return rule
+    check = rule.check
     named = [name for name, one in signature(check).parameters.items() if one.kind is one.KEYWORD_ONLY]
     given = {name: params[name] for name in named if name in ARGUMENTS}
     return replace(rule, check=update_wrapper(partial(check, **given), check)) if given else rule
@@ -172,12 +172,6 @@ def worker_count(settings: BaseSettings) -> int:
     return int(text)
 
 
-def _components(settings: BaseSettings, setting: str) -> list[str]:
-    """Import paths or modules of the components that a setting turns on."""
-    orders = settings.getwithbase(setting)
-    return [name if isinstance(name, str) else name.__module__ for name, order in orders.items() if order is not None]
-
-
 def new_workers(
     settings: BaseSettings,
     params: Params,
@@ -200,8 +194,7 @@ def new_workers(
         or not all(rule.is_built_in for rule in choice.all_rules)
         or plugged()
         or added_formats()
-        or not all(name.startswith(f"{PACKAGE}.") for name in _components(settings, "ITEM_PIPELINES"))
-        or not all(name.startswith((f"{PACKAGE}.", "scrapy.")) for name in _components(settings, "SPIDER_MIDDLEWARES"))
+        or others_may_change_items(settings)
     ):
         return None
     setup = Setup(

@@ -360,7 +360,7 @@ def main(descriptor: int) -> None:
             os.close(descriptors[0])
     until = time.monotonic() + LINGER_S
     while _reap() and time.monotonic() < until:
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # waitpid(2) has no timeout
 
 
 def _reap() -> bool:

@@ -82,7 +82,7 @@ class SentFile:
             self.close()
 
     def close(self) -> None:
-        """Drop the results."""
+        """Close both files, which deletes the results."""
         self._close_body()
         if self.results is not None:
             self.results.close()

@@ -177,8 +177,8 @@ _TEXTS = frozenset({str, NoneType})
 _LISTS = frozenset({list, tuple})
 
 
-class Constant(list[Any]):  # Any: texts, numbers and None
-    """A column with one value throughout."""
+class Constant(list[str]):
+    """A column with one text throughout."""
 
 
 class Cells:
@@ -241,7 +241,7 @@ class Cells:
         texts by, if it does."""
         first = next(iter(values), None)
         if (isinstance(first, (str, NoneType)) or first == ()) and values.count(first) == len(values) > 1:
-            return Constant([self.cell(first, structure)] * len(values))
+            return Constant([self.disarmed(first) if first else ""] * len(values))
         try:
             return self._texts(values, _BETWEEN.join(["", *values]))
         except TypeError:
@@ -285,7 +285,7 @@ def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | N
 def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
     """Quote a column of several as `csv.writer` does by default, but faster."""
     if isinstance(values, Constant):
-        return Constant([_quoted("" if values[0] is None else str(values[0]))] * len(values))
+        return Constant([_quoted(values[0])] * len(values))
     try:
         texts, together = values, "".join(values)
     except TypeError:

@@ -350,3 +350,4 @@ UNKNOWN = register(InputFormat("unknown", "unknown", "unknown", "nothing", error
 LIST = register(InputFormat("list", "list of URLs", "list", "nothing", has_dates=False))
 """List of URLs of the argument `urls`; `reader.lists` reads it."""
 BUILT_IN = frozenset(FORMATS)
+"""Names of the formats above."""

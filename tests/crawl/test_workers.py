@@ -190,6 +190,15 @@ def kill(pids: list[int], number: int = signal.SIGKILL) -> None:
             os.kill(pid, number)
 
 
+def kill_until_a_file_fails(running: Running) -> None:
+    """Kill each worker that has work to do, until a file is given up."""
+    deadline = time.monotonic() + 60
+    while "failed (the process that read it died, twice)" not in running.log:
+        kill([pid for pid in workers(running) if cpu_s(pid) > 0.1])
+        assert running.process.poll() is None and time.monotonic() < deadline, running.log
+        time.sleep(0.01)  # new workers must have begun
+
+
 def reading(running: Running) -> Callable[[], bool]:
     """True once a worker has work to do."""
     return lambda: any(cpu_s(pid) > 0.3 for pid in workers(running))
@@ -218,11 +227,7 @@ def test_file_of_a_worker_that_dies_is_read_again(large: SiteServer, tmp_path: P
 
 def test_file_that_kills_each_worker_is_reported(large: SiteServer, tmp_path: Path) -> None:
     with started(large, tmp_path) as running:
-        deadline = time.monotonic() + 60
-        while "failed (the process that read it died, twice)" not in running.log:
-            kill([pid for pid in workers(running) if cpu_s(pid) > 0.1])
-            assert running.process.poll() is None and time.monotonic() < deadline, running.log
-            time.sleep(0.01)
+        kill_until_a_file_fails(running)
         found = running.finish()
     assert found.code == 3, "results are missing"
     failed = [record for record in found.sitemaps.values() if record["outcome"] == "failed"]
@@ -302,11 +307,7 @@ def test_stop_does_not_wait_for_workers_that_hang(large: SiteServer, tmp_path: P
 def test_file_of_workers_that_died_is_read_again_by_the_next_run(large: SiteServer, tmp_path: Path) -> None:
     job = {"JOBDIR": "job"}
     with started(large, tmp_path, settings=job) as running:
-        deadline = time.monotonic() + 60
-        while "died, twice" not in running.log:
-            kill([pid for pid in workers(running) if cpu_s(pid) > 0.1])
-            assert running.process.poll() is None and time.monotonic() < deadline, running.log
-            time.sleep(0.01)
+        kill_until_a_file_fails(running)
         assert running.finish().code == 3
     whole = crawl(tmp_path, settings={**WORKERS, **job}, domain=large.url(""))
     assert whole.code == 0

@@ -39,6 +39,7 @@ from sitemapcrawler.robots import Policy
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules import Rule
 from sitemapcrawler.rules.judge import Judge, tally_of
+from sitemapcrawler.rules.registry import RULES
 from tests.crawl.documents import entry, index, urlset
 
 REAL = sorted((Path(__file__).parents[4] / "shared" / "real").glob("[0-9]*"))
@@ -309,11 +310,11 @@ def test_wrong_number_of_workers_is_refused(given: object) -> None:
 
 
 class Pipeline:
-    """A pipeline of somebody else's."""
+    """A pipeline from elsewhere."""
 
 
 def check(facts: object) -> None:
-    """A rule of somebody else's."""
+    """A rule from elsewhere."""
 
 
 @pytest.mark.parametrize(
@@ -333,6 +334,25 @@ def test_what_needs_each_entry_goes_without_workers(arguments: dict[str, str], c
     assert made(arguments, chosen) is None
 
 
+OWN_RULE = """
+from sitemapcrawler.rules import Needs, Severity, rule
+
+@rule("shop-own", Severity.WARNING, "", Needs.URL)
+def own(entry):
+    '''An entry.'''
+    yield
+"""
+
+
+def test_rules_of_a_file_go_without_workers(tmp_path: Path) -> None:
+    path = tmp_path.resolve() / "own.py"
+    path.write_text(OWN_RULE)
+    try:
+        assert made({}, {"SITEMAP_RULES": [str(path)]}) is None
+    finally:
+        del RULES["shop-own"], sys.modules[str(path)]
+
+
 def test_what_was_added_in_this_process_goes_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """However it was added: workers may not know it."""
     known = choose(settings_of()).all_rules
@@ -344,12 +364,12 @@ def test_what_was_added_in_this_process_goes_without_workers(monkeypatch: pytest
     assert made({}, {}) is None
 
 
-def made(arguments: dict[str, str], chosen: dict[str, object], known: tuple[Rule, ...] | None = None) -> object:
+def made(arguments: dict[str, str], chosen: dict[str, object], known: tuple[Rule, ...] = ()) -> object:
     settings, params = settings_of(**{"SITEMAP_WORKERS": 2, **chosen}), Params.parse({"domain": "e.com", **arguments})
-    choice = choose(settings_of(), params)
+    choice = choose(settings, params)
     nothing: Any = None
     reading = Reading(Selection(params), Frontier(1, 1, 1, 1), limits(settings), 1000, lambda: False)
-    choice = choice if known is None else replace(choice, all_rules=known)
+    choice = replace(choice, all_rules=known or choice.all_rules)
     return new_workers(settings, params, choice, reading, nothing, nothing, nothing, nothing)
 
 
