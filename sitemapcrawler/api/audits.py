@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -62,6 +62,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """Fields that a notebook shows of each table."""
 MOMENT = "lastmod_at"
 """Column of data frames whose text becomes a time."""
+FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+"""Flags of a compiled expression by their letters in its text."""
 Record = TypeVar("Record")
 
 
@@ -150,7 +152,7 @@ def _argument(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, re.Pattern):
-        return str(value.pattern)
+        return _with_flags(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(item, str) for item in value):
@@ -158,6 +160,12 @@ def _argument(name: str, value: object) -> str:
     if isinstance(value, (str, int, float, os.PathLike)):
         return str(value)
     raise ValueError(f"argument {name}={value!r}: accepted: text, a number, True, False, a date, a list of texts")
+
+
+def _with_flags(expression: re.Pattern[Any]) -> str:  # Any: of texts or of bytes
+    """The text of a compiled expression and its flags."""
+    flags = "".join(letter for letter, flag in FLAGS.items() if expression.flags & flag)
+    return f"(?{flags}){expression.pattern}" if flags else str(expression.pattern)
 
 
 def _setting(name: str, value: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from sitemapcrawler.robots.agents import named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
 from sitemapcrawler.urls.display import masked_argument, masked_url
+from sitemapcrawler.urls.expressions import Expression
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
@@ -154,14 +154,11 @@ def choice(text: str, accepted: tuple[str, ...]) -> str:
     return text
 
 
-def expression(text: str) -> re.Pattern[str]:
+def expression(text: str) -> Expression:
     try:
-        with warnings.catch_warnings(action="ignore"):
-            return re.compile(text)
-    except re.error as error:
-        raise ValueError(f"{error.msg[:MAX_SHOWN]} at position {error.pos}") from None
-    except (OverflowError, RecursionError):
-        raise ValueError("too large or too deep") from None
+        return Expression(text)
+    except ValueError as error:
+        raise ValueError(str(error)[:MAX_SHOWN]) from None
 
 
 def moment(text: str) -> datetime:

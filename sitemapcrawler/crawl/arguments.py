@@ -17,6 +17,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.crawl.argument_values import Start
 from sitemapcrawler.urls.display import masked_url
+from sitemapcrawler.urls.expressions import Expression
 
 
 class ArgumentError(ValueError):
@@ -85,6 +86,8 @@ class Argument:
         if isinstance(value, bool) and self.schema["type"] == "boolean":
             return value
         try:
+            if isinstance(value, re.Pattern) and self.parse is values.expression:
+                return Expression(value)
             if self.separator is None:
                 return self.parse(_text(value))
             text = _text(values.joined(value))
@@ -147,7 +150,7 @@ def canonical(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, datetime):
         return value.isoformat()
-    return value.pattern if isinstance(value, re.Pattern) else str(value)
+    return str(value)
 
 
 def _text(value: object) -> str:

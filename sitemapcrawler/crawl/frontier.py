@@ -308,11 +308,11 @@ class Selection:
         self._max = params.max_urls
         self._tests: list[tuple[str, Callable[[UrlRecord], bool]]] = []
         if params.include is not None:
-            include = params.include.search
-            self._tests.append(("include", lambda record: include(record.loc) is not None))
+            include = params.include.matches
+            self._tests.append(("include", lambda record: include(record.loc)))
         if params.exclude is not None:
-            exclude = params.exclude.search
-            self._tests.append(("exclude", lambda record: exclude(record.loc) is None))
+            exclude = params.exclude.matches
+            self._tests.append(("exclude", lambda record: not exclude(record.loc)))
         if params.since is not None:
             since = params.since.astimezone(UTC)
             self._tests.append(("since", lambda record: _at_or_after(record, since)))

@@ -7,7 +7,6 @@ declaration; the parsers are in `argument_values`.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields
@@ -34,6 +33,7 @@ from sitemapcrawler.feeds.folder import folder
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
+from sitemapcrawler.urls.expressions import SYNTAX, Expression
 from sitemapcrawler.verification.sampling import MAX_SEED, Sample
 
 __all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Params", "Use", "choice", "declare", "flag", "names_of", "number"]
@@ -45,7 +45,7 @@ def _field(argument: Argument) -> Any:  # Any: the field states the type of its 
     return field(default=argument.default, metadata={"argument": argument.name})
 
 
-_PAGES = "a regular expression, searched in page URLs"
+_PAGES = f"{SYNTAX}, searched in page URLs"
 ALL = "all"
 """Value of `findings`."""
 UNNAMED = "sitemap.xml"
@@ -115,18 +115,18 @@ class Params:
             Use.PAGES | Use.FILES,
         )
     )
-    include: re.Pattern[str] | None = _field(
+    include: Expression | None = _field(
         Argument("include", None, "list only pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
-    exclude: re.Pattern[str] | None = _field(
+    exclude: Expression | None = _field(
         Argument("exclude", None, "leave out pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
-    follow: re.Pattern[str] | None = _field(
+    follow: Expression | None = _field(
         Argument(
             "follow",
             None,
             "read only children of indexes that match",
-            "a regular expression, searched in sitemap URLs",
+            f"{SYNTAX}, searched in sitemap URLs",
             values.expression,
             use=Use.PAGES,
         )

@@ -130,7 +130,7 @@ class Audit:
             replace(limits(settings), faults_kept=min(per_rule, MAX_FAULTS)),
             at_least_one(settings, "SITEMAP_BATCH_SIZE"),
             stop.begun,
-            params.follow.search if params.follow else None,
+            params.follow.matches if params.follow else None,
             params.judges,
             plan.choice.sees_every_child,
             None if params.offline else policies.prove,
@@ -292,8 +292,8 @@ class Audit:
             return policy is not None and policy.status is not None and not policy.allows(url, engine)
 
         def passes(url: str) -> bool:
-            included = params.include is None or params.include.search(url) is not None
-            return included and (params.exclude is None or params.exclude.search(url) is None)
+            included = params.include is None or params.include.matches(url)
+            return included and (params.exclude is None or not params.exclude.matches(url))
 
         return Scope(homes, engine, is_blocked, passes, params.max_pages)
 

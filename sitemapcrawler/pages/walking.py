@@ -61,7 +61,7 @@ class SitemapItems:
             limits(settings),
             at_least_one(settings, "SITEMAP_BATCH_SIZE"),
             stopping,
-            params.follow.search if params.follow else None,
+            params.follow.matches if params.follow else None,
         )
         sites = Sites(self.frontier, params.probe)
         self._walk = Walk(crawler, params, policies, reading, sites, self._fetch, lambda: not stopping())

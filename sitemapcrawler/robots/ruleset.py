@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
 from operator import attrgetter
 from types import ModuleType
+
+from sitemapcrawler.urls.expressions import re2
 
 ROBOTS_PATH = "/robots.txt"
 UNRESERVED = string.ascii_letters + string.digits + "-._~"
@@ -194,12 +195,6 @@ def _queries(written: str) -> Iterator[str]:
         if _DELIMITER.search(path, end):
             yield f"{pattern_of(path[:end])}?*{query_of(path[end:] + mark + query)}"
 
-
-re2: ModuleType | None
-try:
-    re2 = import_module("re2")
-except ImportError:
-    re2 = None
 
 MAX_MEMORY = 64 * 2**20
 """Memory limit of one search in bytes: 40,000 prefixes need 20 MiB, 500 usual rules less than 1."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,8 @@ from functools import cached_property
 
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.rules.registry import Entries, Needs, Rule, Severity, families
+from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.expressions import SYNTAX, Expression
 
 MAX_ALIKE = 12
 """Rules that a message names."""
@@ -27,7 +28,7 @@ class Allowance:
 
     rule: str
     """Id or family."""
-    pattern: re.Pattern[str]
+    pattern: Expression
     """Searched in the listed URL, or in the file's URL if the finding is about a file."""
     reason: str
     until: date | None = None
@@ -38,7 +39,7 @@ class Allowance:
 
     def covers(self, rule: Rule, url: str) -> bool:
         """True if findings of `rule` on `url` are accepted."""
-        return names(rule, (self.rule,)) and self.pattern.search(url) is not None
+        return names(rule, (self.rule,)) and self.pattern.matches(url)
 
 
 @dataclass(frozen=True)
@@ -156,11 +157,16 @@ def parse(text: str, rules: Collection[Rule]) -> tuple[Allowance, ...]:
 def _entry(number: int, entry: JsonObject, rules: Collection[Rule]) -> Allowance:
     try:
         _check(entry, rules)
-        return Allowance(entry["rule"], re.compile(entry["url"]), entry["reason"], entry.get("until"))
+        return Allowance(entry["rule"], _pattern(entry["url"]), entry["reason"], entry.get("until"))
     except ValueError as error:
         raise ValueError(f"entry {number}: {error}") from None
-    except re.error as error:
-        raise ValueError(f"entry {number}: url={entry['url']!r} is no regular expression: {error}") from None
+
+
+def _pattern(text: str) -> Expression:
+    try:
+        return Expression(text)
+    except ValueError as error:
+        raise ValueError(f"url={quoted(text)}: {error}; accepted: {SYNTAX}") from None
 
 
 def _check(entry: JsonObject, rules: Collection[Rule]) -> None:

@@ -1,4 +1,5 @@
-"""URLs: authorities and keys, their grammar, and how people read them and other untrusted text, numbers and durations.
+"""URLs: authorities and keys, their grammar, expressions that select them, and how people read them and other untrusted
+text, numbers and durations.
 
 Imports nothing from the rest of the package. Start reading in `authority.py`.
 """

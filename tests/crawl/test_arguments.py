@@ -40,6 +40,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "max_urls": ({"max_urls": "many"}, "whole number"),
     "max_time": ({"max_time": "soon"}, "number"),
     "include": ({"include": "(unclosed"}, "regular expression"),
+    "lookahead": ({"exclude": "a(?=b)"}, "RE2: invalid perl operator: (?="),
     "since": ({"since": "yesterday"}, "2024-05-01"),
     "missing file": ({"sitemap": "./missing.xml"}, "no such file"),
     "missing list": ({"domain": "@missing.txt"}, "missing.txt"),

@@ -196,7 +196,7 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
         out=out,
         settings=SETTINGS,
         verify="off",
-        include=re.compile("/[ab]$"),
+        include=re.compile("/[AB]$", re.IGNORECASE),
         since=date(2024, 1, 1),
         ignore=["status", "lastmod"],
         probe=None,

@@ -10,14 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from datetime import datetime
-from importlib import import_module
-from types import ModuleType
 from urllib.parse import quote
 
 from sitemapcrawler.items import Notes, UrlRecord, objects_in
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
+from sitemapcrawler.urls.expressions import re2
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
 
 MAX_LEGAL = 50_000
@@ -29,13 +28,6 @@ BUCKET_BITS = 16
 REST_BYTES = 6
 """Bytes of a hash beyond the bits that select its bucket."""
 MASK = (1 << 64) - 1
-
-
-re2: ModuleType | None
-try:
-    re2 = import_module("re2")
-except ImportError:
-    re2 = None
 
 
 class Seen:

@@ -329,5 +329,5 @@ def allow_expired(allowance: Allowance) -> Iterator[Message]:
     Bad: `until = 2020-12-31`
     Good: a later date, or no entry
     """
-    text = f"the allowance of {allowance.rule} for {allowance.pattern.pattern} ended on {allowance.until}"
+    text = f"the allowance of {allowance.rule} for {allowance.pattern} ended on {allowance.until}"
     yield Message(f"{text}; its reason was: {allowance.reason}", value=allowance.rule)

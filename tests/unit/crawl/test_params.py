@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime
@@ -231,21 +232,30 @@ def test_named_authorities_of_a_bare_host_are_both_ports() -> None:
 def test_expressions_are_compiled() -> None:
     parsed = Params.parse({"domain": "e.com", "include": r"/blog/\d+", "exclude": "[[a]", "follow": "(?i)POST"})
     assert parsed.include is not None
-    assert parsed.include.search("https://e.com/blog/7")
+    assert parsed.include.matches("https://e.com/blog/7")
     assert parsed.exclude is not None
     assert parsed.follow is not None
-    assert parsed.follow.search("https://e.com/post-sitemap.xml")
+    assert parsed.follow.matches("https://e.com/post-sitemap.xml")
+
+
+def test_expression_that_python_code_has_compiled_is_searched_by_python() -> None:
+    parsed = Params.parse({"domain": "e.com", "include": re.compile("/a(?=b)", re.IGNORECASE)})
+    assert parsed.include is not None
+    assert parsed.include.matches("https://e.com/AB")
+    assert not parsed.include.matches("https://e.com/ac")
+    assert parsed.as_dict()["include"] == "/a(?=b)"
 
 
 @pytest.mark.parametrize("name", ["include", "exclude", "follow"])
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("(", "unterminated subpattern at position 0"),
-        ("*", "nothing to repeat"),
-        ("a{99999999999}", "too large or too deep"),
-        ("(" * 5000, "too large or too deep"),
-        (f"(?P<a>)(?P={'b' * 500})", "unknown group name"),
+        ("(", "RE2: missing ): ("),
+        ("*", "RE2: no argument for repetition operator: *"),
+        ("(" * 5000, "RE2: missing ): "),
+        (f"(?P<a>)(?P={'b' * 500})", "RE2: invalid perl operator: (?P"),
+        ("a(?=b)", "RE2: invalid perl operator: (?=; accepted: a regular expression in RE2 syntax"),
+        (r"(a)\1", r"RE2: invalid escape sequence: \1; accepted: a regular expression in RE2 syntax"),
     ],
 )
 def test_bad_expression_is_refused(name: str, value: str, problem: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import re
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -48,6 +49,12 @@ def test_attributes_are_arguments() -> None:
     found = params(domain=["a.example", "b.example"], include="/x/", max_urls=5, since=date(2025, 1, 2))
     assert [str(start) for start in found.starts] == ["a.example", "b.example"]
     assert found.as_dict().items() >= {"include": "/x/", "max_urls": "5", "since": "2025-01-02T00:00:00+00:00"}.items()
+
+
+def test_compiled_expression_of_a_spider_is_searched_by_python() -> None:
+    found = params(domain="a.example", include=re.compile("/x(?=y)"))
+    assert found.include is not None
+    assert (found.include.matches("/xy"), found.include.matches("/xz")) == (True, False)
 
 
 def test_what_is_given_counts_before_the_attribute() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, check_names, parse, severities
+from sitemapcrawler.urls.expressions import Expression
 
 TODAY = date(2026, 6, 1)
 
@@ -90,7 +91,7 @@ until = 2026-05-31
 
 def test_an_allowlist_is_read() -> None:
     first, second = parse(ALLOW, RULES)
-    assert first == Allowance("loc-relative", re.compile(r"^https://a\.com/old/"), "the archive")
+    assert first == Allowance("loc-relative", Expression(r"^https://a\.com/old/"), "the archive")
     assert second.until == date(2026, 5, 31)
 
 
@@ -119,7 +120,11 @@ def test_a_family_is_allowed_on_its_last_day() -> None:
         ("other = 1", "accepted: tables [[allow]]"),
         ("[[allow]]\nrule='loc'\nurl='x'", "entry 1: reason is missing"),
         ("[[allow]]\nrule='loc'\nurl=''\nreason='r'", "entry 1: url is missing"),
-        ("[[allow]]\nrule='loc'\nurl='('\nreason='r'", "entry 1: url='(' is no regular expression"),
+        (
+            "[[allow]]\nrule='loc'\nurl='('\nreason='r'",
+            "entry 1: url='(': RE2: missing ): (; accepted: a regular expression",
+        ),
+        ("[[allow]]\nrule='loc'\nurl='(?=a)'\nreason='r'", "entry 1: url='(?=a)': RE2: invalid perl operator: (?=;"),
         ("[[allow]]\nrule='lok'\nurl='x'\nreason='r'", "entry 1: no rule or family 'lok', did you mean loc"),
         ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nuntil='2027'", "entry 1: until='2027' is no date"),
         ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nuntil=2027-01-01T00:00:00", "is no date like"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
@@ -13,6 +11,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.urls.expressions import Expression
 
 from .judging import NOW, URL
 
@@ -134,6 +133,6 @@ def test_rule_that_was_not_chosen_or_is_allowed_is_no_issue() -> None:
     entry = f"<url><loc>{FAULTY}</loc><title>Shop</title></url>"
     rows, findings, _ = judged(urlset(entry), Choice(all_rules(), ignore=("xml-unknown-element",)))
     assert (rows[FAULTY], [finding.rule for finding in findings if finding.url]) == ([], [])
-    allowed = Choice(all_rules(), allowances=[Allowance("xml-unknown-element", re.compile(FAULTY), "known")])
+    allowed = Choice(all_rules(), allowances=[Allowance("xml-unknown-element", Expression(FAULTY), "known")])
     rows, findings, _ = judged(urlset(entry), allowed)
     assert (rows[FAULTY], [finding.rule for finding in findings if finding.url]) == ([], [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +20,7 @@ from sitemapcrawler.rules.facts.given import Counted, Drawn, FileFacts
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import RULES, SiteMessage
 from sitemapcrawler.terminal.streams import plain
+from sitemapcrawler.urls.expressions import Expression
 
 from .judging import NOW, URL
 from .replying import facts as reply_facts
@@ -68,7 +68,7 @@ def test_a_file_has_one_finding_with_count_and_example() -> None:
 
 
 def test_only_entries_at_fault_are_counted() -> None:
-    only = Allowance("loc-x", re.compile("[2-9]#x$"), "known")
+    only = Allowance("loc-x", Expression("[2-9]#x$"), "known")
     judge, file = Judge(Choice((habit(),), allowances=(only,)), 100), facts()
     records = judged(judge, file, entries(1, 12))
     [finding] = judge.file(file.record, file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -19,6 +18,7 @@ from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.urls.expressions import Expression
 
 from .expecting import BAD
 from .judging import NOW, URL
@@ -126,7 +126,7 @@ def test_a_rule_that_always_fails_is_logged_once(caplog: pytest.LogCaptureFixtur
 
 
 def test_what_is_allowed_is_neither_counted_nor_an_issue() -> None:
-    allowance = Allowance("loc-x", re.compile("#1$"), "known")
+    allowance = Allowance("loc-x", Expression("#1$"), "known")
     judge, file = judge_of(says("loc-x", Needs.URL), allowances=(allowance,)), facts()
     first, second = suspects(2)
     judge.urls([first, second], file, Notes())
@@ -135,7 +135,7 @@ def test_what_is_allowed_is_neither_counted_nor_an_issue() -> None:
 
 
 def test_an_expired_allowance_is_a_finding_on_the_crawl() -> None:
-    allowance = Allowance("loc-x", re.compile("/old/"), "the archive", date(2026, 5, 31))
+    allowance = Allowance("loc-x", Expression("/old/"), "the archive", date(2026, 5, 31))
     judge = judge_of(allowances=(allowance,), today=date(2026, 6, 1))
     [finding] = judge.crawl({})
     assert (finding.rule, finding.severity, finding.sitemap) == ("allow-expired", "warning", None)

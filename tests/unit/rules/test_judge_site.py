@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.registry import Needs, Per, Rule, Severity, SiteMessage
+from sitemapcrawler.urls.expressions import Expression
 
 from .sites import RULES, A, B, Site, page
 
@@ -44,7 +44,7 @@ def test_each_file_has_its_records() -> None:
 
 
 def test_what_is_allowed_is_no_finding_and_leaves_room_for_others() -> None:
-    allowances = (Allowance(TWICE, re.compile(r"/[012]$"), "known"),)
+    allowances = (Allowance(TWICE, Expression(r"/[012]$"), "known"),)
     site = Site(*doubled(5), choice=Choice(RULES, allowances=allowances), per_rule=2)
     assert [one.url for one in site.findings()] == ["https://example.com/3", "https://example.com/4"]
     assert site.judge.counts == {TWICE: 2}
