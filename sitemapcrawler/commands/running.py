@@ -18,6 +18,7 @@ from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +30,7 @@ from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
+from sitemapcrawler.crawl.arguments import canonical
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Use
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.rules.registry import load_rules
@@ -163,6 +165,7 @@ OPTIONS = (*TEXTS, QUIET, BASE_DIR)
 """Options of `validate` besides the arguments. `audit` takes some of them too."""
 PLACES = ("base-url", BASE_DIR)
 """Options that apply where files are named."""
+OUTSIDE = "is outside of the folder of this file"
 OF_ONE_RUN = Use.TARGET | Use.ONE_SITE | Use.COMPARISON
 """Arguments that belong on the command line: what to crawl, and what concerns a single site or run."""
 
@@ -223,7 +226,7 @@ def read_config(settings: BaseSettings) -> Config:
         if key in OPTIONS:
             options[key] = _option(shown, key, value, path.parent)
         elif name in ARGUMENTS and not ARGUMENTS[name].use & OF_ONE_RUN:
-            arguments[name] = _argument(shown, key, value)
+            arguments[name] = _argument(shown, key, value, path.parent)
         else:
             raise ValueError(f"{shown}: {quoted(written)[1:-1]}: {_problem(key)}")
     return Config(shown, options, arguments)
@@ -257,6 +260,8 @@ def _table(path: Path) -> dict[str, object] | None:
         raise ValueError(f"{shown} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise ValueError(f"{shown} is no TOML in UTF-8: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{shown} is no TOML in UTF-8: it nests too deeply") from None
     for name in ("tool", TABLE) if path.name == PYPROJECT else ():
         if not isinstance(table, dict) or name not in table:
             return None
@@ -283,27 +288,55 @@ def _option(path: str, key: str, value: object, folder: Path) -> str | bool:
     if not isinstance(value, str):
         raise ValueError(f"{path}: {key} = {quoted(value)}: accepted: a text")
     if key == BASE_DIR:
+        if not _is_below(folder, value):
+            raise ValueError(f"{path}: {key} = {quoted(value)}: {OUTSIDE}; the command line may name it")
         if not (folder / value).is_dir():
             raise ValueError(f"{path}: {key} = {quoted(value)}: no such folder")
         return str(folder / value)
     if key == "base-url":
-        _check(path, key, value)
+        _parsed(path, key, value, folder)
     return value
 
 
-def _argument(path: str, key: str, value: object) -> str:
-    """Convert a value to the text of an argument."""
+def _argument(path: str, key: str, value: object, folder: Path) -> str:
+    """Convert a value to the text of an argument, with the lines of each @file in its place."""
     if isinstance(value, date):
         value = value.isoformat()
-    _check(path, key, value)
+    parsed = _parsed(path, key, value, folder)
+    if isinstance(parsed, tuple):
+        value = canonical(parsed)
+        _parsed(path, key, value, None)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ",".join(value) if isinstance(value, list) else str(value)
+    return str(value)
 
 
-def _check(path: str, key: str, value: object) -> None:
+def _parsed(path: str, key: str, value: object, folder: Path | None) -> object:
+    """Parse a value. An @file is read if it lies below `folder`; None refuses it.
+
+    Whoever may change the file need not be allowed to read others on this machine, so a message names a line of an
+    @file without its text.
+    """
     name = key.replace("-", "_")
+    argument = ARGUMENTS[name]
     try:
-        ARGUMENTS[name].value_of(value, read_list)
+        return argument.value_of(value, partial(_read_below, folder))
     except ArgumentError as error:
-        raise ValueError(f"{path}: {key} = {str(error).removeprefix(f'argument {name}=')}") from None
+        problem = str(error).removeprefix(f"argument {name}=")
+        if error.line is not None:
+            problem = f"{quoted(value)}: {error.line} is wrong; accepted: {argument.accepted}"
+        raise ValueError(f"{path}: {key} = {problem}") from None
+
+
+def _read_below(folder: Path | None, path: str) -> str:
+    """The text of an @file that a file of options names. Raises OSError or UnicodeDecodeError."""
+    if folder is None:
+        raise OSError("a list names no other list")
+    if not _is_below(folder, path):
+        raise OSError(OUTSIDE)
+    return read_list(str(folder / path))
+
+
+def _is_below(folder: Path, path: str) -> bool:
+    """True if a path, relative to a folder, lies in that folder after its symbolic links are resolved."""
+    return "\0" not in path and Path(os.path.realpath(folder / path)).is_relative_to(os.path.realpath(folder))

@@ -23,9 +23,19 @@ from sitemapcrawler.urls.expressions import Expression
 class ArgumentError(ValueError):
     """An invalid argument. The message is one line: name, value, problem, accepted values."""
 
-    def __init__(self, name: str, value: object, problem: str, accepted: str) -> None:
+    def __init__(self, name: str, value: object, problem: str, accepted: str, line: str | None = None) -> None:
         given = name if value is None else f"{values.quoted(name)[1:-1]}={values.quoted(value)}"
         super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
+        self.line = line
+        """Line of an @file that is at fault; None if the value itself is."""
+
+
+class ListError(ValueError):
+    """An invalid line of an @file."""
+
+    def __init__(self, line: str, problem: str) -> None:
+        super().__init__(f"{line}: {problem}")
+        self.line = line
 
 
 class Use(Flag):
@@ -93,7 +103,8 @@ class Argument:
             text = _text(values.joined(value))
             return _list(_items(text, self.separator, read_text), self.parse, text)
         except ValueError as error:
-            raise ArgumentError(self.name, value, str(error), self.accepted) from None
+            line = error.line if isinstance(error, ListError) else None
+            raise ArgumentError(self.name, value, str(error), self.accepted, line) from None
 
 
 ARGUMENTS: dict[str, Argument] = {}
@@ -164,15 +175,16 @@ def _text(value: object) -> str:
     return str(value).strip()
 
 
-def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[str]:
+def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[tuple[str, str | None]]:
+    """Yield each item, and its place if it is a line of an @file."""
     for item in map(str.strip, separator.split(text)):
         if item.startswith("@"):
             yield from _lines(item[1:], read_text)
         else:
-            yield item
+            yield item, None
 
 
-def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
+def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     try:
         lines = [values.without_comment(line) for line in read_text(path).split("\n")]
     except OSError as error:
@@ -181,15 +193,17 @@ def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[str]:
         raise ValueError(f"cannot read {values.quoted(path)}, no text in UTF-8") from None
     if not any(lines):
         raise ValueError(f"{values.quoted(path)} lists nothing")
-    yield from filter(None, lines)
+    yield from ((line, f"line {number} of {values.quoted(path)}") for number, line in enumerate(lines, 1) if line)
 
 
-def _list(items: Iterator[str], parse: Callable[[str], object], text: str) -> tuple[object, ...]:
+def _list(items: Iterator[tuple[str, str | None]], parse: Callable[[str], object], text: str) -> tuple[object, ...]:
     found: dict[str, object] = {}
-    for item in items:
+    for item, line in items:
         try:
             value = parse(_text(item))
         except ValueError as error:
+            if line is not None:
+                raise ListError(line, f"item {values.quoted(item)}: {error}") from None
             if masked_url(text) != text:  # a comma inside a password is no separator
                 raise ValueError(values.PASSWORD) from None
             raise ValueError(str(error) if item == text else f"item {values.quoted(item)}: {error}") from None

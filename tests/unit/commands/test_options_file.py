@@ -11,6 +11,8 @@ from scrapy.settings import Settings
 from sitemapcrawler.commands.running import OPTIONS, Config, read_config
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.commands.validate import arguments_of
+from sitemapcrawler.crawl.argument_values import COMMA
+from sitemapcrawler.crawl.arguments import Argument
 from sitemapcrawler.crawl.params import ARGUMENTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("### Options in a file")[2]
@@ -90,6 +92,47 @@ def test_values_become_arguments(folder: Path, text: str, argument: dict[str, st
     assert read(text).arguments({}) == argument
 
 
+def test_list_is_read_from_the_folder_of_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "lists").mkdir()
+    (folder / "lists" / "rules.txt").write_text("loc  # a comment\n\ndoc-bom\n")
+    (folder / "sitemapcrawler.toml").write_text('ignore = ["news", "@lists/rules.txt"]')
+    monkeypatch.chdir(folder / "lists")
+    config = read_config(Settings())
+    assert (config.path, config.arguments({})) == ("../sitemapcrawler.toml", {"ignore": "news,loc,doc-bom"})
+
+
+def test_list_behind_a_link_is_where_the_link_leads(folder: Path) -> None:
+    (folder / "inside.txt").write_text("loc")
+    (folder.parent / "outside.txt").write_text("a secret")
+    (folder / "link.txt").symlink_to(folder / "inside.txt")
+    assert read('select = "@link.txt"').arguments({}) == {"select": "loc"}
+    for target in (folder.parent / "outside.txt", folder / "link.txt"):
+        (folder / "link.txt").unlink()
+        (folder / "link.txt").symlink_to(target)
+        with pytest.raises(ValueError, match=r"cannot read 'link.txt', (is outside|no such file)"):
+            read('select = "@link.txt"')
+    (folder / "up").symlink_to(folder.parent)
+    with pytest.raises(ValueError, match="base-dir = 'up': is outside of the folder of this file"):
+        read('base-dir = "up"')
+
+
+def test_wrong_line_of_a_list_is_named_without_its_text(folder: Path) -> None:
+    (folder / "token.txt").write_text("loc\ntoken=secret\n")
+    with pytest.raises(
+        ValueError, match=r"select = '@token\.txt': line 2 of 'token\.txt' is wrong; accepted: "
+    ) as caught:
+        read('select = "@token.txt"')
+    assert "secret" not in str(caught.value)
+
+
+def test_list_that_names_another_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toys = Argument("toys", (), "toys to look for", "names", str, COMMA)
+    monkeypatch.setitem(ARGUMENTS, "toys", toys)
+    (folder / "toys.txt").write_text("ball\n@/etc/passwd\n")
+    with pytest.raises(ValueError, match="cannot read '/etc/passwd', a list names no other list"):
+        read('toys = "@toys.txt"')
+
+
 def test_options_of_validate_are_kept_apart(folder: Path) -> None:
     config = read('format = "json"\nfail_on = "warning"\nquiet = false\nbase-url = "https://e.com/"\nbase-dir = "."')
     assert config.options == {
@@ -121,7 +164,18 @@ WRONG = {
     "quiet": ('quiet = "yes"', "quiet = 'yes': accepted: true, false"),
     "base URL": ('base-url = "/x"', "base-url = '/x': no valid http or https URL"),
     "base folder": ('base-dir = "nosuch"', "base-dir = 'nosuch': no such folder"),
+    "base folder above": ('base-dir = ".."', "base-dir = '..': is outside of the folder of this file"),
+    "base folder that is everything": ('base-dir = "/"', "base-dir = '/': is outside of the folder of this file"),
+    "base folder with a zero": ('base-dir = "a\\u0000b"', "is outside of the folder of this file"),
+    "lookahead": ('include = "a(?=b)"', "include = 'a(?=b)': RE2: invalid perl operator: (?=; accepted: a regular"),
+    "list above": ('agents = "@../list.txt"', "agents = '@../list.txt': cannot read '../list.txt', is outside of"),
+    "list elsewhere": (
+        'select = "loc,@/etc/passwd"',
+        "cannot read '/etc/passwd', is outside of the folder of this file",
+    ),
+    "list that is missing": ('select = "@nosuch.txt"', "cannot read 'nosuch.txt', no such file"),
     "TOML": ("a = =", "is no TOML in UTF-8: Invalid value (at "),
+    "nested TOML": ("a = " + "[" * 100_000, "is no TOML in UTF-8: it nests too deeply"),
     "control character": ('"a\\u001b[2J" = 1', "unknown key"),
 }
 
