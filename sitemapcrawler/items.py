@@ -571,6 +571,8 @@ class SummaryRecord:
     address; and files that a rule could not judge, by rule."""
     only: str | None = None
     """`changes` where url records that have not changed since the baseline were left out; null otherwise."""
+    limited_by: str | None = None
+    """What a configuration file leaves out of the audit, such as `pyproject.toml: select = none`; null if nothing."""
     partial: str | None = None
     """Why the crawl ended early; null when it reached its end."""
 

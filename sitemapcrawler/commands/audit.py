@@ -37,7 +37,7 @@ from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.wording import SEVERITIES, health, partial, sentences
+from sitemapcrawler.report.wording import SEVERITIES, health, limited, partial, sentences
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import CLOSED, is_terminal, painter, put, wants_colour
@@ -49,8 +49,8 @@ MOST = 5
 """Number of problems that are printed; the report has all."""
 LEAST_WIDTH = 30
 """Characters of a sentence in a line, at least."""
-VERIFY = "get"
-"""Default of the argument `verify`."""
+DEFAULTS = {"verify": "get"}
+"""Defaults of arguments that differ from those of a crawl."""
 FAIL_ON = next(iter(THRESHOLDS))
 """Default of --fail-on."""
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "JOBDIR": None}
@@ -95,7 +95,7 @@ class Command(ScrapyCommand):
         )
         add_progress_option(parser)
         add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="an argument, see below")
-        describe_arguments(parser, [name for name in ARGUMENTS if is_passed(name)], verify=VERIFY)
+        describe_arguments(parser, [name for name in ARGUMENTS if is_passed(name)], **DEFAULTS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the command line. Invalid values end the process with one line and exit code 2."""
@@ -112,6 +112,7 @@ class Command(ScrapyCommand):
             else:
                 opts.fail_on = _threshold(config)
             opts.spargs = arguments_of(found, opts, config)
+            config.note_limits(self.settings, opts.spargs, {"fail-on": opts.fail_on}, DEFAULTS)
             opts.out, opts.named = opts.spargs["report"], found.text
             if not self.settings.getlist(REPORT_FILES):
                 self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
@@ -161,7 +162,7 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Map
         own["verify"] = "off"
     if opts.sample is not None:
         own["sample"] = opts.sample
-    arguments = config.arguments(own | given, defaults={"verify": VERIFY})
+    arguments = config.arguments(own | given, defaults=DEFAULTS)
     if found.kind != FILE:
         return arguments
     if arguments["verify"] == "off" and "agents" not in arguments:
@@ -183,7 +184,8 @@ def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) 
 
     paint, verdict = painter(colour), health(report)
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
-    yield fold(" ".join(inert(sentence) for sentence in [partial(report), *verdict.sentences] if sentence), columns)
+    told = [partial(report), *verdict.sentences, limited(report)]
+    yield fold(" ".join(inert(sentence) for sentence in told if sentence), columns)
     rules = [rule for rule in report.rules if rule.severity != "info"]
     if rules:
         yield ""

@@ -64,7 +64,9 @@ class Command(CrawlCommand):
                 opts.spargs = scrapy_cloud.without_empty(opts.spargs)
                 scrapy_cloud.adapt(self.settings)
             elif ours:
-                opts.spargs = read_config(self.settings).arguments(opts.spargs)
+                config = read_config(self.settings)
+                opts.spargs = config.arguments(opts.spargs)
+                config.note_limits(self.settings, opts.spargs)
             if ours:
                 self._plan = plan(self.settings, opts.spargs)
             else:

@@ -31,6 +31,7 @@ from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment
+from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten
 
 
@@ -173,6 +174,7 @@ class Command(ScrapyCommand):
             text = of_file.get(option.name, option.default) if typed is None else typed
             setattr(opts, option.name, option.value_of(text))
         opts.arguments = arguments(opts, config)
+        config.note_limits(self.settings, opts.arguments)
         opts.listed = read_domains(named)
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
@@ -188,6 +190,8 @@ class Command(ScrapyCommand):
         guard_log()
         if opts.loglevel is None:
             quieten()
+        if limits := self.settings.get(LIMITED_BY):
+            complain(f"limited by {limits}")
         try:
             self.exitcode = run(self.settings, passed(self.settings), opts)
         except ValueError as error:

@@ -33,6 +33,7 @@ from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
 from sitemapcrawler.crawl.arguments import canonical
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Use
 from sitemapcrawler.extensions.logs import MAX_LINE
+from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.spiders.running import BAD_ARGUMENT
 from sitemapcrawler.urls.display import inert
@@ -158,7 +159,9 @@ TABLE = "sitemapcrawler"
 """Table below `tool` in pyproject.toml."""
 ROOTS = (".git", ".hg")
 """Names that mark the root of a repository."""
-TEXTS = ("format", "fail-on", "min-severity", "base-url")
+FAIL_ON, NEVER = "fail-on", "never"
+"""Option, and its value with which no finding fails a run."""
+TEXTS = ("format", FAIL_ON, "min-severity", "base-url")
 """Options of `validate` that are texts."""
 QUIET, BASE_DIR = "quiet", "base-dir"
 OPTIONS = (*TEXTS, QUIET, BASE_DIR)
@@ -195,6 +198,30 @@ class Config:
             if not all(_is_set(other.name, merged) for other in ARGUMENTS[name].beside):
                 del merged[name]
         return merged
+
+    def note_limits(
+        self,
+        settings: BaseSettings,
+        arguments: Mapping[str, str],
+        options: Mapping[str, object] = MappingProxyType({}),
+        defaults: Mapping[str, str] = MappingProxyType({}),
+    ) -> bool:
+        """Have every summary name what the file leaves out of a run; returns False if that is nothing.
+
+        Whoever relies on the result need not have written the file. `arguments`, `options`: those in effect, which the
+        command line may have overridden; `defaults`: those of the command.
+        """
+        found = {
+            name.replace("_", "-"): text
+            for name, text in self._arguments.items()
+            if arguments.get(name) == text and ARGUMENTS[name].limits(text, defaults.get(name))
+        }
+        if self.options.get(FAIL_ON) == options.get(FAIL_ON) == NEVER:
+            found[FAIL_ON] = NEVER
+        if found:
+            limits = ", ".join(f"{name} = {inert(text, MAX_SHOWN)}" for name, text in found.items())
+            settings.set(LIMITED_BY, f"{inert(self.path)}: {limits}", "cmdline")
+        return bool(found)
 
     def places(self) -> dict[str, str]:
         """Return the arguments that say where named files will live."""

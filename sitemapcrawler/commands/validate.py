@@ -356,13 +356,17 @@ class Command(ScrapyCommand):
                 value, where = str(config.options[option]), f"{config.path}: {option} ="
             check_choice(where, accepted[0] if value is None else value, accepted)
             setattr(opts, attribute, accepted[0] if value is None else value)
-        opts.quiet = bool(config.options.get("quiet")) if opts.quiet is None else opts.quiet
         if opts.verify not in (None, *METHODS):  # it took a target as its value
             args, opts.verify = [opts.verify, *args], METHODS[0]
         named = targets.read_targets(named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
         self._robots = [url for url in named.sitemaps if is_robots_url(url)]
         self._arguments = arguments_of(named, options, spider_arguments(opts.spargs), config)
+        own = ASKING if named.local else ()
+        arguments = {name: text for name, text in self._arguments.items() if name not in own}
+        limited = config.note_limits(self.settings, arguments, {"fail-on": opts.fail_on})
+        if opts.quiet is None:  # a file that leaves something out cannot hide that
+            opts.quiet = bool(config.options.get("quiet")) and not limited
         self._unreadable = named.unreadable
         self._set_log(opts)
         self._show = {"least": opts.min_severity, "quiet": opts.quiet}

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Flag, auto
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
-from sitemapcrawler.crawl.argument_values import Start
+from sitemapcrawler.crawl.argument_values import Start, read_list
 from sitemapcrawler.urls.display import masked_url
 from sitemapcrawler.urls.expressions import Expression
 
@@ -85,6 +85,19 @@ class Argument:
     schema: Mapping[str, object] = field(default_factory=lambda: {"type": "string"})
     """JSON Schema of a value, for web forms."""
     beside: tuple[Beside, ...] = ()
+    narrows: Callable[[Any, Any], bool] | None = None  # Any: the argument's own type
+    """True if the first value leaves out something that the second, the default, has read or judged; None if no value
+    does."""
+
+    def limits(self, text: str, default: str | None = None) -> bool:
+        """True if a value, as a user writes it, leaves out something that the default does not.
+
+        `default`: that of a command; None for the argument's own.
+        """
+        if self.narrows is None:
+            return False
+        values = [self.default if each is None else self.value_of(each, read_list) for each in (text, default)]
+        return self.narrows(*values)
 
     @property
     def default_text(self) -> str:

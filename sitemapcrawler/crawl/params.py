@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -45,12 +45,23 @@ def _field(argument: Argument) -> Any:  # Any: the field states the type of its 
     return field(default=argument.default, metadata={"argument": argument.name})
 
 
+def _differs(value: object, default: object) -> bool:
+    return value != default
+
+
+def _limiting(argument: Argument, narrows: Callable[[Any, Any], bool] = _differs) -> Any:
+    """Declare an argument as a field, of which any value but the default leaves something out, or some `narrows`."""
+    return _field(replace(argument, narrows=narrows))
+
+
 _PAGES = f"{SYNTAX}, searched in page URLs"
 ALL = "all"
 """Value of `findings`."""
 UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
 LINKS = ("no", "yes", "site")
+VERIFYING_BY = ("off", "head", "get")
+"""Values of `verify`; each finds more than the one before."""
 MAX_PAGES = 10_000
 """Unlisted pages, found by links or in lists, that are requested at most unless the user says otherwise."""
 VERIFYING = Beside("verify", "nothing is verified", "with verify=head or verify=get")
@@ -106,22 +117,23 @@ class Params:
         )
     )
     offline: bool = _field(flag("offline", "read local files only and make no request", Use.ONE_SITE))
-    probe: str = _field(
+    probe: str = _limiting(
         choice(
             "probe",
             "auto",
             "try the common paths; auto: if robots.txt names no sitemap, up to the first sitemap",
             ("auto", "always", "never"),
             Use.PAGES | Use.FILES,
-        )
+        ),
+        lambda value, default: value == "never",
     )
-    include: Expression | None = _field(
+    include: Expression | None = _limiting(
         Argument("include", None, "list only pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
-    exclude: Expression | None = _field(
+    exclude: Expression | None = _limiting(
         Argument("exclude", None, "leave out pages that match", _PAGES, values.expression, use=Use.PAGES)
     )
-    follow: Expression | None = _field(
+    follow: Expression | None = _limiting(
         Argument(
             "follow",
             None,
@@ -131,7 +143,7 @@ class Params:
             use=Use.PAGES,
         )
     )
-    since: datetime | None = _field(
+    since: datetime | None = _limiting(
         Argument(
             "since",
             None,
@@ -141,14 +153,15 @@ class Params:
             use=Use.PAGES,
         )
     )
-    max_urls: int | None = _field(number("max_urls", None, "stop after this number of pages", Use.PAGES))
-    max_sitemaps: int | None = _field(
+    max_urls: int | None = _limiting(number("max_urls", None, "stop after this number of pages", Use.PAGES))
+    max_sitemaps: int | None = _limiting(
         number("max_sitemaps", None, "request at most this number of sitemaps", Use.PAGES | Use.FILES)
     )
-    max_depth: int = _field(
-        number("max_depth", 10, "read at most this number of nested indexes", Use.PAGES | Use.FILES, least=0)
+    max_depth: int = _limiting(
+        number("max_depth", 10, "read at most this number of nested indexes", Use.PAGES | Use.FILES, least=0),
+        lambda value, default: value < default,
     )
-    max_time: float | None = _field(
+    max_time: float | None = _limiting(
         Argument(
             "max_time",
             None,
@@ -159,7 +172,7 @@ class Params:
             schema={"type": "number", "exclusiveMinimum": 0},
         )
     )
-    agents: tuple[str, ...] = _field(
+    agents: tuple[str, ...] = _limiting(
         Argument(
             "agents",
             ("search", "ai"),
@@ -167,17 +180,19 @@ class Params:
             "names and the groups search and ai, separated by commas, or none",
             values.agent,
             values.COMMA,
-        )
+        ),
+        lambda value, default: not {*default} <= {*value},
     )
-    verify: str = _field(
+    verify: str = _limiting(
         choice(
             "verify",
             "off",
             "request every listed URL: head for its status, get to read the head of the page too",
-            ("off", "head", "get"),
-        )
+            VERIFYING_BY,
+        ),
+        lambda value, default: VERIFYING_BY.index(value) < VERIFYING_BY.index(default),
     )
-    sample: Sample | None = _field(
+    sample: Sample | None = _limiting(
         Argument(
             "sample",
             None,
@@ -238,7 +253,7 @@ class Params:
             use=Use.TARGET | Use.ONE_SITE,
         )
     )
-    select: tuple[str, ...] = _field(
+    select: tuple[str, ...] = _limiting(
         Argument(
             "select",
             (),
@@ -248,7 +263,7 @@ class Params:
             values.COMMA,
         )
     )
-    ignore: tuple[str, ...] = _field(
+    ignore: tuple[str, ...] = _limiting(
         Argument(
             "ignore",
             (),

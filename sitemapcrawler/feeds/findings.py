@@ -224,7 +224,8 @@ class Suite:
         self._others.append(_test(self.name, name, "" if skipped is None else _element("skipped", message=skipped)))
 
     def conclude(self, summary: SummaryRecord) -> None:
-        """Add the result of the crawl, and a test that fails if it ended early."""
+        """Add the result of the crawl, a test that fails if it ended early, and one that is skipped if a file limits
+        it."""
         figures = {name: getattr(summary, name) for name in ("started", "elapsed_s", "sitemaps", "urls")}
         properties = (_element("property", name=name, value=value) for name, value in figures.items())
         self._properties = _element("properties", "".join(properties))
@@ -232,6 +233,8 @@ class Suite:
         error = "" if partial is None else _element("error", type="partial", message=inert(partial))
         self._errors += partial is not None
         self._others.append(_test(self.name, "reached its end", error))
+        if summary.limited_by:
+            self.add_empty("has no limits", inert(summary.limited_by))
 
     def __str__(self) -> str:
         tests = [*map(str, self.tests.values()), *self._others]
@@ -375,8 +378,10 @@ class SarifExporter(FindingsExporter):
         if partial is not None:
             text = f"The crawl ended early: {inert(partial)}"
             invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
-        if self._notifications:
-            invocation["toolConfigurationNotifications"] = self._notifications
+        limits = self._summary.limited_by if self._summary else None
+        limited = [{"level": "warning", "message": {"text": f"Limited by {inert(limits)}"}}] if limits else []
+        if notifications := [*self._notifications, *limited]:
+            invocation["toolConfigurationNotifications"] = notifications
         return invocation
 
 

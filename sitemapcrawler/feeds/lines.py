@@ -209,6 +209,8 @@ def summary_lines(
     lines = [
         f"{counted(summary.sitemaps + robots, 'file')}, {counted(summary.urls, 'URL')}: {found or 'nothing found'}{end}"
     ]
+    if summary.limited_by:
+        lines.append(f"limited by {inert(summary.limited_by)}")
     shown = sum(count for name, count in summary.severities.items() if rank(name) <= rank(least))
     hidden = shown - written if written is not None else 0
     if hidden > 0:

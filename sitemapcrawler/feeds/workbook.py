@@ -480,6 +480,8 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
         yield "Ended early", "yes", None, PARTIAL.get(summary.partial, summary.partial)
     else:
         yield "Ended early", "no"
+    if summary.limited_by:
+        yield "Limited by", summary.limited_by, None, "a configuration file leaves something out"
     if summary.only:
         yield "Listed URLs", summary.only, None, "URLs that have not changed since the baseline are left out"
 

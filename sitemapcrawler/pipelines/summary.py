@@ -21,6 +21,8 @@ from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.urls.display import counted, percent
 
+LIMITED_BY = "SITEMAP_LIMITED_BY"
+"""Setting in which commands pass what a configuration file switches off."""
 KIB = 1024
 STATUS = Path("/proc/self/status")
 HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
@@ -32,6 +34,7 @@ class SummaryPipeline(CrawlPipeline):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._stats = crawler.stats
+        self._limited_by: str | None = crawler.settings.get(LIMITED_BY)
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 
@@ -70,6 +73,8 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.set_value(f"sitemap/severities/{severity}", count)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
+        if summary.limited_by:
+            self._stats.set_value("sitemap/limited_by", summary.limited_by)
         await audit.send(summary)
 
     async def _conclude(self, audit: Audit, job: Job | None) -> SummaryRecord:
@@ -84,6 +89,7 @@ class SummaryPipeline(CrawlPipeline):
             if job.finished:
                 summary = job.summary()
                 summary.partial = audit.stop.reason or summary.partial
+                summary.limited_by = self._limited_by
                 return summary
         for record in audit.verdicts.records(audit.starts, audit.given_up):
             await audit.send_last(record)
@@ -137,6 +143,7 @@ class SummaryPipeline(CrawlPipeline):
             coverage=audit.job.coverage if audit.job is not None else None,
             skipped={name: count for name, count in skipped.items() if count},
             only=audit.params.only,
+            limited_by=self._limited_by,
             partial=audit.partial,
         )
 

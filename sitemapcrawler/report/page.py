@@ -23,7 +23,7 @@ from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.trend import trend
-from sitemapcrawler.report.wording import FILTERS, gaps, health, partial, shown
+from sitemapcrawler.report.wording import FILTERS, gaps, health, limited, partial, shown
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.urls.display import counted, inert, percent
 
@@ -98,6 +98,7 @@ def content(report: Report) -> dict[str, object]:
         "origin": origin(report),
         "verdict": health(report),
         "partial": partial(report),
+        "limited": limited(report),
         "gaps": gaps(report),
         "treemap": _treemap(report),
         "legend": charts.legend(report),

@@ -291,6 +291,11 @@ def partial(report: Report) -> str:
     return f"The crawl ended early: {PARTIAL.get(reason, reason)}." if reason else ""
 
 
+def limited(report: Report) -> str:
+    """What a configuration file leaves out; empty if nothing."""
+    return f"Limited by {report.summary.limited_by}." if report.summary.limited_by else ""
+
+
 def gaps(report: Report) -> list[str]:
     """Sentences about what the crawl did not check."""
     return [*_not_judged(report), *_not_asked(report), *_left_out(report)]

@@ -140,6 +140,7 @@ def test_options_of_a_file_apply_and_the_command_line_wins(shop: SiteServer, tmp
     before = len(shop.exchanges)
     done = audit(tmp_path, shop.url("/sitemap.xml"), "--out", "first", "-a", "max_urls=4")
     assert done.returncode == 0, "fail-on of the file"
+    assert "Limited by sitemapcrawler.toml: verify = head, ignore = status, fail-on = never." in done.stdout
     assert "status-" not in done.stdout
     asked = [exchange.method for exchange in shop.exchanges[before:] if exchange.path in ("/a", "/b")]
     assert asked and set(asked) == {"HEAD"}

@@ -408,13 +408,26 @@ def test_options_of_a_file_apply_and_the_command_line_wins(tmp_path: Path) -> No
     here = tmp_path / "repository" / "public"
     write(here, a_xml=urlset("/1", "https://else.example/2"))
     done = validate(here, "a.xml")
-    found = [line.split(" ")[:3] for line in told(done)]
+    *lines, summary, limits = told(done)
+    found = [line.split(" ")[:3] for line in lines]
     assert found == [["a.xml:3", "error", "loc-relative"], ["a.xml:4", "error", "loc-offsite"]]
+    assert summary == "1 file, 2 URLs: 2 errors"
+    assert limits == "limited by ../pyproject.toml: ignore = lastmod, fail-on = never"
     assert done.returncode == 0
     done = validate(here, "a.xml", "--fail-on", "error", "--min-severity", "info", "--ignore", "loc", "--no-quiet")
     assert "lastmod-missing" in done.stdout.decode() and "loc-" not in done.stdout.decode()
-    done = validate(here, "a.xml", "--fail-on", "error", "-a", "select=loc-offsite")
+    done = validate(here, "a.xml", "-q", "--fail-on", "error", "-a", "select=loc-offsite")
     assert ([line.split(" ")[2] for line in told(done)], done.returncode) == (["loc-offsite"], 1)
+
+
+@pytest.mark.parametrize("format", ["text", "github", "json", "sarif", "junit"])
+def test_file_that_switches_checks_off_is_named(tmp_path: Path, format: str) -> None:
+    write(tmp_path, a_xml=urls_of("/relative"))
+    (tmp_path / "sitemapcrawler.toml").write_text('select = "none"\nfail-on = "never"\nquiet = true\n')
+    done = validate(tmp_path, "a.xml", "--format", format)
+    assert done.returncode == 0
+    assert "sitemapcrawler.toml: select = none, fail-on = never" in done.stdout.decode()
+    assert not validate(tmp_path, "a.xml", "-q").stdout, "what the user asked for"
 
 
 def test_wrong_option_in_a_file_is_one_line(tmp_path: Path) -> None:

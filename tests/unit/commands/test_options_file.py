@@ -14,6 +14,7 @@ from sitemapcrawler.commands.validate import arguments_of
 from sitemapcrawler.crawl.argument_values import COMMA
 from sitemapcrawler.crawl.arguments import Argument
 from sitemapcrawler.crawl.params import ARGUMENTS
+from sitemapcrawler.pipelines.summary import LIMITED_BY
 
 PAGE = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("### Options in a file")[2]
 FILES = Targets(sitemaps=["file:///a.xml"], names={"file:///a.xml": "a.xml"})
@@ -233,6 +234,31 @@ def test_command_line_wins(folder: Path) -> None:
 )
 def test_argument_without_effect_is_left_out(folder: Path, given: dict[str, str], left: dict[str, str]) -> None:
     assert read("seed = 3\nsample = 9").arguments(given) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "limits"),
+    [
+        ('select = "none"\nfail-on = "never"', {}, "select = none, fail-on = never"),
+        ('exclude = "/b"\nignore = ["loc", "news"]', {}, "exclude = /b, ignore = loc,news"),
+        ('exclude = "/b"\nselect = "loc"', {"exclude": "/c"}, "select = loc"),
+        ('agents = "bing"\nprobe = "never"\nmax-depth = 1', {}, "agents = bing, probe = never, max-depth = 1"),
+        ('agents = "search,ai,baidu"\nprobe = "always"\nmax-depth = 99\nfindings = "all"', {}, None),
+        ('fail-on = "warning"\nquiet = true\nverify = "get"', {}, None),
+        ('verify = "head"', {}, "verify = head"),
+        ('verify = "off"', {"verify": "get"}, None),
+    ],
+)
+def test_what_a_file_leaves_out_is_named(folder: Path, text: str, given: dict[str, str], limits: str | None) -> None:
+    config, settings = read(text), Settings()
+    arguments = config.arguments(given, defaults={"verify": "get"})
+    options = {"fail-on": config.options.get("fail-on", "error")}
+    assert config.note_limits(settings, arguments, options, {"verify": "get"}) is (limits is not None)
+    assert settings.get(LIMITED_BY) == (limits and f"sitemapcrawler.toml: {limits}")
+
+
+def test_fail_on_of_the_command_line_is_no_limit_of_the_file(folder: Path) -> None:
+    assert not read('fail-on = "never"').note_limits(Settings(), {}, {"fail-on": "error"})
 
 
 def test_files_are_not_the_reason_for_a_request(folder: Path) -> None:

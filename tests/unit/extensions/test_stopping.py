@@ -47,6 +47,11 @@ def stats(files: int, urls: int, **more: object) -> dict[str, Any]:
         ),
         ({}, 0.0, "0 files, 0 URLs in 0.0 s (0 URLs/s)"),
         (
+            stats(2, 10, limited_by="a.toml: exclude = /b"),
+            2.0,
+            "2 files, 10 URLs in 2.0 s (5 URLs/s); limited by a.toml: exclude = /b",
+        ),
+        (
             stats(2, 10, partial="max_time"),
             2.0,
             "2 files, 10 URLs in 2.0 s (5 URLs/s); stopped before the end: max_time",

@@ -197,6 +197,12 @@ def test_a_crawl_that_ended_early_is_an_error() -> None:
     assert dict(report(summary).find(".//error").attrib) == {"type": "partial", "message": "max_urls"}
 
 
+def test_a_crawl_that_a_file_limits_has_a_skipped_test() -> None:
+    summary = SummaryRecord(limited_by="pyproject.toml: select = none")
+    assert cases(summary) == [("crawl", "reached its end", "passed"), ("crawl", "has no limits", "skipped")]
+    assert report(summary).find(".//skipped").get("message") == "pyproject.toml: select = none"
+
+
 def test_a_file_of_this_machine_has_its_path(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     file = with_findings(

@@ -153,6 +153,10 @@ SUMMARIES: dict[str, tuple[dict[str, Any], list[str]]] = {
         ["0 files, 0 URLs: nothing found", "not read: 2 sitemaps that an index lists"],
     ),
     "stopped": ({"partial": "max_time"}, ["0 files, 0 URLs: nothing found", "stopped before the end: max_time"]),
+    "file": (
+        {"sitemaps": 1, "limited_by": "pyproject.toml: select = none"},
+        ["1 file, 0 URLs: nothing found", "limited by pyproject.toml: select = none"],
+    ),
     "limit": (
         {"sitemaps": 1, "urls": 3, "partial": "max_urls"},
         ["1 file, 3 URLs: nothing found; the rest was not read (max_urls)"],

@@ -443,6 +443,17 @@ class TestCrawl:
             ],
         }
 
+    def test_a_file_that_limits_the_crawl_is_a_notification(self, validate: Any) -> None:
+        summary = SummaryRecord(limited_by="pyproject.toml: select = none")
+        validate(json.loads(export(summary)))
+        (invocation,) = run(summary)["invocations"]
+        assert invocation == {
+            "executionSuccessful": True,
+            "toolConfigurationNotifications": [
+                {"level": "warning", "message": {"text": "Limited by pyproject.toml: select = none"}}
+            ],
+        }
+
     def test_a_finding_on_the_crawl_is_no_result_since_it_has_no_place(self, validate: Any) -> None:
         finding = a_finding(rule="allow-expired", severity="warning", sitemap=None)
         validate(json.loads(export(finding)))

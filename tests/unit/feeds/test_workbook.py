@@ -183,7 +183,7 @@ class TestSummary:
         domains=["e.com"], started="2026-05-01T10:00:00Z", elapsed_s=200.0, sitemaps=17, urls=1037,
         rules={"loc-relative": 5, "status-404": 2}, severities={"error": 6, "warning": 1},
         replies={"ok": 900, "http-error": 66, "sampled-out": 3}, agents={"GPTBot": 5},
-        bad=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls",
+        bad=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls", limited_by="a.toml: ignore = loc",
         not_indexable=Share(1000, 1000, 100, 0.1, 0.1, 0.1), indexability={"ok": 900, "noindex": 100},
     )  # fmt: skip
 
@@ -204,6 +204,7 @@ class TestSummary:
                 "66 of 1,037 checked URLs failed or redirected; of all 2,000 probably 5.0 % to 8.0 %",
             ],
             ["Ended early", "yes", "it reached max_urls"],
+            ["Limited by", "a.toml: ignore = loc", "a configuration file leaves something out"],
             ["error", 6],
             ["info", 0],
             ["answered with an HTTP error", 66],
@@ -255,7 +256,9 @@ def test_no_text_becomes_a_formula_or_another_link(text: str) -> None:
         FindingRecord(text, "error", text, text, url=text, value=text),
         SitemapRecord(sitemap=text, error=text),
         RobotsRecord(text),
-        SummaryRecord(domains=[text], rules={text: 1}, agents={text: 1}, partial=text, skipped={text: 1}),
+        SummaryRecord(
+            domains=[text], rules={text: 1}, agents={text: 1}, partial=text, limited_by=text, skipped={text: 1}
+        ),
     )
     for name, xml in parts(data):
         assert not re.search(r"<f[ >]|<hyperlink", xml), name

@@ -77,6 +77,13 @@ def test_sections_left_out_for_want_of_time_say_so() -> None:
         assert "Not computed" in tree.get_element_by_id(section).text_content(), section
 
 
+def test_page_says_what_a_file_leaves_out() -> None:
+    report = reports.typical()
+    report.summary.limited_by = "pyproject.toml: select = none"
+    text = parsed(page(report)).get_element_by_id("health").text_content()
+    assert "Limited by pyproject.toml: select = none." in text
+
+
 def test_page_says_what_a_partial_crawl_is() -> None:
     report = reports.typical()
     report.summary.partial = "max_time"
