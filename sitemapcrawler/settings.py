@@ -4,7 +4,6 @@ from sitemapcrawler import __version__
 
 BOT_NAME = "sitemapcrawler"
 SPIDER_MODULES = ["sitemapcrawler.spiders"]
-NEWSPIDER_MODULE = "sitemapcrawler.spiders"
 COMMANDS_MODULE = "sitemapcrawler.commands"
 
 # Identity and politeness.

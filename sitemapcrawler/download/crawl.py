@@ -16,6 +16,7 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
+from sitemapcrawler import urls
 from sitemapcrawler.items import ENDED, FINISHED
 from sitemapcrawler.urls import Authority
 
@@ -55,12 +56,16 @@ class OfCrawler:
         return found
 
 
+NAMED_URLS = "SITEMAP_NAMED_URLS"
+"""Setting in which commands for a single URL pass it on."""
+
+
 class Named(OfCrawler):
-    """What the user named in the arguments; for spiders without our arguments, nothing."""
+    """What the user named in the arguments, or as the URL of a command; for other spiders, nothing."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.authorities: set[Authority] = set()
+        self.authorities = {*filter(None, map(urls.authority, crawler.settings.getlist(NAMED_URLS)))}
         """Hosts and ports that may have private addresses."""
         self.own: set[Authority] = set()
         """Those of `authorities` that credentials are sent to."""

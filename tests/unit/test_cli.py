@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import os
 import pkgutil
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler import __version__, cli, commands
+from sitemapcrawler.commands import bench
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,11 +21,17 @@ def settings_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "set.by.nobody")
 
 
-def run(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+ADAPTED = {"bench", "fetch", "parse", "shell", "view"}
+"""Scrapy's commands that work in another way here."""
+
+
+def run(
+    folder: Path, *arguments: str, module: str = "sitemapcrawler.cli", **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run the console script in a folder, as its entry point does."""
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
-        [sys.executable, "-m", "sitemapcrawler.cli", *arguments],
+        [sys.executable, "-m", module, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path, **variables},
         capture_output=True,
@@ -117,7 +125,44 @@ def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: py
 
 def test_every_command_of_ours_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    assert modules == {*cli.COMMANDS, "fetching", "running", "targets"}
+    assert modules == {*cli.COMMANDS, *ADAPTED, "fetching", "running", "single", "targets"}
+
+
+def test_module_of_the_package_runs_the_console_script(tmp_path: Path) -> None:
+    done = run(tmp_path, "--version", module="sitemapcrawler")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"sitemapcrawler {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["parse", "--spider=sitemap", "http://127.0.0.1:1/"], "--spider sitemap: it audits sitemaps and parses no"),
+        (["fetch", "--spider", "sitemap", "http://127.0.0.1:1/"], "to read one: inspect http://127.0.0.1:1/"),
+        (["shell", "--spider", "nosuch"], "--spider 'nosuch': no such spider; accepted: sitemap"),
+        (["parse", "http://127.0.0.1:1/"], "parse: no spider of this project is for http://127.0.0.1:1/; to read a"),
+    ],
+)
+def test_spider_that_cannot_parse_a_page_is_one_line(tmp_path: Path, arguments: list[str], line: str) -> None:
+    done = run(tmp_path, *arguments)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert line in done.stderr
+
+
+def test_generated_spider_is_written_to_the_working_directory(tmp_path: Path) -> None:
+    done = run(tmp_path, "genspider", "shop", "example.com")
+    assert (done.returncode, [path.name for path in tmp_path.iterdir()]) == (0, ["shop.py"]), done.stderr
+
+
+def test_benchmark_has_the_settings_of_scrapy_and_opens_no_port() -> None:
+    settings = cli.project_settings()
+    command = bench.Command()
+    command.settings = settings
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    command.process_options([], parser.parse_args([]))
+    assert (settings["DOWNLOAD_HANDLERS"], settings["EXTENSIONS"], settings["DOWNLOAD_DELAY"]) == ({}, {}, 0)
+    assert (settings["REMOTE_CONTROL_ENABLED"], settings["TELNETCONSOLE_ENABLED"]) == (False, False)
+    assert settings["CLOSESPIDER_TIMEOUT"] == 10
 
 
 def test_arguments_default_to_those_of_the_process(

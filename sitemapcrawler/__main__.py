@@ -1,0 +1,5 @@
+"""`python -m sitemapcrawler`: the console script."""
+
+from sitemapcrawler.cli import main
+
+main()

@@ -1,0 +1,27 @@
+"""`scrapy parse`: Scrapy's command for spiders of the user's own, which may request its URL at any address."""
+
+from __future__ import annotations
+
+import argparse
+
+from scrapy import Request
+from scrapy.commands import parse
+from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.spider import spidercls_for_request
+
+from sitemapcrawler.commands.running import refuse
+from sitemapcrawler.commands.single import name_url
+from sitemapcrawler.urls.display import inert
+
+
+class Command(parse.Command):
+    """Scrapy's command."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check that a spider can parse the URL, and name the URL."""
+        assert self.settings is not None
+        super().process_options(args, opts)
+        name_url(self.settings, args, opts)
+        for url in args[:1] if opts.spider is None else ():
+            if spidercls_for_request(get_spider_loader(self.settings), Request(url)) is None:
+                refuse(f"parse: no spider of this project is for {inert(url)}; to read a sitemap: inspect {inert(url)}")
