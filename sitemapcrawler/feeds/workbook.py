@@ -481,7 +481,7 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
     else:
         yield "Ended early", "no"
     if summary.limited_by:
-        yield "Limited by", summary.limited_by, None, "a configuration file leaves something out"
+        yield "Limited by", summary.limited_by, None, "a file of options leaves something out"
     if summary.only:
         yield "Listed URLs", summary.only, None, "URLs that have not changed since the baseline are left out"
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
@@ -19,7 +20,7 @@ from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.reader.dates import iso
-from sitemapcrawler.urls.display import counted, percent
+from sitemapcrawler.urls.display import counted, inert, percent
 
 LIMITED_BY = "SITEMAP_LIMITED_BY"
 """Setting in which commands pass what a configuration file switches off."""
@@ -34,7 +35,7 @@ class SummaryPipeline(CrawlPipeline):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._stats = crawler.stats
-        self._limited_by: str | None = crawler.settings.get(LIMITED_BY)
+        self._limited_by = limits_of(crawler.settings)
         self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 
@@ -156,6 +157,13 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.inc_value("sitemap/files_read")
         if record.error is not None:
             self._stats.inc_value("sitemap/problems")
+
+
+def limits_of(settings: BaseSettings) -> str | None:
+    """What a configuration file switches off, and the allowlist, whose findings are not counted; None if nothing."""
+    allowlist = settings.get("SITEMAP_ALLOW")
+    limits = [settings.get(LIMITED_BY), allowlist and f"{inert(allowlist)}: accepted findings"]
+    return "; ".join(filter(None, limits)) or None
 
 
 def peak_mb() -> float:

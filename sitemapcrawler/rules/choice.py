@@ -148,6 +148,8 @@ def parse(text: str, rules: Collection[Rule]) -> tuple[Allowance, ...]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"no TOML: {error}") from None
+    except RecursionError:
+        raise ValueError("no TOML: it nests too deeply") from None
     entries = document.pop(TABLE, [])
     if document or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"accepted: tables [[{TABLE}]] with {', '.join(TEXTS)} and perhaps until")

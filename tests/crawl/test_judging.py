@@ -58,6 +58,7 @@ def test_severities_and_the_allowlist(site: SiteServer, tmp_path: Path) -> None:
     done = crawl(tmp_path, settings=settings, domain=site.url(), select="loc-relative,xml-unknown-element")
     assert done.summary["rules"] == {"allow-expired": 1, "loc-relative": PAGES}
     assert done.summary["severities"] == {"info": PAGES, "warning": 1}
+    assert done.summary["limited_by"] == "allow.toml: accepted findings"
     assert "issues" not in done.of_type("sitemap")[0]
     expired = done.records[-2]
     assert (expired["rule"], "sitemap" in expired) == ("allow-expired", False)

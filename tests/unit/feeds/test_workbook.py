@@ -204,7 +204,7 @@ class TestSummary:
                 "66 of 1,037 checked URLs failed or redirected; of all 2,000 probably 5.0 % to 8.0 %",
             ],
             ["Ended early", "yes", "it reached max_urls"],
-            ["Limited by", "a.toml: ignore = loc", "a configuration file leaves something out"],
+            ["Limited by", "a.toml: ignore = loc", "a file of options leaves something out"],
             ["error", 6],
             ["info", 0],
             ["answered with an HTTP error", 66],

@@ -115,6 +115,7 @@ def test_a_family_is_allowed_on_its_last_day() -> None:
     ("text", "words"),
     [
         ("[[allow]", "no TOML"),
+        ("a = " + "[" * 100_000, "no TOML: it nests too deeply"),
         ("[allow]\nrule = 'loc'", "accepted: tables [[allow]]"),
         ("allow = ['loc']", "accepted: tables [[allow]]"),
         ("other = 1", "accepted: tables [[allow]]"),
