@@ -572,8 +572,7 @@ class SummaryRecord:
     only: str | None = None
     """`changes` where url records that have not changed since the baseline were left out; null otherwise."""
     limited_by: str | None = None
-    """What a configuration file or an allowlist leaves out of the audit, such as `pyproject.toml: select = none`; null if
-    nothing."""
+    """What a file of options or an allowlist leaves out, such as `pyproject.toml: select = none`; null if nothing."""
     partial: str | None = None
     """Why the crawl ended early; null when it reached its end."""
 

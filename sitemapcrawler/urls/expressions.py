@@ -21,6 +21,9 @@ except ImportError:
 
 SYNTAX = "a regular expression in RE2 syntax, which has no lookahead and no back references"
 """Accepted values, for messages. Source: https://github.com/google/re2/wiki/Syntax"""
+MAX_MEMORY = 2**19
+"""Memory of an expression in bytes, which also bounds its time: 20,000 instructions of RE2 take at most 0.2 s for a URL
+of 2,000 characters. A list of 400 paths has 12,000."""
 _OPEN_REPEAT = re.compile(r"\{,\d+\}")
 """A repetition of Python that RE2 reads as text."""
 Search = Callable[[str], bool]
@@ -57,6 +60,7 @@ class Expression:
 
 def _of_re2(re2: ModuleType, pattern: str) -> Search:
     options = re2.Options()
+    options.max_mem = MAX_MEMORY
     options.log_errors = False
     try:
         search = re2.compile(_bytes(pattern), options).search

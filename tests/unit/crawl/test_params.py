@@ -254,6 +254,7 @@ def test_expression_that_python_code_has_compiled_is_searched_by_python() -> Non
         ("*", "RE2: no argument for repetition operator: *"),
         ("(" * 5000, "RE2: missing ): "),
         (f"(?P<a>)(?P={'b' * 500})", "RE2: invalid perl operator: (?P"),
+        (".{1000}" * 6, "RE2: pattern too large"),
         ("a(?=b)", "RE2: invalid perl operator: (?=; accepted: a regular expression in RE2 syntax"),
         (r"(a)\1", r"RE2: invalid escape sequence: \1; accepted: a regular expression in RE2 syntax"),
     ],
