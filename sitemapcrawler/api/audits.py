@@ -88,7 +88,8 @@ def audit(
     `target` is a site (`example.com`), a URL or a path. `out` is a folder to write to, with all files of the command;
     without it, the files are temporary and last as long as the result or one of its tables. `arguments` are those of a
     crawl, such as `verify="head"` (default: `get`, which requests every listed page), `sample=500` or `max_urls=9_000`;
-    values are text, numbers, True or False, dates, and lists of text. `settings` are settings of the crawl.
+    values are text, numbers, True or False, dates, lists of text, and regular expressions (RE2). `settings` are those
+    of the crawl.
 
         audit = sitemapcrawler.audit("https://example.com", verify="head")
         print(audit.verdict, audit.summary.severities)

@@ -243,9 +243,9 @@ class SitemapSpider(ArgumentSpider):
             def parse_page(self, response, entry):
                 yield {"url": response.url, "title": response.css("title::text").get(), "lastmod": entry.lastmod_at}
 
-    Arguments, each also an attribute (a string, number, date or list of strings): `domain`, `sitemap`, `probe`,
-    `include`, `exclude`, `follow`, `since`, `max_urls`, `max_sitemaps`, `max_depth`, `max_time`. A subclass may have
-    others. An invalid argument raises ArgumentError before the crawl starts and logs one line.
+    Arguments, each also an attribute (a string, number, date, list of strings or compiled expression): `domain`,
+    `sitemap`, `probe`, `include`, `exclude`, `follow`, `since`, `max_urls`, `max_sitemaps`, `max_depth`, `max_time`. A
+    subclass may have others. An invalid argument raises ArgumentError before the crawl starts and logs one line.
 
     Each listed URL is requested once (Scrapy's duplicate filter). Reading pauses while SITEMAP_PAGES_WAITING requests
     wait. With JOBDIR, a stopped crawl can be resumed: pages already crawled are not requested again, and `max_urls`
