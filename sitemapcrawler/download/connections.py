@@ -27,6 +27,7 @@ from twisted.internet.interfaces import (
     IReactorTime,
     IStreamClientEndpoint,
 )
+from twisted.web._newclient import HTTPClientParser
 from twisted.web.client import URI, Agent, HTTPConnectionPool
 from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
 from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
@@ -35,37 +36,58 @@ from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden, Ch
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.resolver import Choose, ChoosyResolver, TwistedObject
 from sitemapcrawler.download.slots import TOO_MUCH, too_much
+from sitemapcrawler.replies.kinds import cause_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 # Private API, identical in Scrapy 2.18 and 2.19, and the only way to choose a request's endpoint and body buffer. If
-# the agent breaks, no connection is made; if the buffer breaks, bodies take more memory, but none is lost.
+# the agent breaks, no connection is made; if the buffer breaks, bodies take more memory, but none is lost. Twisted's
+# parser is private too; if it breaks, headers of more than 16 KiB a line are not read.
 
 
-MAX_HEAD = 256 * 2**10  # bytes; the limit of browsers
-TOO_LONG = f"more than {MAX_HEAD} bytes of headers"
-_IN_HEAD = ("STATUS", "HEADER")
+MAX_HEAD = 256 * 2**10
+"""Bytes of the status line and headers of one response, interim ones (103) included; the limit of Chrome."""
+
+
+class HeadTooLong(Exception):
+    """A response has more than `MAX_HEAD` bytes of headers. Not retried: the next one has as many."""
+
+    def __init__(self) -> None:
+        super().__init__(f"more than {MAX_HEAD:,} bytes of response headers")
+
+
+class LimitedParser(HTTPClientParser):
+    """Reads a response with at most `MAX_HEAD` bytes of headers, and raises HeadTooLong beyond. Twisted's own parser
+    closes the connection at a line of more than 16 KiB, without a reason."""
+
+    MAX_LENGTH = MAX_HEAD
+    """Bytes that the next line may have."""
+
+    def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
+        self.MAX_LENGTH -= len(line) + len(self.delimiter)
+        super().lineReceived(line)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+
+    def lineLengthExceeded(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
+        raise HeadTooLong
 
 
 def limited(protocol: TwistedObject) -> TwistedObject:
-    """Make an HTTP11ClientProtocol abort its connection if the head of a response exceeds `MAX_HEAD` bytes."""
-    receive = protocol.dataReceived
-    running, taken = None, 0
+    """Make an HTTP11ClientProtocol parse responses with `LimitedParser`, and abort its connection after HeadTooLong."""
+    send = protocol.request
 
-    def data_received(data: bytes) -> None:
-        nonlocal running, taken
-        # Private, unchanged since Twisted 10: each response has its own parser with a state.
-        parser = getattr(protocol, "_parser", None)
-        if parser is not running:
-            running, taken = parser, 0
-        taken += len(data) if getattr(parser, "state", None) in _IN_HEAD else 0
-        if taken > MAX_HEAD:
+    def request(asked: object) -> object:
+        answered = send(asked)
+        if protocol._parser is not None:  # None if the connection cannot send it
+            protocol._parser.__class__ = LimitedParser
+        return answered.addErrback(abort)
+
+    def abort(failure: TwistedObject) -> object:
+        if isinstance(cause_of(failure.value), HeadTooLong):
             protocol.transport.abortConnection()
-        else:
-            receive(data)
+        return failure
 
-    protocol.dataReceived = data_received
+    protocol.request = request
     return protocol
 
 
@@ -87,7 +109,8 @@ def max_idle() -> int:
 
 
 class BoundedPool(HTTPConnectionPool):
-    """Connection pool with a limit on idle connections, which evicts the oldest and times responses."""
+    """Connection pool with a limit on idle connections, which evicts the oldest. Times responses and limits their
+    headers."""
 
     def __init__(self, reactor: object) -> None:
         super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has no types for it
@@ -107,7 +130,7 @@ class BoundedPool(HTTPConnectionPool):
         return len(self._timeouts)
 
     def _newConnection(self, key: object, endpoint: TwistedObject) -> TwistedObject:  # noqa: N802 - Twisted's name
-        return super()._newConnection(key, endpoint).addCallback(timed)
+        return super()._newConnection(key, endpoint).addCallback(timed).addCallback(limited)
 
     def _putConnection(self, key: object, connection: object) -> None:  # noqa: N802 - Twisted's name
         super()._putConnection(key, connection)  # type: ignore[no-untyped-call]  # as above
@@ -167,8 +190,7 @@ class LazyEndpoint:
         self._make = make
 
     def connect(self, protocol_factory: object) -> object:
-        """Connect, and limit the size of response heads."""
-        return self._make().connect(protocol_factory).addCallback(limited)
+        return self._make().connect(protocol_factory)
 
 
 class Turnstile:

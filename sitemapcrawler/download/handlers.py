@@ -26,10 +26,11 @@ from w3lib.url import file_uri_to_path
 
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, installed_reactor
+from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, HeadTooLong, installed_reactor
 from sitemapcrawler.download.crawl import Ending, Named
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
 from sitemapcrawler.download.slots import Departures, Gate, HostPauses
+from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls import as_sent
 
 STATUSES = range(100, 1000)
@@ -56,7 +57,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     - After the signal `stopping`, downloads fail with DownloadCancelledError.
     - A `Body` in the request meta receives the body; the response has none.
     - Requests with STRICT_KEY in their meta use separate connections, to hosts with valid certificates only.
-    - The number of idle connections is limited.
+    - The number of idle connections is limited, and so is the size of response headers.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -75,7 +76,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._strict_pool = BoundedPool.like(self._pool)
 
     async def download_request(self, request: Request) -> Response:
-        """Download; raises AddressForbidden and DownloadCancelledError besides the errors of Scrapy's handler."""
+        """Download; raises AddressForbidden, DownloadCancelledError and HeadTooLong besides the errors of Scrapy's
+        handler."""
         for tell in self._departures.listeners:
             tell(request)
         while True:
@@ -94,6 +96,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
                 with self._ending.running(request, download.cancel):
                     return _checked(await maybe_deferred_to_future(download))
         except Exception as failure:
+            if isinstance(cause := cause_of(failure), HeadTooLong):
+                raise cause from None
             if agent.refusal is not None and not isinstance(failure, (AddressForbidden, DownloadCancelledError)):
                 raise agent.refusal from failure
             raise

@@ -92,6 +92,7 @@ GOOD: dict[str, Case] = {
     "/feed": Case(rss(*TWO), facts={"format": "rss"}),
     "/utf-16.xml": Case(FULL.decode().replace("UTF-8", "UTF-16").encode("utf-16"), facts={"format": "xml-urlset"}),
     "/chunked.xml": Case(garbage(chunked(FULL[:99], FULL[99:]))),
+    "/long-header.xml": Case(Reply(FULL, headers={"Set-Cookie": "a=" + 200_000 * "b"})),
     "/until-closed.xml": Case(garbage(b"HTTP/1.1 200 OK\r\n\r\n" + FULL)),
     "/http-1.0.xml": Case(garbage(b"HTTP/1.0 200 OK\r\n\r\n" + FULL)),
     "/long-url.xml": Case(urlset(LONG_URL), pages=1),
@@ -149,6 +150,9 @@ FAILED: dict[str, Case] = {
     "/silent.xml": Case(stalled(), "failed", None, 0, "time"),
     "/reset.xml": Case(reset(), "failed", None, 0, "."),
     "/closed.xml": Case(garbage(b""), "failed", None, 0, "."),
+    "/too-long-header.xml": Case(
+        Reply(FULL, headers={"Set-Cookie": "a=" + 300_000 * "b"}), "failed", None, 0, "^more than 262,144 bytes of"
+    ),
     "/no-http.xml": Case(garbage(b"220 ftp.example ready\r\n"), "failed", None, 0, "."),
     "/bad-status.xml": Case(garbage(b"HTTP/1.1 abc\r\n\r\n"), "failed", None, 0, "."),
     "/bad-length.xml": Case(garbage(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n" + FULL), "failed", None, 0, "."),
@@ -232,6 +236,7 @@ def test_only_what_could_be_sent_again_is_asked_for_again(visit: Visit) -> None:
     assert visit.site.paths.count("/404.xml") == 1
     assert visit.site.paths.count("/500.xml") == 2
     assert visit.site.paths.count("/cut.xml") == 1
+    assert visit.site.paths.count("/too-long-header.xml") == 1
 
 
 def test_requests_accept_gzip_only(visit: Visit) -> None:

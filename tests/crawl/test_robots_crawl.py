@@ -74,6 +74,8 @@ MEANINGS: dict[str, tuple[Route, str, str]] = {
     "HTML": (page(), "parsed", "ok"),
     "JSON": ('{"error": "not found"}', "parsed", "ok"),
     "endless": (endless(DENIED.encode(), b"# more\n" * 10_000), "parsed", "blocked"),
+    "long header": (Reply(DENIED, headers={"Set-Cookie": "a=" + 200_000 * "b"}), "parsed", "blocked"),
+    "too long header": (Reply(OPEN, headers={"Set-Cookie": "a=" + 300_000 * "b"}), "unreachable", "failed"),
     "100,000 rules": (DENIED + "Disallow: /a/*/b\n" * 100_000, "parsed", "blocked"),
     "rules beyond 500 KiB": ("# nothing\n" * 60_000 + DENIED, "parsed", "ok"),
     "empty": ("", "parsed", "ok"),

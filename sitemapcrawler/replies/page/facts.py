@@ -120,7 +120,7 @@ def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader
     so that nothing counts as missing.
     """
     said = tuple(chain.from_iterable(denials(value, Place.HEADER) for value in headers.get("x-robots-tag", ())))
-    linked = tuple(header_canonicals(headers.get("link", ()), url))
+    linked = tuple(islice(header_canonicals(headers.get("link", ()), url), MAX_CANONICALS))
     moved = next(filter(None, (refresh(value, url) for value in headers.get("refresh", ()))), None)
     if head is None:
         return PageFacts(url, True, denials=said, canonicals=linked, refresh=moved)

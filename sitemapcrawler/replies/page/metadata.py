@@ -102,7 +102,8 @@ def directives(written: str, agent: str = "", prefixed: bool = False) -> list[Di
     return found
 
 
-MAX_HEADER_LINKS = 500  # of one response; some preload a hundred styles and scripts
+MAX_HEADER_LINKS = 10_000
+"""Links read of one response; some preload hundreds of styles and scripts before they name the canonical."""
 # Possessive, and no "<" inside a target, so that matching stays fast for any header.
 _HEADER_LINK = re.compile(r'<([^<>]*+)>((?:[^",<]++|"(?:[^"\\]++|\\.)*+")*+)', re.DOTALL)
 _PARAMETER = re.compile(r';\s*+([^\s=;,"]++)\s*+(?:=\s*+("(?:[^"\\]++|\\.)*+"|[^;,"\s]*+))?+', re.DOTALL)

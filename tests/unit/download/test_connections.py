@@ -20,7 +20,10 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.protocol import Factory
 from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
+from twisted.web._newclient import HTTP11ClientProtocol
+from twisted.web._newclient import Request as TwistedRequest
 from twisted.web.client import URI
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
@@ -36,6 +39,7 @@ from sitemapcrawler.download.connections import (
     BoundedPool,
     GuardedAgent,
     GuardedReactor,
+    HeadTooLong,
     Stopwatch,
     Turnstile,
     host_and_port,
@@ -48,6 +52,7 @@ from sitemapcrawler.download.connections import (
 )
 from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
+from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls import Authority
 
 
@@ -354,58 +359,90 @@ def test_busy_process_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
             assert response.sitemap_response_time < BUSY_S / 2
 
 
-PART = b"x" * (MAX_HEAD // 4)
+OK, END = b"HTTP/1.1 200 OK\r\n", b"\r\n"
+INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * 100_000 + 2 * END
+CHUNK = 60_000
+"""Bytes that arrive at once."""
 
 
-class HeadConnection:
-    """As much of Twisted's protocol as is looked at."""
+class Exchanged:
+    """A request on a connection to a server, and the answer to it."""
 
-    def __init__(self) -> None:
-        self._parser: Any = SimpleNamespace(state="STATUS")
-        self.received = 0
-        self.aborted = False
-        self.transport = SimpleNamespace(abortConnection=self._abort)
-        self.dataReceived = self._receive
+    def __init__(self, *sent: bytes) -> None:
+        self.transport = StringTransport()
+        self._protocol = limited(HTTP11ClientProtocol(lambda _: None))
+        self._protocol.makeConnection(self.transport)
+        for data in sent:
+            self.answer: Deferred[Any] = self._request()
+            for at in range(0, len(data), CHUNK):
+                self._protocol.dataReceived(data[at : at + CHUNK])
 
-    def _receive(self, data: bytes) -> None:
-        self.received += len(data)
+    def _request(self) -> Deferred[Any]:
+        wanted = TwistedRequest(b"GET", b"/", Headers({b"Host": [b"example.com"]}), None, persistent=True)
+        answer: Deferred[Any] = self._protocol.request(wanted)
+        return answer
 
-    def _abort(self) -> None:
-        self.aborted = True
+    @property
+    def failure(self) -> BaseException:
+        """Why there is no answer, which ends the connection."""
+        failed: list[Failure] = []
+        self.answer.addErrback(failed.append)
+        assert self.transport.disconnected
+        return cause_of(failed[0].value)
 
-    def answer(self, state: str) -> None:
-        """Begin another answer."""
-        self._parser = SimpleNamespace(state=state)
-
-
-@pytest.fixture
-def connection() -> HeadConnection:
-    made: HeadConnection = limited(HeadConnection())
-    return made
-
-
-@pytest.mark.parametrize("state", ["STATUS", "HEADER"])
-def test_head_that_does_not_end_is_cut(connection: HeadConnection, state: str) -> None:
-    connection.answer(state)
-    for _ in range(4):
-        connection.dataReceived(PART)
-    assert not connection.aborted
-    connection.dataReceived(b"x")
-    assert (connection.aborted, connection.received) == (True, MAX_HEAD)
+    @property
+    def response(self) -> Any:
+        answers: list[Any] = []
+        self.answer.addCallback(answers.append)
+        assert not self.transport.disconnected
+        return answers[0]
 
 
-def test_body_is_not_counted(connection: HeadConnection) -> None:
-    connection.answer("BODY")
-    for _ in range(40):
-        connection.dataReceived(PART)
-    assert not connection.aborted
+def head(length: int, *lines: bytes) -> bytes:
+    """The head of an answer without content, so many bytes long, with one long header."""
+    around = b"".join([OK, *(line + END for line in lines), b"Content-Length: 0\r\nX: ", 2 * END])
+    return around[: -2 * len(END)] + b"x" * (length - len(around)) + 2 * END
 
 
-def test_each_answer_of_a_connection_is_counted_anew(connection: HeadConnection) -> None:
-    for _ in range(40):
-        connection.answer("STATUS")
-        connection.dataReceived(PART)
-    assert (connection.aborted, connection.received) == (False, 40 * len(PART))
+@pytest.mark.parametrize(
+    "name", ["Content-Security-Policy", "Set-Cookie", "Link", "Location"], ids=lambda name: name.lower()
+)
+def test_long_header_is_read(name: str) -> None:
+    value = b"x" * 200_000
+    response = Exchanged(OK + b"%b: %b\r\nContent-Length: 0\r\n\r\n" % (name.encode(), value)).response
+    assert response.headers.getRawHeaders(name) == [value.decode()]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([head(MAX_HEAD)], id="line"),
+        pytest.param([head(MAX_HEAD, *[b"A: b"] * 30_000)], id="lines"),
+        pytest.param([head(MAX_HEAD).replace(END, b"\n")], id="line-feeds"),
+        pytest.param([OK + b"Content-Length: 900000\r\n\r\n" + b"x" * 900_000, head(MAX_HEAD)], id="behind-a-body"),
+        pytest.param([head(MAX_HEAD)] * 3, id="each-of-several"),
+        pytest.param([INTERIM + head(MAX_HEAD - len(INTERIM))], id="interim"),
+    ],
+)
+def test_head_of_the_limit_is_read(answers: list[bytes]) -> None:
+    assert Exchanged(*answers).response.code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(head(MAX_HEAD + 2), id="line"),
+        pytest.param(head(MAX_HEAD + 2, *[b"A: b"] * 30_000), id="lines"),
+        pytest.param(OK + b"A: b\r\n" * MAX_HEAD, id="endless-lines"),
+        pytest.param(OK + b"A: " + b"x" * (MAX_HEAD + CHUNK), id="endless-line"),
+        pytest.param(b"HTTP/1.1 200 " + b"x" * (MAX_HEAD + CHUNK), id="endless-status"),
+        pytest.param(3 * INTERIM, id="interim"),
+    ],
+)
+def test_longer_head_ends_the_connection_and_says_so(sent: bytes) -> None:
+    failure = Exchanged(sent).failure
+    assert isinstance(failure, HeadTooLong)
+    assert str(failure) == "more than 262,144 bytes of response headers"
 
 
 class Connection:
