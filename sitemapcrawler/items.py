@@ -57,7 +57,7 @@ class ReplyRecord:
     """Response time: milliseconds from each request on the wire to the first byte of its answer, summed over redirects,
     answered retries and GET after HEAD. Name look-up, connection, TLS handshake and waiting in the crawl excluded."""
     content_type: str | None = None
-    """Content-Type header as sent."""
+    """Content-Type header as sent; several ones joined by commas."""
     last_modified: str | None = None
     """Last-Modified header as sent."""
     etag: str | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from tempfile import SpooledTemporaryFile, TemporaryFile
@@ -27,6 +27,7 @@ from sitemapcrawler.replies.page import (
     LinkReader,
     PageFacts,
     is_html,
+    joined,
     page_of,
 )
 from sitemapcrawler.replies.page import Headers as PlainHeaders
@@ -255,7 +256,7 @@ class PageHead:
         return page_of(head, headers, response.url, self._links)
 
     def _new_reader(self, headers: Headers) -> HeadReader | None:
-        kind, encoding = (_text(headers.get(name)) for name in ("Content-Type", "Content-Encoding"))
+        kind, encoding = (_text(headers.getlist(name)) for name in ("Content-Type", "Content-Encoding"))
         self._links = LinkReader() if self._reads_links else None
         limit = HEAD_LIMIT if self._links is None else PAGE_LIMIT
         return HeadReader(kind, encoding, SAMPLE, self._links, limit) if self._wanted and is_html(kind) else None
@@ -264,5 +265,5 @@ class PageHead:
         return self._left is None or self._left > DRAIN_BYTES
 
 
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode("latin-1")
+def _text(values: Sequence[bytes]) -> str | None:
+    return joined([value.decode("latin-1") for value in values])

@@ -29,7 +29,7 @@ from sitemapcrawler.replies.kinds import (
     ReplyKind,
     Unchecked,
 )
-from sitemapcrawler.replies.page import Headers, PageFacts
+from sitemapcrawler.replies.page import Headers, PageFacts, joined
 from sitemapcrawler.urls.display import masked_url
 
 MAX_EXCERPT = 200  # characters of a value in a message
@@ -197,13 +197,12 @@ class Chase:
         }
 
     def _answer(self, status: int, headers: Headers) -> Fields:
-        names = ("content-type", "last-modified", "etag")
-        content_type, last_modified, etag = (next(iter(headers.get(name, ())), None) for name in names)
+        last_modified, etag = (next(iter(headers.get(name, ())), None) for name in ("last-modified", "etag"))
         return {
             **self._trail(),
             "status": status,
             "final_url": self._url,
-            "content_type": content_type,
+            "content_type": joined(headers.get("content-type", ())),
             "last_modified": last_modified,
             "etag": etag,
         }

@@ -61,7 +61,7 @@ class Answer(Trail):
     final_url: str
     """URL of the last response."""
     content_type: str | None = None
-    """Content-Type header as sent."""
+    """Content-Type header as sent; several ones joined by commas."""
     last_modified: str | None = None
     """Last-Modified header as sent."""
     etag: str | None = None

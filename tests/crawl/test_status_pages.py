@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.crawl.documents import packed
-from tests.crawl.site_server import Exchange, Reply, Route, moved
-from tests.crawl.verified import PATIENT, SITEMAP, Verified, html, verifying
+from tests.crawl.site_server import Exchange, Reply, Route, garbage, moved
+from tests.crawl.verified import PATIENT, SITEMAP, WORDS, Verified, html, verifying
 
 HUGE = 40 * 2**20
 """Bytes of a body that nobody needs in full."""
@@ -39,6 +39,15 @@ def canonical(href: str) -> str:
 
 
 HEAD = f"<html><head><title>Large</title>{canonical('/large-canonical')}</head><body>".encode()
+NOT_INDEXED = f"<!doctype html><title>x</title>{meta('robots', 'noindex')}{canonical('/other')}<p>{WORDS}".encode()
+ODD_TYPES = {
+    "blank": "text/html charset=utf-8",
+    "comma": "text/html,charset=utf-8",
+    "joined": "text/html, text/html; charset=utf-8",
+    "word": "html",
+    "any": "*/*",
+}
+"""Content-Types that browsers ignore or read otherwise than written."""
 PAGES: dict[str, Route] = {
     "/plain": html(),
     "/noindex": html(meta("robots", "noindex, nofollow")),
@@ -64,6 +73,13 @@ PAGES: dict[str, Route] = {
     ),
     "/xhtml": Reply(HEAD, headers={"Content-Type": "application/xhtml+xml"}),
     "/text": Reply(HEAD, headers={"Content-Type": "text/plain"}),
+    **{f"/type-{name}": Reply(NOT_INDEXED, headers={"Content-Type": value}) for name, value in ODD_TYPES.items()},
+    "/type-twice": garbage(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n"
+        + NOT_INDEXED
+    ),
+    "/type-of-data": Reply(b'{"a": 1}', headers={"Content-Type": "json"}),
+    "/type-missing": Reply(b"%PDF-1.7"),
     "/large": large("text/html", HEAD),
     "/large-head": large("text/html", b"<html><head><title>Large</title>"),
     "/pdf": large("application/pdf"),
@@ -94,14 +110,25 @@ def test_site_that_knows_what_it_has_is_asked_for_one_witness(visit: Verified) -
     assert visit.asked("/") == []
 
 
-NOINDEX = {"/noindex": True, "/none": True, "/header": True, "/moved": True, "/small-pdf": True}
+NOINDEX = {
+    **dict.fromkeys(["/noindex", "/none", "/header", "/moved", "/small-pdf", "/type-twice"], True),
+    **{f"/type-{name}": True for name in ODD_TYPES},
+}
+UNKNOWN = dict.fromkeys(["/type-of-data", "/type-missing"])
+"""It is not known that these are no pages."""
 INDEXED = dict.fromkeys(["/plain", "/follow", "/noindex-agent", "/header-agent", "/noindex-in-comment",
                          "/noindex-in-script", "/gzip", "/pdf", "/text", "/large", "/empty"], False)  # fmt: skip
 
 
-@pytest.mark.parametrize("path", NOINDEX | INDEXED)
+@pytest.mark.parametrize("path", NOINDEX | INDEXED | UNKNOWN)
 def test_noindex(visit: Verified, path: str) -> None:
-    assert visit.reply(path)["noindex"] is (NOINDEX | INDEXED)[path]
+    assert visit.reply(path).get("noindex") is (NOINDEX | INDEXED | UNKNOWN)[path]
+
+
+@pytest.mark.parametrize("path", UNKNOWN)
+def test_page_that_was_not_read_is_not_called_indexable(visit: Verified, path: str) -> None:
+    [record] = [record for record in visit.crawl.of_type("url") if record["loc"] == visit.url(path)]
+    assert (record.get("indexable"), record["indexability"]) == (None, "page not read")
 
 
 def test_agents_that_are_told_by_name(visit: Verified) -> None:
@@ -121,6 +148,7 @@ CANONICALS = {
     "/utf-16": "/\u00fc",
     "/xhtml": "/large-canonical",
     "/large": "/large-canonical",
+    **{f"/type-{name}": "/other" for name in (*ODD_TYPES, "twice")},
     "/plain": None,
     "/text": None,
     "/pdf": None,

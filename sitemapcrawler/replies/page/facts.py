@@ -9,8 +9,9 @@ from html import unescape
 from itertools import chain, islice
 
 from sitemapcrawler import urls
-from sitemapcrawler.replies.page.head import BLANK, SAMPLE, HeadReader, HtmlHead, Token, attributes, is_html
+from sitemapcrawler.replies.page.head import BLANK, SAMPLE, HeadReader, HtmlHead, Token, attributes
 from sitemapcrawler.replies.page.links import LinkReader, PageLinks, forbids_following
+from sitemapcrawler.replies.page.media_type import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,
     META_AGENTS,
@@ -59,7 +60,8 @@ class PageFacts:
     url: str
     """URL of the page, after redirects."""
     complete: bool = False
-    """True if the whole head was read, or if the page is not HTML. Only then is an absent value really missing."""
+    """True if the whole head was read, or if the Content-Type is that of another format. Only then is an absent value
+    really missing."""
     encoding: str | None = None
     """Python's name of the encoding; None if the page is not HTML."""
     title: str | None = None
@@ -105,7 +107,7 @@ class PageFacts:
 
 def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> PageFacts:
     """Return the facts of a downloaded page. `whole`: False if the body was cut."""
-    content_type = next(iter(headers.get("content-type", ())), None)
+    content_type = joined(headers.get("content-type", ()))
     if not is_html(content_type):
         return page_of(None, headers, url)
     reader = HeadReader(content_type, sample=SAMPLE)

@@ -24,9 +24,10 @@ from html.entities import html5
 from typing import NamedTuple, Protocol, cast
 
 from isal import isal_zlib
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
+from w3lib.encoding import html_body_declared_encoding
 
 from sitemapcrawler.reader.decode import ASCII, CHARACTER_SETS
+from sitemapcrawler.replies.page.media_type import MediaType, media_type
 
 BLANK = " \t\n\f\r"
 """White space of HTML. Other blank characters, such as NBSP, are text."""
@@ -174,7 +175,7 @@ BOMS = (
 WIDE = ("utf-16", "utf-32")
 
 
-def charset(start: bytes, content_type: str | None) -> tuple[str, int]:
+def charset(start: bytes, declared_type: MediaType | None) -> tuple[str, int]:
     """Return Python's name of a page's encoding, and the length of its byte order mark.
 
     `start`: the first `PRESCAN` bytes or more, or the whole page.
@@ -183,7 +184,7 @@ def charset(start: bytes, content_type: str | None) -> tuple[str, int]:
     for mark, name in BOMS:
         if start.startswith(mark):
             return name, len(mark)
-    said = _usable(http_content_type_encoding(content_type)) if content_type else None
+    said = _usable(declared_type.charset) if declared_type is not None else None
     if said is not None:
         return said, 0
     # w3lib searches further than the standard.
@@ -271,7 +272,6 @@ SAMPLE = 16 * 2**10
 """Characters of markup after the head, used to compare pages (see soft404)."""
 MAX_TAGS = 4_000
 """Tags kept of one head; 100 languages with a link each need far fewer."""
-HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 _ALLOWED = frozenset(
     ("html", "head", "title", "base", "basefont", "bgsound", "link", "meta", "noframes", "script", "style", "noscript",
@@ -279,6 +279,13 @@ _ALLOWED = frozenset(
 )  # fmt: skip
 _KEPT = frozenset(("html", "base", "link", "meta", "title"))
 _ENDS = frozenset(("/head", "body", "/body", "/html", "frameset"))
+_LIKE_HTML = re.compile(
+    rf"[{BLANK}]*+(?:<\?xml[^>]*+>[{BLANK}]*+)?+<(?:!--|(?:!doctype html|html|head|script|iframe|h1|div|font|table|a"
+    rf"|style|title|b|body|br|p)[{BLANK}>])",
+    re.IGNORECASE,
+)
+"""Start of a page without a valid Content-Type, an XML declaration before it included.
+Source: https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type"""
 _JSON_LD = re.compile(r"ld\+json", re.IGNORECASE)
 
 
@@ -295,7 +302,8 @@ class HtmlHead:
     broken_by: str | None = None
     """What ended the head early: an element name or `text`; None if it ended properly."""
     complete: bool = False
-    """True if the whole head was read; False if a limit, a broken connection or damage cut it."""
+    """True if the whole head was read; False if a limit, a broken connection or damage cut it, or if it may not be HTML
+    at all."""
     sample: str = ""
     """Markup after the head, at most `SAMPLE` characters."""
     sampled: bool = False
@@ -312,16 +320,12 @@ class Listener(Protocol):
         ...
 
 
-def is_html(content_type: str | None) -> bool:
-    """Return whether a body with this Content-Type is read as HTML; also without one."""
-    return not content_type or content_type.partition(";")[0].strip().lower() in HTML_TYPES
-
-
 class HeadReader:
     """Reads the head of one page from its body, in chunks of any size.
 
     `content_type` and `content_encoding`: the headers. `sample`: characters wanted after the head. `listener`: is given
-    the text of the whole page, up to `limit` bytes.
+    the text of the whole page, up to `limit` bytes. Without a valid type, only a page that begins like HTML is
+    `complete`.
     """
 
     def __init__(
@@ -334,7 +338,8 @@ class HeadReader:
     ) -> None:
         self._listener = listener
         self._limit = limit
-        self._content_type = content_type
+        self._type = media_type(content_type)
+        self._is_html = self._type is not None
         self._wanted = min(sample, SAMPLE)
         self._inflater = Inflater(content_encoding)
         self._start: bytes | None = b""
@@ -369,16 +374,18 @@ class HeadReader:
             self._begin(self._start)
         head = self._head
         cut = not whole or not self._inflater.readable or self._taken >= self._limit
-        head.complete = len(head.tags) < MAX_TAGS if self._ended else not cut
+        head.complete = self._is_html and (len(head.tags) < MAX_TAGS if self._ended else not cut)
         head.sampled = len(head.sample) == SAMPLE or (self._wanted > 0 and not cut)
         head.whole = not cut
         return head
 
     def _begin(self, start: bytes) -> None:
         self._start = None
-        self._head.encoding, mark = charset(start, self._content_type)
+        self._head.encoding, mark = charset(start, self._type)
         self._decoder = codecs.getincrementaldecoder(self._head.encoding)("replace")
-        self._read(self._decoder.decode(start[mark:]))
+        text = self._decoder.decode(start[mark:])
+        self._is_html = self._is_html or _LIKE_HTML.match(text) is not None
+        self._read(text)
 
     def _read(self, text: str) -> None:
         head, tokens = self._head, self._tokens

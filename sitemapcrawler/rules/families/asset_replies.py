@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.replies import Cut, HttpError, Ok, Reason, Redirected, Unchecked
+from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.robots.agents import AI, agent
 from sitemapcrawler.rules.facts.given import AssetFacts
 from sitemapcrawler.rules.facts.languages import page_key
@@ -147,11 +148,9 @@ def _asset_message(asset: AssetFacts, said: str, severity: Severity | None = Non
 
 
 def _content_type(asset: AssetFacts) -> str:
-    """Media type of a response; empty if missing or meaningless."""
-    if not isinstance(asset.reply, Ok | Redirected):
-        return ""
-    kind = (asset.reply.content_type or "").partition(";")[0].strip().lower()[:100]
-    return "" if kind in UNKNOWN_TYPES else kind
+    """Media type of a response; empty if missing, malformed or meaningless."""
+    kind = media_type(asset.reply.content_type) if isinstance(asset.reply, Ok | Redirected) else None
+    return "" if kind is None or kind.essence in UNKNOWN_TYPES else kind.essence[:100]
 
 
 def _not_an_image(asset: AssetFacts) -> str | None:

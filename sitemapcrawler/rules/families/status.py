@@ -18,7 +18,7 @@ from sitemapcrawler.replies import (
     Unchecked,
 )
 from sitemapcrawler.replies.chase import NO_ANSWER
-from sitemapcrawler.replies.page import is_html
+from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
@@ -231,9 +231,11 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     Good: the page that shows what is in it; a PDF that visitors are to find
     """
     reply = facts.reply
-    if isinstance(reply, Ok | Redirected) and reply.content_type and not is_html(reply.content_type):
-        kind = reply.content_type.partition(";")[0].strip().lower()
-        yield Message(f"Content-Type is {kind[:100] or 'empty'}: no HTML page", value=reply.content_type)
+    if not isinstance(reply, Ok | Redirected):
+        return
+    kind = media_type(reply.content_type)
+    if kind is not None and not kind.is_html:
+        yield Message(f"Content-Type is {kind.essence[:100]}: no HTML page", value=reply.content_type)
 
 
 @rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY, per=Per.FILE, many="answer slowly")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler import urls
 from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.replies import AddressRefused
+from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
@@ -287,7 +288,7 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     """
     if file.record.status is None or not _was_read(file) or not file.format.is_sitemap:
         return
-    kind = (file.content_type or "").partition(";")[0].strip().lower()
+    kind = _media_type(file)
     if not kind or kind in UNTOLD:
         yield Message(f"Content-Type is {kind or 'missing'}; application/xml fits", None, None, kind, Severity.INFO)
     elif kind == "text/html" or not (kind.startswith("text/") or XML_TYPE.search(kind) or GZIP_TYPE.search(kind)):
@@ -314,7 +315,7 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
         return
     named, compressed = split(_final_url(file)).path.lower().endswith(".gz"), file.document.compressed
     twice = file.document.faults.first("doc-gzip-name-mismatch")
-    kind = (file.content_type or "").partition(";")[0].strip().lower()
+    kind = _media_type(file)
     if twice is not None:
         yield Message(twice.message)
     elif named and not compressed:
@@ -339,6 +340,12 @@ def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
     others = (file.record.final_url, file.record.parent)
     if file.parts.scheme.lower() == "http" and any(_is_https_of(file, url) for url in others):
         yield Message(f"{file.place} is on http, its site on https", value=file.place)
+
+
+def _media_type(file: FileFacts) -> str:
+    """Media type in lower case, or the whole header if it is malformed; empty without one."""
+    known = media_type(file.content_type)
+    return known.essence if known is not None else (file.content_type or "").strip().lower()
 
 
 def _is_https_of(file: FileFacts, url: str | None) -> bool:

@@ -33,6 +33,8 @@ def sent(content_type: str | None) -> Reply:
         (sent("IMAGE/SVG+XML; charset=utf-8"), {}),
         (sent("application/octet-stream"), {}),
         (sent(None), {}),
+        (sent("jpeg"), {}),
+        (sent("text/html, image/jpeg"), {}),
         (sent("text/html"), {"image-not-image": "warning"}),
         (sent("application/pdf"), {"image-not-image": "warning"}),
         (moved("https://cdn.example.net/b.jpg", content_type="image/jpeg"), {"image-status": "warning"}),

@@ -221,6 +221,10 @@ def test_a_page_that_is_none(reply: Reply, soft_404: str | None, rules: Told) ->
         ("application/json; charset=utf-8", {"status-non-html": "info"}),
         ("application/xhtml+xml", {}),
         ("TEXT/HTML", {}),
+        ("text/html,charset=utf-8", {}),
+        ("text/html, application/pdf", {"status-non-html": "info"}),
+        ("text/html charset=utf-8", {}),
+        ("html", {}),
         (None, {}),
     ],
 )

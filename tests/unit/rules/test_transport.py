@@ -162,6 +162,8 @@ def test_a_page_that_only_passes_through_a_firewall_is_a_page() -> None:
         ("Text/XML; charset=utf-8", None),
         ("application/rss+xml", None),
         ("text/plain", None),
+        ("application/xml,charset=utf-8", None),
+        ("text/html, application/xml", None),
         ("application/x-gzip", None),
         ("application/gzip", None),
         ("application/octet-stream", "info"),
@@ -170,6 +172,7 @@ def test_a_page_that_only_passes_through_a_firewall_is_a_page() -> None:
         ("text/html; charset=utf-8", "warning"),
         ("application/json", "warning"),
         ("nonsense", "warning"),
+        ("application/xml charset=utf-8", "warning"),
     ],
 )
 def test_content_type(content_type: str | None, severity: str | None) -> None:

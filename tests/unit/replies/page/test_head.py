@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import time
 import zlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, is_html
+from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, is_html, media_type
 from sitemapcrawler.replies.page.head import BEHIND, MAX_TAGS
 
 
@@ -120,7 +121,7 @@ def test_page_without_body_tag_is_not_read_to_its_end() -> None:
     "unit", [b"<meta>", b"<!--", b"<script>", b"<a b='", b" ", b"\0", b"<link>x", b"\xff", b"<title>"]
 )
 def test_endless_head_is_given_up(unit: bytes) -> None:
-    reader, fed = HeadReader(), 0
+    reader, fed = HeadReader("text/html"), 0
     piece = unit * (4096 // len(unit))
     while not reader.feed(piece):
         fed += len(piece)
@@ -307,7 +308,57 @@ def test_pieces_make_no_difference(text: str, sizes: list[int]) -> None:
     [
         (None, True), ("", True), ("text/html", True), ("TEXT/HTML; charset=x", True), ("application/xhtml+xml", True),
         ("application/pdf", False), ("text/plain", False), ("image/png", False), ("application/xml", False),
+        # Malformed, and so unknown: the content decides.
+        ("text/html charset=utf-8", True), ("html", True), ("text/", True), ("/html", True), ("text/html/x", True),
+        ("charset=utf-8", True), ("Content-Type: text/html", True), ("*/*", True), ("unknown/unknown", True),
+        # Of several, the last valid one counts.
+        ("text/html,charset=utf-8", True), ("text/html, text/html; charset=utf-8", True), ("text/html, */*", True),
+        ("application/pdf, text/html", True), ("text/html, application/pdf", False), ("application/pdf, html", False),
+        ('application/pdf; name=", text/html"', False), ('application/pdf; name="\\", text/html', False),
     ],
 )  # fmt: skip
 def test_what_is_read_as_html(content_type: str | None, expected: bool) -> None:
     assert is_html(content_type) is expected
+
+
+@pytest.mark.parametrize(
+    ("content_type", "charset"),
+    [
+        ("text/html", None),
+        ('text/html;x=", text/plain";charset="ISO-8859-2"', "iso8859-2"),
+        ("text/html; charset=iso-8859-2, text/html", "iso8859-2"),
+        ("text/html; charset=iso-8859-2, text/html; charset=utf-8", "utf-8"),
+        ("text/plain; charset=iso-8859-2, text/html", None),
+    ],
+)
+def test_charset_of_a_content_type(content_type: str, charset: str | None) -> None:
+    assert media_type(content_type) == ("text/html", charset)
+
+
+@pytest.mark.parametrize("unit", [",", '"', '"a",', "a/b,", "a/b;charset=utf-8,", '"\\', "text/html;"])
+def test_quarter_of_a_megabyte_of_a_content_type_takes_linear_time(unit: str) -> None:
+    start = time.process_time()
+    media_type(unit * (2**18 // len(unit)))
+    assert time.process_time() - start < 10  # seconds; were it quadratic, minutes
+
+
+@pytest.mark.parametrize("content_type", [None, "html", "*/*", "text/html charset=utf-8"])
+@pytest.mark.parametrize(
+    ("body", "complete"),
+    [
+        (b"<!DOCTYPE html><title>x</title>", True),
+        (b"\n <html lang=en><title>x</title>", True),
+        (b"<!-- x --><p>text", True),
+        (b"\xef\xbb\xbf<html><title>x</title>", True),
+        (b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "x"><html><title>x</title>', True),
+        (b"%PDF-1.7", False),
+        (b'{"a": "<html>"}', False),
+        (b"<rss><channel>", False),
+        (b"<pre-view>", False),
+        (b"", False),
+    ],
+)
+def test_content_decides_without_a_valid_type(content_type: str | None, body: bytes, complete: bool) -> None:
+    reader = HeadReader(content_type)
+    reader.feed(body)
+    assert reader.close().complete is complete
