@@ -69,7 +69,8 @@ class ReplyRecord:
     canonical: str | None = None
     """URL under which the page wants to be indexed, absolute."""
     soft_404: str | None = None
-    """Why the page counts as an error page although its status is 200; null if it does not, or was not read."""
+    """Why the page counts as an error page although its status is 200, 204 or 205; null if it does not, or was not
+    read."""
     head_status: int | None = None
     """Status that HEAD got where GET got another one; 0 where HEAD got no answer, and GET did."""
     error: str | None = None

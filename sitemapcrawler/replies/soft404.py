@@ -202,6 +202,11 @@ def witness(nonsense: Fingerprint, home: Fingerprint | None) -> Fingerprint | No
     return None if alike else nonsense
 
 
+EMPTY = frozenset((204, 205))
+"""Statuses without content. Source: RFC 9110, 15.3.5 and 15.3.6"""
+NO_CONTENT = "an answer without content"
+
+
 def is_soft_404(page: PageFacts, asked: str, nonsense: Fingerprint | None = None) -> str | None:
     """Return why a page with status 200 is a soft 404, in one sentence, or None.
 
@@ -211,6 +216,8 @@ def is_soft_404(page: PageFacts, asked: str, nonsense: Fingerprint | None = None
         if _moved(asked, page.url) and _same(page.url, nonsense.url):
             return f"redirected to {page.url}, where a path that does not exist leads, too"
         nonsense = None
+    if page.empty:
+        return NO_CONTENT
     said = _says(page)
     same_title = nonsense is not None and nonsense.title == _title(page, asked)
     if said is None and not same_title:  # the usual case, without a fingerprint

@@ -25,7 +25,7 @@ from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
-from sitemapcrawler.replies.soft404 import Fingerprint, is_soft_404, nonsense_url, witness
+from sitemapcrawler.replies.soft404 import EMPTY, NO_CONTENT, Fingerprint, is_soft_404, nonsense_url, witness
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.urls.display import counted
 
@@ -209,13 +209,15 @@ class Witnesses:
 
     def judge(self, url: str, step: Step) -> Step:
         """Add the soft-404 verdict to a result, and drop the text of the page, which would fill the cache."""
-        if step.page is None or not step.page.sample:
+        if step.page is None or not (step.page.sample or step.page.empty):
             return step
         soft = is_soft_404(step.page, url, self._fingerprint_of(url)) if step.status == OK else None
         return replace(step, soft_404=soft, page=replace(step.page, sample=""))
 
     def verdict(self, asked: str, last: Step | None) -> str | None:
         """Why the final page is a soft 404; None if it is not, or if its status is an error already."""
+        if last is not None and last.status in EMPTY:
+            return NO_CONTENT
         if last is None or last.page is None or last.status != OK:
             return None
         nonsense = self._fingerprint_of(asked)
@@ -261,7 +263,7 @@ class Verification:
     last: Step | None = None
     """The last request; None if none was made."""
     soft_404: str | None = None
-    """Why a page with status 200 is a soft 404."""
+    """Why a page with status 200, 204 or 205 is a soft 404."""
 
     @property
     def page(self) -> PageFacts | None:

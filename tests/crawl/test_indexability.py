@@ -17,6 +17,10 @@ PAGES: dict[str, Route] = {
     "/hidden-from-google": html(),
     "/hidden-from-all": html(),
     "/moved": moved("/ok"),
+    "/no-content": Reply("", 204),
+    "/reset-content": Reply("", 205),
+    "/empty": Reply("", headers={"Content-Type": "text/html"}),
+    "/to-no-content": moved("/no-content"),
     "/gone": Reply("", 410),
     "/login": Reply("", 401),
     "/broken": Reply("", 500),
@@ -39,8 +43,12 @@ GET = BLOCKED | {
     "/noindex-header": "noindex",
     "/copy": "canonicalised",
     "/soft": "soft 404",
+    "/no-content": "soft 404",
+    "/reset-content": "soft 404",
+    "/empty": "soft 404",
+    "/to-no-content": "redirect",
 }
-UNREAD = ("/ok", "/pdf", "/noindex", "/copy", "/soft")
+UNREAD = ("/ok", "/pdf", "/noindex", "/copy", "/soft", "/empty")
 HEAD = GET | dict.fromkeys(UNREAD, "page not read")
 KNOWN = {"ok": True, "page not read": None, "not checked": None}
 
@@ -67,6 +75,9 @@ def test_every_verified_url_has_one(tmp_path: Path, verify: str, expected: dict[
         share = summary["not_indexable"]
         assert (share["bad"], share["checked"], share["population"]) == (bad, len(PAGES), len(PAGES))
         assert share["share"] == share["low"] == share["high"] == pytest.approx(bad / len(PAGES))
+        reported = {one["url"] for one in site.crawl.of_type("finding") if one["rule"] == "status-soft-404"}
+        soft = {path for path, value in expected.items() if value == "soft 404"} | {"/to-no-content"}
+        assert reported == set(map(site.url, soft))
 
 
 def test_only_robots_txt_decides_without_verification(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ class PageFacts:
     """True if the sample has its full length, or extends to the end of the page."""
     links: PageLinks | None = None
     """Its links; None if they were not wanted, or if it is not HTML."""
+    empty: bool = False
+    """True if it has no content but white space."""
 
     @property
     def noindex(self) -> bool:
@@ -132,7 +134,7 @@ def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader
         url, head.complete, head.encoding, elements.title(), elements.lang(), (*said, *elements.denials()),
         (*elements.canonicals(), *linked), moved or elements.refresh(), tuple(elements.dates()),
         tuple(elements.alternates()), head.broken_by, head.sample, head.sampled,
-        None if links is None else links.links(url, head.encoding, denied, head.whole),
+        None if links is None else links.links(url, head.encoding, denied, head.whole), head.empty,
     )  # fmt: skip
 
 

@@ -310,6 +310,8 @@ class HtmlHead:
     """True if the sample has its full length, or extends to the end of the page."""
     whole: bool = False
     """True if the page was read to its end."""
+    empty: bool = False
+    """True if the page has no content but white space."""
 
 
 class Listener(Protocol):
@@ -348,6 +350,7 @@ class HeadReader:
         self._broken_at = 0
         self._taken = 0
         self._ended = False
+        self._blank = True
         self._head = HtmlHead()
 
     @property
@@ -377,6 +380,7 @@ class HeadReader:
         head.complete = self._is_html and (len(head.tags) < MAX_TAGS if self._ended else not cut)
         head.sampled = len(head.sample) == SAMPLE or (self._wanted > 0 and not cut)
         head.whole = not cut
+        head.empty = self._blank and not cut
         return head
 
     def _begin(self, start: bytes) -> None:
@@ -389,6 +393,7 @@ class HeadReader:
 
     def _read(self, text: str) -> None:
         head, tokens = self._head, self._tokens
+        self._blank = self._blank and (not text or text.isspace())
         if self._listener is not None:
             self._listener.feed(text)
         if self._ended or head.broken_by is not None:

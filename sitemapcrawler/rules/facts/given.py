@@ -428,7 +428,7 @@ class ReplyFacts:
     headers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Headers of the last response, in lower case, limited to `replies.chase.HEADERS`."""
     soft_404: str | None = None
-    """Why a page with status 200 is a soft 404; None if it is not."""
+    """Why a page with status 200, 204 or 205 is a soft 404; None if it is not."""
     canonical: Reply | None = None
     """The reply to the page's canonical URL; None if that is the page itself, or was not requested."""
     targets: Mapping[str, Reply] = field(default_factory=dict)

@@ -36,8 +36,6 @@ OWN_RULE = frozenset((401, 403, 404, 410, 429))
 """Statuses with their own rule."""
 TOO_MANY = 429
 """A status caused by the crawl, not by the page. Source: RFC 6585, 4"""
-EMPTY = frozenset((204, 205))
-"""Statuses without content. Source: RFC 9110, 15.3.5 and 15.3.6"""
 FAILURES = {
     ReplyKind.TIMEOUT: "status-timeout",
     ReplyKind.DNS: "status-dns",
@@ -54,7 +52,7 @@ def fault_of(facts: ReplyFacts) -> str | None:
     """Id of the one rule that reports a reply; None if it is fine or unknown."""
     reply = facts.reply
     if isinstance(reply, Ok):
-        return "status-soft-404" if facts.soft_404 or reply.status in EMPTY else None
+        return "status-soft-404" if facts.soft_404 else None
     if isinstance(reply, Redirected):
         return _redirected(facts, reply)
     if isinstance(reply, HttpError):

@@ -207,18 +207,17 @@ and connection, which are not measured here, so a reported page is slow by itsel
 
 @rule("status-soft-404", Severity.WARNING, SOFT, Needs.REPLY, also=ERROR_PAGE)
 def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, or empty.
+    """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, or has no content.
 
     Why: search engines find out and drop it, but read it again and again first. The site itself is the witness: the
     page is compared with what the server gives for a path that cannot exist.
     Fix: Answer 404 for missing pages, and remove these URLs from the sitemap.
-    Bad: status 200 with `Page not found`; a redirect to where every unknown URL is sent; 204 without content
+    Bad: status 200 with `Page not found`; a redirect to where every unknown URL is sent; status 204; an empty page
     Good: status 404 or 410, and no entry
     """
     reply = facts.reply
     if isinstance(reply, Ok | Redirected) and fault_of(facts) == "status-soft-404":
-        why = facts.soft_404 or "an answer without content"
-        yield Message(f"HTTP status {reply.status}{way(reply)}, but no page: {why}", value=reply.final_url)
+        yield Message(f"HTTP status {reply.status}{way(reply)}, but no page: {facts.soft_404}", value=reply.final_url)
 
 
 @rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY, per=Per.FILE, many="are no HTML pages")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
-from sitemapcrawler.replies.page import PageFacts, read_page
+from sitemapcrawler.replies.page import HeadReader, PageFacts, read_page
 from sitemapcrawler.replies.soft404 import MIN_WORDS, Fingerprint, is_soft_404, nonsense_url, witness
 
+TYPED = {"content-type": ["text/html"]}
 HOME = "https://e.com/"
 ASKED = "https://e.com/red-shoes"
 NONSENSE = nonsense_url(HOME, "seed")
@@ -20,7 +22,7 @@ STORY = " ".join(f"word{letter}{other}" for letter in "abcdefghijklmn" for other
 def page(title: str, text: str, url: str = ASKED, head: str = "", frame: bool = True) -> PageFacts:
     body = f"<nav>{MENU}</nav><main>{text}</main><footer>{FOOTER}</footer>" if frame else text
     html = f"<html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
-    return read_page(html.encode(), {"content-type": ["text/html"]}, url)
+    return read_page(html.encode(), TYPED, url)
 
 
 def told(title: str, text: str, asked: str = NONSENSE, url: str | None = None, frame: bool = True) -> Fingerprint:
@@ -79,6 +81,23 @@ def test_empty_frame_that_a_script_may_fill_is_a_page() -> None:
     assert seen is not None
     assert seen.words < MIN_WORDS
     assert is_soft_404(page("App", frame, frame=False), ASKED, seen) is None
+
+
+@pytest.mark.parametrize("body", ["", " \n\t", "\ufeff\n"])
+def test_page_without_content_is_none(body: str) -> None:
+    assert is_soft_404(read_page(body.encode(), TYPED, ASKED), ASKED) == "an answer without content"
+
+
+@pytest.mark.parametrize("body", ["<!doctype html>", "<script src=app.js></script>", "\0", " x"])
+def test_page_with_any_content_is_one(body: str) -> None:
+    assert is_soft_404(read_page(body.encode(), TYPED, ASKED), ASKED) is None
+
+
+def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
+    assert not read_page(b" ", {}, ASKED, whole=False).empty
+    unread = HeadReader("text/html", "br")
+    unread.feed(b"\x1b\x03\x00\xf8")
+    assert not unread.close().empty
 
 
 def test_empty_frame_that_says_so_is_none() -> None:

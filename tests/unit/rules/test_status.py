@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.replies import AddressRefused, Cut, Reason, RedirectLoop, Reply, ReplyKind, Unchecked
+from sitemapcrawler.replies.soft404 import NO_CONTENT
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.replied import is_home
 
@@ -203,7 +204,8 @@ def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None
     ("reply", "soft_404", "rules"),
     [
         (ok(), "'Page not found', and nothing else", {"status-soft-404": "warning"}),
-        (ok(status=204), None, {"status-soft-404": "warning"}),
+        (ok(status=204), NO_CONTENT, {"status-soft-404": "warning"}),
+        (moved("https://example.com/b", status=205), NO_CONTENT, {"status-soft-404": "warning"}),
         (ok(status=206), None, {}),
         (moved("https://example.com/error"), "redirected to where all are", {"status-soft-404": "warning"}),
         (moved("https://example.com/"), "redirected to where all are", {"status-redirect-to-home": "warning"}),
