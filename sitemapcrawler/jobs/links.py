@@ -13,7 +13,7 @@ from hashlib import blake2b
 from sitemapcrawler import urls
 from sitemapcrawler.items import LinkGraph, UrlRecord
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, OtherScheme, Step, target
+from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, Step, target
 from sitemapcrawler.replies.indexability import Indexability, names_other
 from sitemapcrawler.rules.facts.languages import NORMAL_URL, page_key
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -100,7 +100,7 @@ def _moved(url: str, step: Step) -> str | None:
         return None
     try:
         return target(next(iter(step.headers.get("location", ())), None), url)
-    except (NoTarget, OtherScheme):
+    except NoTarget:
         return None
 
 

@@ -39,15 +39,12 @@ class NoTarget(ValueError):
     """A Location that leads nowhere. The message gives the reason."""
 
 
-class OtherScheme(ValueError):
-    """A Location that is not a web URL. The message is the URL."""
-
-
 def target(location: str | None, base: str) -> str:
     """Return the absolute http or https URL that a redirect from `base` leads to, without user and password.
 
     Blanks around a Location are ignored, blanks and letters within become %XX, host names become ASCII, and a backslash
-    is a slash. Raises NoTarget, also for a missing or empty Location, which would mean the same URL, and OtherScheme.
+    is a slash. Raises NoTarget, also for another scheme, and for a missing or empty Location, which would mean the same
+    URL.
     """
     if location is None or not location.strip():
         raise NoTarget("a redirect without a Location")
@@ -56,7 +53,7 @@ def target(location: str | None, base: str) -> str:
     except ValueError:
         raise NoTarget(f"a redirect to {_excerpt(location)}, which is no URL") from None
     if read.protocol not in {"http:", "https:"}:
-        raise OtherScheme(_excerpt(read.href))
+        raise NoTarget(f"a redirect to {_excerpt(read.href)}, which is not http or https")
     read.username = read.password = ""
     if not urls.is_web(read.href):
         raise NoTarget(f"a redirect to {_excerpt(location)}, a host that cannot be asked")
@@ -161,9 +158,6 @@ class Chase:
             url = target(next(iter(headers.get("location", ())), None), self._url)
         except NoTarget as fault:
             return HttpError(**self._answer(status, headers), error=f"HTTP status {status}: {fault}")
-        except OtherScheme as refused:
-            self._hops.append(Hop(status, self._url))
-            return AddressRefused(**self._trail(), final_url=str(refused), error=f"a redirect to {refused}")
         self._hops.append(Hop(status, self._url))
         key = urls.visit_key(url)
         if key in self._seen:

@@ -145,8 +145,9 @@ def test_each_refusal_is_a_finding_and_counted(attack: Attack) -> None:
 
 @pytest.mark.parametrize("scheme", ["ftp", "file", "gopher", "data", "javascript", "unix", "ws"])
 def test_redirect_to_another_scheme_is_a_finding(attack: Attack, scheme: str) -> None:
-    findings = [one for one in attack.crawl.of_type("finding") if one["rule"] == "security-scheme-refused"]
-    assert any(one["value"].startswith(f"{scheme}:") for one in findings), [one["value"] for one in findings]
+    findings = [one for one in attack.crawl.of_type("finding") if one["severity"] == "error"]
+    messages = [one["message"] for one in findings if one["rule"] == "status-redirect"]
+    assert any(message.startswith(f"HTTP status 302: a redirect to {scheme}:") for message in messages), messages
 
 
 def test_site_that_moves_home_is_told(attack: Attack) -> None:

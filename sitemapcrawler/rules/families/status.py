@@ -371,12 +371,13 @@ MOVED = {"Sitebulb": "Redirect (3XX) URL in XML Sitemaps", "Search Console": "UR
 
 @rule("status-redirect", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
 def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects. An error where its status is one of redirects, and leads nowhere.
+    """Listed URL redirects. An error where the redirect leads nowhere: without a target, or to one that is not http or
+    https.
 
     Why: a sitemap lists the URLs that are to be indexed, and that is the one that redirects lead to. Each redirect is a
     request more. The message says whether the redirect is permanent, and where it leads.
     Fix: Replace these URLs with the ones that they redirect to.
-    Bad: `http://example.com/a`, which redirects to `https://example.com/a`
+    Bad: `http://example.com/a`, which redirects to `https://example.com/a`; a redirect to `ftp://example.com/a`
     Good: `https://example.com/a`
     """
     if fault_of(facts) != "status-redirect":

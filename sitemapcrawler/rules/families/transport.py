@@ -409,11 +409,11 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
 
 @rule("security-scheme-refused", Severity.WARNING, "https://www.sitemaps.org/protocol.html#locdef", ASKED)
 def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Iterator[Message]:
-    """The URL is not http or https. It was not requested. It is a listed URL or the target of its redirect.
+    """The URL is not http or https. It was not requested.
 
     Why: a listed `file:` URL would read from the crawler's own disk.
     Fix: Replace the URL with an http or https one, or remove it.
-    Bad: `Sitemap: file:///etc/passwd`; a page that redirects to `ftp://example.com/`
+    Bad: `Sitemap: file:///etc/passwd`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
     if isinstance(facts, FileFacts):
@@ -431,4 +431,4 @@ def _refusal(reply: AddressRefused) -> Message:
 
 def _is_reported(facts: ReplyFacts | AssetFacts) -> bool:
     """True if a rule on the listed URL has already reported the problem."""
-    return not facts.reply.hops and any(issue.startswith(("loc-", "image-", "video-")) for issue in facts.record.issues)
+    return any(issue.startswith(("loc-", "image-", "video-")) for issue in facts.record.issues)

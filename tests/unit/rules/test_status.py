@@ -195,9 +195,6 @@ def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None
     assert told(facts(refused)) == {"security-scheme-refused": "warning"}
     record = UrlRecord("ftp://example.com/a", issues=["loc-bad-scheme"])
     assert told(facts(refused, record)) == {}
-    redirected = AddressRefused(final_url="ftp://example.com/a", error="a redirect", hops=HOP)
-    record = UrlRecord(URL, issues=["loc-fragment"])
-    assert told(facts(redirected, record)) == {"security-scheme-refused": "warning"}
 
 
 @pytest.mark.parametrize(
