@@ -359,8 +359,8 @@ class RobotsRecord:
     status: int | None = None
     """HTTP status of the last answer; null where none came."""
     outcome: str = "parsed"
-    """parsed, unavailable (4xx: everything is allowed), too-many-redirects (the same) or unreachable (5xx or no
-    answer: everything is denied)."""
+    """parsed, unavailable (4xx: everything is allowed, but with 429 denied to Google's crawlers), too-many-redirects
+    (everything is allowed) or unreachable (5xx or no answer: everything is denied)."""
     final_url: str | None = None
     """URL that gave the content, where redirects led elsewhere."""
     bytes: int = 0

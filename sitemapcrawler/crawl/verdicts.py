@@ -14,7 +14,7 @@ from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.items import FindingRecord, Notes, RobotsRecord, UrlRecord
 from sitemapcrawler.replies import Reason, Unchecked
 from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
-from sitemapcrawler.robots import Agent, BatchVerdicts, Policy, RobotsOutcome
+from sitemapcrawler.robots import Agent, BatchVerdicts, Policy
 from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
 from sitemapcrawler.rules import judge as rules
@@ -161,8 +161,9 @@ class Verdicts:
         if origin in self._asset_judges:
             return self._asset_judges[origin]
         policy = self._policies.at(origin)
-        unknown = policy is None or policy.outcome is RobotsOutcome.UNREACHABLE
-        judge = None if unknown or policy is None else BatchVerdicts(policy, ASSET_AGENTS.values())
+        crawlers = ASSET_AGENTS.values()
+        unknown = policy is None or any(map(policy.closed_to, crawlers))
+        judge = None if unknown or policy is None else BatchVerdicts(policy, crawlers)
         if judge is not None or keep_unknown:
             self._asset_judges[origin] = judge
         return judge

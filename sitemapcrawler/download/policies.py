@@ -29,7 +29,7 @@ from sitemapcrawler.download.crawl import OfCrawler, Stop
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
-from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
+from sitemapcrawler.robots.policy import MAX_HOPS, TOO_MANY_REQUESTS, Policy, RobotsOutcome, robots_url
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES
 from sitemapcrawler.urls import local_path
 from sitemapcrawler.urls.display import counted, masked_bytes
@@ -235,8 +235,9 @@ def kept_of(answer: FetchResult, policy: Policy) -> JsonObject:
 
 
 def signature(kept: JsonObject) -> str:
-    """Digest that is equal for robots.txt files with the same outcome and content."""
-    said = f"{kept['outcome']} {kept['body']}"
+    """Digest that is equal for robots.txt files with the same verdicts: the same outcome and content."""
+    status = f" {TOO_MANY_REQUESTS}" if kept["status"] == TOO_MANY_REQUESTS else ""
+    said = f"{kept['outcome']}{status} {kept['body']}"
     return blake2b(said.encode(), digest_size=SIGNATURE_BYTES).hexdigest()
 
 

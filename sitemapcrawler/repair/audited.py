@@ -23,6 +23,7 @@ from sitemapcrawler.jobs.store.schema import columns, json_line, literal
 from sitemapcrawler.repair.reading import Verdict
 from sitemapcrawler.replies.indexability import Indexability, names_other
 from sitemapcrawler.robots import RobotsOutcome
+from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.urls.grammar import Standing, standing
 
@@ -68,7 +69,8 @@ class AuditedSite:
             check(path / FILE)
         self.sitemaps = [*self._records("sitemaps", SitemapRecord)]
         """Records of the files, in the order of the crawl."""
-        unknown = (one for one in self._records("robots", RobotsRecord) if one.outcome == RobotsOutcome.UNREACHABLE)
+        robots = self._records("robots", RobotsRecord)
+        unknown = (one for one in robots if one.outcome == RobotsOutcome.UNREACHABLE or one.status == TOO_MANY_REQUESTS)
         self._unknown = {urls.origin(one.robots) for one in unknown}
         """Origins whose robots.txt did not answer, for which crawlers take everything as blocked for the time being."""
         self._judge()

@@ -18,6 +18,7 @@ from sitemapcrawler.items import READ, ComparedList, LinkGraph, ReplyRecord, Rob
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import Report
+from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import counted, elapsed, inert, percent, size
 
@@ -59,7 +60,7 @@ ROBOTS = {
     "too-many-redirects": "too many redirects: everything is allowed",
     "unreachable": "no answer: everything is denied",
 }
-"""Result of fetching robots.txt, by outcome."""
+"""Result of fetching robots.txt, by outcome; see `robots_result`."""
 EVIDENCE = {
     "future": "in the future",
     "epoch": "the zero of a clock",
@@ -362,6 +363,13 @@ def _no_robots(robots: Sequence[RobotsRecord]) -> str:
         return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
     why = next((f": {one.error}" for one in robots if one.error), "")
     return f"The site does not answer{why}."
+
+
+def robots_result(record: RobotsRecord) -> str:
+    """Describe what fetching a robots.txt means for crawlers."""
+    if record.status == TOO_MANY_REQUESTS:
+        return "too many requests: everything is denied to Google, allowed to most others"
+    return ROBOTS.get(record.outcome, record.outcome)
 
 
 def compared(found: ComparedList) -> str:

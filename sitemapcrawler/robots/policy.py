@@ -114,6 +114,9 @@ def _start(url: str) -> str:
 
 
 MAX_HOPS = 5  # RFC 9309, 2.3.1.2
+TOO_MANY_REQUESTS = 429
+"""A status 4xx at which Google's crawlers fetch nothing, as after a server error.
+Source: https://developers.google.com/search/docs/crawling-indexing/robots/robots_txt#http-status-codes"""
 
 
 class RobotsOutcome(StrEnum):
@@ -122,7 +125,7 @@ class RobotsOutcome(StrEnum):
     PARSED = "parsed"
     """Status 2xx: its rules apply."""
     UNAVAILABLE = "unavailable"
-    """Status 4xx, or 3xx without a target: everything is allowed."""
+    """Status 4xx, or 3xx without a target: everything is allowed; but see `TOO_MANY_REQUESTS`."""
     TOO_MANY_REDIRECTS = "too-many-redirects"
     """More than `MAX_HOPS` redirects: counts as unavailable."""
     UNREACHABLE = "unreachable"
@@ -226,13 +229,19 @@ class Policy:
         """True if the crawler may fetch the URL of this authority. Raises ValueError for an invalid product token."""
         return self.verdict(url, name).allowed
 
+    def closed_to(self, crawler: Agent) -> bool:
+        """True if the crawler may fetch nothing, since robots.txt could not be fetched."""
+        if self.outcome is RobotsOutcome.UNREACHABLE:
+            return True
+        return self.status == TOO_MANY_REQUESTS and crawler.operator == GOOGLE
+
     def verdict(self, url: str, name: str | Agent) -> Verdict:
         """Decide whether the crawler may fetch the URL. Raises ValueError for an invalid product token."""
         crawler = _crawler(name)
         path = path_of(url)
         if is_robots(path):
             return Verdict(True)
-        if self.outcome is RobotsOutcome.UNREACHABLE:
+        if self.closed_to(crawler):
             return Verdict(False, reason=self.reason)
         group = self.group_of(crawler)
         if group is None:
@@ -327,7 +336,7 @@ class BatchVerdicts:
         self.agents = distinct(agents)
         self.blocked: Counter[str] = Counter()
         """Number of disallowed URLs by agent, for agents with any."""
-        self._denied = (1 << len(self.agents)) - 1 if policy.outcome is RobotsOutcome.UNREACHABLE else 0
+        self._denied = sum(1 << place for place, crawler in enumerate(self.agents) if policy.closed_to(crawler))
         self._sides: list[_FollowedRules] = []
         self._known: dict[int, tuple[str, ...]] = {}
         for rules, members in _sharing(policy, self.agents):

@@ -60,6 +60,7 @@ MEANINGS: dict[str, tuple[Route, str, str]] = {
     "403": (Reply(DENIED, 403), "unavailable", "ok"),
     "404": (Reply(DENIED, 404), "unavailable", "ok"),
     "410": (Reply(DENIED, 410), "unavailable", "ok"),
+    "429": (Reply(DENIED, 429), "unavailable", "ok"),
     "500": (Reply(OPEN, 500), "unreachable", "blocked"),
     "503": (Reply(OPEN, 503), "unreachable", "blocked"),
     "reset": (reset(), "unreachable", "failed"),
@@ -92,6 +93,19 @@ def test_what_an_answer_means(site: SiteServer, tmp_path: Path, name: str) -> No
     assert done.sitemaps[site.url(SITEMAP)]["outcome"] == sitemap
     assert (asked_of(site, SITEMAP) > 0) == (sitemap == "ok")
     assert asked_of(site, ROBOTS) == 1
+
+
+def test_too_many_requests_are_a_server_error_to_google(site: SiteServer, tmp_path: Path) -> None:
+    image = site.url("/media/1.jpg")
+    site.routes = {ROBOTS: Reply(status=429), SITEMAP: with_images(site.url("/page"), image)}
+    done = crawl(tmp_path, settings=QUICK, sitemap=site.url(SITEMAP), agents="Googlebot,Bingbot,GPTBot,Google-Extended")
+    [record] = done.of_type("url")
+    assert record["blocked_for"] == ["Googlebot", "Google-Extended"]
+    assert (record["indexable"], record["indexability"]) == (False, "blocked")
+    assert robots_of(done, site)["agents"] == {"Googlebot": 1, "Google-Extended": 1}
+    errors = [one for one in done.of_type("finding") if one["severity"] == "error"]
+    assert [(one["rule"], one["sitemap"]) for one in errors] == [("robots-unreachable", site.url(ROBOTS))]
+    assert blocked_assets(done) == []
 
 
 def test_no_server_forbids_everything(site: SiteServer, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sitemapcrawler.robots import LineNote, NoteKind, Policy, RobotsOutcome, RobotsSitemap
-from sitemapcrawler.robots.policy import MAX_HOPS
+from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.robots.policy import MAX_HOPS, TOO_MANY_REQUESTS
 from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, NO_RULES, RFC, is_of_site, is_parsed, is_text, nearest, notes
@@ -15,51 +16,56 @@ from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
 
+GOOGLEBOT = agent("Googlebot")
 OURS = ("which is not public", "the crawl was stopped")
 """Parts of the reason if this crawler did not request the file, so nothing is known."""
 REFUSED = {
     401: "the server asks for a login; crawlers that get the same take it that everything may be crawled",
     403: "the server refuses it to this crawler; others that get the same take it that everything may be crawled",
-    429: "too many requests; most crawlers take it that everything may be crawled, Google that nothing may",
 }
-"""Statuses that mean more than a missing file. Google on 429: the same page as `GOOGLE`"""
+"""Statuses that mean more than a missing file."""
 
 
 @rule("robots-missing", Severity.INFO, f"{RFC}#section-2.3.1.3", Needs.ROBOTS)
 def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
-    """There is no robots.txt. It answers with a status 4xx, or a redirect that leads nowhere.
+    """There is no robots.txt. It answers with a status 4xx, or a redirect that leads nowhere. For 429 see
+    `robots-unreachable`.
 
     Why: everything may be crawled then, which is fine if it is meant. Sitemaps have to be submitted elsewhere.
     Fix: Create a robots.txt with a `Sitemap:` line.
     Bad: `HTTP/1.1 404 Not Found`
     Good: a file with a `Sitemap:` line, be it the only one
     """
-    if is_of_site(facts) and facts.policy.outcome is RobotsOutcome.UNAVAILABLE:
-        status = facts.policy.status or 0
+    status = facts.policy.status or 0
+    if is_of_site(facts) and facts.policy.outcome is RobotsOutcome.UNAVAILABLE and status != TOO_MANY_REQUESTS:
         without = "it leads nowhere" if 300 <= status < 400 else "there is none, so everything may be crawled"
         yield Message(f"HTTP status {status}: {REFUSED.get(status, without)}", value=str(status))
 
 
 @rule("robots-unreachable", Severity.ERROR, f"{RFC}#section-2.3.1.4", Needs.ROBOTS)
 def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt cannot be fetched: status 5xx, or no answer. Of another host only where listed URLs depend on it. A
-    note for a third party's host, and for a site named without its scheme that has no https and was read over http.
+    """robots.txt cannot be fetched: status 5xx, or no answer. Or status 429, which is a server error to Google, while
+    others take it that there is no robots.txt. Of another host only where listed URLs depend on it. A note for a third
+    party's host, and for a site named without its scheme that has no https and was read over http.
 
     Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
     of the host are no findings of their own.
     Fix: Check the host name, and repair its server, so that /robots.txt answers 200, or 404 if it does not exist.
-    Bad: `HTTP/1.1 503 Service Unavailable`
+    Bad: `HTTP/1.1 503 Service Unavailable`, a rate limit that includes /robots.txt
     Good: status 200, or 404 if it does not exist
     """
     reason = facts.policy.reason or "no answer"
-    if facts.policy.outcome is not RobotsOutcome.UNREACHABLE or any(words in reason for words in OURS):
+    if not facts.policy.closed_to(GOOGLEBOT) or any(words in reason for words in OURS):
         return
     if facts.given_up and not facts.record.urls:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=Severity.INFO)
     elif facts.start or facts.record.urls:
         denied = f", {_listed_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
         severity = Severity.INFO if facts.third_party else None
-        yield Message(f"{reason}: everything counts as forbidden{denied}", value=reason, severity=severity)
+        to, others = "", ""
+        if facts.policy.status == TOO_MANY_REQUESTS:
+            to, others = " to Google's crawlers", "; to most others as allowed"
+        yield Message(f"{reason}: everything counts as forbidden{to}{denied}{others}", value=reason, severity=severity)
 
 
 def _listed_urls(number: int) -> str:

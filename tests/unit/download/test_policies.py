@@ -53,6 +53,7 @@ KNOWN = {
     "moved": came(final="https://www.e.com/robots.txt"),
     "not found": came(b"Not found", 404),
     "not allowed": came(b"", 403),
+    "too many requests": came(b"", 429),
     "server error": came(b"Sorry", 503),
     "no answer": came(b"", None, "connection refused"),
     "cut short": came(TEXT[:20], 200, "the body ends before its end"),
@@ -89,7 +90,7 @@ def test_signature_tells_what_the_file_says_and_nothing_else() -> None:
     said = {name: signature(kept) for name, (_, kept) in KNOWN.items()}
     assert said["parsed"] == said["moved"] == signature(came()[1])
     assert said["not found"] == said["not allowed"], "both allow everything"
-    others = ("parsed", "empty", "not found", "server error", "longer than counts")
+    others = ("parsed", "empty", "not found", "too many requests", "server error", "longer than counts")
     assert len({said[name] for name in others}) == len(others)
 
 

@@ -25,7 +25,13 @@ def moved(to: str = GOOD, **fields: Any) -> ReplyRecord:
 
 
 def verdict(
-    folder: Path, *, blocked: bool = False, robots: str = "parsed", keep: bool = False, answer: ReplyRecord
+    folder: Path,
+    *,
+    blocked: bool = False,
+    robots: str = "parsed",
+    status: int | None = None,
+    keep: bool = False,
+    answer: ReplyRecord,
 ) -> Verdict | None:
     """The verdict on `PAGE`, in an audit that has read `GOOD`, too."""
     records = [
@@ -37,7 +43,7 @@ def verdict(
     folder.mkdir(exist_ok=True)
     (folder / "urls.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, records)))
     (folder / "sitemaps.jsonl").write_bytes(msgspec.json.encode(SitemapRecord("https://example.com/sitemap.xml")))
-    found = RobotsRecord(robots="https://example.com/robots.txt", outcome=robots)
+    found = RobotsRecord(robots="https://example.com/robots.txt", outcome=robots, status=status)
     (folder / "robots.jsonl").write_bytes(msgspec.json.encode(found))
     (folder / "summary.json").write_text("{}")
     assert is_audit(folder)
@@ -98,6 +104,7 @@ def test_what_robots_txt_blocks_is_dropped(tmp_path: Path) -> None:
 
 def test_a_robots_txt_that_did_not_answer_drops_nothing(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", blocked=True, robots="unreachable", answer=reply()) is None
+    assert verdict(tmp_path / "busy", blocked=True, robots="unavailable", status=429, answer=reply()) is None
 
 
 def test_keeping_what_is_not_verified(tmp_path: Path) -> None:

@@ -124,6 +124,20 @@ def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:
     assert health(Report(SummaryRecord(sitemaps=1), files=failed)).headline == "Nothing could be read"
 
 
+@pytest.mark.parametrize(
+    ("status", "outcome", "expected"),
+    [
+        (200, "parsed", "read"),
+        (404, "unavailable", "not there: everything is allowed"),
+        (429, "unavailable", "too many requests: everything is denied to Google, allowed to most others"),
+        (None, "unreachable", "no answer: everything is denied"),
+    ],
+)
+def test_result_of_robots_txt(status: int | None, outcome: str, expected: str) -> None:
+    record = RobotsRecord("https://example.com/robots.txt", status=status, outcome=outcome)
+    assert wording.robots_result(record) == expected
+
+
 def test_verdict_says_why_nothing_could_be_read() -> None:
     failed = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed", error="HTTP status 404"))]
     [reason] = health(Report(SummaryRecord(sitemaps=1), files=failed)).sentences

@@ -129,6 +129,12 @@ def test_url_with_a_line_feed_is_one_url() -> None:
     assert BatchVerdicts(policy("User-agent: *\nDisallow: /a\n"), AGENTS[:1]).judge(batch) == [(), (), ("Googlebot",)]
 
 
+def test_google_alone_is_denied_where_the_server_wants_fewer_requests() -> None:
+    judge = BatchVerdicts(Policy.from_response(at("/robots.txt"), 429, b""), parse_agents("Bingbot,Googlebot,botty"))
+    assert judge.judge([at("/a"), at("/robots.txt"), at("/b")]) == [("Googlebot",), (), ("Googlebot",)]
+    assert judge.blocked == {"Googlebot": 2}
+
+
 def test_agents_keep_their_order_and_blocked_is_counted() -> None:
     judge = BatchVerdicts(
         policy("User-agent: CCBot\nUser-agent: Googlebot\nDisallow: /a\n"), parse_agents("GPTBot,Googlebot,CCBot")

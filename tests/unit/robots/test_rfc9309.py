@@ -250,6 +250,13 @@ def test_status_decides_2_3_1(status: int, outcome: RobotsOutcome, allowed: bool
     assert len(robots.sitemaps) == (outcome is RobotsOutcome.PARSED)
 
 
+@pytest.mark.parametrize("name", ["Googlebot", "googlebot-image", "Google-Extended", "AdsBot-Google"])
+def test_too_many_requests_are_a_server_error_to_google(name: str) -> None:
+    verdict = Policy.from_response(ROBOTS, 429, b"").verdict(at("/a"), name)
+    assert (verdict.allowed, verdict.rule, verdict.reason) == (False, None, "HTTP status 429")
+    assert Policy.from_response(ROBOTS, 429, b"").allows(at("/robots.txt"), name)
+
+
 def test_no_answer_denies_everything_and_says_why_2_3_1_4() -> None:
     verdict = Policy.unreachable(ROBOTS, "the host has no address").verdict(at("/"), "foobot")
     assert (verdict.allowed, verdict.rule, verdict.reason) == (False, None, "the host has no address")

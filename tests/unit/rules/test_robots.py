@@ -31,6 +31,7 @@ def test_a_good_file_gives_no_finding() -> None:
         (answered("", status=410), [("robots-missing", None, "info")]),
         (answered("", status=403), [("robots-missing", None, "info")]),
         (answered("", status=302), [("robots-missing", None, "info")]),
+        (answered("", status=429), [("robots-unreachable", None, "error")]),
         (answered(OPEN, status=500), [("robots-unreachable", None, "error")]),
         (Policy.unreachable(URL, "no answer in time"), [("robots-unreachable", None, "error")]),
         (Policy.unreachable(URL, "10.0.0.1, which is not public"), [("security-address-refused", None, "warning")]),
@@ -57,6 +58,18 @@ def test_of_a_foreign_host_only_what_listed_urls_depend_on_is_told() -> None:
     [finding] = told(gone, ["https://example.com/a"], start=False, third_party=True)
     assert finding.severity == "info"
     assert told(answered("Dissalow: /a"), start=False) == []
+
+
+def test_too_many_requests_close_the_host_to_google() -> None:
+    busy = answered("", status=429)
+    assert short(told(busy, start=False)) == []
+    [finding] = told(busy, ["https://example.com/a"], start=False)
+    assert finding.message == (
+        "HTTP status 429: everything counts as forbidden to Google's crawlers, 1 listed URL of this host too; "
+        "to most others as allowed"
+    )
+    [finding] = told(busy, ["https://example.com/a"], start=False, third_party=True)
+    assert finding.severity == "info"
 
 
 def test_site_that_is_read_over_http_instead_is_only_worth_knowing() -> None:
