@@ -7,6 +7,7 @@ the resolver returns them, since one may rule out the others.
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import time
@@ -27,7 +28,7 @@ from twisted.internet.interfaces import (
     IReactorTime,
     IStreamClientEndpoint,
 )
-from twisted.web._newclient import HTTPClientParser
+from twisted.web._newclient import HEADER, HTTPClientParser
 from twisted.web.client import URI, Agent, HTTPConnectionPool
 from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
 from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 # parser is private too; if it breaks, headers of more than 16 KiB a line are not read.
 
 
+FIELD = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:")
+"""Start of a header field: a token and a colon. Blanks between them are removed. Source: RFC 9112, 5"""
 MAX_HEAD = 256 * 2**10
 """Bytes of the status line and headers of one response, interim ones (103) included; the limit of Chrome."""
 
@@ -59,14 +62,25 @@ class HeadTooLong(Exception):
 
 class LimitedParser(HTTPClientParser):
     """Reads a response with at most `MAX_HEAD` bytes of headers, and raises HeadTooLong beyond. Twisted's own parser
-    closes the connection at a line of more than 16 KiB, without a reason."""
+    closes the connection at a line of more than 16 KiB, without a reason. Skips lines that are no header fields, as
+    browsers do; Twisted fails."""
 
     MAX_LENGTH = MAX_HEAD
     """Bytes that the next line may have."""
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
         self.MAX_LENGTH -= len(line) + len(self.delimiter)
-        super().lineReceived(line)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+        if self.state != HEADER or self._is_usable(line.rstrip(b"\r")):
+            super().lineReceived(line)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+
+    def headerReceived(self, name: bytes, value: bytes) -> None:  # noqa: N802 - Twisted's name
+        super().headerReceived(name.rstrip(), value)  # type: ignore[no-untyped-call]  # as above
+
+    def _is_usable(self, line: bytes) -> bool:
+        """True for a header field, the continuation of one, and the empty line after the last."""
+        if line.startswith((b" ", b"\t")):
+            return self._partialHeader is not None
+        return not line or FIELD.match(line) is not None
 
     def lineLengthExceeded(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
         raise HeadTooLong

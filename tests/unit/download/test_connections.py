@@ -414,6 +414,30 @@ def test_long_header_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        b"nonsense",
+        b" folded",
+        b": nameless",
+        b"X Y: blank in the name",
+        b"\xff: x",
+        b"{}",
+    ],
+)
+def test_line_that_is_no_header_is_skipped(line: bytes) -> None:
+    response = Exchanged(
+        OK + line + END + b"ETag: x" + END + line.strip() + END + b"Content-Length: 0\r\n\r\n"
+    ).response
+    assert [*response.headers.getAllRawHeaders()] == [(b"ETag", [b"x"])]
+
+
+@pytest.mark.parametrize("written", [b"Link: <a>;\r\n rel=canonical", b"Link \t: <a>; rel=canonical"])
+def test_header_in_an_old_form_is_read(written: bytes) -> None:
+    response = Exchanged(OK + written + END + b"Content-Length: 0\r\n\r\n").response
+    assert response.headers.getRawHeaders("Link") == ["<a>; rel=canonical"]
+
+
+@pytest.mark.parametrize(
     "answers",
     [
         pytest.param([head(MAX_HEAD)], id="line"),
