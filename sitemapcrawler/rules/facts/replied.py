@@ -28,6 +28,7 @@ from sitemapcrawler.replies import (
     Unchecked,
 )
 from sitemapcrawler.replies.page import PageFacts
+from sitemapcrawler.replies.soft404 import EMPTY
 from sitemapcrawler.rules.facts.given import ReplyFacts, split
 from sitemapcrawler.rules.facts.languages import is_country, is_language
 from sitemapcrawler.urls.display import quoted
@@ -130,6 +131,8 @@ def trouble(reply: Reply) -> str | None:
     """Describe a bad reply as a phrase that follows the URL; None if the reply is fine or unknown."""
     if isinstance(reply, HttpError):
         return None if reply.status == TOO_MANY else f"answers {reply.status}{way(reply)}"
+    if isinstance(reply, Ok | Redirected) and reply.status in EMPTY:
+        return f"answers {reply.status}{way(reply)}, which has no content"
     if isinstance(reply, Redirected):
         return f"redirects ({statuses(reply)}) to {quoted(reply.final_url)}"
     if isinstance(reply, RedirectLoop):
