@@ -51,6 +51,13 @@ def media_type(content_type: str | None) -> MediaType | None:
     return found
 
 
+def is_malformed(content_type: str | None) -> bool:
+    """True for a header that is not exactly one media type. Source: RFC 9110, 8.3"""
+    if not content_type:
+        return False
+    return len(_VALUE.findall(content_type)) != 1 or media_type(content_type) is None
+
+
 def joined(values: Sequence[str]) -> str | None:
     """Combine the values of several headers of one name into one; None without any. Source: RFC 9110, 5.3"""
     return ", ".join(values) if values else None

@@ -18,7 +18,7 @@ from sitemapcrawler.replies import (
     Unchecked,
 )
 from sitemapcrawler.replies.chase import NO_ANSWER
-from sitemapcrawler.replies.page import media_type
+from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
@@ -235,6 +235,29 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     kind = media_type(reply.content_type)
     if kind is not None and not kind.is_html:
         yield Message(f"Content-Type is {kind.essence[:100]}: no HTML page", value=reply.content_type)
+
+
+@rule(
+    "status-content-type",
+    Severity.INFO,
+    "https://www.rfc-editor.org/rfc/rfc9110#name-content-type",
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have a malformed Content-Type",
+)
+def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
+    """Listed URL has a malformed Content-Type. It is no media type, or there are several.
+
+    Why: browsers and crawlers guess by the content. With `X-Content-Type-Options: nosniff` browsers show the source.
+    Fix: Send one valid type, `text/html; charset=utf-8` for pages.
+    Bad: `Content-Type: text/html charset=utf-8`, `Content-Type: html`, two Content-Type headers
+    Good: `Content-Type: text/html; charset=utf-8`
+    """
+    reply = facts.reply
+    if isinstance(reply, Ok | Redirected) and is_malformed(reply.content_type):
+        yield Message(
+            f"Content-Type is {quoted(reply.content_type or '')}: not one media type", value=reply.content_type
+        )
 
 
 @rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY, per=Per.FILE, many="answer slowly")

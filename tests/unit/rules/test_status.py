@@ -40,7 +40,7 @@ WARNINGS = [
     "429",
     "dirt-ratio",
 ]
-INFOS = ["redirect-target-listed-too", "non-html", "slow", "head-get-mismatch", "sampled"]
+INFOS = ["redirect-target-listed-too", "non-html", "content-type", "slow", "head-get-mismatch", "sampled"]
 
 
 def test_the_family_is_that_of_the_catalogue() -> None:
@@ -220,10 +220,13 @@ def test_a_page_that_is_none(reply: Reply, soft_404: str | None, rules: Told) ->
         ("application/json; charset=utf-8", {"status-non-html": "info"}),
         ("application/xhtml+xml", {}),
         ("TEXT/HTML", {}),
-        ("text/html,charset=utf-8", {}),
-        ("text/html, application/pdf", {"status-non-html": "info"}),
-        ("text/html charset=utf-8", {}),
-        ("html", {}),
+        ("text/html,charset=utf-8", {"status-content-type": "info"}),
+        ("text/html, application/pdf", {"status-content-type": "info", "status-non-html": "info"}),
+        ("text/html charset=utf-8", {"status-content-type": "info"}),
+        ("html", {"status-content-type": "info"}),
+        ("*/*", {"status-content-type": "info"}),
+        ('text/html; title="a, b"', {}),
+        ("", {}),
         (None, {}),
     ],
 )
