@@ -345,7 +345,7 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
             if final:
                 faults.add("doc-truncated", "the text ends within a character", at, value=_hex(error))
                 return
-            faults.add("doc-encoding-not-utf8", f"bytes that are not {encoding}", at, value=_hex(error))
+            faults.add("doc-encoding-not-utf8", _misfit(error, encoding), at, value=_hex(error))
             # The entries before the first bad byte are read before it is noted, however the bytes arrive.
             good = max(0, len(chunk) - len(error.object) + error.start)
             text = newlines.decode(decoder.decode(chunk[:good]))
@@ -358,6 +358,12 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
         line += text.count("\n")
         if text or not chunk:
             yield text
+
+
+def _misfit(error: UnicodeDecodeError, encoding: str) -> str:
+    name = "UTF-8" if encoding == UTF_8 else encoding
+    found = _hex(error).upper()
+    return f"the bytes {found} are not {name}" if " " in found else f"the byte {found} is not {name}"
 
 
 def _hex(error: UnicodeDecodeError) -> str:

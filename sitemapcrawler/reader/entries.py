@@ -17,7 +17,7 @@ from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import MAX_NAME, MAX_VALUE, Faults
 from sitemapcrawler.urls import resolve
-from sitemapcrawler.urls.display import masked_url
+from sitemapcrawler.urls.display import masked_url, quoted
 
 MAX_IGNORED = 100
 """Wrong namespaces noted per document. There are only four to get wrong."""
@@ -213,7 +213,7 @@ class EntryBuilder:
         """Return whether a URL is an unfilled template, and note it. Such an entry is left out."""
         if not TEMPLATE.search(raw) or raw.startswith(("http:", "https:")):
             return False
-        self.faults.add("loc-invalid-uri", "a template that was not filled in", line, value=raw)
+        self.faults.add("loc-placeholder", f"{quoted(raw)}: a placeholder that was not filled in", line, value=raw)
         return True
 
     def _record(self, element: Element, fields: dict[str, Element], loc: str, written: str | None) -> Entry:
@@ -331,7 +331,7 @@ def note_no_entry(element: Element, faults: Faults) -> None:
 
 def note_text(text: str, line: int, faults: Faults) -> None:
     """Note text on `line` where only entries may occur, unless it is template code and that is noted already."""
-    if "loc-invalid-uri" not in faults or not TEMPLATE.search(text):
+    if "loc-placeholder" not in faults or not TEMPLATE.search(text):
         faults.add("xml-schema-violation", f"text between the entries: {text[:MAX_SHOWN]!r}", line, value=text)
 
 

@@ -19,7 +19,9 @@ from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
 from sitemapcrawler.namespaces.schemas.repairs import REPEATABLE, find_own, terms
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
+from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
+from sitemapcrawler.rules.facts.suspects import MARKS
 from sitemapcrawler.urls.display import removed
 from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED
 
@@ -367,9 +369,12 @@ def escape_url(draft: Draft) -> None:
 
 
 def escaped(url: str) -> str:
-    """Percent-encode the characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment."""
+    """Percent-encode the characters that RFC 3986 and RFC 3987 do not allow in path, query and fragment.
+
+    A URL with a placeholder or an unreadable character stays as it is: no escape makes it that of a page.
+    """
     parts = PARTS.fullmatch(url)
-    if parts is None:
+    if parts is None or UNREADABLE in url or MARKS.search(url):
         return url
     found = f"{parts['scheme']}://{parts['place']}"
     for name, mark in (("path", ""), ("query", "?"), ("fragment", "#")):

@@ -21,6 +21,7 @@ from sitemapcrawler.items import Note, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.formats import TEXT, URLSET, format_named
+from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change
 from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, lead_on, split, w3c
 from sitemapcrawler.repair.markup import EntryMarkup, prolog_of, root_of
@@ -44,7 +45,7 @@ AROUND = (
 CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults that leave the rest of a file unread."""
-RECOVERED, DUPLICATE, UNREADABLE = "doc-recovered-entry", "loc-duplicate", "doc-partly-read"
+RECOVERED, DUPLICATE = "doc-recovered-entry", "loc-duplicate"
 MIXED = "xml-mixed-index-urlset"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
@@ -309,7 +310,7 @@ class FileRepair:
     def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
         source = note.source if note is not None and not self._converts else None
         recovered = ""
-        if source is None:
+        if source is None or (page.recovered and UNREADABLE in source):
             source = self._text_of(page, note)
             if page.recovered:
                 recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
@@ -408,6 +409,10 @@ class FileRepair:
 
     def _began(self, found: list[Entry | None], place: int, entry: Entry) -> bool:
         """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
+        if entry.recovered and UNREADABLE in entry.loc:
+            self._drop(entry.recovered, entry.written, _line(entry.text), entry.line)
+            found[place] = None
+            return False
         if entry.recovered:
             self._change(entry.recovered, entry.written, _line(entry.broken), _line(entry.text), entry.line)
         verdict = entry.change

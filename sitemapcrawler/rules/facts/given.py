@@ -14,12 +14,13 @@ from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import HTML, TEXT, InputFormat, format_named
+from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.replies import Reply
 from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
-from sitemapcrawler.rules.facts.suspects import Suspects
+from sitemapcrawler.rules.facts.suspects import MARKS, Suspects
 from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.registry import Message, Rule, Severity
 from sitemapcrawler.urls import Authority, authority, is_web, origin, visit_key
@@ -338,12 +339,25 @@ class EntryFacts:
         """True for a valid http or https URL, possibly after repairing its notation."""
         return self.usual or self.uri is not None
 
+    @cached_property
+    def placeholder(self) -> str | None:
+        """The placeholder in the URL that was not filled in (`loc-placeholder`), up to the end of its segment; None
+        without one."""
+        found = None if self.usual or self.form is Form.OTHER_SCHEME else MARKS.search(self.record.loc)
+        return None if found is None else found[0]
+
     @property
     def invalid(self) -> str | None:
-        """Why the URL is invalid; None if it is valid, or is not an absolute URL."""
+        """Why the URL is invalid; None if it is valid, is not an absolute URL, or has a placeholder."""
         if self.sound or (self.form is not Form.ABSOLUTE and authority(self.record.loc) is None):
             return None
-        return fault_of(self.record.loc)
+        return None if self.placeholder else fault_of(self.decoded(self.record.loc))
+
+    def decoded(self, url: str) -> str:
+        """Return a URL of the entry with a letter for each of its bytes that do not fit the encoding of the file, which
+        `doc-encoding-not-utf8` reports."""
+        is_damaged = self.record.recovered and self.file.document.faults.undecodable
+        return url.replace(UNREADABLE, "x") if is_damaged else url
 
     @cached_property
     def standing(self) -> Standing:

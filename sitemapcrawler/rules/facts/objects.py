@@ -14,7 +14,7 @@ from sitemapcrawler.namespaces.extensions import IMAGE, NEWS, VIDEO, Image, News
 from sitemapcrawler.reader.entries import FIELDS
 from sitemapcrawler.reader.formats import ATOM, DATES, DUBLIN_CORE, RSS, URLSET, format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
-from sitemapcrawler.rules.facts.suspects import BLANKS
+from sitemapcrawler.rules.facts.suspects import BLANKS, MARKS
 from sitemapcrawler.rules.facts.written import Standard
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import BLANK, Form, fault_of, form_of
@@ -133,6 +133,9 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
     scheme = url.partition(":")[0].lower()
     if scheme not in schemes:
         return Flaw("scheme", f"{quoted(url)} has the scheme {scheme}, not {' or '.join(schemes)}")
+    mark = MARKS.search(url)
+    if mark is not None:
+        return Flaw("invalid", f"{quoted(url)} has a placeholder that was not filled in: {quoted(mark[0])}")
     blank, fault = BLANK.search(url), fault_of("http" + url[len(scheme) :])
     if blank is not None:
         only = fault is None and not BLANK_IN_HOST.match(url)
@@ -221,7 +224,7 @@ def text_of(element: Element) -> str:
     return raw_text(element).strip(BLANKS)
 
 
-EXPLAINING = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "xml-unknown-element")
+EXPLAINING = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "loc-placeholder", "xml-unknown-element")
 """Faults that explain a file without entries."""
 
 

@@ -402,11 +402,13 @@ EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
 
 MARKS = re.compile(
     r"(?:\{\{|%7B%7B|\$\{|(?:\$|%24)%7B|\{%|%7B%25|<%|%3C%25|(?:\[|%5B)(?-i:object)(?:%20|\+|\s)(?-i:[A-Z])\w{0,40}(?=\]|%5D)"
-    r"|(?<=/)(?:\{|%7B)(?=[a-z_]{2,30}(?:\}|%7D)(?:[/?#]|\Z))|(?<=/):(?=(?-i:[a-z])\w{1,30}(?:[/?#]|\Z))"
+    r"|(?<=/)(?:\{|%7B)(?=[a-z_]{2,30}(?:\}|%7D)(?:[/?#]|\Z))|\{(?=(?:[a-z_][\w.]{1,39}(?:-[a-z_]{1,39}){0,3}|\d)\})"
+    r"|(?<=[/=])%(?=[sd](?:[/?#&]|\Z))|(?<=/):(?=(?-i:[a-z])\w{1,30}(?:[/?#]|\Z))"
     r"|(?<=/)(?:\[|%5B){1,2}(?:\.\.\.)?(?=(?-i:[a-z])\w{1,30}(?:\]|%5D){1,2}(?:[/?#]|\Z)))[^/?#&]{0,40}",
     re.IGNORECASE,
 )
-"""A template placeholder, the parameter of a route (`[slug]`, `:slug`), or a JavaScript object converted to text."""
+"""A template placeholder, the parameter of a route (`[slug]`, `:slug`), or a JavaScript object converted to text.
+Braces around a GUID do not count."""
 
 TRACKING = re.compile(
     r"utm_[a-z_]+|mtm_[a-z_]+|pk_(?:campaign|kwd|source|medium)|[gdyw]clid|fbclid|ttclid|twclid|msclkid|gclsrc|[gw]braid"

@@ -72,7 +72,7 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     Good: `<image:loc>https://example.com/images/logo.png</image:loc>`
     """
     for image, element in images(entry):
-        found = flaw(image.loc) if image.loc else None
+        found = flaw(entry.decoded(image.loc)) if image.loc else None
         if found is not None and found.kind == "relative":
             yield Message(found.text, line_of(element, "loc"), value=image.loc)
 
@@ -88,7 +88,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     Good: `<image:loc>https://example.com/summer%20sale.jpg</image:loc>`
     """
     for image, element in images(entry):
-        found = flaw(image.loc) if image.loc else None
+        found = flaw(entry.decoded(image.loc)) if image.loc else None
         if found is not None and found.kind != "relative":
             severity = Severity.WARNING if found.blank else None
             yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)

@@ -19,7 +19,7 @@ LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/la
 TOLERANCE = timedelta(days=1)
 """Tolerance when comparing an index with its sitemaps, since a date without time and zone is imprecise."""
 child_rule = partial(rule, needs=Needs.CHILD, entries=Entries.ODD)
-LEFT_OUT = ("loc-empty", "loc-invalid-uri", "xml-entry-without-loc")
+LEFT_OUT = ("loc-empty", "loc-invalid-uri", "loc-placeholder", "xml-entry-without-loc")
 """Faults of entries that the reader leaves out."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from sitemapcrawler.items import READ
+from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.languages import page_key
@@ -17,12 +18,11 @@ from sitemapcrawler.rules.facts.suspects import (
     CONTAINERS,
     EMPTY_VALUES,
     KINDS,
-    MARKS,
     PAGE_EXTENSIONS,
     QUERY_PARAMETER,
     TRACKING,
 )
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, fault_message, rule
 from sitemapcrawler.urls.display import HIDDEN, counted, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 
@@ -399,8 +399,8 @@ SCRIPT = re.compile(
 """Names of scripts. Excludes `node.js` and `vue.js`, which are topics of pages."""
 
 
-@entry_rule("loc-placeholder", Severity.ERROR, BUILD)
-def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
+@entry_rule("loc-placeholder", Severity.ERROR, BUILD, faults=True)
+def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
     undefined, null, None, NaN.
 
@@ -410,11 +410,12 @@ def loc_placeholder(entry: EntryFacts) -> Iterator[Message]:
     Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`
     Good: the URL of the page, or no entry
     """
-    if entry.usual or entry.form not in (Form.ABSOLUTE, Form.RELATIVE):
+    if isinstance(entry, Fault):  # the URL is nothing but a placeholder: the reader left the entry out
+        yield from fault_message(entry)
         return
-    found = MARKS.search(entry.record.loc)
-    if found is not None:
-        yield loc_message(entry, f"{quoted(found[0])}: a placeholder that was not filled in", found[0])
+    if entry.placeholder is not None:
+        text = f"{quoted(entry.placeholder)}: a placeholder that was not filled in"
+        yield loc_message(entry, text, entry.placeholder)
         return
     word = _empty_value(entry)
     if word is not None:

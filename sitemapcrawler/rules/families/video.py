@@ -205,7 +205,7 @@ def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
     for video, element in videos(entry):
         for name in URLS:
             url = _text(video, name)
-            found = flaw(url, PROTOCOLS) if url else None
+            found = flaw(entry.decoded(url), PROTOCOLS) if url else None
             if found is not None:
                 yield found, found.kind == "scheme" and bool(STREAM.match(url)), line_of(element, name), url
 

@@ -173,11 +173,20 @@ def test_a_second_mark_is_no_content() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 @pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n"])
-@pytest.mark.parametrize("bad", [b"\xff", b"\xc3<", b"\xe2\x82"])
-def test_the_line_of_a_bad_byte_counts_any_line_end(bad: bytes, end: bytes, size: int) -> None:
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (b"\xff", "the byte FF is not UTF-8"),
+        (b"\xc3<", "the byte C3 is not UTF-8"),
+        (b"\xe2\x82", "the bytes E2 82 are not UTF-8"),
+    ],
+)
+def test_a_bad_byte_is_named_with_its_line_whatever_the_line_ends(
+    bad: bytes, message: str, end: bytes, size: int
+) -> None:
     body = end.join((b"<urlset>", b"<url>", b"", b"<loc>https://e.com/%s</loc></url>" % bad, b"</urlset>"))
-    (fault,) = (fault for fault in read(body, size).document.faults if fault.message.startswith("bytes that are not"))
-    assert fault.line == 4
+    (fault,) = (fault for fault in read(body, size).document.faults if fault.message.endswith(" not UTF-8"))
+    assert (fault.line, fault.message) == (4, message)
     alone = end * 3 + bad
     (fault,) = (fault for fault in read(alone, size).document.faults if fault.rule != "xml-root-unknown")
     assert fault.line == 4

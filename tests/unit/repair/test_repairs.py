@@ -84,6 +84,29 @@ def test_an_entry_of_another_host_is_dropped_with_its_text(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("bad", "rule"),
+    [
+        (page("{slug}").encode(), "loc-placeholder"),
+        (page("a?id={id}").encode(), "loc-placeholder"),
+        (page("caf").encode().replace(b"caf", b"caf\xe9"), "doc-encoding-not-utf8"),
+        (page("caf\ufffd").encode(), "loc-invalid-uri"),
+    ],
+)
+def test_a_url_with_an_unknown_part_is_dropped_and_not_escaped(bad: bytes, rule: str, tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("a"), "~").replace(b"~", bad))
+    assert outcome.locs == [f"{HOME}a"]
+    assert [row["rule"] for row in outcome.rows if row["action"] == "dropped"] == [rule]
+    assert outcome.result.dropped == 1
+
+
+def test_an_image_with_a_placeholder_in_its_url_is_removed(tmp_path: Path) -> None:
+    image = "<image:image><image:loc>https://example.com/{id}.png</image:loc></image:image>"
+    outcome = repair(tmp_path, urlset(page("a", image)))
+    assert page("a") in written(outcome)
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [("changed", "image-loc-invalid")]
+
+
 def test_a_repeated_page_gives_its_images_to_the_first(tmp_path: Path) -> None:
     first = page("a", "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>")
     second = page("a", "<image:image><image:loc>https://example.com/2.png</image:loc></image:image>")

@@ -117,6 +117,12 @@ def test_a_url_that_is_not(url: str, kind: str) -> None:
     assert found.kind == kind
 
 
+def test_a_placeholder_in_the_url_is_told_as_such() -> None:
+    flawed = flaw("https://example.com/{id}.jpg")
+    assert flawed is not None
+    assert "a placeholder that was not filled in: '{id}.jpg'" in flawed.text
+
+
 @given(st.from_regex(USUAL, fullmatch=True))
 def test_a_usual_url_has_no_fault(url: str) -> None:
     assert fault_of(url) is None

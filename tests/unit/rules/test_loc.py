@@ -225,10 +225,35 @@ def test_other_blanks_around_a_url_are_a_warning(blank: str) -> None:
     assert (finding.severity, f"U+{ord(blank):04X}" in finding.message) == ("warning", True)
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<loc>https://example.com/caf~</loc>",
+        "<loc>https://caf~.example.com/</loc>",
+        "<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/~.jpg</image:loc></image:image>",
+        "<loc>https://example.com/a</loc><video:video><video:thumbnail_loc>https://example.com/~.jpg"
+        "</video:thumbnail_loc><video:title>A</video:title><video:description>B</video:description>"
+        "<video:content_loc>https://example.com/~.mp4</video:content_loc></video:video>",
+    ],
+)
+def test_a_byte_that_is_not_utf_8_is_one_error(entry: str) -> None:
+    spaces = "".join(f' xmlns:{name}="http://www.google.com/schemas/sitemap-{name}/1.1"' for name in ("image", "video"))
+    data = f'<urlset xmlns="{CORE}"{spaces}>\n<url>{entry}</url>\n</urlset>'.encode().replace(b"~", b"\xe9")
+    found = [finding for finding in judge(data) if finding.severity == "error"]
+    assert [(finding.rule, finding.line, finding.message) for finding in found] == [
+        ("doc-encoding-not-utf8", 2, "the byte E9 is not UTF-8")
+    ]
+
+
+def test_an_unreadable_character_that_is_written_as_such_is_no_valid_url() -> None:
+    found = judge("https://example.com/caf\ufffd\n".encode())
+    assert [finding.rule for finding in found if finding.severity == "error"] == ["loc-invalid-uri"]
+
+
 def test_an_entry_that_was_left_out_is_told_with_its_line() -> None:
     text = f'<urlset xmlns="{CORE}">\n<url><loc>${{url}}</loc></url>\n<url><loc>https://<b/></loc></url>\n</urlset>'
     found = [(finding.rule, finding.line) for finding in judge(text.encode()) if finding.severity == "error"]
-    assert found == [("loc-invalid-uri", 2), ("loc-invalid-uri", 3)]
+    assert found == [("loc-placeholder", 2), ("loc-invalid-uri", 3)]
 
 
 @given(
