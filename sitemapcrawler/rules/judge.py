@@ -676,7 +676,7 @@ def shown(value: str | None) -> str | None:
 
 def per(rule: Rule, message: Message) -> Per:
     """What a message about an entry becomes one finding for."""
-    return Per.FILE if rule.per is Per.ENTRY and is_note(rule, message) else rule.per
+    return message.per or (Per.FILE if rule.per is Per.ENTRY and is_note(rule, message) else rule.per)
 
 
 def is_note(rule: Rule, message: Message) -> bool:

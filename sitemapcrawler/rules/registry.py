@@ -129,6 +129,8 @@ class Message:
     """Overrides the rule's severity in this case."""
     url: str | None = None
     """The listed URL, for rules that judge more than one entry."""
+    per: Per | None = field(default=None, kw_only=True)
+    """Overrides what the rule reports one finding for in this case."""
 
 
 @dataclass(frozen=True, slots=True)

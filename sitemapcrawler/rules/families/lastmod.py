@@ -58,16 +58,16 @@ def _has_form(entry: EntryFacts, *forms: DateForm) -> bool:
     return found is not None and found.form in forms
 
 
-def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None) -> Message:
+def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None, per: Per | None = None) -> Message:
     """Make a message about the date of an entry; `said` follows the date."""
     value = entry.record.lastmod or ""
-    return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity)
+    return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity, per=per)
 
 
-@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS)
+@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS, many="have a date in another notation")
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
-    if it is clear).
+    if it is clear); once for a feed, whose program writes all of its dates alike.
 
     Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
     Fix: Write the date as `YYYY-MM-DD`, or as `YYYY-MM-DDThh:mm:ss+hh:mm` with its time zone.
@@ -85,8 +85,10 @@ def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
 def _illegal_date(entry: EntryFacts) -> Message:
     standard, moment = standard_of(entry), entry.record.lastmod_at
     read = f"; it was read as {moment}" if moment else ""
-    severity = Severity.WARNING if moment and is_in_feed(entry) else None
-    return _date_message(entry, f"is not written as {standard}, such as {EXAMPLES[standard]}{read}", severity)
+    in_feed = is_in_feed(entry)
+    severity = Severity.WARNING if moment and in_feed else None
+    text = f"is not written as {standard}, such as {EXAMPLES[standard]}{read}"
+    return _date_message(entry, text, severity, Per.FILE if in_feed else None)
 
 
 @entry_rule(

@@ -76,6 +76,18 @@ def test_only_entries_at_fault_are_counted() -> None:
     assert [record.line for record in records if record.issues] == [1, 10, 11]
 
 
+def test_dates_of_a_feed_are_one_finding_and_each_row_has_it() -> None:
+    items = "".join(
+        f"<item><link>https://example.com/{n}</link><pubDate>2026-05-{n:02}</pubDate></item>" for n in range(1, 10)
+    )
+    sitemap = read_sitemap(f"<rss><channel>{items}</channel></rss>".encode(), URL, select="lastmod")
+    assert [row.issues for row in sitemap] == [["lastmod-invalid"]] * 9
+    found = [finding for finding in sitemap.findings if finding.rule == "lastmod-invalid"]
+    assert [(finding.severity, finding.message.partition(" is not ")[0]) for finding in found] == [
+        ("warning", "9 of 9 entries have a date in another notation, for example 'https://example.com/1': '2026-05-01'")
+    ]
+
+
 def test_a_single_entry_keeps_its_own_message() -> None:
     judge, file = Judge(Choice((habit(),)), 100), facts()
     judged(judge, file, entries(7, 8))
