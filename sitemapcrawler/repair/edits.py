@@ -342,7 +342,12 @@ def remove_blanks(draft: Draft) -> None:
 @edit("loc-double-escaped")
 def escape_once(draft: Draft) -> None:
     """Resolve the escapes for XML that are left in the URL."""
-    draft.set_field("loc", ENTITY.sub(lambda found: quote(unescape(found[0]), safe="&'"), draft.loc))
+    draft.set_field("loc", escaped_once(draft.loc))
+
+
+def escaped_once(url: str) -> str:
+    """Replace the XML entities in a URL with their characters, percent-encoded if they may not stand in it."""
+    return ENTITY.sub(lambda found: quote(unescape(found[0]), safe="&'"), url)
 
 
 @edit("loc-credentials")
@@ -557,6 +562,14 @@ def escape_href(draft: Draft) -> None:
             draft.set_attribute(link, "href", escaped((link.get("href") or "").strip()))
 
 
+@edit("hreflang-href-double-escaped")
+def escape_href_once(draft: Draft) -> None:
+    """Resolve the escapes for XML that are left in the URL of a language version."""
+    for link in _links(draft):
+        if link.get("href"):
+            draft.set_attribute(link, "href", escaped_once(link.get("href") or ""))
+
+
 @edit("hreflang-duplicate-code", "hreflang-x-default-multiple")
 def keep_first_version(draft: Draft) -> None:
     """Keep the first page of each language code, or the entry's own page."""
@@ -591,11 +604,28 @@ def escape_image(draft: Draft) -> None:
         draft.set_text(element, escaped(text_of(element)))
 
 
+@edit("image-loc-double-escaped")
+def escape_image_once(draft: Draft) -> None:
+    """Resolve the escapes for XML that are left in the URL of an image."""
+    for element in _texts(draft, IMAGE, ("loc",)):
+        draft.set_text(element, escaped_once(text_of(element)))
+
+
+VIDEO_URLS = ("thumbnail_loc", "content_loc", "player_loc")
+
+
 @edit("video-loc-invalid")
 def escape_video(draft: Draft) -> None:
     """Percent-encode characters that may not stand in a URL."""
-    for element in _texts(draft, VIDEO, ("thumbnail_loc", "content_loc", "player_loc")):
+    for element in _texts(draft, VIDEO, VIDEO_URLS):
         draft.set_text(element, escaped(text_of(element)))
+
+
+@edit("video-loc-double-escaped")
+def escape_video_once(draft: Draft) -> None:
+    """Resolve the escapes for XML that are left in the URLs of a video."""
+    for element in _texts(draft, VIDEO, VIDEO_URLS):
+        draft.set_text(element, escaped_once(text_of(element)))
 
 
 def _texts(draft: Draft, uri: str, names: tuple[str, ...]) -> list[etree._Element]:

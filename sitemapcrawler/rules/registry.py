@@ -143,6 +143,8 @@ class SiteMessage(Message):
     """Number of findings this message stands for; more than one if the rest is only counted."""
 
 
+ESCAPING = "https://www.sitemaps.org/protocol.html#escaping"
+"""Source of the rules on URLs that were escaped twice."""
 PAGES = "https://github.com/sitemapcrawler/sitemapcrawler/blob/main/docs/rules/"
 """URL below which the documentation has a page for each family of built-in rules."""
 FAMILIES = "sitemapcrawler.rules."

@@ -59,6 +59,8 @@ WRAPPED = re.compile(
 """Removed before a reference is parsed."""
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*3[489]|#x2[267]);", re.IGNORECASE)
 """XML entity that was escaped twice, so that it is still in the URL."""
+AMPERSAND = rf"(?!(?i:{ENTITY.pattern}))&"
+"""Ampersand that does not begin such an entity."""
 ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 USUAL_HOST = re.compile(r"(?!xn--|[^/]*\.xn--)(?:[a-z0-9-]+\.)+[a-z]+")
 """Host that every parser reads alike."""

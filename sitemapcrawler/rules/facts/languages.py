@@ -18,6 +18,7 @@ from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import HREFLANG, Alternate, alternate_of
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.urls import resolve, visit_key
+from sitemapcrawler.urls.grammar import AMPERSAND
 
 DEFAULT = "x-default"
 """The hreflang of the page for all other languages. Source: Google, "Localized versions of your pages"."""
@@ -185,7 +186,9 @@ def _scripts() -> frozenset[str]:
 
 LOCALIZED = "https://developers.google.com/search/docs/specialty/international/localized-versions"
 
-USUAL_URL = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,3})?(?:/[!-~]*)?")
+USUAL_PATH = rf"/[!-%'-~]*+(?:{AMPERSAND}[!-%'-~]*+)*+"
+
+USUAL_URL = re.compile(rf"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{{0,3}})?(?:{USUAL_PATH})?")
 """An absolute URL that needs no further check."""
 
 NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?/[!$&(-;=?-Z_a-z~]*")
@@ -287,8 +290,8 @@ class Cluster:
 
 
 VERSION_LINES = re.compile(
-    r"(?:http://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,3})?/[!-~]*\n)+"
-    r"|(?:https://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{0,3})?/[!-~]*\n)+"
+    rf"(?:http://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{{0,3}})?{USUAL_PATH}\n)+"
+    rf"|(?:https://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{{0,3}})?{USUAL_PATH}\n)+"
 )
 """Usual URLs of one protocol."""
 SPECIAL = re.compile(r"[%#\\]")

@@ -17,7 +17,7 @@ from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import BLANKS, MARKS
 from sitemapcrawler.rules.facts.written import Standard
 from sitemapcrawler.urls.display import quoted
-from sitemapcrawler.urls.grammar import BLANK, Form, fault_of, form_of
+from sitemapcrawler.urls.grammar import AMPERSAND, BLANK, ENTITY, Form, fault_of, form_of
 
 Object = TypeVar("Object")
 
@@ -100,11 +100,11 @@ WEB = ("http", "https")
 
 USUAL_ORIGIN = r"https?://(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,3}[a-z]{2,24}"
 USUAL_REST = (
-    r"(?:/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*+)?"
-    r"(?:\?(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/?]|%[0-9A-Fa-f]{2})*+)?"
+    rf"(?:/(?:[A-Za-z0-9\-._~!$'()*+,;=:@/]|%[0-9A-Fa-f]{{2}}|{AMPERSAND})*+)?"
+    rf"(?:\?(?:[A-Za-z0-9\-._~!$'()*+,;=:@/?]|%[0-9A-Fa-f]{{2}}|{AMPERSAND})*+)?"
 )
 USUAL = re.compile(USUAL_ORIGIN + USUAL_REST)
-"""A valid URL, recognised with one regular expression."""
+"""A valid URL that was not escaped twice, recognised with one regular expression."""
 
 BLANK_IN_HOST = re.compile(rf"[^:/]*:/*[^/?#]*?{BLANK.pattern}")
 
@@ -141,6 +141,12 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
         only = fault is None and not BLANK_IN_HOST.match(url)
         return Flaw("invalid", f"{quoted(url)} has a blank (U+{ord(blank[0]):04X}) in it", only)
     return None if fault is None else Flaw("invalid", f"{quoted(url)} is not valid: {fault}")
+
+
+def left_entity(url: str | None) -> str | None:
+    """Say which XML entity is left in a URL, since it was escaped twice; None without one."""
+    found = ENTITY.search(url) if url else None
+    return found and f"{found[0]} is left in {quoted(url or '')} after reading the XML: it was escaped twice"
 
 
 def origin_of(url: str) -> str:

@@ -24,6 +24,7 @@ from sitemapcrawler.rules.facts.languages import (
     has_usual_versions,
     page_key,
 )
+from sitemapcrawler.rules.facts.objects import left_entity
 from sitemapcrawler.rules.facts.replied import line_of, trouble
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import (
@@ -34,7 +35,7 @@ from sitemapcrawler.rules.facts.site_links import (
     TROUBLE,
     on_targets,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ESCAPING, Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import quoted
 
@@ -383,6 +384,28 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
         entry,
         lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
         lambda link: f"{quoted(link.alternate.href)} is no http or https URL",
+    )
+
+
+@hreflang_rule(
+    "hreflang-href-double-escaped",
+    Severity.WARNING,
+    ESCAPING,
+    per=Per.FILE,
+    many="link to a language version whose URL was escaped twice",
+)
+def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
+    """A language version has a URL that was escaped twice.
+
+    Why: it names a URL that contains the characters `&amp;`, which is a different page.
+    Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
+    Bad: `href="https://example.com/?a=1&amp;amp;lang=de"`
+    Good: `href="https://example.com/?a=1&amp;lang=de"`
+    """
+    yield from _once_per_entry(
+        entry,
+        lambda link: left_entity(link.alternate.href) is not None,
+        lambda link: left_entity(link.alternate.href) or "",
     )
 
 

@@ -7,8 +7,18 @@ from functools import partial
 
 from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION
 from sitemapcrawler.rules.facts.given import UrlFacts
-from sitemapcrawler.rules.facts.objects import IMAGES, are_usual, flaw, images, lacks, line_of, origin_of, stray
-from sitemapcrawler.rules.registry import Message, Per, Severity, rule
+from sitemapcrawler.rules.facts.objects import (
+    IMAGES,
+    are_usual,
+    flaw,
+    images,
+    lacks,
+    left_entity,
+    line_of,
+    origin_of,
+    stray,
+)
+from sitemapcrawler.rules.registry import ESCAPING, Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, resolve
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -92,6 +102,27 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
         if found is not None and found.kind != "relative":
             severity = Severity.WARNING if found.blank else None
             yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)
+
+
+@image_rule(
+    "image-loc-double-escaped",
+    Severity.WARNING,
+    ESCAPING,
+    per=Per.FILE,
+    many="have an image whose URL was escaped twice",
+)
+def image_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
+    """The URL of an image was escaped twice for XML.
+
+    Why: it names a URL that contains the characters `&amp;`, which is a different file.
+    Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
+    Bad: `<image:loc>https://example.com/logo.png?w=1&amp;amp;h=2</image:loc>`
+    Good: `<image:loc>https://example.com/logo.png?w=1&amp;h=2</image:loc>`
+    """
+    for image, element in images(entry, entry.brief):
+        text = left_entity(image.loc)
+        if text is not None:
+            yield Message(text, line_of(element, "loc"), value=image.loc)
 
 
 @image_rule("image-loc-equals-page", Severity.WARNING, IMAGES)

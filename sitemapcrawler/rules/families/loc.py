@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import ESCAPING, Entries, Message, Needs, Per, Severity, entry_rule, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -144,7 +144,7 @@ def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
 @entry_rule(
     "loc-double-escaped",
     Severity.WARNING,
-    f"{PROTOCOL}#escaping",
+    ESCAPING,
     per=Per.FILE,
     many="have a URL that was escaped twice",
 )

@@ -16,6 +16,7 @@ from sitemapcrawler.rules.facts.objects import (
     are_usual,
     flaw,
     lacks,
+    left_entity,
     line_of,
     origin_of,
     parts,
@@ -23,7 +24,7 @@ from sitemapcrawler.rules.facts.objects import (
     videos,
 )
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import Message, Per, Severity, rule
+from sitemapcrawler.rules.registry import ESCAPING, Message, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import quoted
 
@@ -222,6 +223,28 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     for found, protocol, line, value in _flaws(entry):
         if not protocol:
             yield Message(found.text, line, value=value)
+
+
+@video_rule(
+    "video-loc-double-escaped",
+    Severity.WARNING,
+    ESCAPING,
+    per=Per.FILE,
+    many="have a video with a URL that was escaped twice",
+)
+def video_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
+    """A URL of a video was escaped twice for XML. Checked are thumbnail_loc, content_loc and player_loc.
+
+    Why: it names a URL that contains the characters `&amp;`, which is a different file.
+    Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
+    Bad: `<video:content_loc>https://example.com/1.mp4?a=1&amp;amp;b=2</video:content_loc>`
+    Good: `<video:content_loc>https://example.com/1.mp4?a=1&amp;b=2</video:content_loc>`
+    """
+    for video, element in videos(entry, entry.brief):
+        for name in URLS:
+            text = left_entity(_text(video, name))
+            if text is not None:
+                yield Message(text, line_of(element, name), value=_text(video, name))
 
 
 @video_rule("video-protocol", Severity.WARNING, VIDEOS, also={"Search Console": "Invalid URL"})

@@ -33,6 +33,14 @@ def written(outcome: Outcome, name: str = "sitemap.xml") -> str:
         (page("a b"), "loc-whitespace", f"{HOME}a b", f"{HOME}a%20b"),
         (page("a|b"), "loc-invalid-uri", f"{HOME}a|b", f"{HOME}a%7Cb"),
         (page("a?x=1&amp;amp;y=2"), "loc-double-escaped", f"{HOME}a?x=1&amp;y=2", f"{HOME}a?x=1&y=2"),
+        (page("a", f"<image:image><image:loc>{HOME}1.png?x=1&amp;amp;y=2</image:loc></image:image>"),
+         "image-loc-double-escaped", f"{HOME}1.png?x=1&amp;y=2", f"{HOME}1.png?x=1&y=2"),
+        (page("a", f"<video:video><video:thumbnail_loc>{HOME}t.png</video:thumbnail_loc><video:title>A</video:title>"
+              f"<video:description>B</video:description><video:content_loc>{HOME}1.mp4?x=1&amp;amp;y=2</video:content_loc>"
+              "</video:video>"),
+         "video-loc-double-escaped", f"{HOME}1.mp4?x=1&amp;y=2", f"{HOME}1.mp4?x=1&y=2"),
+        (page("a", link("en", "a"), link("de", "b?x=1&amp;amp;y=2")), "hreflang-href-double-escaped",
+         f"href={HOME}b?x=1&amp;y=2", f"href={HOME}b?x=1&y=2"),
         (page("a#b"), "loc-fragment", f"{HOME}a#b", f"{HOME}a"),
         (page("é"), "loc-non-ascii", f"{HOME}é", f"{HOME}%C3%A9"),
         ("<url><loc>https://EXAMPLE.com/a</loc></url>", "loc-uppercase-host", "https://EXAMPLE.com/a", f"{HOME}a"),
