@@ -196,7 +196,7 @@ class EntryBuilder:
         raw = fields["loc"].text if "loc" in fields else self._url_in_text(element)
         if not raw:
             rule = "xml-entry-without-loc" if raw is None else "loc-empty"
-            self.faults.add(rule, f"a <{element.name}> without a URL was left out", element.line)
+            self.faults.add(rule, f"a <{element.name}> without a URL was left out{_miswritten(element)}", element.line)
             return None
         if self.is_template(raw, element.line):
             return None
@@ -325,8 +325,30 @@ def note_entry(entry: Element, expected: str, faults: Faults) -> None:
 
 
 def note_no_entry(element: Element, faults: Faults) -> None:
-    """Note an element where only entries may occur."""
-    faults.add("xml-unknown-element", f"<{element.name}> is no entry", element.line, value=element.name)
+    """Note an element where only entries may occur. One that stands for an entry is an error of its own."""
+    why = _why_ignored(element)
+    text = f"<{element.name}> is no entry"
+    if why:
+        faults.add("xml-entry-ignored", f"{text}, so search engines ignore it: {why}", element.line, value=element.name)
+    else:
+        faults.add("xml-unknown-element", text, element.line, value=element.name)
+
+
+def _why_ignored(element: Element) -> str:
+    """Say why an element is no entry although it names a page; empty if it names none."""
+    name = element.name.lower()
+    if name in ENTRIES:
+        wrong_case = f"names are case-sensitive, and that of an entry is <{name}>"
+        return wrong_case if element.name != name else f"its namespace is {shown(element.uri)}"
+    if name == "loc":
+        return "a <loc> belongs in an entry"
+    waiting = [*element.children]
+    while waiting:
+        child = waiting.pop()
+        if child.name.lower() == "loc":
+            return "its <loc> belongs in an entry of the protocol"
+        waiting += child.children
+    return ""
 
 
 def note_text(text: str, line: int, faults: Faults) -> None:
@@ -342,10 +364,22 @@ def note_child(child: Element, entry: Element, faults: Faults) -> None:
     """
     if child.name not in FIELDS or (entry.name == "sitemap" and child.name not in CHILD_FIELDS):
         if any(isinstance(part, Element) and part.name == "loc" for part in entry.content[:MAX_SEARCHED]):
-            text = f"<{child.name}> is no part of a <{entry.name}>"
+            text = f"<{child.name}> is no part of a <{entry.name}>{_right_case(child)}"
             faults.add("xml-unknown-element", text, child.line, value=child.name)
     elif child.attributes:
         _note_attributes(child, faults)
+
+
+def _right_case(child: Element) -> str:
+    """Name the element that another spelling of its name means; empty if it means none."""
+    name = child.name.lower()
+    return f": names are case-sensitive, and this one is <{name}>" if child.name != name in FIELDS else ""
+
+
+def _miswritten(entry: Element) -> str:
+    """Say that an entry has a `<Loc>`; empty without one."""
+    found = next((child for child in entry.children if child.name != child.name.lower() == "loc"), None)
+    return f": names are case-sensitive, and <{found.name}> is no <loc>" if found is not None else ""
 
 
 def note_structure(entry: Element, core: str, faults: Faults) -> None:

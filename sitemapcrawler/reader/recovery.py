@@ -254,7 +254,10 @@ class Builder:
     def build(self, element: Element) -> None:
         """Add the entries of an element that the strict parser read."""
         faults = self.entries.faults
-        recent, entries = faults.recent, [*self.entries.entries_of(element)]
+        recent = faults.recent
+        recent.clear()
+        entries = [*self.entries.entries_of(element)]
+        not_found = recent[-1][0] if recent else "xml-unknown-element"
         for entry in entries:
             recent.clear()
             record = self._record(entry)
@@ -268,7 +271,7 @@ class Builder:
             elif faults.losses is not None:
                 faults.lose("", entry.line, (self._source() if entry is element else None) or f"<{entry.name}>")
         if not entries and faults.losses is not None:
-            faults.lose("xml-unknown-element", element.line, self._source() or f"<{element.name}>")
+            faults.lose(not_found, element.line, self._source() or f"<{element.name}>")
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
         """Add entries found in broken text; return their records, with None for each that was left out."""

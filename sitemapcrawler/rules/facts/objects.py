@@ -230,7 +230,10 @@ def text_of(element: Element) -> str:
     return raw_text(element).strip(BLANKS)
 
 
-EXPLAINING = ("xml-entry-without-loc", "loc-empty", "loc-invalid-uri", "loc-placeholder", "xml-unknown-element")
+EXPLAINING = (
+    "xml-entry-without-loc", "xml-entry-ignored", "xml-unknown-element",
+    "loc-empty", "loc-invalid-uri", "loc-placeholder",
+)  # fmt: skip
 """Faults that explain a file without entries."""
 
 

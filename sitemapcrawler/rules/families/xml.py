@@ -248,6 +248,25 @@ def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
+@rule(
+    "xml-entry-ignored",
+    Severity.ERROR,
+    TAGS,
+    Needs.FAULT,
+    also={"Yandex": "Unknown tag"},
+)
+def xml_entry_ignored(fault: Fault) -> Iterator[Message]:
+    """An entry has a wrong name or place. Names of elements are case-sensitive in XML.
+
+    Why: search engines read `<url>` in a `<urlset>` and `<sitemap>` in a `<sitemapindex>`, each with its own `<loc>`.
+    They ignore all other elements; this crawler does not list them either.
+    Fix: Write the entry as `<url><loc>...</loc></url>`, in small letters, directly below the root.
+    Bad: `<Url><Loc>https://example.com/</Loc></Url>`, or a `<loc>` outside of a `<url>`
+    Good: `<url><loc>https://example.com/</loc></url>`
+    """
+    yield from fault_message(fault)
+
+
 @rule("xml-whole-file-one-url-wrapper", Severity.INFO, TAGS, Needs.FILE)
 def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
     """One entry wraps the URLs of the whole file.

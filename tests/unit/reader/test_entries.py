@@ -262,8 +262,6 @@ def test_elements_of_other_namespaces_may_stand_beside_the_entries(end: str) -> 
     "element",
     [
         "<generator/>",
-        "<loc>https://e.com/2</loc>",
-        "<o:url xmlns:o='urn:o'/>",
         "<generator xmlns=''/>",
         "<i:image xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'/>",
         "<i:image xmlns:i='https://www.google.com/schemas/sitemap-image/1.1'/>",
@@ -274,9 +272,39 @@ def test_what_belongs_into_an_entry_is_none(element: str) -> None:
         assert read(urlset(*around)).rules == {"xml-unknown-element": 1}
 
 
-def test_a_namespace_for_the_entries_alone_leaves_them_out_and_says_so() -> None:
-    reading = read(urlset(f"<url xmlns='urn:typo'><loc>{ONE}</loc></url>\n", GOOD))
-    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"xml-unknown-element": 1})
+@pytest.mark.parametrize(
+    ("element", "words"),
+    [
+        (f"<Url><Loc>{ONE}</Loc></Url>", "case-sensitive, and that of an entry is <url>"),
+        (f"<URL><loc>{ONE}</loc></URL>", "case-sensitive, and that of an entry is <url>"),
+        ("<Sitemap/>", "case-sensitive, and that of an entry is <sitemap>"),
+        (f"<loc>{ONE}</loc>", "a <loc> belongs in an entry"),
+        (f"<Loc>{ONE}</Loc>", "a <loc> belongs in an entry"),
+        (f"<page><loc>{ONE}</loc></page>", "its <loc> belongs in an entry"),
+        (f"<pages><page><loc>{ONE}</loc></page></pages>", "its <loc> belongs in an entry"),
+        ("<o:url xmlns:o='urn:o'/>", "its namespace is urn:o"),
+        (f"<url xmlns='urn:typo'><loc>{ONE}</loc></url>", "its namespace is urn:typo"),
+    ],
+)
+def test_an_entry_that_search_engines_ignore_is_left_out_and_says_why(element: str, words: str) -> None:
+    for around in ([element, GOOD], [GOOD, element]):
+        reading = read(urlset(*around))
+        assert (reading.locs, reading.rules) == (["https://e.com/good"], {"xml-entry-ignored": 1})
+        (fault,) = reading.document.faults
+        assert "so search engines ignore it" in fault.message
+        assert words in fault.message
+
+
+@pytest.mark.parametrize(
+    ("entry", "rule", "words"),
+    [
+        (f"<url><Loc>{ONE}</Loc></url>", "xml-entry-without-loc", "<Loc> is no <loc>"),
+        (url(ONE, "<LastMod>2024</LastMod>"), "xml-unknown-element", "this one is <lastmod>"),
+    ],
+)
+def test_a_part_of_an_entry_in_another_case_is_named(entry: str, rule: str, words: str) -> None:
+    (fault,) = read(urlset(entry, GOOD)).document.faults
+    assert (fault.rule, words in fault.message) == (rule, True)
 
 
 @pytest.mark.parametrize(
