@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import plugins
+from sitemapcrawler.namespaces import CORE, plugins
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
@@ -240,6 +240,8 @@ class InputFormat:
     """Root elements -> elements read as entries, by local name."""
     entries: Callable[[str, str, Faults, str], EntryBuilder] = EntryBuilder
     """Builds the records, from the URL of the file, its base URL, its faults and the attributes of its root."""
+    namespace: str = ""
+    """Namespace of its elements, for a root whose declarations cannot be read; empty for none."""
     protocol_entry: str = ""
     """Element of the sitemap protocol (sitemaps.org) that is an entry; empty for formats outside the protocol."""
     sniff: Callable[[DocumentStart], bool] | None = None
@@ -329,17 +331,27 @@ def long_format_label(name: str) -> str:
 
 
 URLSET = register(
-    InputFormat("xml-urlset", "XML", "urlset", "pages", {"urlset": ENTRIES}, protocol_entry="url"),
+    InputFormat("xml-urlset", "XML", "urlset", "pages", {"urlset": ENTRIES}, namespace=CORE, protocol_entry="url"),
 )
 INDEX = register(
-    InputFormat("xml-index", "index", "index", "sitemaps", {"sitemapindex": ENTRIES}, protocol_entry="sitemap"),
+    InputFormat(
+        "xml-index", "index", "index", "sitemaps", {"sitemapindex": ENTRIES}, namespace=CORE, protocol_entry="sitemap"
+    ),
 )
 RSS_FEED = register(
     InputFormat("rss", "RSS", "RSS feed", "pages", {"rss": RSS_ITEMS, "RDF": RSS_ITEMS}, FeedEntries, is_feed=True),
 )
 ATOM_FEED = register(
     InputFormat(
-        "atom", "Atom", "Atom feed", "pages", {"feed": ATOM_ITEMS}, FeedEntries, is_feed=True, has_relative_urls=True
+        "atom",
+        "Atom",
+        "Atom feed",
+        "pages",
+        {"feed": ATOM_ITEMS},
+        FeedEntries,
+        namespace=ATOM[0],
+        is_feed=True,
+        has_relative_urls=True,
     ),
 )
 TEXT = register(InputFormat("text", "text", "text", "pages", sniff=is_text, read=read_text, has_dates=False))

@@ -219,9 +219,14 @@ def namespace_of(prefix: str) -> str:
 
 
 def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
-    """Return a usable start tag for a malformed root, with its readable namespace declarations and the missing one."""
+    """Return a usable start tag for a malformed root, with its readable namespace declarations and the missing one.
+
+    `core`: namespace of the format; empty if it has none.
+    """
     declarations = {prefix: text for text, prefix in DECLARATION.findall(attributes)}
-    declarations.setdefault(prefix, f' xmlns{":" if prefix else ""}{prefix}="{core}"')
+    uri = core or (namespace_of(prefix) if prefix else "")
+    if uri:
+        declarations.setdefault(prefix, f' xmlns{":" if prefix else ""}{prefix}="{uri}"')
     usable = {name: text for name, text in declarations.items() if name not in BUILT_IN}
     return f"<{tag}{''.join(usable.values())}>"
 

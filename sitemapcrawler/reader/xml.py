@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces import CORE, find
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, BrokenText
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_no_entry, note_text
-from sitemapcrawler.reader.faults import Faults, Limits
+from sitemapcrawler.reader.faults import MAX_NAME, Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.reader.pieces import Pieces, Place, Stretch, place_of
 from sitemapcrawler.reader.plain import BLANK, read_plain
-from sitemapcrawler.reader.recovery import Builder, Recovery, readable_root, section_start
+from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, readable_root, section_start
 from sitemapcrawler.reader.rich import EXTENSIONS, RichReader
-from sitemapcrawler.reader.sniff import DocumentHead, later_root
+from sitemapcrawler.reader.sniff import DocumentHead, core_uri, later_root
 from sitemapcrawler.reader.strict import GENERAL, Malformed, Scope, StrictParser, characters_in, unended
 
 BLANKS = (" ", "\t", "\n")
@@ -184,7 +184,7 @@ class Opening:
         self._build = build
         self._max_depth = max_depth
         self._scope = scope
-        self.tag = f"<{head.tag}{head.attributes}>"
+        self.tag = f"<{head.tag}{_missing_declaration(head)}{head.attributes}>"
 
     def first(self, faults: Faults, line: int) -> StrictParser:
         """Create the first parser. A malformed start tag is noted and replaced."""
@@ -197,11 +197,12 @@ class Opening:
         except Malformed as fault:
             if fault.rule != "limit-element":
                 faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", line)
-        self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, CORE)
+        core = FORMATS[head.format].namespace
+        self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, core)
         try:
             return self.parser()
         except Malformed:  # a declaration that XML reserves, or an invalid name
-            self.tag = readable_root(head.name, "", "", CORE)
+            self.tag = readable_root(head.name, "", "", core)
             return self.parser()
 
     def parser(self, inside: Sequence[str] = ()) -> StrictParser:
@@ -216,6 +217,14 @@ class Opening:
         parser.feed(text, line)
         parser.close()
         return found[0]
+
+
+def _missing_declaration(head: DocumentHead) -> str:
+    """Return the declaration of an extension's prefix, if the root declares the extension in place of the protocol."""
+    meant = find(core_uri(head)[:MAX_NAME]) if FORMATS[head.format].protocol_entry else None
+    if meant is None or meant.prefix in DECLARED.findall(head.attributes):
+        return ""
+    return f' xmlns:{meant.prefix}="{meant.uri}"'
 
 
 MAX_TAGS = 100_000

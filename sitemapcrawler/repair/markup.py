@@ -12,6 +12,7 @@ from lxml import etree
 
 from sitemapcrawler.namespaces import CORE, declared, find
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.reader.entries import FIELDS
 
 PARSER = etree.XMLParser(
     no_network=True, resolve_entities=False, load_dtd=False, huge_tree=True, strip_cdata=False, remove_comments=False
@@ -169,7 +170,21 @@ class EntryMarkup:
         """Write an entry that was recovered from broken text. Namespaces that the root lacks are declared in it."""
         prefixes = {uri: prefix for prefix, uri in reversed(self.root.namespaces.items())}
         prefixes[""] = prefixes[CORE]  # what is in no namespace stands for the protocol
+        if find(entry.uri) is not None:  # the root declares an extension in place of the protocol
+            entry = _in_protocol(entry)
+        else:
+            prefixes[entry.uri] = prefixes[CORE]
         return _written(entry, prefixes)
+
+
+def _in_protocol(entry: Element) -> Element:
+    """Copy an entry with the elements that have names of the protocol in its namespace."""
+    copy = Element(CORE, entry.name, entry.attributes, entry.line)
+    for part in entry.content:
+        if isinstance(part, Element) and part.name in FIELDS and part.uri == entry.uri:
+            part = _in_protocol(part)
+        copy.content.append(part)
+    return copy
 
 
 def _written(element: Element, prefixes: dict[str, str]) -> str:

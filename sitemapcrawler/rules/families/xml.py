@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sitemapcrawler.namespaces import CORE, shown
+from sitemapcrawler.namespaces import CORE, find, shown
 from sitemapcrawler.reader.entries import Ignored
-from sitemapcrawler.reader.faults import Fault
+from sitemapcrawler.reader.faults import MAX_NAME, Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, fault_message, rule
@@ -94,7 +94,9 @@ def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
     """
     uri = _named(file)
     if uri and uri != CORE and not LEGACY.fullmatch(uri):
-        yield Message(f"the namespace is {shown(uri)}, not {CORE}", file.document.root_line, value=uri)
+        extension = find(uri[:MAX_NAME])
+        place = f"; declare the former as xmlns:{extension.prefix}" if extension is not None else ""
+        yield Message(f"the namespace is {shown(uri)}, not {CORE}{place}", file.document.root_line, value=uri)
 
 
 @rule("xml-ext-namespace-missing", Severity.ERROR, NAMES, Needs.FILE, also={"Search Console": "Parsing error"})

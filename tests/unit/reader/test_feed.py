@@ -30,6 +30,22 @@ def atom(*entries: str, attributes: str = "") -> Reading:
     return read(ATOM.format(attributes, "".join(f"<entry>{entry}</entry>\n" for entry in entries)))
 
 
+@pytest.mark.parametrize("bad", ["\x0b", "&", "<"])
+@pytest.mark.parametrize(
+    "feed",
+    [
+        "<rss version='2.0'~><channel><item><link>https://e.com/1</link></item></channel></rss>",
+        "<feed xmlns='http://www.w3.org/2005/Atom'~><entry><link href='https://e.com/1'/></entry></feed>",
+        "<feed~><entry><link href='https://e.com/1'/></entry></feed>",
+        RDF.format("<item><link>https://e.com/1</link></item>").replace(' xmlns:dc="', '~ xmlns:dc="'),
+    ],
+)
+def test_a_feed_with_a_broken_start_tag_is_read_as_a_feed(feed: str, bad: str) -> None:
+    reading = read(feed.replace("~", f" x='{bad}'"))
+    assert (reading.locs, reading.document.outcome) == (["https://e.com/1"], "recovered")
+    assert reading.document.format == ("atom" if feed.startswith("<feed") else "rss")
+
+
 def test_rss_2() -> None:
     reading = rss("<title>a</title><link>https://e.com/1</link><pubDate>Wed, 01 May 2024 10:00:00 +0200</pubDate>")
     assert reading.records == [

@@ -294,6 +294,30 @@ def test_a_root_with_a_wrong_namespace(tmp_path: Path) -> None:
     assert outcome.violations() == outcome.errors() == []
 
 
+OBJECT = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
+IMAGES = "http://www.google.com/schemas/sitemap-image/1.1"
+
+
+@pytest.mark.parametrize(
+    ("uri", "entry"),
+    [
+        (IMAGES, page("a", OBJECT)),
+        (IMAGES, page("a?b&c", OBJECT)),
+        (f'{IMAGES}" xmlns:image="{IMAGES}', page("a?b&c", OBJECT)),
+        (IMAGES.replace("http:", "https:"), page("a?b&c", OBJECT)),
+        ("https://www.sitemaps.org/schemas/sitemap/0.9", page("a?b&c", OBJECT)),
+        ("urn:other", page("a", "<lastmod>2024-01-01</url>")[:-6]),
+    ],
+    ids=["undeclared prefix", "ampersand", "declared prefix", "https of images", "https", "unknown"],
+)
+def test_a_recovered_entry_below_a_root_with_a_wrong_namespace_is_kept(uri: str, entry: str, tmp_path: Path) -> None:
+    outcome = repair(tmp_path, f'<urlset xmlns="{uri}">\n{entry}\n{page("b")}\n</urlset>'.encode())
+    assert [loc.partition("?")[0] for loc in outcome.locs] == [f"{HOME}a", f"{HOME}b"]
+    assert written(outcome).count("<image:loc>https://example.com/i.png</image:loc>") == entry.count("<image:loc>")
+    assert [row for row in outcome.rows if row["action"] == "dropped"] == []
+    assert outcome.violations() == outcome.errors() == []
+
+
 def test_what_is_cut_off_is_told(tmp_path: Path) -> None:
     outcome = repair(tmp_path, urlset(page("a"), page("b"))[:-25])
     assert outcome.result.unread == 1

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.items import UrlRecord, objects_in
 from sitemapcrawler.namespaces import OWN
+from tests.unit.reader.reading import read
 
 from .expecting import bad_files, check_bad_file, places, rules_of
 from .judging import judge
@@ -71,6 +73,28 @@ def test_a_legal_file_gives_nothing(text: str) -> None:
 )
 def test_namespaces_of_the_root(uri: str, rule: str) -> None:
     assert found(f'<urlset xmlns="{uri}">{GOOD}</urlset>') == [(rule, 1)]
+
+
+@pytest.mark.parametrize(
+    ("uri", "prefix", "entry"),
+    [
+        ("http://www.google.com/schemas/sitemap-image/1.1", "image",
+         "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"),
+        ("https://www.google.com/schemas/sitemap-image/1.1/", "image",
+         "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"),
+        ("http://www.w3.org/1999/xhtml", "xhtml",
+         '<xhtml:link rel="alternate" hreflang="en" href="https://example.com/a"/>'
+         '<xhtml:link rel="alternate" hreflang="de" href="https://example.com/b"/>'),
+    ],
+)  # fmt: skip
+def test_an_extension_in_place_of_the_protocol_is_read_and_told_once(uri: str, prefix: str, entry: str) -> None:
+    text = f'<urlset xmlns="{uri}">\n<url><loc>https://example.com/a</loc>{entry}</url>\n{GOOD}</urlset>'
+    reading = read(text)
+    assert [bool(objects_in(record)) for record in reading.records if isinstance(record, UrlRecord)] == [True, False]
+    assert reading.recovered == []
+    [finding] = [finding for finding in judge(text.encode()) if finding.rule in CHECKED and finding.severity != "info"]
+    assert (finding.rule, finding.line) == ("xml-namespace-wrong", 1)
+    assert finding.message.endswith(f"; declare the former as xmlns:{prefix}")
 
 
 def test_an_undeclared_prefix_on_the_root_does_not_hide_the_missing_namespace() -> None:
