@@ -393,9 +393,16 @@ CONTAINERS = frozenset((
 
 PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm")
 
-ASSETS = ("css", "map", "json", "mjs", "scss", "less", "woff", "woff2", "ttf", "otf", "eot", "ico", "wasm", "xsl")
+ASSETS = ("css", "map", "json", "mjs", "scss", "less", "woff", "woff2", "ttf", "otf", "eot", "ico", "wasm", "xsl",
+          "webmanifest", "rss", "atom")  # fmt: skip
 """Extensions of files that pages load and that are not pages. Excludes documents, images and archives, which search
 engines index and which occur in page names such as `File:Map.png`."""
+
+FOR_PROGRAMS = (
+    "robots.txt", "llms.txt", "llms-full.txt", "humans.txt", "ads.txt", "app-ads.txt", "security.txt",
+    "feed.xml", "rss.xml", "atom.xml", "opensearch.xml", "browserconfig.xml", "crossdomain.xml",
+)  # fmt: skip
+"""Names of files for crawlers, feed readers, advertisers and browsers, in lower case."""
 
 EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
 """How programs print a missing value: JavaScript, PHP and SQL, Python, Objective-C."""
@@ -433,6 +440,7 @@ def _telling() -> Callable[[bytes], Iterator[re.Match[bytes]]]:
         rf"/(?i:{names})(?:\.(?i:{'|'.join(PAGE_EXTENSIONS)}))?/?[?\n]",
         r"/wp-admin/",
         rf"\.(?i:{'|'.join(ASSETS)}|js)[?\n]",
+        rf"/(?i:{'|'.join(map(re.escape, FOR_PROGRAMS))})[?\n]",
         rf"[/=](?:{empty})[/.?&\n]",
         r"(?i:\{\{|%7B%7B|\$\{|(?:\$|%24)%7B|\{%|%7B%25|<%|%3C%25|(?:\[|%5B)object|/%7B[a-z_]|/%5B[a-z.%]|/:[a-z])",
         rf"[?&;](?i:{CAMPAIGNS})",

@@ -17,6 +17,7 @@ from sitemapcrawler.rules.facts.suspects import (
     ASSETS,
     CONTAINERS,
     EMPTY_VALUES,
+    FOR_PROGRAMS,
     KINDS,
     PAGE_EXTENSIONS,
     QUERY_PARAMETER,
@@ -324,7 +325,7 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
     faults = f"""
         SELECT e.place FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
         WHERE e.key IN (SELECT key FROM temp.site_read)
-          AND NOT coalesce(list_contains(u.issues, 'loc-is-sitemap'), false)"""
+          AND NOT coalesce(list_has_any(u.issues, ['loc-is-sitemap', 'loc-asset']), false)"""
     for fault in site.faults(faults):
         yield on_entry(fault, f"{quoted(fault.url)} is listed as a page, and was read as a sitemap", fault.url)
 
@@ -488,15 +489,16 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     BUILD,
     entries=Entries.ODD_LOC,
     per=Per.FILE,
-    many="are stylesheets, scripts, fonts or data files",
+    many="are files that pages or programs use",
 )
 def loc_asset(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is an asset, not a page. It is a stylesheet, script, font, source map or data file.
+    """The URL is an asset, not a page. It is a stylesheet, script, font, source map, data file or feed, or a file for
+    programs such as robots.txt and llms.txt.
 
-    Why: an entry is a page; such files are fetched with the pages that use them, and are not shown in results. PDFs and
-    other documents may be listed.
+    Why: an entry is a page; such files are for the pages and programs that use them, and are not shown in results. PDFs
+    and other documents may be listed.
     Fix: Remove the entry.
-    Bad: `https://example.com/assets/app.css`, `https://example.com/app.js.map`
+    Bad: `https://example.com/assets/app.css`, `https://example.com/robots.txt`, `https://example.com/feed.xml`
     Good: no entry
     """
     if entry.uri is None:
@@ -504,9 +506,11 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     *folders, name = entry.uri.path.lower().split("/")
     stem, _, extension = name.rpartition(".")
     is_script = extension == "js" and (SCRIPT.fullmatch(name) or SCRIPT_FOLDERS.intersection(folders))
-    is_topic = extension == "json" and ABOUT_FILES.intersection(folders)
-    if stem and not is_topic and (extension in ASSETS or is_script):
-        yield loc_message(entry, f"{quoted(name)} is a file that pages use, not a page, by its name", name)
+    is_for_programs = name in FOR_PROGRAMS
+    is_topic = (extension == "json" or is_for_programs) and ABOUT_FILES.intersection(folders)
+    if stem and not is_topic and (extension in ASSETS or is_script or is_for_programs):
+        users = "programs" if is_for_programs else "pages"
+        yield loc_message(entry, f"{quoted(name)} is a file that {users} use, not a page, by its name", name)
 
 
 @rule(

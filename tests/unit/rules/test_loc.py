@@ -48,7 +48,7 @@ def test_each_rule_has_a_bad_file() -> None:
         "/a;v=1,2/b",
         "/~user/(a)!$&'*+,=:@",
         "/caf%C3%A9/%d0%b0",
-        "/.well-known/security.txt",
+        "/.well-known/change-password",
         "/..a/b../...",
         "/?url=//a//b",
         "/?url=https://example.net/?a=b",

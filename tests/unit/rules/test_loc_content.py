@@ -57,6 +57,13 @@ def found(*urls: str, sitemap: str = f"{HOME}/urls.txt") -> list[tuple[str, str]
         ("/a.3f9a0c1e.js", "loc-asset", "warning"),
         ("/fonts/a.woff2", "loc-asset", "warning"),
         ("/manifest.json", "loc-asset", "warning"),
+        ("/robots.txt", "loc-asset", "warning"),
+        ("/LLMS.txt", "loc-asset", "warning"),
+        ("/shop/llms-full.txt?v=1", "loc-asset", "warning"),
+        ("/.well-known/security.txt", "loc-asset", "warning"),
+        ("/feed.xml", "loc-asset", "warning"),
+        ("/blog/RSS.XML", "loc-asset", "warning"),
+        ("/blog/index.rss", "loc-asset", "warning"),
         ("/Login.aspx", "loc-utility-page", "info"),
         ("/de-AT/kasse/", "loc-utility-page", "info"),
         ("/shop/checkout/onepage/", "", ""),
@@ -129,7 +136,21 @@ def test_a_word_that_is_what_the_page_is_about_is_no_placeholder(path: str) -> N
     assert found(HOME + path) == []
 
 
-@pytest.mark.parametrize("path", ["/basket", "/en/backend", "/docs/files/package.json", "/guide/tsconfig.json"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/basket",
+        "/en/backend",
+        "/docs/files/package.json",
+        "/guide/tsconfig.json",
+        "/wiki/Robots.txt",
+        "/robots.txt/",
+        "/robots.txt-generator",
+        "/terms.txt",
+        "/feed",
+        "/a?b=/robots.txt",
+    ],
+)
 def test_names_of_ordinary_pages(path: str) -> None:
     assert found(HOME + path) == []
 

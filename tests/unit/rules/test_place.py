@@ -66,7 +66,7 @@ CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
         ("https://e.com/s.xml", "https://e.com/how-to-write-a-sitemap", []),
         ("https://e.com/s.xml", "https://e.com/sitemap.html", []),
         ("https://e.com/s.xml", "https://e.com/sitemap/a.xml", []),
-        ("https://e.com/s.xml", "https://e.com/feed.xml", []),
+        ("https://e.com/s.xml", "https://e.com/a.xml", []),
         ("https://e.com/s.xml", "https://e.com/post-sitemap1.xml.gz?a=b", ["loc-is-sitemap"]),
     ],
 )

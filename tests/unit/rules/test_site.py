@@ -374,7 +374,13 @@ def test_an_entry_that_was_read_as_a_sitemap() -> None:
     read = [found(f"{HOME}/list.php", "index"), found(f"{HOME}/moved", "index", final_url=f"{HOME}/feed", format="rss")]
     none = [found(f"{HOME}/page", "index", format="html"), found(f"{HOME}/gone", "index", outcome="failed")]
     paths = ("/%6Cist.php", "/feed", "/page", "/gone", "/other")
-    site = Site(*read, *none, *map(page, paths), page("/list.php", B, issues=["loc-is-sitemap"]))
+    site = Site(
+        *read,
+        *none,
+        *map(page, paths),
+        page("/list.php", B, issues=["loc-is-sitemap"]),
+        page("/moved", B, issues=["loc-asset"]),
+    )
     text = "'/feed' is listed as a page, and was read as a sitemap"
     told = [one for one in site.told() if one[0] == "loc-is-sitemap"]
     assert [path for _, path, _ in told] == ["/%6Cist.php", "/feed"]
