@@ -23,7 +23,7 @@ from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
 from sitemapcrawler.rules.facts.suspects import MARKS
 from sitemapcrawler.urls.display import removed
-from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED
+from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED, hash_is_text
 
 ORDER = ("loc", "lastmod", "changefreq", "priority")
 """Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"""
@@ -397,8 +397,9 @@ def encode(draft: Draft) -> None:
 
 @edit("loc-fragment")
 def remove_fragment(draft: Draft) -> None:
-    """Remove the fragment."""
-    draft.set_field("loc", draft.loc.partition("#")[0])
+    """Remove the fragment. One that seems to be text of the path stays: without it, the URL is that of another page."""
+    if not hash_is_text(draft.loc):
+        draft.set_field("loc", draft.loc.partition("#")[0])
 
 
 DOTS = re.compile(r"(?<=/)(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)

@@ -46,6 +46,8 @@ class NoteKind(StrEnum):
     """A rule that starts neither with `/` nor with `*`, so it matches nothing."""
     JOINED = "joined groups"
     """A User-agent line that joins the group above, since only records other than rules are in between."""
+    CUT = "cut at #"
+    """A path that `#` ends without a blank before it. The `#` may have been meant as a part of the path."""
     TOO_LONG = "too long"
 
 
@@ -155,6 +157,8 @@ OTHERS = {
     "license": "https://rslstandard.org",
 }
 """Records that some crawlers read and this package ignores, with their sources."""
+CUT_RULE = re.compile(r"(?:dis)?allow\s*:\s*[/*].*", re.IGNORECASE | re.DOTALL)
+"""An Allow or Disallow line with a path."""
 _SITEMAP = re.compile(r"site[-_ ]?map|https?$")
 """The field of a Sitemap line, or of a bare URL; `read_sitemaps` reads those."""
 _LINE = re.compile(r"([^:]+):(.*)", re.DOTALL)
@@ -174,8 +178,11 @@ def parse(lines: Iterable[str]) -> Parsed:
     """Parse the lines of a robots.txt. Never raises; takes linear time."""
     parsed = Parsed()
     for number, line in enumerate(lines, 1):
-        content = line.partition("#")[0].strip(BLANKS)
+        before, mark, _ = line.partition("#")
+        content = before.strip(BLANKS)
         if content.strip(BLANKS + BOM):
+            if mark and content[-1] == before[-1] and CUT_RULE.fullmatch(content):
+                parsed.note(NoteKind.CUT, number, line.strip(BLANKS))
             if len(content) > MAX_LINE:
                 parsed.note(NoteKind.TOO_LONG, number, content)
                 content = content[:MAX_LINE]

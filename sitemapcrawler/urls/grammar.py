@@ -59,6 +59,12 @@ WRAPPED = re.compile(
 """Removed before a reference is parsed."""
 ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#0*3[489]|#x2[267]);", re.IGNORECASE)
 """XML entity that was escaped twice, so that it is still in the URL."""
+TEXT_AFTER_HASH = re.compile(
+    r"(?![/!:])(?:[^?]*\.(?:html?|php|aspx?|jsp|pdf|jpe?g|png|gif|webp)|[^?]*/|[^?]*\?.*|[-%].*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Fragment that continues a path, whose `#` was meant as text: it ends in a file name or slash, has a query, or begins
+with a hyphen or an escape. A route (`#/a`, `#!/a`) or text to mark (`#:~:text=a`) does not."""
 AMPERSAND = rf"(?!(?i:{ENTITY.pattern}))&"
 """Ampersand that does not begin such an entity."""
 ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -69,6 +75,13 @@ SENT_AS_WRITTEN = re.compile(r"[][|]")
 """Characters that browsers do not escape, contrary to RFC 3986.
 Source: https://url.spec.whatwg.org/#path-percent-encode-set"""
 DOT_SEGMENT = re.compile(r"(?:^|/)(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
+
+
+def hash_is_text(url: str) -> bool:
+    """Return whether the first `#` of a URL seems to be a part of its path that should be `%23`, as in `/c#/arrays`."""
+    before, _, fragment = url.partition("#")
+    is_language = before.rpartition("/")[2].lower() in ("c", "f") and fragment[:1] in ("", "/", "?")
+    return "#" in url and (is_language or TEXT_AFTER_HASH.fullmatch(fragment) is not None)
 
 
 class Invalid(ValueError):

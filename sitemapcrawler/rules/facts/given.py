@@ -22,7 +22,7 @@ from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.rules.facts.suspects import MARKS, Suspects
 from sitemapcrawler.rules.facts.tally import Tally
-from sitemapcrawler.rules.registry import Message, Rule, Severity
+from sitemapcrawler.rules.registry import Message, Per, Rule, Severity
 from sitemapcrawler.urls import Authority, authority, is_web, origin, visit_key
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing
 
@@ -536,7 +536,13 @@ def split(url: str) -> SplitResult:
         return SplitResult("", "", url, "", "")
 
 
-def loc_message(entry: EntryFacts, text: str, value: str | None = None, severity: Severity | None = None) -> Message:
+def loc_message(
+    entry: EntryFacts,
+    text: str,
+    value: str | None = None,
+    severity: Severity | None = None,
+    per: Per | None = None,
+) -> Message:
     """Make a message about the URL of an entry."""
     value = entry.record.loc if value is None else value
-    return Message(text, entry.line_of("loc"), value=value, severity=severity)
+    return Message(text, entry.line_of("loc"), value=value, severity=severity, per=per)

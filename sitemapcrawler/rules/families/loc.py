@@ -10,7 +10,7 @@ from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
 from sitemapcrawler.rules.registry import ESCAPING, Entries, Message, Needs, Per, Severity, entry_rule, rule
-from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, is_sent_as_written
+from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, hash_is_text, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
 LOC = f"{PROTOCOL}#locdef"
@@ -215,15 +215,19 @@ def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("loc-fragment", Severity.WARNING, f"{URI}#section-3.5", per=Per.FILE, many="have a URL with a fragment")
 def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
-    """The URL has a fragment.
+    """The URL has a fragment. The `#` may have been meant as a part of the path.
 
     Why: a search engine drops it, so that the entry is about the page without it, and may repeat another.
-    Fix: Remove the fragment, and the entry too if the page is already listed.
-    Bad: `https://example.com/about#team`
-    Good: `https://example.com/about`
+    Fix: Remove the fragment, and the entry too if the page is already listed. Write `%23` for a `#` of the path.
+    Bad: `https://example.com/about#team`, `https://example.com/c#/arrays`
+    Good: `https://example.com/about`, `https://example.com/c%23/arrays`
     """
     if entry.uri is not None and entry.uri.fragment is not None:
-        yield loc_message(entry, f"the fragment #{entry.uri.fragment} is not part of the page's address")
+        text = f"the fragment #{entry.uri.fragment} is not part of the page's address"
+        if hash_is_text(entry.record.loc):
+            yield loc_message(entry, f"{text}; a # that belongs to the path is written %23", per=Per.ENTRY)
+        else:
+            yield loc_message(entry, text)
 
 
 @entry_rule("loc-dot-segments", Severity.WARNING, f"{URI}#section-5.2.4")

@@ -111,6 +111,28 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, found[0].line, value=found[0].text)
 
 
+@rule("robots-hash-in-value", Severity.WARNING, f"{RFC}#section-2.2", Needs.ROBOTS)
+def robots_hash_in_value(facts: RobotsFacts) -> Iterator[Message]:
+    """A `#` cuts off a path or URL. It stands in a rule or Sitemap line without a blank before it.
+
+    Why: a `#` begins a comment wherever it stands. `Disallow: /*#` denies every page.
+    Fix: Write `%23` for a `#` in a path, or a blank in front of a comment.
+    Bad: `Disallow: /c#/`
+    Good: `Disallow: /c%23/`, `Disallow: /c # the language`
+    """
+    for note in notes(facts, NoteKind.CUT):
+        yield Message(_cut_message(note.text), note.line, value=note.text)
+    yield from beyond_notes(facts, NoteKind.CUT, "rules are cut at a #")
+    for sitemap in facts.policy.sitemap_lines if is_text(facts) else ():
+        before, mark, _ = sitemap.raw.partition("#")
+        if mark and sitemap.url and not before[-1:].isspace():
+            yield Message(_cut_message(sitemap.raw), sitemap.line, value=sitemap.raw)
+
+
+def _cut_message(line: str) -> str:
+    return f"crawlers read {quoted(line)} as {quoted(line.partition('#')[0])}: a # begins a comment"
+
+
 @rule("robots-line-too-long", Severity.WARNING, "https://github.com/google/robotstxt", Needs.ROBOTS)
 def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
     """A line is longer than Google's parser reads: 16,663 characters.

@@ -108,6 +108,12 @@ def test_a_url_with_an_unknown_part_is_dropped_and_not_escaped(bad: bytes, rule:
     assert outcome.result.dropped == 1
 
 
+def test_a_hash_that_belongs_to_the_path_does_not_cut_it(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("learn/c#/arrays"), page("product-#1.html"), page("a#b")))
+    assert outcome.locs == [f"{HOME}learn/c#/arrays", f"{HOME}product-#1.html", f"{HOME}a"]
+    assert [row["rule"] for row in outcome.rows] == ["loc-fragment"]
+
+
 def test_an_image_with_a_placeholder_in_its_url_is_removed(tmp_path: Path) -> None:
     image = "<image:image><image:loc>https://example.com/{id}.png</image:loc></image:image>"
     outcome = repair(tmp_path, urlset(page("a", image)))

@@ -15,7 +15,7 @@ from sitemapcrawler.urls.grammar import Invalid, parse
 
 from .expecting import bad_files, rules_of
 from .judged_as import check
-from .judging import judge
+from .judging import SUMMED_UP, judge
 from .listing import RULES, file_at, listed, on_child, on_url, said_of
 
 OURS = rules_of("loc")
@@ -248,6 +248,33 @@ def test_a_byte_that_is_not_utf_8_is_one_error(entry: str) -> None:
 def test_an_unreadable_character_that_is_written_as_such_is_no_valid_url() -> None:
     found = judge("https://example.com/caf\ufffd\n".encode())
     assert [finding.rule for finding in found if finding.severity == "error"] == ["loc-invalid-uri"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_text"),
+    [
+        ("product-#1.html", True),
+        ("learn/c#/", True),
+        ("learn/C#", True),
+        ("learn/c#/arrays?page=2", True),
+        ("learn/c#-guide", True),
+        ("no#1/reviews/", True),
+        ("no#1?page=2", True),
+        ("about#team", False),
+        ("about#", False),
+        ("#/route/", False),
+        ("#!/route.html", False),
+        ("a.pdf#page=2", False),
+        ("a#:~:text=ends/", False),
+        ("abc#", False),
+    ],
+)
+def test_a_hash_that_belongs_to_the_path_is_told_with_its_entry(path: str, is_text: bool) -> None:
+    urls = f"https://example.com/a#b\nhttps://example.com/{path}\n"
+    found = [one for one in judge(urls.encode(), choice=SUMMED_UP) if one.rule == "loc-fragment"]
+    assert [one.message.endswith("a # that belongs to the path is written %23") for one in found] == (
+        [True, False] if is_text else [False]
+    )
 
 
 def test_an_entry_that_was_left_out_is_told_with_its_line() -> None:

@@ -192,6 +192,7 @@ def test_bytes_that_are_no_utf8_matter_in_rules(line: bytes, severity: str) -> N
         ("Sitmap: https://example.com/sitemap.xml", [("robots-sitemap-typo", 3, "warning")]),
         ("Sitemap: https://example.com/a.xml # pages", [("robots-sitemap-inline-comment", 3, "info")]),
         ("Sitemap: https://example.com/a.xml # <br>", [("robots-sitemap-inline-comment", 3, "info")]),
+        ("Sitemap: https://example.com/c#.xml", [("robots-hash-in-value", 3, "warning")]),
         ("Sitemap: https://example.com/a.xml<br> # x", [("robots-sitemap-invalid", 3, "error")]),
         (f"{NAMED}{NAMED}", [("robots-sitemap-duplicate", 4, "info")]),
         (f"{NAMED}Sitemap: HTTPS://example.com:443/sitemap.xml", [("robots-sitemap-duplicate", 4, "info")]),

@@ -41,6 +41,11 @@ from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
         ("User-agent: *\nDisallow: a/", [("robots-rule-matches-nothing", 3, "warning")]),
         ("User-agent: *\nDisallow: https://example.com/a/", [("robots-rule-matches-nothing", 3, "warning")]),
         ("User-agent: *\nDisallow: *a", []),
+        (
+            "User-agent: *\nDisallow: /c#/\nAllow: /c#\nDisallow: *#",
+            [("robots-hash-in-value", n, "warning") for n in (3, 4, 5)],
+        ),
+        ("User-agent: *#all\nDisallow:#none\nDisallow: /a # b\nDisallow: /c%23/\n#Disallow: /d#", []),
         ("User-agent: a\nUser-agent: b\nDisallow: /a", []),
         ("User-agent: a\nCrawl-delay: 0\nDisallow:\nUser-agent: b\nDisallow: /a", []),
         ("User-agent: a\nCrawl-delay: 0\nUser-agent: b\nCrawl-delay: 0", []),
