@@ -53,6 +53,7 @@ _FIELD = re.compile(
     rf"{_AGENT}|(?:dis)?allow[ \t]*:[ \t]*(?:[/*#]|$)|crawl-delay[ \t]*:[ \t]*\d|site-?map[ \t]*:[ \t]*https?://",
     re.IGNORECASE,
 )
+_PREFORMATTED = re.compile(rf"<pre(?:\s[^<>]*)?>\s*(?:{_FIELD.pattern})", re.IGNORECASE)
 _JSON = re.compile(r"\s*(?:\{\s*[\"}]|\[\s*[\[\]{\"])")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
@@ -88,7 +89,8 @@ class Facts:
     parsed: int = 0
     """Number of lines to parse: those complete within the first `MAX_BYTES`."""
     wrapped: bool = False
-    """True for markup with a User-agent line: a robots.txt that a prerenderer or editor turned into a page."""
+    """True for markup with a User-agent line, or whose text begins with a field in a `<pre>`: a robots.txt that a
+    prerenderer or editor turned into a page."""
 
     @property
     def too_large(self) -> bool:
@@ -113,10 +115,18 @@ def decode(body: bytes, size: int | None = None) -> tuple[list[str], Facts]:
     parsed = len(_lines(body[bom:MAX_BYTES], encoding, True)[0]) if size > MAX_BYTES else len(lines)
     bad = dict(_lines_not_utf8(body[bom:MAX_SITEMAP_BYTES])) if encoding == "utf-8" else {}
     content = _content(text)
-    wrapped = content is Content.MARKUP and _AGENT_LINE.search(TAG.sub("\n", _CODE.sub("", text))) is not None
+    wrapped = content is Content.MARKUP and _is_wrapped(text)
     first = next((line for line in bad if line <= len(lines)), None)
     garbled = frozenset(line for line, is_garbled in bad.items() if is_garbled)
     return lines, Facts(size, content, encoding, bom > 0, first, garbled, parsed, wrapped)
+
+
+def _is_wrapped(text: str) -> bool:
+    text = _CODE.sub("", text)
+    if _AGENT_LINE.search(TAG.sub("\n", text)) is not None:
+        return True
+    field = _PREFORMATTED.search(text)
+    return field is not None and not TAG.sub("", text[: field.start()]).strip(BLANKS + BOM + "\r\n")
 
 
 def without_code(lines: list[str]) -> list[str]:

@@ -185,6 +185,8 @@ NAMED = "Sitemap: https://e.com/s.xml"
         WRAPPER.format(f"{NAMED}\n{RULES}"),
         f"<!DOCTYPE html><html><body><p>{RULES}{NAMED}</p></body></html>".replace("\n", "<br>"),
         f"<pre>\n{RULES}{NAMED}\n</pre>",
+        f"<html><pre>{NAMED}</pre></html>",
+        f"<!DOCTYPE html><html><head></head><body>\n<pre>\n{NAMED}</pre></body></html>",
         f"{RULES}{NAMED}\n".replace("\n", "<br />\n"),
     ],
 )
@@ -196,6 +198,10 @@ def test_sitemaps_are_read_from_a_robots_txt_with_markup(text: str) -> None:
 
 def test_a_wrapper_escapes_what_it_wraps() -> None:
     assert found(WRAPPER.format(f"{RULES}Sitemap: /s.php?a=1&amp;b=2")) == ["https://e.com/s.php?a=1&b=2"]
+
+
+def test_field_in_the_text_of_a_page_names_no_sitemap() -> None:
+    assert found(f"<html><title>Help</title><p>Write a line such as</p><pre>{NAMED}</pre></html>") == []
 
 
 def test_field_behind_a_comment_is_none() -> None:
