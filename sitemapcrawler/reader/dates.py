@@ -120,11 +120,17 @@ WEEKDAYS = {
 }
 """Numbered as by `datetime.date.weekday`."""
 
-ZONES = {"z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "eet": 2, "eest": 3}
-"""Unambiguous zone names -> offsets from UTC, in hours."""
-RFC2822_ZONES = {**ZONES, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
-"""Zone names that are unambiguous only in RFC 2822 (4.3); CST is China's zone too. Military letters are omitted: they
-were used with either sign, so RFC 2822 reads them as UTC."""
+ZONES = {
+    "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "west": 1, "cet": 1, "cest": 2, "eet": 2, "eest": 3, "msk": 3,
+    "jst": 9, "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
+}  # fmt: skip
+"""Unambiguous zone names -> offsets from UTC, in hours. Source: https://data.iana.org/time-zones/tzdb/"""
+RFC2822_ZONES = {
+    **ZONES, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
+    "akst": -9, "akdt": -8, "hst": -10, "bst": 1,
+}  # fmt: skip
+"""Zone names that are unambiguous only in RFC 2822 (4.3), or with English names of months: CST is China's zone too, BST
+that of Bangladesh. Military letters are omitted: they were used with either sign, so RFC 2822 reads them as UTC."""
 
 NUMBER = "[0-9]{1,2}"
 YEAR = r"(?P<year>[0-9]{4})"
