@@ -34,6 +34,7 @@ from sitemapcrawler.urls.display import masked_part
 OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
 """Ampersand just before a fault that did not become a reference."""
 HYPHENS = "-- within a comment"
+ONE_HYPHEN = "a comment begins with <!-- and ends with -->"
 NEAR = 48
 """Characters before a fault that are searched for its cause."""
 
@@ -154,6 +155,8 @@ class BrokenText:
         message = "the file ends before the document does" if fault.is_end else str(fault)
         if rule == GENERAL and is_double_hyphen(text, offset):
             message, offset = HYPHENS, offset - 2
+        elif rule == GENERAL and text.endswith("<!-", 0, offset):
+            message, offset = ONE_HYPHEN, offset - 3
         record = next((one for one in records[:before][::-1] if one is None or one.recovered), None)
         self.add(rule, message + outcome(records), text, offset, place, record)
 

@@ -307,6 +307,7 @@ FIELDS = frozenset(("loc", "lastmod", "changefreq", "priority"))
 CHILD_FIELDS = ["loc", "lastmod"]
 TEMPLATE = re.compile(r"\{\{|\{%|<%|[$#]\{|\A(?:\{[\w.]+\}|\[\[?[\w.]+\]?\]|%[A-Z_]{2,}%|\$\w+\$?)\Z")
 """Markers of template languages, or a text that is only a variable: `{link}`, `[[url]]`, `%URL%`, `$url`."""
+COMMENT_ENDS = ("->", "-->")
 MAX_SHOWN = 40
 """Characters of a text shown in a message."""
 MAX_SEARCHED = 100
@@ -352,7 +353,10 @@ def _why_ignored(element: Element) -> str:
 
 
 def note_text(text: str, line: int, faults: Faults) -> None:
-    """Note text on `line` where only entries may occur, unless it is template code and that is noted already."""
+    """Note text on `line` where only entries may occur, unless it is template code or the end of a broken comment, and
+    that is noted already."""
+    if "doc-xml-malformed" in faults and text in COMMENT_ENDS:
+        return
     if "loc-placeholder" not in faults or not TEMPLATE.search(text):
         faults.add("xml-schema-violation", f"text between the entries: {text[:MAX_SHOWN]!r}", line, value=text)
 

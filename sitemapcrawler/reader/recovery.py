@@ -28,6 +28,7 @@ TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
 """A `<` that does not begin a tag."""
 SECTION = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<(!--|\?|!\[CDATA\[).*", re.DOTALL)
 """Comment, processing instruction or CDATA section, closed or not."""
+TAG_ENDS = re.compile("[<>]")
 IN_TAG = "\x00"
 """Replaces a section within a tag, where none is allowed. Dropping it could join its surroundings to a valid tag."""
 ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
@@ -65,6 +66,12 @@ def section_start(text: str, offset: int) -> int:
     """Return the start of the section that contains `offset`, or `offset` if none does."""
     starts = (section.start() for section in SECTION.finditer(text, 0) if section.start() <= offset < section.end())
     return next(starts, offset)
+
+
+def _is_hidden(text: str, start: int) -> bool:
+    """Return whether what begins at `start` was meant to be in a comment, which begins with `<!-` instead of `<!--`."""
+    opened = text.rfind("<!-", 0, start)
+    return opened >= 0 and not TAG_ENDS.search(text, opened + 1, start)
 
 
 def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
@@ -161,14 +168,21 @@ class Recovery:
         text, self.unclosed = flatten(text)
         self.unclosed_line = line + text.count("\n")
         starts = [start.start() for start in self._start.finditer(text)]
-        if broken is not None and len(starts) == 1 and not FAULT.search(text) and not self._undeclared(text):
+        hidden = {start for start in starts if _is_hidden(text, start)}
+        if (
+            broken is not None
+            and not hidden
+            and len(starts) == 1
+            and not FAULT.search(text)
+            and not self._undeclared(text)
+        ):
             yield Recovered(broken, True, False, text=text[starts[0] :])
             return
         counted = 0
         for start, end in pairwise([*starts, len(text)]):
             line += text.count("\n", counted, start)
             counted = start
-            yield self._entry(text[start:end], line)
+            yield None if start in hidden else self._entry(text[start:end], line)
 
     def entries_until(self, text: str, offset: int) -> int:
         """Count the entries of `text` that begin before `offset`, or with the tag there."""

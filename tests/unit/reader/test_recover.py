@@ -112,6 +112,24 @@ def test_what_a_comment_hides_behind_the_root_is_no_entry() -> None:
     assert read(f"{urlset(GOOD)}text {hidden}<url><loc>{ONE}</loc></url>").locs == [KEPT, ONE]
 
 
+@pytest.mark.parametrize("end", ["->", "-->"])
+@pytest.mark.parametrize("hidden", ["", url(ONE), url(ONE, "<priority>1</priority>"), url(f"{ONE}?a&b")])
+def test_a_comment_with_one_hyphen_hides_its_entry_and_is_one_fault(hidden: str, end: str) -> None:
+    reading = read(urlset(GOOD, f"\n<!- old {hidden} {end}\n", url("https://e.com/2")))
+    assert (reading.locs, reading.document.faults.lost) == (
+        ["https://e.com/good", "https://e.com/2"],
+        int(bool(hidden)),
+    )
+    (fault,) = reading.document.faults
+    assert (fault.rule, fault.line, fault.column) == ("doc-xml-malformed", 5, 1)
+    assert fault.message.startswith("a comment begins with <!--")
+
+
+@pytest.mark.xfail(reason="One way in: readers replaced", strict=True)
+def test_a_comment_with_one_hyphen_hides_all_of_its_entries() -> None:
+    assert read(urlset(GOOD, f"<!- {url(ONE)}{url('https://e.com/2')} ->")).locs == ["https://e.com/good"]
+
+
 def test_a_comment_with_two_dashes_inside_is_still_one() -> None:
     assert around(f"<!-- a -- b {url('https://e.com/hidden')}{url('https://e.com/hidden')} -->").locs == [KEPT] * 3
 
