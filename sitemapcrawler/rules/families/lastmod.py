@@ -70,7 +70,8 @@ def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     if it is clear); once for a feed, whose program writes all of its dates alike.
 
     Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
-    Fix: Write the date as `YYYY-MM-DD`, or as `YYYY-MM-DDThh:mm:ss+hh:mm` with its time zone.
+    Fix: Write the date as `YYYY-MM-DD`, or as `YYYY-MM-DDThh:mm:ss+hh:mm` with its time zone; in RSS as
+    `Mon, 05 Jan 2026 10:00:00 +0000`.
     Bad: `<lastmod>05/06/2026</lastmod>`, `<lastmod>2026-01-05T10:00:00+0100</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
