@@ -20,6 +20,7 @@ from sitemapcrawler.commands.running import (
     Config,
     add_progress_option,
     apply_progress_option,
+    check_pairs,
     complain,
     describe_arguments,
     drop_reported,
@@ -104,6 +105,7 @@ class Command(ScrapyCommand):
             complain(CLOSED)
             sys.exit(FEED_LOST)
         try:
+            check_pairs(opts.set)
             super().process_options(args, opts)
             found = _target(without_options(args))
             config = read_config(self.settings)

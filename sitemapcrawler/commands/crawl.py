@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 from sitemapcrawler.commands.running import (
     add_progress_option,
     apply_progress_option,
+    check_pairs,
     describe_arguments,
     open_stderr,
     prepare,
@@ -54,6 +55,7 @@ class Command(CrawlCommand):
             exporters = components_in(self.settings, "FEED_EXPORTERS")
             opts.output = named_formats(opts.output, exporters)
             opts.overwrite_output = named_formats(opts.overwrite_output, exporters)
+            check_pairs(opts.set)
             super().process_options(args, opts)
             apply_progress_option(self.settings, opts)
             ours = args[:1] == [AuditSpider.name]

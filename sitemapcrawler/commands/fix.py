@@ -17,7 +17,15 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import Download, DownloadError
-from sitemapcrawler.commands.running import complain, open_stderr, prepare, refuse, spider_arguments, without_options
+from sitemapcrawler.commands.running import (
+    check_pairs,
+    complain,
+    open_stderr,
+    prepare,
+    refuse,
+    spider_arguments,
+    without_options,
+)
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.local_files import Published, file_beside
@@ -89,6 +97,7 @@ class Command(ScrapyCommand):
         """Check the command line. Invalid values end the process with one line and exit code 2."""
         open_stderr()
         try:
+            check_pairs(opts.set)
             super().process_options(args, opts)
         except UsageError as error:
             refuse(str(error))

@@ -17,6 +17,7 @@ from sitemapcrawler.commands.running import (
     Config,
     add_progress_option,
     apply_progress_option,
+    check_pairs,
     complain,
     open_stderr,
     prepare,
@@ -153,6 +154,7 @@ class Command(ScrapyCommand):
         """Check the command line. Invalid values end the process with one line and exit code 2."""
         open_stderr()
         try:
+            check_pairs(opts.set)
             super().process_options(args, opts)
             self._check(without_options(args), opts)
         except (ValueError, UsageError) as error:

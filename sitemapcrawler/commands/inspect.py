@@ -21,6 +21,7 @@ from sitemapcrawler.commands.running import (
     Config,
     add_progress_option,
     apply_progress_option,
+    check_pairs,
     complain,
     leave_out_retries,
     prepare,
@@ -236,6 +237,7 @@ class Command(ScrapyCommand):
             complain(CLOSED)
             sys.exit(FEED_LOST)
         try:
+            check_pairs(opts.set)
             super().process_options(args, opts)
             opts.target = _target(args, opts)
             opts.spargs = _arguments(opts.target, opts, read_config(self.settings))

@@ -32,6 +32,7 @@ from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
 from sitemapcrawler.crawl.arguments import canonical
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Use
+from sitemapcrawler.crawl.setting_values import check_dictionary
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.rules.registry import load_rules
@@ -56,6 +57,17 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     if parser.usage and Path(sys.argv[0]).stem != SCRAPY:
         parser.usage = parser.usage.replace(SCRAPY, PROGRAM, 1)
     parser.error = refuse  # type: ignore[method-assign]  # instead of the usage
+
+
+def check_pairs(pairs: Sequence[str]) -> None:
+    """Exit with one line if a value of `-s` is no dictionary and its setting is one: Scrapy's message names neither.
+    Call it before Scrapy sets the values."""
+    for text in pairs:
+        name, _, value = text.partition("=")
+        try:
+            check_dictionary(name, value)
+        except ValueError as error:
+            refuse(str(error))
 
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:

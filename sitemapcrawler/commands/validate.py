@@ -24,6 +24,7 @@ from sitemapcrawler.commands.running import (
     Config,
     add_progress_option,
     apply_progress_option,
+    check_pairs,
     leave_out_retries,
     open_stderr,
     prepare,
@@ -35,6 +36,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import Use, names_of
+from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
 from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
@@ -324,6 +326,7 @@ class Command(ScrapyCommand):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the command line. Invalid values end the process with one line and exit code 2."""
         open_stderr()
+        check_pairs(opts.set)
         super().process_options(args, opts)
         self.requires_crawler_process = not (opts.explain or opts.list_rules)
         opts.output = None if opts.output == targets.STDIN else opts.output
@@ -376,6 +379,7 @@ class Command(ScrapyCommand):
             self.settings.set(MIN_SEVERITY, opts.min_severity, "cmdline")
         apply_progress_option(self.settings, opts)
         if named.reads_stdin:
+            check_settings(self.settings)  # it reads one of them
             with quiet_interrupts():  # Scrapy's own console script lacks this
                 spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, update_wrapper
 from inspect import signature
-from json import JSONDecodeError
 from pathlib import Path
 
 from scrapy.crawler import Crawler
@@ -53,8 +52,6 @@ def choose(settings: BaseSettings, params: Params | None = None) -> Choice:
     rules = all_rules() if params is None else tuple(with_arguments(rule, params) for rule in all_rules())
     try:
         levels = severities(settings.getdict("SITEMAP_SEVERITIES"), rules)
-    except JSONDecodeError:
-        raise ValueError("""setting SITEMAP_SEVERITIES: no JSON such as '{"lastmod": "info"}'""") from None
     except ValueError as error:
         raise ValueError(f"setting SITEMAP_SEVERITIES: {error}") from None
     select, ignore = (params.select, params.ignore) if params else ((), ())

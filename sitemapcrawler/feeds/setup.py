@@ -152,11 +152,17 @@ def exporter_of(name: str, exporters: Exporters) -> type[RecordExporter]:
     # Imported here: the exporters import this module.
     from sitemapcrawler.feeds.exporters import RecordExporter, Undeclared
 
-    try:
-        exporter = load_object(exporters[name]) if name in exporters else Undeclared
-    except (ImportError, NameError, ValueError, TypeError) as error:
-        raise ValueError(f"setting FEED_EXPORTERS: {name}: {error}") from None
+    exporter = imported(exporters[name], f"setting FEED_EXPORTERS: {name}") if name in exporters else Undeclared
     return exporter if isinstance(exporter, type) and issubclass(exporter, RecordExporter) else Undeclared
+
+
+def imported(path: str | type, where: str) -> object:
+    """Import the component that a setting names by path; a class is returned as it is. Raises ValueError, one line,
+    that begins with `where`."""
+    try:
+        return load_object(path)
+    except Exception as error:  # a user's module may raise anything
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _check_format(uri: str, name: str, exporters: Exporters) -> None:
@@ -250,10 +256,7 @@ def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Itera
 
 
 def _loaded(uri: str, path: str | type) -> type:
-    try:
-        kind = load_object(path)
-    except (ImportError, NameError, ValueError, TypeError) as error:
-        raise ValueError(f"item_classes of {uri}: {error}") from None
+    kind = imported(path, f"item_classes of {uri}")
     if not isinstance(kind, type):
         raise ValueError(f"item_classes of {uri}: {path} is no class")
     return kind

@@ -9,19 +9,17 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.configuring import choose, contact_of, worker_count
+from sitemapcrawler.crawl.configuring import choose, contact_of
 from sitemapcrawler.crawl.reading import COLLECTED_AFTER
+from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
 from sitemapcrawler.middlewares.credentials import auth_of
@@ -30,12 +28,6 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
 """Exit codes; 0 means finished."""
-CHOICES = {"SITEMAP_ITEMS": ("auto", "batches", "records"), "SITEMAP_CSV_CELLS": CELLS}
-"""Values of settings that accept only these."""
-LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1}
-"""Minimum values, which DuckDB requires."""
-SWITCHES = ("SITEMAP_STORE", "SITEMAP_PROGRESS")
-"""Boolean settings that only `check_settings` validates."""
 PYTHON_COLLECTS_AFTER = (700, 2000)
 """The first threshold by default, before and since Python 3.12."""
 CHATTY = (
@@ -70,49 +62,6 @@ def plan(settings: BaseSettings, arguments: Mapping[str, object], spider: type[A
     completed = settings.copy()
     spider.update_settings(completed)
     return Plan.check(completed, arguments)
-
-
-def check_settings(settings: BaseSettings) -> None:
-    """Validate this project's settings. Raises ValueError, one line."""
-    for name, accepted in CHOICES.items():
-        if settings[name] not in accepted:
-            raise ValueError(f"setting {name}={settings[name]!r}: accepted: {', '.join(accepted)}")
-    for name, default in vars(ours).items():
-        if name.startswith("SITEMAP_") and type(default) in (int, float):
-            try:
-                settings.getfloat(name)
-            except (TypeError, ValueError):
-                raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number") from None
-    for name, least in LEAST.items():
-        if settings.getfloat(name) < least:
-            raise ValueError(f"setting {name}={settings[name]!r}: accepted: a number from {least}")
-    for name in SWITCHES:
-        try:
-            settings.getbool(name)
-        except ValueError:
-            raise ValueError(f"setting {name}={settings[name]!r}: accepted: True, False") from None
-    worker_count(settings)
-    check_log(settings)
-
-
-def check_log(settings: BaseSettings) -> None:
-    """Check that Scrapy can write its log, and leave no file behind. Raises ValueError, one line."""
-    level, levels = settings["LOG_LEVEL"], logging.getLevelNamesMapping()
-    if level not in levels and not isinstance(level, int):
-        raise ValueError(f"setting LOG_LEVEL={level!r}: accepted: {', '.join(levels)}")
-    if settings["LOG_FILE"]:
-        try:
-            _try_to_append(Path(settings["LOG_FILE"]))
-        except OSError as error:
-            raise ValueError(f"the log {settings['LOG_FILE']} cannot be written: {error.strerror}") from None
-
-
-def _try_to_append(path: Path) -> None:
-    """Open a file for appending, and remove it again if it is new. Raises OSError."""
-    was_there = path.exists() or path.is_symlink()
-    path.open("ab").close()
-    if not was_there:
-        path.unlink()
 
 
 def quieten() -> None:

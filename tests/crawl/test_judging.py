@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sitemapcrawler.settings import EXTENSIONS
 from tests.crawl.crawling import crawl
 from tests.crawl.documents import CORE, robots, urlset
 from tests.crawl.site_server import SiteServer
@@ -66,10 +67,13 @@ def test_severities_and_the_allowlist(site: SiteServer, tmp_path: Path) -> None:
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "severity": ({"SITEMAP_SEVERITIES": '{"loc-relative": "fatal"}'}, "accepted: error, warning, info"),
-    "no severities": ({"SITEMAP_SEVERITIES": "info"}, "no JSON such as"),
+    "no severities": ({"SITEMAP_SEVERITIES": "info"}, "setting SITEMAP_SEVERITIES='info': accepted: a dictionary"),
     "rule of a severity": ({"SITEMAP_SEVERITIES": '{"loc-relativ": "error"}'}, "did you mean loc-relative?"),
     "no such file": ({"SITEMAP_ALLOW": "none.toml"}, "SITEMAP_ALLOW='none.toml': No such file"),
     "a folder": ({"SITEMAP_ALLOW": "."}, "SITEMAP_ALLOW='.': Is a directory"),
+    "no number": ({"CONCURRENT_REQUESTS": "zero"}, "setting CONCURRENT_REQUESTS='zero': accepted: a whole number"),
+    "no component": ({"SCHEDULER": "no_such.Scheduler"}, "setting SCHEDULER='no_such.Scheduler': No module named"),
+    "no dictionary": ({"EXTENSIONS": "no_such"}, "setting EXTENSIONS='no_such': accepted: a dictionary"),
 }
 
 
@@ -82,6 +86,14 @@ def test_a_bad_choice_is_one_line_before_any_request(
     assert words in done.log
     assert len(done.log.splitlines()) == 1
     assert site.paths == []
+
+
+def test_a_component_may_import_the_reactor(site: SiteServer, tmp_path: Path) -> None:
+    publish(site)
+    (tmp_path / "shop_extension.py").write_text("from twisted.internet import reactor\n\n\nclass Idle:\n    pass\n")
+    settings = {"EXTENSIONS": json.dumps({**EXTENSIONS, "shop_extension.Idle": 500})}
+    done = crawl(tmp_path, settings=settings, domain=site.url())
+    assert (done.code, done.summary["urls"]) == (0, PAGES)
 
 
 def test_a_file_that_is_cut_short_skips_the_rules_on_whole_files(site: SiteServer, tmp_path: Path) -> None:

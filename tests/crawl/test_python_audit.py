@@ -233,7 +233,11 @@ def test_crawl_that_ends_at_a_limit_has_results(shop: SiteServer) -> None:
             "argument max_urls={}: accepted: text, a number, True, False, a date, a list of texts",
         ),
         ("e.com", {"report": "out"}, "argument report='out': accepted: out, the folder of the report"),
-        ("e.com", {"settings": {"SITEMAP_BATCH_SIZE": "x"}}, "setting SITEMAP_BATCH_SIZE='x': accepted: a number"),
+        (
+            "e.com",
+            {"settings": {"SITEMAP_BATCH_SIZE": "x"}},
+            "setting SITEMAP_BATCH_SIZE='x': accepted: a whole number",
+        ),
         ("e.com", {"settings": {"SITEMAP_SEVERITIES": {"a": object()}}}, "accepted: an object that JSON can hold"),
         ("e.com", {"out": "/proc"}, "out=/proc: is not empty"),
     ],

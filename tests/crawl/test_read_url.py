@@ -122,7 +122,7 @@ def test_redirect_to_a_private_address_is_refused(site: SiteServer) -> None:
         (
             "https://example.com/sitemap.xml",
             {"SITEMAP_MAX_DEPTH": "x"},
-            "setting SITEMAP_MAX_DEPTH='x': accepted: a number",
+            "setting SITEMAP_MAX_DEPTH='x': accepted: a whole number",
         ),
     ],
 )

@@ -1,0 +1,231 @@
+"""Checks the values of settings, Scrapy's and ours, before a crawl.
+
+The default of a setting decides what it accepts: its type says how Scrapy reads the setting; if it is an import path,
+the setting names a component.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import logging
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
+from numbers import Real
+from pathlib import Path
+from types import MappingProxyType
+
+from scrapy.settings import BaseSettings, default_settings
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+from scrapy.utils.reactor import install_reactor, is_reactor_installed
+
+from sitemapcrawler import settings as ours
+from sitemapcrawler.crawl.configuring import worker_count
+from sitemapcrawler.feeds.columns import CELLS
+from sitemapcrawler.feeds.setup import imported
+
+TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
+"""Source: https://docs.scrapy.org/en/latest/topics/settings.html#download-tls-min-version"""
+CHOICES: Mapping[str, tuple[str | None, ...]] = {
+    "SITEMAP_ITEMS": ("auto", "batches", "records"),
+    "SITEMAP_CSV_CELLS": CELLS,
+    "DOWNLOAD_TLS_MIN_VERSION": TLS_VERSIONS,
+    "DOWNLOAD_TLS_MAX_VERSION": TLS_VERSIONS,
+}
+"""Values of settings that accept only these."""
+LEAST = {"SITEMAP_STORE_MEMORY": 100, "SITEMAP_STORE_THREADS": 1, "CONCURRENT_ITEMS": 1}
+"""Minimum values. DuckDB requires the first two; without the third, no item passes the pipelines."""
+DEFAULTS: Mapping[str, object] = MappingProxyType(
+    {name: value for module in (default_settings, ours) for name, value in vars(module).items() if name.isupper()}
+)
+"""{setting: default}."""
+TYPES: Mapping[str, type] = {
+    "AWS_MAX_POOL_CONNECTIONS": int,
+    "DNS_TIMEOUT": float,
+    "DOWNLOAD_TIMEOUT": float,
+    "TELNETCONSOLE_ENABLED": bool,
+}
+"""Settings that Scrapy reads as another type than that of their default."""
+ORDERED = ("ADDONS", "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+"""Settings of the form {component: order}."""
+NAMED = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES", "REFERRER_POLICIES")
+"""Settings of the form {name: component}."""
+SINGLE = ("ASYNCIO_EVENT_LOOP", "DOWNLOADER_CLIENTCONTEXTFACTORY")
+"""Settings that name one component though their default does not. Others are recognised by their default."""
+POLICY, MODULES = "REFERRER_POLICY", "SPIDER_MODULES"
+"""Settings that hold the name of a policy, or its import path; and modules."""
+_PATH = re.compile(r"(?:scrapy|sitemapcrawler|twisted)\.[\w.]+\.[A-Za-z]\w*")
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for pair in value.items() for one in pair for text in _texts(one))
+    elif isinstance(value, list):
+        yield from (text for one in value for text in _texts(one))
+
+
+KNOWN = frozenset(text for value in DEFAULTS.values() for text in _texts(value) if _PATH.fullmatch(text))
+"""Import paths of the components in defaults."""
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Check the values of all settings. Raises ValueError, one line."""
+    changed = {name: value for name in settings if (value := settings[name]) != DEFAULTS.get(name)}
+    for name in changed:
+        _check_type(name, settings)
+    for name, accepted in CHOICES.items():
+        if settings[name] not in accepted:
+            raise ValueError(_refusal(name, settings[name], ", ".join(filter(None, accepted))))
+    for name, least in LEAST.items():
+        if settings.getfloat(name) < least:
+            raise ValueError(_refusal(name, settings[name], f"a number from {least}"))
+    worker_count(settings)
+    _check_encodings(changed)
+    check_log(settings)
+    _check_components(settings, changed)
+
+
+def _check_type(name: str, settings: BaseSettings) -> None:
+    """Read a setting as Scrapy does. Raises ValueError, one line, if that fails."""
+    reader = _reader(name)
+    if reader is None or settings[name] is None:
+        return
+    read, accepted = reader
+    try:
+        read(settings, name)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(_refusal(name, settings[name], accepted)) from None
+
+
+def _number(settings: BaseSettings, name: str) -> None:
+    if not math.isfinite(settings.getfloat(name)):
+        raise ValueError
+
+
+def _numbers(settings: BaseSettings, name: str) -> None:
+    for item in settings.getlist(name):
+        int(item)
+
+
+Reader = tuple[Callable[[BaseSettings, str], object], str]
+"""Reads a setting, and raises ValueError, TypeError or OverflowError for a wrong value; what is accepted."""
+READERS: Mapping[type, Reader] = {
+    bool: (BaseSettings.getbool, "True, False"),
+    int: (BaseSettings.getint, "a whole number"),
+    float: (_number, "a number"),
+    list: (BaseSettings.getlist, "a list"),
+    dict: (BaseSettings.getdict, "a dictionary, on the command line as JSON"),
+}
+"""{type of the default: how the setting is read}."""
+NUMBERS: Reader = (_numbers, "whole numbers, separated by commas")
+
+
+def _reader(name: str) -> Reader | None:
+    """How a setting is read; None for a text, or a setting that is unknown."""
+    default = DEFAULTS.get(name)
+    if name.endswith("_CODES") or (isinstance(default, list) and any(isinstance(item, int) for item in default)):
+        return NUMBERS
+    return READERS.get(TYPES.get(name, type(default)))
+
+
+def check_dictionary(name: str, text: str) -> None:
+    """Raise ValueError, one line, if the default of a setting is a dictionary and the text is no JSON of one."""
+    if isinstance(DEFAULTS.get(name), dict):
+        try:
+            dict(json.loads(text))
+        except (TypeError, ValueError):
+            raise ValueError(_refusal(name, text, READERS[dict][1])) from None
+
+
+def _refusal(name: str, value: object, accepted: str) -> str:
+    return f"setting {name}={value!r}: accepted: {accepted}"
+
+
+def _check_encodings(changed: Mapping[str, object]) -> None:
+    for name, value in changed.items():
+        if name.endswith("_ENCODING") and value is not None:
+            try:
+                codecs.lookup(str(value))
+            except (LookupError, ValueError):
+                raise ValueError(_refusal(name, value, "a character encoding, such as utf-8")) from None
+
+
+def check_log(settings: BaseSettings) -> None:
+    """Check that Scrapy can write its log, and leave no file behind. Raises ValueError, one line."""
+    levels = logging.getLevelNamesMapping()
+    for name in (name for name in DEFAULTS if name.endswith("LOG_LEVEL")):
+        if (level := settings[name]) not in levels and not isinstance(level, int):
+            raise ValueError(_refusal(name, level, ", ".join(levels)))
+    try:
+        logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]).format(logging.makeLogRecord({}))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"setting LOG_FORMAT={settings['LOG_FORMAT']!r}: no log line has this form: {error}") from None
+    if settings["LOG_FILE"]:
+        try:
+            _try_to_append(Path(settings["LOG_FILE"]))
+        except OSError as error:
+            raise ValueError(f"the log {settings['LOG_FILE']} cannot be written: {error.strerror}") from None
+
+
+def _try_to_append(path: Path) -> None:
+    """Open a file for appending, and remove it again if it is new. Raises OSError."""
+    was_there = path.exists() or path.is_symlink()
+    path.open("ab").close()
+    if not was_there:
+        path.unlink()
+
+
+def _check_components(settings: BaseSettings, changed: Iterable[str]) -> None:
+    """Import the components that are in no default, as Scrapy will. Raises ValueError, one line, if that fails."""
+    found = [pair for name in changed for pair in _components(name, settings) if not _is_known(pair[1])]
+    if found:
+        _install_reactor(settings)
+    for where, component in found:
+        if not callable(imported(component, where)):
+            raise ValueError(f"{where}: {component} is no class or function")
+    if POLICY in changed:
+        _check_loading(POLICY, settings[POLICY], partial(RefererMiddleware, settings))
+    for name in settings.getlist(MODULES) if MODULES in changed else ():
+        _check_loading(MODULES, name, partial(import_module, name))
+
+
+def _check_loading(name: str, value: object, load: Callable[[], object]) -> None:
+    try:
+        load()
+    except Exception as error:  # a user's module may raise anything
+        raise ValueError(f"setting {name}={value!r}: {error}") from None
+
+
+def _components(name: str, settings: BaseSettings) -> Iterator[tuple[str, str | type]]:
+    """Yield the components in a setting, each with its place for messages."""
+    where, default = f"setting {name}", DEFAULTS.get(name)
+    if name in ORDERED:
+        for component, order in settings.getdict(name).items():
+            if order is not None and not isinstance(order, Real):
+                raise ValueError(f"{where}: {component} has the order {order!r}; accepted: a number, None")
+            yield where, component
+    elif name in NAMED:
+        yield from ((f"{where}: {key}", one) for key, one in settings.getdict(name).items() if one is not None)
+    elif isinstance(default, list) and not KNOWN.isdisjoint(default):
+        yield from ((where, one) for one in settings.getlist(name))
+    elif (name in SINGLE or _is_known(default)) and name != POLICY and settings[name] is not None:
+        yield f"{where}={settings[name]!r}", settings[name]
+
+
+def _is_known(component: object) -> bool:
+    return isinstance(component, str) and component in KNOWN
+
+
+def _install_reactor(settings: BaseSettings) -> None:
+    """Install the reactor of the crawl first, as Scrapy does: the module of a component may import it."""
+    path = settings["TWISTED_REACTOR"]
+    if path and not is_reactor_installed() and settings.getbool("TWISTED_REACTOR_ENABLED", True):
+        for name in ("TWISTED_REACTOR", "ASYNCIO_EVENT_LOOP"):
+            if settings[name] is not None:
+                imported(settings[name], f"setting {name}={settings[name]!r}")
+        install_reactor(path, settings["ASYNCIO_EVENT_LOOP"])

@@ -1,0 +1,148 @@
+"""Wrong values of settings are one line before a crawl runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import scrapy
+from scrapy.settings import Settings, default_settings
+
+from sitemapcrawler.cli import project_settings
+from sitemapcrawler.crawl.setting_values import check_settings
+
+
+def settings(name: str, value: object) -> Settings:
+    changed = project_settings()
+    changed.set(name, value, priority="cmdline")
+    return changed
+
+
+WRONG = [
+    ("CONCURRENT_REQUESTS", "zero", "='zero': accepted: a whole number"),
+    ("RETRY_TIMES", "1.5", "='1.5': accepted: a whole number"),
+    ("RETRY_TIMES", [1], "=[1]: accepted: a whole number"),
+    ("SITEMAP_MAX_DEPTH", "2.5", "='2.5': accepted: a whole number"),
+    ("CONCURRENT_ITEMS", "0", "='0': accepted: a number from 1"),
+    ("DOWNLOAD_DELAY", "abc", "='abc': accepted: a number"),
+    ("DOWNLOAD_DELAY", "nan", "='nan': accepted: a number"),
+    ("COOKIES_ENABLED", "maybe", "='maybe': accepted: True, False"),
+    ("RETRY_HTTP_CODES", "500,x", "='500,x': accepted: whole numbers, separated by commas"),
+    ("HTTPERROR_ALLOWED_CODES", "x", "='x': accepted: whole numbers, separated by commas"),
+    ("HTTPCACHE_IGNORE_SCHEMES", 5, "=5: accepted: a list"),
+    ("SITEMAP_SEVERITIES", "abc", "='abc': accepted: a dictionary, on the command line as JSON"),
+    ("DOWNLOAD_TLS_MIN_VERSION", "9", "='9': accepted: TLSv1.0, TLSv1.1, TLSv1.2, TLSv1.3"),
+    ("FEED_EXPORT_ENCODING", "klingon", "='klingon': accepted: a character encoding, such as utf-8"),
+    ("RETRY_GIVE_UP_LOG_LEVEL", "loud", "='loud': accepted: CRITICAL, "),
+    ("LOG_FORMAT", "%(nope)s", "='%(nope)s': no log line has this form: "),
+    ("SCHEDULER", "no_such.Scheduler", "='no_such.Scheduler': No module named 'no_such'"),
+    ("SCHEDULER", "scrapy.core.scheduler.Schedular", "='scrapy.core.scheduler.Schedular': Module "),
+    ("STATS_CLASS", "stats", "='stats': Error loading object 'stats': not a full path"),
+    ("STATS_CLASS", "os.path", "='os.path': os.path is no class or function"),
+    ("ASYNCIO_EVENT_LOOP", "no_such.Loop", "='no_such.Loop': No module named 'no_such'"),
+    ("REFERRER_POLICY", "no_such", "='no_such': Could not load referrer policy"),
+    ("SPIDER_MODULES", ["no_such"], "='no_such': No module named 'no_such'"),
+    ("RETRY_EXCEPTIONS", ["no_such.Error"], ": No module named 'no_such'"),
+    ("ADDONS", {"no_such.Addon": 1}, ": No module named 'no_such'"),
+    ("EXTENSIONS", {"no_such.Extension": None}, ": No module named 'no_such'"),
+    ("EXTENSIONS", {"scrapy.extensions.closespider.CloseSpider": "1"}, ": scrapy.extensions.closespider.CloseSpider has the order '1'; accepted: a number, None"),
+    ("DOWNLOAD_HANDLERS", {"http": "no_such.Handler"}, ": http: No module named 'no_such'"),
+    ("DOWNLOAD_HANDLERS", {"http": [1]}, ": http: Unexpected argument type"),
+    ("FEED_STORAGES", {"x": "no_such.Storage"}, ": x: No module named 'no_such'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value", "problem"), WRONG)
+def test_wrong_value_is_one_line(name: str, value: object, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(f'setting {name}{problem}')}.*$") as error:
+        check_settings(settings(name, value))
+    assert "\n" not in str(error.value)
+
+
+RIGHT = [
+    ("CONCURRENT_REQUESTS", "8"),
+    ("RETRY_TIMES", None),
+    ("DOWNLOAD_TIMEOUT", "0.5"),
+    ("TELNETCONSOLE_PORT", "6023,6073"),
+    ("REFERRER_POLICY", "no-referrer"),
+    ("DOWNLOAD_TLS_MIN_VERSION", "TLSv1.2"),
+    ("SCHEDULER", "scrapy.core.scheduler.Scheduler"),
+    ("STATS_CLASS", Settings),
+    ("EXTENSIONS", {"scrapy.extensions.memusage.MemoryUsage": None, Settings: 5}),
+    ("DOWNLOAD_HANDLERS", {"s3": None}),
+    ("OF_ANOTHER_PACKAGE", "anything"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), RIGHT)
+def test_right_value_is_accepted(name: str, value: object) -> None:
+    changed = settings(name, value)
+    check_settings(changed)
+    assert changed[name] == value or changed.getdict(name) == value
+
+
+READ = re.compile(r"get(int|float|bool)\(\s*\"([A-Z_0-9]+)\"")
+SEVERAL_TYPES = {"PERIODIC_LOG_DELTA", "PERIODIC_LOG_STATS"}
+"""They are True or a dictionary."""
+
+
+def test_every_number_and_switch_is_checked_as_scrapy_reads_it() -> None:
+    """Scrapy reads some settings as another type than that of their default."""
+    sources = (path.read_text("utf-8") for path in Path(scrapy.__file__).parent.rglob("*.py"))
+    read = {match for source in sources for match in READ.findall(source) if match[1] in vars(default_settings)}
+    assert len(read) > 50
+    for kind, name in sorted(read):
+        if name not in SEVERAL_TYPES:
+            with pytest.raises(ValueError, match=f"^setting {name}='perhaps': accepted: "):
+                check_settings(settings(name, "perhaps"))
+        if kind == "float":
+            check_settings(settings(name, "0.5"))
+
+
+@pytest.mark.parametrize("name", ["SITEMAP_STORE", "SITEMAP_PROGRESS"])
+def test_switch_is_on_or_off(name: str) -> None:
+    for value in (True, "False", "1", "0"):
+        check_settings(settings(name, value))
+    with pytest.raises(ValueError, match=f"^setting {name}='perhaps': accepted: True, False$"):
+        check_settings(settings(name, "perhaps"))
+
+
+def test_interval_is_a_number() -> None:
+    check_settings(settings("SITEMAP_PROGRESS_INTERVAL", "0"))
+    with pytest.raises(ValueError, match=r"^setting SITEMAP_PROGRESS_INTERVAL='often': accepted: a number$"):
+        check_settings(settings("SITEMAP_PROGRESS_INTERVAL", "often"))
+
+
+@pytest.mark.parametrize(
+    ("name", "accepted"),
+    [("SITEMAP_ITEMS", ("auto", "batches", "records")), ("SITEMAP_CSV_CELLS", ("flat", "json"))],
+)
+def test_setting_is_one_of_several_words(name: str, accepted: tuple[str, ...]) -> None:
+    for value in accepted:
+        check_settings(settings(name, value))
+    with pytest.raises(ValueError, match=f"^setting {name}='xml': accepted: {', '.join(accepted)}$"):
+        check_settings(settings(name, "xml"))
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        (".", "Is a directory"),
+        ("nosuch/crawl.log", "No such file or directory"),
+        ("file/crawl.log", "Not a directory"),
+        ("/proc/crawl.log", "[A-Z].*"),
+    ],
+)
+def test_log_that_cannot_be_written(tmp_path: Path, place: str, problem: str) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / place
+    with pytest.raises(ValueError, match=f"^the log {path} cannot be written: {problem}$"):
+        check_settings(settings("LOG_FILE", str(path)))
+
+
+def test_earlier_log_stays_as_it_is(tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    log.write_text("earlier\n")
+    check_settings(settings("LOG_FILE", str(log)))
+    assert log.read_text() == "earlier\n"
