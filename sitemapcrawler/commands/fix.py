@@ -240,6 +240,8 @@ def _out(text: str, source: str) -> Path:
     try:
         if not text:
             raise FolderError("is empty")
+        if urls.has_scheme(text):
+            raise FolderError("is a URL; accepted: a folder of this machine")
         out = folder.check(Path(text))
         read = Path(source).resolve()
         if read.exists() and (read == out or out in read.parents):

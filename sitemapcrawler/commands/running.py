@@ -37,7 +37,7 @@ from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.spiders.running import BAD_ARGUMENT
-from sitemapcrawler.urls.display import inert
+from sitemapcrawler.urls.display import inert, masked
 
 PROGRAM, SCRAPY = "sitemapcrawler", "scrapy"
 RETRIES = "scrapy.downloadermiddlewares.retry"
@@ -151,7 +151,9 @@ def refuse(message: str, settings: BaseSettings | None = None) -> NoReturn:
 def _log(message: str, settings: BaseSettings) -> None:
     """Append to the log file in Scrapy's format, before Scrapy opens it. On a server, only the log of a job is
     visible."""
-    line = logging.makeLogRecord({"name": "sitemapcrawler", "levelname": "ERROR", "msg": inert(message, MAX_LINE)})
+    line = logging.makeLogRecord(
+        {"name": "sitemapcrawler", "levelname": "ERROR", "msg": inert(masked(message), MAX_LINE)}
+    )
     form = logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
     log = Path(settings["LOG_FILE"])
     with suppress(OSError, LookupError), log.open("a", -1, settings["LOG_ENCODING"], "backslashreplace") as file:
@@ -159,9 +161,9 @@ def _log(message: str, settings: BaseSettings) -> None:
 
 
 def complain(message: str) -> None:
-    """Write one line to standard error, unless it is closed."""
+    """Write one line to standard error, with credentials in URLs masked, unless it is closed."""
     if sys.stderr is not None:
-        print(f"sitemapcrawler: {inert(message, MAX_LINE)}", file=sys.stderr)
+        print(f"sitemapcrawler: {inert(masked(message), MAX_LINE)}", file=sys.stderr)
 
 
 NAME = "sitemapcrawler.toml"

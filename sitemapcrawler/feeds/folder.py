@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sitemapcrawler.items import FindingRecord, JsonObject, PageRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.urls import has_scheme
 
 PAGE = "report.html"
 """The report page. It is published last: if it exists, the report is complete."""
@@ -44,6 +45,8 @@ def folder(text: str) -> str:
     cannot be used."""
     if not text:
         raise ValueError("is empty")
+    if has_scheme(text):
+        raise ValueError("is a URL; accepted: a folder of this machine")
     try:
         path = Path(text).resolve()
         if path.is_dir():

@@ -62,6 +62,9 @@ def prepared(
 ) -> dict[str | Path, dict[str, object]]:
     """Complete and check the FEEDS setting. Raises ValueError, one line, for a feed that cannot work. `exporters`:
     FEED_EXPORTERS; `schemes`: names in FEED_STORAGES; both without those that are None."""
+    for uri, options in feeds.items():
+        if not isinstance(options, Mapping):
+            raise ValueError(f"setting FEEDS: {uri}: accepted: a dictionary of options")
     completed = {uri: _completed(str(uri), options, exporters) for uri, options in feeds.items()}
     check_feeds(completed, exporters, schemes)
     return completed
@@ -177,6 +180,10 @@ def _check_exporter(uri: str, name: str, options: FeedOptions, exporter: type[Re
         raise ValueError(f"{uri} cannot be gzip: {name} is compressed inside; leave .gz out")
     for path in options.get("item_classes") or ():
         _loaded(uri, path)
+    for option in ("item_filter", "uri_params", "postprocessing"):
+        given = options.get(option) or ()
+        for path in given if isinstance(given, (list, tuple)) else [given]:
+            imported(path, f"{option} of {uri}")
     try:
         exporter.check_options(options.get("item_export_kwargs") or {})
     except ImportError:

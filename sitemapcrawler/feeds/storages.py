@@ -47,6 +47,8 @@ TAIL = 4
 """Bytes of the longest line end, that of UTF-32."""
 STANDARD_OUTPUT = Path("standard output")
 """Stands for standard output in messages."""
+LIBRARIES = ("boto3", "botocore", "ftplib", "google", "requests", "urllib3")
+"""Packages that raise the errors of Scrapy's storages on other machines."""
 own_parts: set[Path] = set()
 """Temporary files of this process."""
 OnFailure = Callable[[Path, OSError], None]
@@ -83,7 +85,7 @@ class AtomicFileStorage(FileFeedStorage):
         """Rename the file to its place. Raises FeedLost if it could not be written; the earlier feed then stays."""
         assert isinstance(file, FeedFile)
         check_readable(file, self._spider)
-        logging.getLogger("scrapy.extensions.feedexport").addFilter(shorten_lost_feed)
+        shorten_lost_feeds()
         failure = file.finish()
         try:
             if failure:
@@ -120,10 +122,19 @@ class StandardOutputStorage(AtomicFileStorage):
             return null_file(STANDARD_OUTPUT, error)
 
 
-def shorten_lost_feed(record: logging.LogRecord) -> bool:
-    """Log filter: replace the traceback of a lost feed by its one-line message."""
-    if record.exc_info and isinstance(record.exc_info[1], FeedLost):
-        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
+def shorten_lost_feeds() -> None:
+    """Replace the traceback that Scrapy logs of a feed that is not stored by one line, where the place is to blame and
+    not the code."""
+    logging.getLogger("scrapy.extensions.feedexport").addFilter(_shorten_lost_feed)
+
+
+def _shorten_lost_feed(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, FeedLost):
+        record.msg, record.args, record.exc_info = "%s", (str(error),), None
+    elif isinstance(error, OSError) or type(error).__module__.partition(".")[0] in LIBRARIES:
+        problem = f"{record.getMessage()}: {type(error).__name__}: {error}"
+        record.msg, record.args, record.exc_info = "%s", (problem,), None
     return True
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from sitemapcrawler import urls
 from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison, may_take
@@ -161,6 +162,8 @@ def folder_of(settings: BaseSettings) -> Path | None:
     folder = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
     if folder and not settings.getbool("SITEMAP_STORE"):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
+    if folder and urls.has_scheme(str(folder)):
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a folder of this machine")
     if folder and ODD_CHARACTERS.intersection(str(folder)):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a path without {' and '.join(ODD_CHARACTERS)}")
     return Path(folder) if folder else None

@@ -9,10 +9,11 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
-from scrapy.settings import BaseSettings
+from scrapy.settings import BaseSettings, Settings
 
 from sitemapcrawler.crawl.configuring import choose, contact_of
 from sitemapcrawler.crawl.reading import COLLECTED_AFTER
@@ -22,6 +23,7 @@ from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
+from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
 from sitemapcrawler.middlewares.credentials import auth_of
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -44,21 +46,23 @@ POLL_S = 0.01
 """Seconds between two checks of whether the engine has started."""
 
 
-def check(settings: BaseSettings) -> None:
+def check(settings: Settings) -> None:
     """Validate settings and feeds, and fill in the feeds' options. Raises ValueError, one line."""
     check_settings(settings)
     prepare_feeds(settings)
+    check_writable(settings)
     choose(settings)
     AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
     auth_of(settings)
     contact_of(settings)
 
 
-def plan(settings: BaseSettings, arguments: Mapping[str, object], spider: type[AuditSpider] = AuditSpider) -> Plan:
+def plan(settings: Settings, arguments: Mapping[str, object], spider: type[AuditSpider] = AuditSpider) -> Plan:
     """Validate settings and feeds as `check` does, and the arguments of our spider; open the job. Raises ValueError,
     one line. Pass the plan to `run`, or discard it."""
     check(settings)
     check_columns(settings)
+    check_fields_of_names(settings, [*arguments, *dir(spider)])
     completed = settings.copy()
     spider.update_settings(completed)
     return Plan.check(completed, arguments)
@@ -88,7 +92,9 @@ def run(
         return NOT_STARTED
     if crawler.spidercls.name != AuditSpider.name:
         return 0
-    return exit_code(crawler.stats.get_stats(), stopped.is_set() or Stop.of(crawler).begun())
+    return exit_code(
+        crawler.stats.get_stats(), stopped.is_set() or Stop.of(crawler).begun(), feeds_of(crawler.settings)
+    )
 
 
 @contextmanager
@@ -120,9 +126,18 @@ def stopping_on_hangup() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
 
 
-def exit_code(stats: Mapping[str, object], stopped: bool = False) -> int:
-    """Exit code from a crawl's stats: lost feeds first, then an early stop, then nothing read."""
+def feeds_of(settings: BaseSettings) -> int:
+    """Number of feeds that are stored whatever they hold."""
+    empty = settings.getbool("FEED_STORE_EMPTY")
+    return sum(bool(options.get("store_empty", empty)) for options in settings.getdict("FEEDS").values())
+
+
+def exit_code(stats: Mapping[str, Any], stopped: bool = False, feeds: int = 0) -> int:
+    """Exit code from a crawl's stats: lost feeds first, then an early stop, then nothing read. `feeds`: number of feeds
+    that a crawl has stored at its end; one that fails earlier has no count of its own."""
     lost = "sitemap/store_lost" in stats or LOST in stats
+    stored = sum(number for name, number in stats.items() if name.startswith("feedexport/success_count/"))
+    lost |= "finish_reason" in stats and stored < feeds  # a second signal leaves a crawl no end
     if lost or any(name.startswith("feedexport/failed_count/") for name in stats):
         return FEED_LOST
     if stopped or stats.get("sitemap/partial"):

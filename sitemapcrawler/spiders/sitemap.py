@@ -21,6 +21,8 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
 from sitemapcrawler.feeds.setup import check_columns, overwrite, prepare_feeds
+from sitemapcrawler.feeds.storages import shorten_lost_feeds
+from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.registry import load_rules
 
@@ -60,7 +62,11 @@ class AuditSpider(Audited):
     def from_crawler(cls, crawler: Crawler, *args: object, _plan: Plan | None = None, **kwargs: object) -> Self:
         """Check the arguments before anything else, unless a command has done so and hands over its plan; raises
         ValueError, one line."""
+        if _plan is None:
+            check_writable(crawler.settings)
+            check_fields_of_names(crawler.settings, [*kwargs, *dir(cls)])
         plan = _plan or Plan.check(crawler.settings, kwargs)
+        shorten_lost_feeds()
         if "_job" in kwargs:
             overwrite(crawler.settings, str(kwargs["_job"]))
         if plan.params.report is not None:

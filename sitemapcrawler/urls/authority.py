@@ -24,6 +24,7 @@ MAX_PLACE = MAX_HOST + len(".:65535")  # characters of host, root dot and port
 
 _WEB = re.compile(r"(https?)://([^/?#]*)", re.IGNORECASE)
 _HOST = re.compile(r"(?:https?:)?//(?:[^/?#\\]*@)?([^/?#\\:@\[\]]*)", re.IGNORECASE)
+_URL_OF_ANY_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)  # two letters: C:/ is a drive
 _DRIVE = re.compile(r"/[A-Za-z]:/")
 """Beginning of the path of a `file:` URL on Windows."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -124,6 +125,11 @@ def _ipv6(address: str) -> str | None:
 def is_web(url: str) -> bool:
     """Return whether a text is an absolute http or https URL with a valid host and port."""
     return authority(url) is not None
+
+
+def has_scheme(text: str) -> bool:
+    """Return whether a text begins like a URL of any scheme (`s3://`), so that it is meant for no local path."""
+    return _URL_OF_ANY_SCHEME.match(text) is not None
 
 
 def origin(url: str) -> str | None:

@@ -87,12 +87,24 @@ def test_a_feed_has_the_format_of_its_suffix() -> None:
 def test_what_a_feed_says_itself_stays() -> None:
     options = {
         "format": "csv",
-        "postprocessing": ["my.Plugin"],
+        "postprocessing": ["scrapy.extensions.postprocessing.LZMAPlugin"],
         "item_classes": ["collections.Counter"],
-        "item_filter": "my.Filter",
+        "item_filter": "scrapy.extensions.feedexport.ItemFilter",
         "item_export_kwargs": {"item_classes": ["sitemapcrawler.items.UrlRecord"]},
     }
     assert feeds.prepared({"a.gz": options}) == {"a.gz": options}
+
+
+@pytest.mark.parametrize("option", ["item_filter", "uri_params", "postprocessing"])
+def test_component_of_a_feed_that_cannot_be_imported(option: str) -> None:
+    given = ["no_such.Part"] if option == "postprocessing" else "no_such.Part"
+    with pytest.raises(ValueError, match=rf"^{option} of a\.csv: No module named 'no_such'$"):
+        feeds.prepared({"a.csv": {option: given}})
+
+
+def test_options_of_a_feed_are_a_dictionary() -> None:
+    with pytest.raises(ValueError, match=r"^setting FEEDS: a\.csv: accepted: a dictionary of options$"):
+        feeds.prepared({"a.csv": "csv"})  # type: ignore[dict-item]  # what users write
 
 
 def test_item_classes_reach_into_batches() -> None:
