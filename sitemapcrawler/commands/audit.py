@@ -33,9 +33,10 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import FILE, Target, target
 from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
-from sitemapcrawler.feeds.folder import PAGE, REPORT_FILES, folder
+from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name
+from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import SEVERITIES, health, limited, partial, sentences
@@ -241,9 +242,16 @@ def _out(found: Target, given: str | None) -> str:
             raise ValueError(f"--out {inert(given) or repr(given)}: {error}") from None
     name = f"{part_of_name(_name(found))}-{date.today().isoformat()}"
     number = 1
-    while Path(path := name if number == 1 else f"{name}-{number}").exists():
+    while _is_taken(Path(path := name if number == 1 else f"{name}-{number}")):
         number += 1
     return folder(path)
+
+
+def _is_taken(path: Path) -> bool:
+    """True for a folder that is in use: it holds more than what a killed audit left."""
+    if not path.is_dir():
+        return path.exists()
+    return not all(PART.fullmatch(held.name) and is_leftover(held) for held in path.iterdir())
 
 
 def _name(found: Target) -> str:

@@ -36,8 +36,8 @@ REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""
 NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
-_PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
-"""Temporary files left by a killed crawl."""
+PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
+"""Names of temporary files of a report."""
 
 
 def folder(text: str) -> str:
@@ -101,7 +101,7 @@ def unfinished(path: Path) -> str | None:
 
 def _check_content(path: Path) -> None:
     """Raise ValueError if a folder holds anything but an earlier report and temporary files."""
-    held = {one.name: one.is_file() for one in path.iterdir() if not _PART.fullmatch(one.name)}
+    held = {one.name: one.is_file() for one in path.iterdir() if not PART.fullmatch(one.name)}
     strange = sorted(name for name, is_file in held.items() if name not in NAMES or not is_file)
     if strange:
         raise ValueError(f"is not empty, it holds {strange[0]!r}, which is no part of a report")

@@ -27,6 +27,7 @@ from sitemapcrawler.feeds.storages import (
     check_readable,
     create,
     null_file,
+    release,
     replace,
     set_mode,
 )
@@ -181,6 +182,7 @@ class Reporting:
             if file.part is not None:
                 with suppress(OSError):  # the folder may have been locked
                     file.part.unlink(missing_ok=True)
+                release(file.part)
         for folder in self._folders if self._is_lost else ():
             with suppress(OSError):  # another program uses it
                 folder.rmdir()

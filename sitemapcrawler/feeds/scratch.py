@@ -5,6 +5,7 @@ A folder contains a file that its process keeps locked. If the lock is free, the
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import socket
@@ -61,9 +62,9 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def lock_file(file: IO[bytes]) -> bool:
-    """Lock a file while it is open. Returns False if the system or file system has no locks. Raises BlockingIOError if
-    another process holds the lock."""
+def lock_file(file: IO[bytes] | io.FileIO | int) -> bool:
+    """Lock a file, or that of a descriptor, until it is closed. Returns False if the system or file system has no
+    locks. Raises BlockingIOError if another process holds the lock."""
     try:
         fcntl = import_module("fcntl")  # not on Windows
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,8 @@
 """Feed storages: files that replace an earlier feed only when they are complete, and standard output.
 
 A feed is written to a temporary file next to its place, which is then renamed. A crawl that is killed at any moment
-leaves the earlier feed or the new one, and perhaps the temporary file; the next run of the job removes it.
+leaves the earlier feed or the new one, and perhaps the temporary file. Its process keeps it locked until it is renamed:
+one without a lock is a leftover, which the next crawl with a feed of that name removes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import logging
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ParamSpec
 
@@ -26,11 +28,14 @@ from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.feeds.setup import is_foreign_link, is_stream
+from sitemapcrawler.feeds.folder import NAMES
+from sitemapcrawler.feeds.scratch import lock_file
+from sitemapcrawler.feeds.setup import is_foreign_link, is_stream, local_path
 from sitemapcrawler.terminal.streams import is_terminal, silence
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.settings import BaseSettings
     from typing_extensions import Buffer
 
 P = ParamSpec("P")
@@ -43,14 +48,16 @@ PRIVATE = 0o600
 """Mode of a temporary file."""
 PERMISSIONS = 0o777
 """Mode bits that a new feed takes over; excludes set-user-ID and the like."""
+KEPT = ".rows"
+"""Suffix of a complete file whose place cannot be written."""
 TAIL = 4
 """Bytes of the longest line end, that of UTF-32."""
 STANDARD_OUTPUT = Path("standard output")
 """Stands for standard output in messages."""
 LIBRARIES = ("boto3", "botocore", "ftplib", "google", "requests", "urllib3")
 """Packages that raise the errors of Scrapy's storages on other machines."""
-own_parts: set[Path] = set()
-"""Temporary files of this process."""
+_held: dict[Path, int] = {}
+"""{temporary file of this process: descriptor that keeps it locked}."""
 OnFailure = Callable[[Path, OSError], None]
 """Called once if a file cannot be written."""
 _FIELD = re.compile(r"%(?:%|\(\w+\)[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z])")
@@ -154,8 +161,18 @@ def replace(target: Path, part: Path) -> None:
     try:
         part.replace(target)
     except OSError as error:
-        rows = f"the rows are in {part}" if part.exists() else f"{part} has been deleted meanwhile"
+        rows = f"the rows are in {_kept(part)}" if part.exists() else f"{part} has been deleted meanwhile"
         raise FeedLost(f"{target} could not be replaced: {error.strerror}; {rows}") from None
+    finally:
+        release(part)
+
+
+def _kept(part: Path) -> Path:
+    """Give a file that cannot be renamed to its place a name that no crawl removes."""
+    kept = part.with_suffix(KEPT)
+    with suppress(OSError):
+        return part.replace(kept)
+    return part
 
 
 def set_mode(target: Path, part: Path) -> None:
@@ -175,6 +192,7 @@ def mode_of_new_files() -> int:
 def _discard(file: FeedFile, failure: OSError) -> None:
     if file.part:
         file.part.unlink(missing_ok=True)
+        release(file.part)
     if not isinstance(failure, BrokenPipeError):
         kept = "; what stood there before is kept" if file.part else ""
         raise FeedLost(f"{file.target} was not written: {failure.strerror}{kept}")
@@ -286,9 +304,37 @@ def create(target: Path, on_failure: OnFailure = log_failure) -> FeedFile:
             file = FeedFile(_Raw(part, "xb", opener=_private), target, part, on_failure)
         except FileExistsError:
             continue
-        own_parts.add(part)
-        return file
+        try:
+            _held[part] = _lock(file)
+            if part.exists():
+                return file
+        except BlockingIOError:  # a crawl that begins takes the file for a leftover
+            pass
+        except OSError:
+            part.unlink()
+            file.close()
+            raise
+        release(part)
+        file.close()
     raise AssertionError  # names never run out
+
+
+def _lock(file: FeedFile) -> int:
+    """Lock a temporary file, and return a descriptor that keeps the lock when the file is closed. Raises OSError."""
+    descriptor = os.dup(file.fileno())
+    try:
+        lock_file(descriptor)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def release(part: Path) -> None:
+    """Unlock a temporary file that was renamed or removed."""
+    descriptor = _held.pop(part, None)
+    if descriptor is not None:
+        os.close(descriptor)
 
 
 def _private(path: str, flags: int) -> int:
@@ -303,24 +349,56 @@ def _beginning(target: Path, pid: int) -> str:
     return f".{target.name[:NAME_IN_PART]}.{pid}."
 
 
-def leftover_parts(path: Path, pid: int) -> Iterator[Path]:
-    """Yield the temporary files of a feed that a process left behind, whatever replaced its `%(name)s`."""
-    if _FIELD.search(str(path)):
-        folder, name = map(_pattern, (str(path.parent.relative_to(path.anchor)), path.name))
-        certain = name.partition("*")[0]
-        yield from Path(path.anchor).glob(f"{folder}/.{certain[:NAME_IN_PART]}*.{pid}.*part")
-    elif not is_stream(path):
-        target = place_of(path)
-        for part in target.parent.glob("*.part"):
-            if part.name.startswith(_beginning(target, pid)) and part.is_file():
-                yield part
+def remove_leftovers(settings: BaseSettings, report: str | None) -> None:
+    """Remove temporary files that killed crawls have left of the feeds in FEEDS, and in the folder `report`."""
+    feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
+    feeds += [Path(report) / name for name in NAMES] if report is not None else []
+    for part in dict.fromkeys(part for feed in feeds for part in _parts(feed)):
+        with _leftover(part) as is_left:
+            if is_left:
+                part.unlink(missing_ok=True)
 
 
-def _pattern(text: str) -> str:
-    """Return a `glob` pattern that matches all expansions of a text with fields."""
+def is_leftover(part: Path) -> bool:
+    """True for a temporary file that no process writes."""
+    with _leftover(part) as is_left:
+        return is_left
+
+
+@contextmanager
+def _leftover(part: Path) -> Iterator[bool]:
+    """True if a temporary file is a leftover: a regular file of this user that no process keeps locked. It stays locked
+    in this context. False where the file system has no locks."""
+    with ExitStack() as stack:
+        is_left = False
+        with suppress(OSError):
+            found = part.lstat()
+            if stat.S_ISREG(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):
+                is_left = lock_file(stack.enter_context(io.FileIO(part, "r+", opener=_no_link)))
+        yield is_left
+
+
+def _parts(feed: Path) -> Iterator[Path]:
+    """Yield the temporary files of a feed, whatever replaced its `%(name)s`."""
+    if _FIELD.search(str(feed)):
+        folder = _filled(str(feed.parent.relative_to(feed.anchor)), glob.escape, "*")
+        found, name = Path(feed.anchor).glob(f"{folder}/.*.part"), feed.name
+    elif not is_stream(feed):
+        target = place_of(feed)
+        found, name = target.parent.glob(".*.part"), target.name.replace("%", "%%")
+    else:
+        return
+    certain = _FIELD.split(name.replace("%%", "%"))[0][:NAME_IN_PART]
+    cut = f"{re.escape(certain)}.{{{NAME_IN_PART - len(certain)}}}"
+    whole = re.compile(rf"\.(?:{_filled(name, re.escape, '.*')}|{cut})\.\d+\.(?:\d+\.)?part", re.DOTALL)
+    yield from (part for part in found if whole.fullmatch(part.name))
+
+
+def _filled(text: str, escape: Callable[[str], str], anything: str) -> str:
+    """Return a pattern that matches all expansions of a text with fields."""
     literals, fields = _FIELD.split(text), _FIELD.findall(text)
-    filled = ["%" if field == "%%" else "*" for field in fields]
-    return "".join(glob.escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))
+    filled = ["%" if field == "%%" else anything for field in fields]
+    return "".join(escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))
 
 
 class Outlet:

@@ -23,9 +23,6 @@ from sitemapcrawler import __version__
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.feeds.folder import NAMES
-from sitemapcrawler.feeds.setup import local_path
-from sitemapcrawler.feeds.storages import leftover_parts, own_parts
 from sitemapcrawler.items import (
     FINISHED,
     MAX_SITE_TIME,
@@ -138,8 +135,6 @@ class Job:
     async def begin(self, crawl: Crawl, send: Callable[[FinalBatch], Awaitable[None]]) -> None:
         """Start the run, and restore the crawl's state from earlier runs. `send`: receives url records of earlier runs
         whose final form was unknown."""
-        if self.folder is not None:
-            remove_parts(self._crawler.settings, crawl.params.report, self.store.get("pid"))
         if self.finished:
             self.store.set(pid=os.getpid())
             if not history.has(self._earlier_runs, summary := self.summary()):  # killed before it was added
@@ -412,17 +407,3 @@ def program_of(settings: BaseSettings) -> str:
     with suppress(OSError, TypeError, ValueError):
         given["allowed"] = Path(settings["SITEMAP_ALLOW"] or os.devnull).read_text("utf-8")
     return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
-
-
-def remove_parts(settings: BaseSettings, report: str | None, pid: int | None) -> None:
-    """Remove unfinished feeds, and report files in the folder `report`, of the job's previous process if it was
-    killed."""
-    if pid is None:
-        return
-    own = own_parts if pid == os.getpid() else frozenset()  # in containers, all runs may have the same pid
-    feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
-    feeds += [Path(report) / name for name in NAMES] if report is not None else []
-    for path in feeds:
-        for part in leftover_parts(path, pid):
-            if part not in own:
-                part.unlink(missing_ok=True)

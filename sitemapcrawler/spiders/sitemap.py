@@ -21,7 +21,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
 from sitemapcrawler.feeds.setup import check_columns, overwrite, prepare_feeds
-from sitemapcrawler.feeds.storages import shorten_lost_feeds
+from sitemapcrawler.feeds.storages import remove_leftovers, shorten_lost_feeds
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.registry import load_rules
@@ -79,6 +79,7 @@ class AuditSpider(Audited):
     async def start(self) -> AsyncIterator[Request | SitemapRecord]:
         """Request the named sitemaps and each site's robots.txt; nothing if the job is finished."""
         job = self.audit.job
+        remove_leftovers(self.crawler.settings, self.params.report)
         try:
             if job is not None:
                 await job.begin(self.audit, self.audit.send)

@@ -95,6 +95,18 @@ def test_another_audit_of_the_day_gets_a_folder_of_its_own(shop: SiteServer, tmp
 
 
 @pytest.mark.slow
+def test_folder_that_a_killed_audit_left_is_taken_again(shop: SiteServer, tmp_path: Path) -> None:
+    audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
+    folder = folder_in(tmp_path)
+    for file in folder.iterdir():
+        file.rename(file.with_name(f".{file.name}.123.part"))
+    audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
+    assert folder_in(tmp_path) == folder
+    assert {file.name for file in folder.iterdir()} >= {*TABLES[:-1], "report.html"}
+    assert list(folder.glob(".*")) == []
+
+
+@pytest.mark.slow
 def test_chosen_folder_is_replaced(shop: SiteServer, tmp_path: Path) -> None:
     for _ in range(2):
         done = audit(tmp_path, shop.url("/plain.xml"), "--out", "results")

@@ -95,8 +95,9 @@ def test_next_crawl_removes_what_a_killed_one_left(
     else:
         assert code == -number
         assert len(list(temporary.iterdir())) == 1, "nobody could remove it"
+        assert [part.name for part in tmp_path.glob(".*")] == [f".{FEED}.{running.process.pid}.part"]
         assert crawl(tmp_path, sitemap=large.url("/0.xml")).code == 0
-    assert list(temporary.iterdir()) == []
+    assert list(temporary.iterdir()) == list(tmp_path.glob(".*")) == []
 
 
 def test_full_disk_for_temporary_files_costs_a_line(large: SiteServer, tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import pytest
 from sitemapcrawler.crawl.state import uri_params
 from sitemapcrawler.feeds import setup as feeds
 from sitemapcrawler.feeds.setup import MAX_PART, FeedNameParts, part_of_name
-from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost, create
-from sitemapcrawler.jobs.job import remove_parts
+from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost, create, release, remove_leftovers
 from sitemapcrawler.settings import FEED_URI_PARAMS
 from tests.crawl.crawling import crawl
 from tests.crawl.documents import index, robots, urlset
@@ -102,20 +101,29 @@ def test_nothing_leaves_the_folder_whatever_site_and_sitemap_are_called(site: Si
 def test_what_a_killed_crawl_left_of_such_feeds_is_removed(tmp_path: Path) -> None:
     templates = ["%(name)s-100%%.csv", "%(domain)s/[all] %(time)s.jsonl", "x" * 80 + "%(name)s.csv", "plain.csv"]
     filled = ["sitemap-100%.csv", "e.com/[all] 2026.jsonl", "x" * 80 + "sitemap.csv", "plain.csv"]
-    left = []
+    left, written = [], []
     for name in filled:
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        with create(tmp_path / name) as file:
-            left.append(file.part)
-    other = tmp_path / ".sitemap-100%.csv.99999999.part"
-    other.touch()
-    me = os.getpid()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "getpid", lambda: me + 1)  # the crawl that goes on
-        settings = feeds_settings({str(tmp_path / template): {"format": "csv"} for template in templates})
-        remove_parts(settings, None, me)
-    assert [part for part in left if part is not None and part.exists()] == []
-    assert other.exists(), "of another process"
+        for parts in (left, written):
+            with create(tmp_path / name) as file:
+                assert file.part is not None
+                parts.append(file.part)
+    for part in left:
+        release(part)  # as the system does when a process ends
+    others = [
+        tmp_path / name for name in (".plain.csv.part", ".plain.csv.old.123.part", ".mine.csv.123.part", "x.123.part")
+    ]
+    linked = tmp_path / ".plain.csv.1.part"
+    linked.symlink_to(others[0])
+    for other in others:
+        other.touch()
+    remove_leftovers(feeds_settings({str(tmp_path / template): {"format": "csv"} for template in templates}), None)
+    assert [part for part in left if part.exists()] == []
+    assert [part for part in (*written, *others, linked) if not part.exists()] == [], (
+        "of a crawl that runs, or another feed"
+    )
+    for part in written:
+        release(part)
 
 
 def feeds_settings(given: dict[str, dict[str, str]]):  # type: ignore[no-untyped-def]  # Scrapy's own

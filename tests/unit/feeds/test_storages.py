@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import ftplib
 import gzip
 import json
+import logging
 import os
 import stat
 import subprocess
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.feeds.setup import GZIP
-from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedFile
+from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedFile, FeedLost, shorten_lost_feeds
 
 
 def storage(path: Path | str, overwrite: bool = True) -> AtomicFileStorage:
@@ -183,10 +185,9 @@ class TestFailure:
         target, file = opened(feed)
         file.write(b"rows")
         feed.mkdir()
-        with pytest.raises(OSError, match=r"could not be replaced: Is a directory; the rows are in .*\.part$"):
+        with pytest.raises(OSError, match=r"could not be replaced: Is a directory; the rows are in .*\.rows$") as lost:
             target.store(file)
-        assert file.part is not None
-        assert file.part.read_bytes() == b"rows"
+        assert Path(str(lost.value).rpartition(" ")[2]).read_bytes() == b"rows"
 
     def test_a_feed_that_somebody_deletes_before_it_is_whole_is_told_so(self, feed: Path) -> None:
         target, file = opened(feed)
@@ -194,6 +195,28 @@ class TestFailure:
         file.part.unlink()
         with pytest.raises(OSError, match=r"could not be replaced: No such file .*\.part has been deleted meanwhile$"):
             target.store(file)
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (FeedLost("x.csv was not written: No space left on device"), "x.csv was not written: No space left on device"),
+        (
+            ConnectionRefusedError(111, "Refused"),
+            "Error storing ftp://h/x.csv: ConnectionRefusedError: [Errno 111] Refused",
+        ),
+        (ftplib.error_perm("530 Login incorrect."), "Error storing ftp://h/x.csv: error_perm: 530 Login incorrect."),
+        (ZeroDivisionError("division by zero"), None),
+    ],
+)
+def test_place_that_is_to_blame_is_one_line_of_the_log(
+    error: Exception, line: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    shorten_lost_feeds()
+    logging.getLogger("scrapy.extensions.feedexport").error("Error storing %s", "ftp://h/x.csv", exc_info=error)
+    [record] = caplog.records
+    assert record.getMessage() == (line or "Error storing ftp://h/x.csv")
+    assert (record.exc_info is None) == (line is not None)
 
 
 class TestStreams:
