@@ -108,13 +108,14 @@ class Download:
         return self.folder.path / "content"
 
     @classmethod
-    def fetch(cls, url: str, settings: Mapping[str, object]) -> Self:
-        """Download a URL. Raises DownloadError if there is no content, and ValueError for an invalid URL or setting."""
+    def fetch(cls, url: str, settings: Mapping[str, object], parent: Path | None = None) -> Self:
+        """Download a URL, into a folder in `parent`. Raises DownloadError if there is no content, and ValueError for an
+        invalid URL or setting."""
         try:
             given = json.dumps(dict(settings))
         except TypeError as error:
             raise ValueError(f"settings: {error}; accepted: what JSON can hold") from None
-        folder = child.TemporaryFolder()
+        folder = child.TemporaryFolder(parent)
         try:
             return cls._into(folder, url, given)
         except BaseException:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -29,6 +29,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.local_files import Published, file_beside
+from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
@@ -39,12 +40,15 @@ from sitemapcrawler.repair.folder import FolderError
 from sitemapcrawler.repair.reading import Rules, repairable
 from sitemapcrawler.repair.site import MISSING, Repaired, SiteRepair, Source
 from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument
 from sitemapcrawler.urls.grammar import folder_of
 
-DONE, LOST, PARTLY, NOTHING_READ = 0, 1, 3, 4
-"""Exit codes: done; the folder could not be written; some files could not be read; none could."""
+DONE, LOST, PARTLY, NOTHING_READ, STOPPED = 0, 1, 3, 4, 5
+"""Exit codes: done; the folder could not be written; some files could not be read; none could; stopped by a signal."""
+SCRATCH = "sitemapcrawler-fix"
+"""Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
 VERIFY = "get"
 """Default of the argument `verify` of the crawl of a site: what pages say decides what is listed."""
@@ -70,7 +74,7 @@ class Command(ScrapyCommand):
             f"{self.short_desc()}. TARGET is a site, the URL of a sitemap, a file, a folder of files, or the JOBDIR or "
             "folder of a finished audit. Without --out, or with --dry-run, it prints what would change. "
             "Exit codes: 0 done, 1 the folder cannot be written, 2 wrong argument, 3 some files could not be read, "
-            "4 none could."
+            "4 none could, 5 stopped by Ctrl-C or SIGTERM."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -108,8 +112,14 @@ class Command(ScrapyCommand):
             put("".join(f"{rule}\n" for rule in repairable()))
             return
         try:
-            with ExitStack() as stack:
-                self.exitcode = self._fix(args, opts, stack)
+            with Interruptible() as signals, ExitStack() as stack:
+                try:
+                    self.exitcode = self._fix(args, opts, stack)
+                finally:
+                    signals.ignore()
+        except KeyboardInterrupt:
+            complain("stopped before the end")
+            self.exitcode = STOPPED
         except (ValueError, DownloadError) as error:
             refuse(str(error))
         except OSError as error:
@@ -120,9 +130,10 @@ class Command(ScrapyCommand):
         text = _target(args)
         rules = Rules.chosen(_only(opts.only))
         out = None if opts.out is None or opts.dry_run else _out(opts.out, text)
-        work = Path(stack.enter_context(TemporaryDirectory(prefix="sitemapcrawler-fix-")))
+        with postponed():
+            work = stack.enter_context(scratch(Path(gettempdir()), SCRATCH))
         repair, sources = self._plan(text, opts, rules, work, stack)
-        result = repair.run(sources, out)
+        result = repair.run(sources, out, work)
         put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out)))
         if not result.sources:
             return NOTHING_READ
@@ -184,7 +195,7 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
-        sources = [source for record in listed if (source := _source(record, settings, stack)) is not None]
+        sources = [source for record in listed if (source := _source(record, settings, work)) is not None]
         return SiteRepair(rules, _no_children, audit.verdicts, None, opts.gz), sources
 
 
@@ -193,8 +204,9 @@ def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
     return []
 
 
-def _source(record: SitemapRecord, settings: dict[str, object], stack: ExitStack) -> Source | None:
-    """Fetch a file of an audit again, since its records do not hold all of it. None for a guess that is no sitemap."""
+def _source(record: SitemapRecord, settings: dict[str, object], work: Path) -> Source | None:
+    """Fetch a file of an audit again, since its records do not hold all of it. None for a guess that is no sitemap.
+    `work`: folder for the file."""
     path = urls.local_path(record.sitemap)
     if path is not None:
         if Path(path).is_file():
@@ -207,10 +219,9 @@ def _source(record: SitemapRecord, settings: dict[str, object], stack: ExitStack
         rule = HTTP_STATUS if record.status and not format.is_sitemap else "doc-fetch-failed"
         return Source(record.sitemap, error=record.error or record.outcome, rule=rule)
     try:
-        download = Download.fetch(record.sitemap, settings)
+        download = Download.fetch(record.sitemap, settings, work)
     except DownloadError as error:
         return Source(record.sitemap, error=str(error).partition(": ")[2], rule="doc-connection-error")
-    stack.callback(download.folder.remove)
     return Source(record.sitemap, download.path, base=download.final_url, error=download.error or "")
 
 

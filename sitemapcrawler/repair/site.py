@@ -22,6 +22,7 @@ from sitemapcrawler.repair.edits import w3c
 from sitemapcrawler.repair.reading import FileRepair, Rules, Verified
 from sitemapcrawler.repair.writing import SetWriter, name_of, shortest, stem_of, write_manifest
 from sitemapcrawler.rules.facts.suspects import MAX_LENGTH
+from sitemapcrawler.terminal.signals import postponed
 from sitemapcrawler.urls.grammar import Standing, fault_of, folder_of, standing
 
 CHUNK_BYTES = 1 << 16
@@ -106,11 +107,12 @@ class SiteRepair:
         self._copies: list[tuple[str, str | None]] = []
         self._web: list[str] = []
 
-    def run(self, sources: Collection[Source], out: Path | None) -> Repaired:
-        """Repair files and publish the folder `out`; None for a dry run. Raises OSError or FolderError."""
+    def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
+        """Repair files and publish the folder `out`; None for a dry run. `parent`: folder for temporary files. Raises
+        OSError or FolderError."""
         result = Repaired()
         with ExitStack() as stack:
-            work = Path(stack.enter_context(TemporaryDirectory(prefix="sitemapcrawler-fix-")))
+            work = Path(stack.enter_context(TemporaryDirectory(dir=parent)))
             target = stack.enter_context(_staged(out, work))
             table = stack.enter_context((target / NAME).open("x", encoding="utf-8", newline=""))
             result.changes = changes = ChangeList(table)
@@ -124,7 +126,8 @@ class SiteRepair:
             table.close()
             if out is not None and (result.files or result.sources):
                 write_manifest(target, [NAME, *result.files])
-                folder.publish(target, out)
+                with postponed():
+                    folder.publish(target, out)
         return result
 
     def _read(self, sources: Collection[Source], writer: SetWriter, result: Repaired) -> None:

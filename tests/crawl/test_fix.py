@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,9 +15,13 @@ from random import Random
 import pytest
 
 from demo.server import serving
+from sitemapcrawler.commands.fix import SCRATCH
+from sitemapcrawler.feeds.scratch import LOCK
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
+from tests.crawl.documents import robots
 from tests.crawl.forks import environment
+from tests.crawl.site_server import SiteServer, stalled
 
 SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
 WRITTEN = [
@@ -201,3 +206,37 @@ def test_a_killed_run_leaves_the_set_before_it(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "a.xml").read_text().count("<loc>") == 30_000
     assert (tmp_path / "out" / "theirs.txt").read_text() == "keep me"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_run_that_is_stopped_leaves_no_temporary_files(
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with SiteServer() as slow:
+        slow.routes = {"/robots.txt": robots(slow.url("/map.xml")), "/map.xml": stalled()}
+        command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", slow.url(), "--out", "out", *SETTINGS]
+        heard = ["env", "--default-signal=INT"]  # it may be ignored where these tests run
+        process = subprocess.Popen(
+            [*heard, *command], cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, start_new_session=True
+        )
+        slow.wait_for("/map.xml")
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=DEADLINE_S)
+    assert (process.returncode, errors) == (5, b"sitemapcrawler: stopped before the end\n")
+    assert list(temporary.iterdir()) == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_next_run_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    left = temporary / f"{SCRATCH}@{socket.gethostname()}@killed"
+    left.mkdir(parents=True)
+    (left / LOCK).touch()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    (tmp_path / "a.xml").write_text(document("new"))
+    assert run(tmp_path, "fix", "a.xml", "--base-url", HOME).returncode == 0
+    assert list(temporary.iterdir()) == []

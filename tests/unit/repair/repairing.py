@@ -124,7 +124,7 @@ def repair(
         sources.append(Source(path.as_uri() if local else HOME + name, path))
     found = SiteRepair(Rules.chosen(only), lambda source, children: [], verified, None, compress)
     out = folder / "out"
-    return Outcome(out, found.run(sources, out), f"{folder.as_uri()}/" if local else HOME)
+    return Outcome(out, found.run(sources, out, folder), f"{folder.as_uri()}/" if local else HOME)
 
 
 def canonical(data: bytes) -> bytes:
