@@ -188,7 +188,7 @@ class FileRepair:
         self.children: list[ChildRecord] = []
         """Children, if the file is an index."""
         self.error = ""
-        """The first rule that finds an error in a feed, which is not repaired unless it is converted."""
+        """The first rule that finds an error in a feed or its end missing. It is repaired only if it is converted."""
         self.is_text = False
         """True for a text sitemap, of which only URLs are written."""
         self._place = place or url
@@ -266,6 +266,7 @@ class FileRepair:
             self._note_file()
         wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in _rules())
         self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
+        self.error = self.error or next((rule for rule in CUT if document.faults.counts[rule]), "")
 
     def _facts(self, document: Document, record: SitemapRecord) -> FileFacts:
         return FileFacts(self.url, record, document, fetched_at=self._rules.at, served_at=self._served)

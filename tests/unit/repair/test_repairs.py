@@ -263,6 +263,30 @@ def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path:
     assert broken.errors() == broken.violations() == []
 
 
+CUT_FEEDS = {
+    "in the head": ("rss", "<rss version='2.0'><channel><title>t</title><li", 0),
+    "in the first entry": ("rss", f"<rss version='2.0'><channel><title>t</title><item><link>{HOME}a</li", 0),
+    "in the second entry": (
+        "rss",
+        f"<rss version='2.0'><channel><item><link>{HOME}a</link></item><item><link>{HOME}b",
+        1,
+    ),
+    "between entries": ("rss", f"<rss version='2.0'><channel><item><link>{HOME}a</link></item>", 1),
+    "in the first entry of Atom": ("atom", f"<feed xmlns='http://www.w3.org/2005/Atom'><entry><link href='{HOME}a'", 0),
+}
+
+
+@pytest.mark.parametrize(("format", "text", "kept"), CUT_FEEDS.values(), ids=CUT_FEEDS)
+def test_a_feed_that_is_cut_becomes_a_urlset_with_a_row_for_what_is_missing(
+    format: str, text: str, kept: int, tmp_path: Path
+) -> None:
+    cut = repair(tmp_path, text.encode(), names=["feed.xml"])
+    assert (cut.result.unread, cut.result.kept, len(cut.locs)) == (1, kept, kept)
+    rows = [(row["action"], row["rule"], row["old"], row["new"]) for row in cut.rows]
+    assert ("changed", "doc-truncated", format, "urlset") in rows
+    assert [row[:2] for row in rows].count(("unread", "doc-truncated")) == 1
+
+
 def test_a_file_beyond_the_limits_is_split_and_gets_an_index(tmp_path: Path) -> None:
     entries = [page(f"p/{number}", f"<lastmod>2026-05-{number % 20 + 1:02}</lastmod>") for number in range(50_001)]
     outcome = repair(tmp_path, urlset(*entries), names=["big.xml"])
