@@ -6,11 +6,11 @@ import argparse
 import logging
 import shutil
 import sys
-import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import gettempdir
 
 from scrapy import signals
 from scrapy.commands import ScrapyCommand
@@ -39,6 +39,7 @@ from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
 from sitemapcrawler.feeds.lines import rank, summary_lines
+from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
 from sitemapcrawler.items import (
     LIMITS,
@@ -295,8 +296,12 @@ class Command(ScrapyCommand):
     """Runs our spider in this process on the targets, with one feed of findings."""
 
     _plan: Plan
-    _folder: tempfile.TemporaryDirectory[str] | None = None
+    _folder: Path | None = None
     """Folder of the findings until they are copied to standard output; None if they go to a file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._temporary = ExitStack()
 
     def syntax(self) -> str:
         return "[options] URL|FILE|FOLDER|-|DOMAIN ..."
@@ -387,7 +392,7 @@ class Command(ScrapyCommand):
             set_feed(self.settings, opts.output, opts.format, encoding="utf-8", **show)
         self._plan = plan(self.settings, self._arguments, ValidatingSpider)
         if opts.output is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="sitemapcrawler-")
+            self._folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
             show = {"encoding": sys.stdout.encoding, "colour": wants_colour(sys.stdout)}
             show |= {"names": named.names, "robots": self._robots, **self._show}
             set_feed(self.settings, str(self._feed), opts.format, **show)
@@ -396,7 +401,7 @@ class Command(ScrapyCommand):
     def _feed(self) -> Path:
         """File of the findings until they are copied to standard output."""
         assert self._folder is not None
-        return Path(self._folder.name, "findings")
+        return self._folder / "findings"
 
     def _set_log(self, opts: argparse.Namespace) -> None:
         assert self.settings is not None
@@ -412,7 +417,7 @@ class Command(ScrapyCommand):
         crawler = self.crawler_process.create_crawler(ValidatingSpider)
         outcome = ValidationResult(named=self._arguments.keys(), robots=self._robots, unreadable=self._unreadable)
         crawler.signals.connect(outcome.add, signals.item_scraped)
-        with self._folder or nullcontext():
+        with self._temporary:
             code = run(self.crawler_process, crawler, self._arguments, self._plan)
             audit = Audit.of(crawler)
             lost = audit is not None and bool(audit.lost)

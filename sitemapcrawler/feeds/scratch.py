@@ -18,7 +18,7 @@ from typing import IO
 
 PREFIX = "sitemapcrawler-fleet"
 OF_A_CRAWL = "sitemapcrawler"
-"""Prefix of folders with the temporary database, or the rows of a workbook, of a crawl."""
+"""Prefix of folders with the temporary database, the rows of a workbook or the findings to print, of a crawl."""
 LOCK = ".lock"
 
 
