@@ -1,7 +1,6 @@
-"""`SitemapSpider`, the base class of spiders that crawl the pages listed in a site's sitemaps, and its settings.
+"""`SitemapSpider`, the base class of spiders that crawl the pages listed in a site's sitemaps.
 
-The user's own arguments and settings always take precedence. In a project configured for audits, the components that
-change how pages and items are handled are disabled.
+The user's own arguments and settings always take precedence.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.configuring import add_contact, at_least_one
+from sitemapcrawler.crawl.configuring import at_least_one
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, names_of
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
+from sitemapcrawler.crawl.wiring import complete_for_pages, is_guarded
 from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
@@ -82,112 +81,6 @@ def _text(value: object) -> object:
     if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return ",".join(value)
     return value.isoformat() if isinstance(value, date) else value
-
-
-PACKAGE = __name__.partition(".")[0]
-SCRAPY = "scrapy.downloadermiddlewares"
-MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
-EXTENSIONS = tuple(
-    f"{PACKAGE}.{name}"
-    for name in ("extensions.logs.InertLog", "download.bodies.BodyCollector", "extensions.stopping.Stopping")
-)
-ADDED = (
-    f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
-    f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
-)
-"""Middlewares without a counterpart in Scrapy."""
-INSTEAD = {
-    f"{SCRAPY}.robotstxt.RobotsTxtMiddleware": f"{PACKAGE}.middlewares.adapted.RobotsMiddleware",
-    f"{SCRAPY}.httpcompression.HttpCompressionMiddleware": (
-        f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware"
-    ),
-}
-"""{Scrapy's middleware: our replacement}"""
-HANDLERS = ("http", "https", "file")
-"""Schemes with guarded handlers."""
-OF_AN_AUDIT = ("CONCURRENT_ITEMS", "DOWNLOAD_FAIL_ON_DATALOSS", "HTTPERROR_ALLOW_ALL", "LOG_FORMATTER")
-"""Audit settings that are reset to Scrapy's defaults for pages and items."""
-
-
-def complete(settings: BaseSettings) -> None:
-    """Add the settings that page spiders need."""
-    for name, value in vars(ours).items():
-        if name.startswith("SITEMAP_") and name not in settings:
-            settings.set(name, value, "default")
-    if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
-        settings.set("ROBOTSTXT_OBEY", True, "addon")
-    add_contact(settings)
-    _undo_audit_wiring(settings)
-    for name in EXTENSIONS:
-        _add(settings, "EXTENSIONS", name, ours.EXTENSIONS[name])
-    for name in ADDED:
-        _add(settings, MIDDLEWARES, name, ours.DOWNLOADER_MIDDLEWARES[name])
-    for theirs, instead in INSTEAD.items():
-        _replace(settings, theirs, instead)
-    guarded = {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in HANDLERS}
-    _set(settings, "DOWNLOAD_HANDLERS", {**guarded, **settings.getdict("DOWNLOAD_HANDLERS")})
-
-
-def is_guarded(settings: BaseSettings) -> bool:
-    """False if custom handlers, which do not check addresses, make the connections."""
-    handlers = settings.getdict("DOWNLOAD_HANDLERS")
-    return all(handlers[scheme] == ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https"))
-
-
-def _undo_audit_wiring(settings: BaseSettings) -> None:
-    pipelines = [name for name, place in _named(settings, "ITEM_PIPELINES").items() if name in ours.ITEM_PIPELINES]
-    if not pipelines:
-        return
-    for name in pipelines:
-        _switch(settings, "ITEM_PIPELINES", name, None)
-    _switch(settings, "EXTENSIONS", f"{PACKAGE}.extensions.stopping.ClosingLine", None)
-    _switch(settings, MIDDLEWARES, f"{PACKAGE}.middlewares.adapted.StoppableRetryMiddleware", None)
-    _switch(settings, MIDDLEWARES, f"{SCRAPY}.retry.RetryMiddleware", 550)
-    for name in OF_AN_AUDIT:
-        if settings[name] == getattr(ours, name):
-            settings.set(name, getattr(default_settings, name), _above(settings, name))
-
-
-def _add(settings: BaseSettings, name: str, component: str, place: int | None) -> None:
-    """Add a component, unless the user has set or disabled it."""
-    if component not in _named(settings, name):
-        _switch(settings, name, component, place)
-
-
-def _replace(settings: BaseSettings, theirs: str, instead: str) -> None:
-    """Replace one of Scrapy's middlewares, at the position the user gave it, unless it is disabled."""
-    chosen = _named(settings, MIDDLEWARES)
-    place = chosen.get(theirs, ours.DOWNLOADER_MIDDLEWARES[instead])
-    if instead not in chosen and place is not None:
-        _switch(settings, MIDDLEWARES, theirs, None)
-        _switch(settings, MIDDLEWARES, instead, place)
-
-
-def _switch(settings: BaseSettings, name: str, component: str, place: int | None) -> None:
-    others = {key: value for key, value in settings.getdict(name).items() if _name(key) != component}
-    _set(settings, name, {**others, component: place})
-
-
-def _named(settings: BaseSettings, name: str) -> dict[str, int | None]:
-    """{component: position}. Components are not imported: that may need what is not set up yet."""
-    return {_name(key): place for key, place in settings.getdict(name).items()}
-
-
-def _name(component: str | type) -> str:
-    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
-
-
-def _set(settings: BaseSettings, name: str, entries: Mapping[str, object]) -> None:
-    settings.set(name, entries, _above(settings, name))
-
-
-def _above(settings: BaseSettings, name: str) -> int:
-    """A priority that lasts: Scrapy's commands set their settings again after the spider did."""
-    return max((settings.getpriority(name) or 0) + 1, SETTINGS_PRIORITIES["spider"])
-
-
-def _is_chosen(settings: BaseSettings, name: str) -> bool:
-    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
 
 
 class Room:
@@ -287,7 +180,7 @@ class SitemapSpider(ArgumentSpider):
     def update_settings(cls, settings: BaseSettings) -> None:
         """Add the settings for reading sitemaps to those of `custom_settings`, which take precedence."""
         super().update_settings(settings)
-        complete(settings)
+        complete_for_pages(settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:

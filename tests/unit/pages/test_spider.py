@@ -22,11 +22,12 @@ from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import max_fetched
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
+from sitemapcrawler.crawl.wiring import complete_for_pages, is_guarded
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import stopping
 from sitemapcrawler.items import UrlBatch
-from sitemapcrawler.pages.spider import ACCEPTED, Room, complete, is_guarded, one_line_errors, page_params
+from sitemapcrawler.pages.spider import ACCEPTED, Room, one_line_errors, page_params
 from sitemapcrawler.pages.walking import PageRequests
 
 DATA = Path(__file__).parents[2] / "data/good"
@@ -139,7 +140,7 @@ def completed(project: dict[str, Any] | None = None, **cmdline: Any) -> Settings
     settings = Settings(project, priority="project")
     settings.update(cmdline, priority="cmdline")
     before = settings.copy()
-    complete(settings)
+    complete_for_pages(settings)
     settings.update(before)  # as Scrapy's commands do
     return settings
 
@@ -196,7 +197,7 @@ def test_wiring_of_an_audit_is_taken_back() -> None:
     settings = Settings()
     settings.setmodule(ours)
     before = settings.copy()
-    complete(settings)
+    complete_for_pages(settings)
     settings.update(before)
     assert set(settings["ITEM_PIPELINES"].values()) == {None}
     assert settings["EXTENSIONS"]["sitemapcrawler.extensions.stopping.ClosingLine"] is None

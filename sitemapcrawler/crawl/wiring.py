@@ -1,0 +1,133 @@
+"""Completes the settings of any Scrapy project with what our spiders need. What the project or the user chose stays.
+
+Each spider completes the copy of the settings that its crawl has (`Spider.update_settings`), so the other spiders of a
+project run as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+
+from sitemapcrawler import settings as ours
+from sitemapcrawler.crawl.configuring import add_contact
+
+MIDDLEWARES, EXTENSIONS, PIPELINES = "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES"
+HANDLERS = "DOWNLOAD_HANDLERS"
+SCRAPY, PACKAGE = "scrapy.downloadermiddlewares", __name__.partition(".")[0]
+RETRY = f"{SCRAPY}.retry.RetryMiddleware"
+ROBOTS = f"{SCRAPY}.robotstxt.RobotsTxtMiddleware"
+COMPRESSION = f"{SCRAPY}.httpcompression.HttpCompressionMiddleware"
+REPLACEMENTS = {
+    RETRY: f"{PACKAGE}.middlewares.adapted.StoppableRetryMiddleware",
+    ROBOTS: f"{PACKAGE}.middlewares.adapted.RobotsMiddleware",
+    COMPRESSION: f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware",
+}
+"""{Scrapy's component: our replacement}"""
+OF_PAGES = {
+    EXTENSIONS: tuple(
+        f"{PACKAGE}.{name}"
+        for name in ("extensions.logs.InertLog", "download.bodies.BodyCollector", "extensions.stopping.Stopping")
+    ),
+    MIDDLEWARES: (
+        ROBOTS,
+        COMPRESSION,
+        f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
+        f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
+    ),
+}
+"""Components that page spiders need, or of which they need the replacement."""
+SCHEMES = ("http", "https", "file")
+"""Schemes with guarded handlers in crawls of pages."""
+RESET_FOR_PAGES = ("CONCURRENT_ITEMS", "DOWNLOAD_FAIL_ON_DATALOSS", "HTTPERROR_ALLOW_ALL", "LOG_FORMATTER")
+"""Audit settings that are reset to Scrapy's defaults for pages and items."""
+
+
+def complete_for_pages(settings: BaseSettings) -> None:
+    """Add the settings that page spiders need. In settings of an audit, the components that change how pages and items
+    are handled are disabled."""
+    _add_defaults(settings)
+    if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
+        settings.set("ROBOTSTXT_OBEY", True, "addon")
+    add_contact(settings)
+    if _has_audit(settings):
+        _undo_audit(settings)
+    for setting, names in OF_PAGES.items():
+        _add_components(settings, setting, names)
+    _add_entries(settings, HANDLERS, {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in SCHEMES})
+
+
+def is_guarded(settings: BaseSettings) -> bool:
+    """False if custom handlers, which do not check addresses, make the connections."""
+    handlers = settings.getdict(HANDLERS)
+    return all(handlers[scheme] == ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https"))
+
+
+def _add_defaults(settings: BaseSettings) -> None:
+    for name, value in vars(ours).items():
+        if name.startswith("SITEMAP_") and name not in settings:
+            settings.set(name, value, "default")
+
+
+def _has_audit(settings: BaseSettings) -> bool:
+    """True for settings in which the audit's pipelines are enabled, as in `sitemapcrawler.settings`."""
+    return any(place is not None for name, place in _named(settings, PIPELINES).items() if name in ours.ITEM_PIPELINES)
+
+
+def _undo_audit(settings: BaseSettings) -> None:
+    for name in ours.ITEM_PIPELINES:
+        _switch(settings, PIPELINES, name, None)
+    _switch(settings, EXTENSIONS, f"{PACKAGE}.extensions.stopping.ClosingLine", None)
+    _switch(settings, MIDDLEWARES, REPLACEMENTS[RETRY], None)
+    _switch(settings, MIDDLEWARES, RETRY, ours.DOWNLOADER_MIDDLEWARES[REPLACEMENTS[RETRY]])
+    for name in RESET_FOR_PAGES:
+        if settings[name] == getattr(ours, name):
+            settings.set(name, getattr(default_settings, name), _above(settings, name))
+
+
+def _add_components(settings: BaseSettings, setting: str, names: Collection[str]) -> None:
+    """Add our components, unless the user has set or disabled them. One that replaces a component of Scrapy's takes the
+    position that the user gave that. `names`: those to add, and those of Scrapy's to replace."""
+    places: Mapping[str, int | None] = getattr(ours, setting)
+    for name in names:
+        if name in REPLACEMENTS:
+            _replace(settings, setting, name, places[REPLACEMENTS[name]])
+        elif name not in _named(settings, setting):
+            _switch(settings, setting, name, places[name])
+
+
+def _replace(settings: BaseSettings, setting: str, theirs: str, place: int | None) -> None:
+    chosen = _named(settings, setting)
+    place = chosen.get(theirs, place)
+    if REPLACEMENTS[theirs] not in chosen and place is not None:
+        _switch(settings, setting, theirs, None)
+        _switch(settings, setting, REPLACEMENTS[theirs], place)
+
+
+def _switch(settings: BaseSettings, setting: str, component: str, place: int | None) -> None:
+    others = {key: value for key, value in settings.getdict(setting).items() if _name(key) != component}
+    settings.set(setting, {**others, component: place}, _above(settings, setting))
+
+
+def _add_entries(settings: BaseSettings, setting: str, entries: Mapping[str, object]) -> None:
+    """Add entries to a setting that is a dictionary; those of the user win."""
+    settings.set(setting, {**entries, **settings.getdict(setting)}, _above(settings, setting))
+
+
+def _named(settings: BaseSettings, setting: str) -> dict[str, int | None]:
+    """{component: position}. Components are not imported: that may need what is not set up yet."""
+    return {_name(key): place for key, place in settings.getdict(setting).items()}
+
+
+def _name(component: str | type) -> str:
+    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"
+
+
+def _above(settings: BaseSettings, name: str) -> int:
+    """A priority that lasts: when a crawl begins, Scrapy merges the settings of the process again."""
+    return max((settings.getpriority(name) or 0) + 1, SETTINGS_PRIORITIES["spider"])
+
+
+def _is_chosen(settings: BaseSettings, name: str) -> bool:
+    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
