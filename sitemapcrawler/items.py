@@ -593,6 +593,10 @@ class SitemapEnd(SitemapRecord):
         self.result = FileResult()
         """What reading the file contributes besides records."""
 
+    def plain(self) -> SitemapRecord:
+        """Return a copy that is the record alone."""
+        return SitemapRecord(*(getattr(self, one.name) for one in fields(self) if one.init))
+
 
 class FileTally(TypedDict, total=False):
     """What a file adds to the counts of a crawl, as JSON holds it."""

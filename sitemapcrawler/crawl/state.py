@@ -41,6 +41,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     PageBatch,
     RobotsRecord,
+    SitemapEnd,
     UrlBatch,
     UrlRecord,
     records,
@@ -55,6 +56,9 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
+
+UNPACKED = (UrlBatch, PageBatch, SitemapEnd)
+"""Items that stand for several rows of a feed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,9 +317,9 @@ class Audit:
         await self.send(record)
 
     async def unpacked(self, item: object) -> Sequence[object]:
-        """The items to yield for an item: itself, or with SITEMAP_ITEMS=records the rows of a batch. That passes our
-        own pipelines here; its rows then pass them untouched."""
-        if self.crawler.settings["SITEMAP_ITEMS"] != "records" or not isinstance(item, (UrlBatch, PageBatch)):
+        """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file
+        and its findings. The item passes our own pipelines here; its rows then pass them untouched."""
+        if self.crawler.settings["SITEMAP_ITEMS"] != "records" or not isinstance(item, UNPACKED):
             return [item]
         if isinstance(item, PageBatch):
             return item.pages
@@ -325,7 +329,7 @@ class Audit:
         except Exception:
             self.spoil(item.sitemap)
             raise
-        return records(item)
+        return [item.plain(), *item.findings] if isinstance(item, SitemapEnd) else records(item)
 
     def spoil(self, sitemap: str) -> None:
         """Note that records of a file were lost: it counts as incomplete."""

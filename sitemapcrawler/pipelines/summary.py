@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, SitemapRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
@@ -43,14 +43,28 @@ class SummaryPipeline(CrawlPipeline):
         """Count an item's records."""
         if isinstance(item, UrlBatch):
             self._stats.inc_value("sitemap/urls", len(item))
-        elif isinstance(item, SitemapRecord):
+        elif isinstance(item, SitemapEnd):
             self._count(item)
         return item
 
-    async def close_spider(self) -> None:
-        """Send robots records, findings on the crawl and the summary to the feeds."""
+    def open_spider(self) -> None:
+        """Make Scrapy conclude the crawl before it closes the pipelines. It closes all of them at once, and each of
+        them, the user's own included, is to see the last records first."""
+        processor = self._crawler.engine.scraper.itemproc
+        close = processor.close_spider_async
+
+        async def close_spider_async() -> None:
+            try:
+                await self.conclude()
+            finally:
+                await close()
+
+        processor.close_spider_async = close_spider_async  # type: ignore[method-assign]  # see the docstring
+
+    async def conclude(self) -> None:
+        """Send robots records, findings on the crawl and the summary through the pipelines to the feeds."""
         status = self._crawler.get_item_pipeline(StatusPipeline)
-        if status is not None:  # Scrapy closes all pipelines at once, and this one may still hold records
+        if status is not None:  # it may still hold records
             await status.close_spider()
         audit = self._audit
         job = audit.job
@@ -86,6 +100,8 @@ class SummaryPipeline(CrawlPipeline):
             await job.flush()
             await job.settle(audit, any(audit.frontier.skipped_everywhere.values()))
             async for item in job.stored():
+                if isinstance(item, SitemapRecord):
+                    self._count(item)
                 await audit.send(item)
             if job.finished:
                 summary = job.summary()

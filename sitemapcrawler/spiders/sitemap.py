@@ -85,7 +85,8 @@ class AuditSpider(Audited):
                 await job.begin(self.audit, self.audit.send)
             if job is None or not job.finished:
                 async for item in self.audit.walk.start(self.enter_robots):
-                    yield item
+                    for part in await self.audit.unpacked(item):
+                        yield part
         except Exception:
             self.audit.note_failure()
             raise

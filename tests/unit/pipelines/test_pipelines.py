@@ -19,7 +19,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     FreshBatch,
     RobotsRecord,
-    SitemapRecord,
+    SitemapEnd,
     SummaryRecord,
     UrlBatch,
     UrlRecord,
@@ -32,6 +32,7 @@ class Crawl:
     """As much of a crawler as the pipeline uses; it keeps what is sent to the feeds."""
 
     spidercls = AuditSpider
+    itemproc: Any
 
     def __init__(self, partial: str | None = None) -> None:
         self.stats = MemoryStatsCollector(get_crawler())
@@ -88,8 +89,10 @@ class Crawl:
         return {name.removeprefix("sitemap/"): value for name, value in self.stats.get_stats().items()}
 
 
-def sitemap(outcome: str, error: str | None = None) -> SitemapRecord:
-    return SitemapRecord("https://a.com/s.xml", format="xml-urlset", outcome=outcome, bytes=100, error=error)
+def sitemap(outcome: str, error: str | None = None) -> SitemapEnd:
+    end = SitemapEnd("https://a.com/s.xml")
+    end.format, end.outcome, end.bytes, end.error = "xml-urlset", outcome, 100, error
+    return end
 
 
 def test_records_are_counted_whatever_the_batch() -> None:
@@ -102,7 +105,7 @@ def test_records_are_counted_whatever_the_batch() -> None:
 
 def test_rows_of_a_batch_that_has_passed_are_not_counted_again() -> None:
     crawl = Crawl()
-    crawl.pass_on(UrlRecord("a"), FindingRecord("loc-empty"))
+    crawl.pass_on(UrlRecord("a"), FindingRecord("loc-empty"), sitemap("ok").plain())
     assert crawl.counts == {}
 
 
@@ -139,7 +142,7 @@ def test_other_items_pass() -> None:
 def test_summary_is_sent_at_the_end() -> None:
     crawl = Crawl()
     crawl.pass_on(UrlBatch("s", [UrlRecord("a")]), sitemap("ok"))
-    asyncio.run(crawl.pipeline.close_spider())
+    asyncio.run(crawl.pipeline.conclude())
     robots, finding, capped, summary = crawl.sent
     assert robots.robots == "https://a.com/robots.txt"
     assert (finding.rule, capped.rule) == ("allow-expired", "limit-findings")
@@ -155,9 +158,23 @@ def test_summary_is_sent_at_the_end() -> None:
     assert "partial" not in crawl.counts
 
 
+def test_pipelines_close_after_the_last_record() -> None:
+    """Scrapy closes all of them at once: the user's own would see no record of the end, or fail on a closed file."""
+    crawl = Crawl()
+
+    async def close() -> None:
+        crawl.sent.append("closed")
+
+    crawl.itemproc = SimpleNamespace(close_spider_async=close)
+    crawl.pipeline.open_spider()
+    asyncio.run(crawl.itemproc.close_spider_async())
+    assert isinstance(crawl.sent[-2], SummaryRecord)
+    assert crawl.sent[-1] == "closed"
+
+
 def test_stopped_crawl_is_partial() -> None:
     crawl = Crawl(partial="max_time")
-    asyncio.run(crawl.pipeline.close_spider())
+    asyncio.run(crawl.pipeline.conclude())
     assert crawl.sent[-1].partial == "max_time"
     assert crawl.counts["partial"] == "max_time"
 
