@@ -4,7 +4,7 @@ BIN = $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests of what depends on the inside of Scrapy, and of whole crawls.
 OLDEST = $(addprefix tests/unit/,crawl download extensions feeds middlewares pages pipelines spiders verification) \
-	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py scrapy_cloud.py stopping.py)
+	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py pagespider.py projects.py scrapy_cloud.py stopping.py)
 
 help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'

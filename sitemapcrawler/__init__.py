@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sitemapcrawler.addon import Addon
     from sitemapcrawler.api.audits import AuditError, AuditResult, RecordTable, audit
     from sitemapcrawler.api.sitemaps import DownloadError, SitemapFile, read_sitemap
     from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlEntry, UrlRecord
@@ -21,6 +22,7 @@ __version__ = "1.0.0"
 """Version of the package, declared here alone."""
 
 __all__ = [
+    "Addon",
     "AuditError",
     "AuditResult",
     "ChildEntry",
@@ -41,6 +43,7 @@ __all__ = [
     "read_sitemap",
 ]
 _MODULES = {
+    "Addon": "addon",
     "AuditError": "api.audits",
     "AuditResult": "api.audits",
     "ChildEntry": "reader.entries",

@@ -33,6 +33,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import FILE, Target, target
 from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
+from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.setup import part_of_name
@@ -80,6 +81,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         assert self.settings is not None
         self.settings.setdict(SETTINGS, PRIORITY)  # the help shows the log level
+        complete_for_audit(self.settings)
         super().add_options(parser)
         prepare(parser)
         add = parser.add_argument

@@ -6,8 +6,12 @@ import argparse
 import logging
 import sys
 
+from scrapy import Spider
+from scrapy.addons import AddonManager
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
+from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
 
 from sitemapcrawler.commands.running import (
     add_progress_option,
@@ -23,9 +27,18 @@ from sitemapcrawler.commands.targets import target
 from sitemapcrawler.crawl import scrapy_cloud
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
-from sitemapcrawler.crawl.state import Plan
-from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats
-from sitemapcrawler.spiders.running import BAD_ARGUMENT, check, plan, quieten, run
+from sitemapcrawler.crawl.state import ArgumentSpider, Plan
+from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.feeds.setup import (
+    add_exporters,
+    choose_record_types,
+    components_in,
+    named_formats,
+    prepare_feeds,
+)
+from sitemapcrawler.feeds.writable import check_writable
+from sitemapcrawler.spiders.checking import check
+from sitemapcrawler.spiders.running import BAD_ARGUMENT, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import inert
 
@@ -33,9 +46,11 @@ logger = logging.getLogger("sitemapcrawler")
 
 
 class Command(CrawlCommand):
-    """Scrapy's command for our spider; other spiders of a project run as usual."""
+    """Scrapy's command for our spiders; other spiders of a project run as usual."""
 
     _plan: Plan | None = None
+    _spider: type[Spider] | None = None
+    """Class of the spider to run."""
 
     def short_desc(self) -> str:
         return "Run a spider: crawl sitemap -a domain=example.com -O urls.csv"
@@ -50,29 +65,16 @@ class Command(CrawlCommand):
         """Check the command line. Invalid values end the process with one line and exit code 2."""
         assert self.settings is not None
         open_stderr()
-        try:
-            add_exporters(self.settings)
-            exporters = components_in(self.settings, "FEED_EXPORTERS")
-            opts.output = named_formats(opts.output, exporters)
-            opts.overwrite_output = named_formats(opts.overwrite_output, exporters)
-            check_pairs(opts.set)
+        spiders = _spiders(self.settings)
+        self._spider = spiders.load(args[0]) if args and args[0] in spiders.list() else None
+        if self._spider is None or not issubclass(self._spider, ArgumentSpider):
             super().process_options(args, opts)
-            apply_progress_option(self.settings, opts)
-            ours = args[:1] == [AuditSpider.name]
-            if ours:
-                links = opts.spargs.get("links", "no") != "no"
-                choose_record_types(self.settings, [*opts.output, *opts.overwrite_output], links)
-            if ours and scrapy_cloud.runs_there(self.settings):
-                opts.spargs = scrapy_cloud.without_empty(opts.spargs)
-                scrapy_cloud.adapt(self.settings)
-            elif ours:
-                config = read_config(self.settings)
-                opts.spargs = config.arguments(opts.spargs)
-                config.note_limits(self.settings, opts.spargs)
-            if ours:
-                self._plan = plan(self.settings, opts.spargs)
-            else:
-                check(self.settings)
+            if self._spider is None and len(args) == 1:
+                problem = f"spider {quoted(args[0])}: no such spider; {_meant(args[0], spiders)}"
+                refuse(problem, self.settings)
+            return
+        try:
+            self._check(self._spider, args, opts)
         except ValueError as error:
             if scrapy_cloud.runs_there(self.settings):  # which logs standard error as information
                 logger.error("%s", error)
@@ -81,21 +83,56 @@ class Command(CrawlCommand):
         if opts.loglevel is None:
             quieten()
 
+    def _check(self, spider: type[ArgumentSpider], args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        if issubclass(spider, AuditSpider):
+            complete_for_audit(self.settings)
+        add_exporters(self.settings)
+        exporters = components_in(self.settings, "FEED_EXPORTERS")
+        opts.output = named_formats(opts.output, exporters)
+        opts.overwrite_output = named_formats(opts.overwrite_output, exporters)
+        check_pairs(opts.set)
+        super().process_options(args, opts)
+        apply_progress_option(self.settings, opts)
+        if not issubclass(spider, AuditSpider):
+            prepare_feeds(self.settings)
+            completed = self.settings.copy()
+            spider.update_settings(completed)
+            check(completed)
+            check_writable(completed)
+            return
+        links = opts.spargs.get("links", "no") != "no"
+        choose_record_types(self.settings, [*opts.output, *opts.overwrite_output], links)
+        if scrapy_cloud.runs_there(self.settings):
+            opts.spargs = scrapy_cloud.without_empty(opts.spargs)
+            scrapy_cloud.adapt(self.settings)
+        else:
+            config = read_config(self.settings)
+            opts.spargs = config.arguments(opts.spargs)
+            config.note_limits(self.settings, opts.spargs)
+        self._plan = plan(self.settings, opts.spargs, spider)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl, and set the exit code."""
         if len(args) != 1:
             raise UsageError
-        assert self.crawler_process is not None
-        try:
-            crawler = self._create_crawler(args[0])
-        except KeyError:
-            refuse(f"spider {quoted(args[0])}: no such spider; {self._meant(args[0])}", self.settings)
-        self.exitcode = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        assert self.crawler_process is not None and self._spider is not None
+        if not issubclass(self._spider, ArgumentSpider):
+            super().run(args, opts)
+            return
+        self.exitcode = run(self.crawler_process, self._create_crawler(args[0]), opts.spargs, self._plan)
 
-    def _meant(self, name: str) -> str:
-        """Suggestion for an unknown spider."""
-        try:
-            return f"did you mean: crawl {AuditSpider.name} -a {target(name).argument}={inert(name)}"
-        except ValueError:
-            assert self.crawler_process is not None
-            return f"accepted: {', '.join(sorted(self.crawler_process.spider_loader.list()))}"
+
+def _meant(name: str, spiders: SpiderLoaderProtocol) -> str:
+    """Suggestion for an unknown spider."""
+    try:
+        return f"did you mean: crawl {AuditSpider.name} -a {target(name).argument}={inert(name)}"
+    except ValueError:
+        return f"accepted: {', '.join(sorted(spiders.list()))}"
+
+
+def _spiders(settings: BaseSettings) -> SpiderLoaderProtocol:
+    """The spiders that Scrapy will find once it has applied the add-ons of the project."""
+    found = settings.copy()
+    AddonManager.load_pre_crawler_settings(found)
+    return get_spider_loader(found)

@@ -23,7 +23,8 @@ from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.spiders.running import check, run
+from sitemapcrawler.spiders.checking import check
+from sitemapcrawler.spiders.running import run
 
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "ITEM_PIPELINES": {}, "FEEDS": {}, "SITEMAP_PROGRESS": False}
 """Settings of a download, in which there are no records."""

@@ -38,6 +38,7 @@ from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
+from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
@@ -313,6 +314,7 @@ class Command(ScrapyCommand):
         prepare(parser)
         add = parser.add_argument
         assert self.settings is not None
+        complete_for_audit(self.settings)
         add("--format", metavar="|".join(formats_in(self.settings)), help="of the output; default: text")
         add("-o", "--output", metavar="FILE", help="write the findings to FILE in place of standard output")
         add("--fail-on", metavar="|".join(THRESHOLDS), help="what gives exit code 1; default: error")

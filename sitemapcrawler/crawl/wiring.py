@@ -12,7 +12,10 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import add_contact
+from sitemapcrawler.feeds.setup import OURS as EXPORTERS
 
+OWN = "SITEMAP_"
+"""Prefix of the settings that this project defines."""
 MIDDLEWARES, EXTENSIONS, PIPELINES = "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES"
 HANDLERS = "DOWNLOAD_HANDLERS"
 SCRAPY, PACKAGE = "scrapy.downloadermiddlewares", __name__.partition(".")[0]
@@ -23,6 +26,7 @@ REPLACEMENTS = {
     RETRY: f"{PACKAGE}.middlewares.adapted.StoppableRetryMiddleware",
     ROBOTS: f"{PACKAGE}.middlewares.adapted.RobotsMiddleware",
     COMPRESSION: f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware",
+    "scrapy.extensions.throttle.AutoThrottle": f"{PACKAGE}.extensions.throttling.FlooredThrottle",
 }
 """{Scrapy's component: our replacement}"""
 OF_PAGES = {
@@ -42,6 +46,37 @@ SCHEMES = ("http", "https", "file")
 """Schemes with guarded handlers in crawls of pages."""
 RESET_FOR_PAGES = ("CONCURRENT_ITEMS", "DOWNLOAD_FAIL_ON_DATALOSS", "HTTPERROR_ALLOW_ALL", "LOG_FORMATTER")
 """Audit settings that are reset to Scrapy's defaults for pages and items."""
+ORDERED = (MIDDLEWARES, "SPIDER_MIDDLEWARES", EXTENSIONS, PIPELINES)
+"""Settings that give components a position; None disables one."""
+OF_THE_PROJECT = ("BOT_NAME", "COMMANDS_MODULE", "LOG_LEVEL", "SPIDER_MODULES", "STATS_DUMP")
+"""Settings about a whole project or process, which a spider leaves as they are."""
+NEEDED = ("CONCURRENT_ITEMS", "DEPTH_LIMIT", "HTTPERROR_ALLOW_ALL", "METAREFRESH_ENABLED")
+"""Settings without which an audit would miss sitemaps or their order. Those of a project are for its own spiders; a
+custom setting of the spider and the command line still win."""
+
+
+def complete_for_audit(settings: BaseSettings) -> None:
+    """Add the settings that audits need, unless the project's settings are built on ours. Elsewhere, records are single
+    items by default: pipelines, extensions and exporters of a project do not know batches."""
+    _add_defaults(settings)
+    if _has_audit(settings):
+        return
+    for name, value in vars(ours).items():
+        if name.isupper() and not name.startswith(OWN) and name not in OF_THE_PROJECT:
+            _complete(settings, name, value)
+    if settings["SITEMAP_ITEMS"] == "auto":
+        settings.set("SITEMAP_ITEMS", "records", _above(settings, "SITEMAP_ITEMS"))
+
+
+def _complete(settings: BaseSettings, name: str, value: object) -> None:
+    if name in ORDERED:
+        _add_components(settings, name, getattr(ours, name))
+    elif isinstance(value, dict):
+        _add_entries(settings, name, EXPORTERS if name == "FEED_EXPORTERS" else value)
+    elif name in NEEDED and (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["spider"]:
+        settings.set(name, value, "spider")
+    elif not _is_chosen(settings, name):
+        settings.set(name, value, "addon")
 
 
 def complete_for_pages(settings: BaseSettings) -> None:
@@ -66,7 +101,7 @@ def is_guarded(settings: BaseSettings) -> bool:
 
 def _add_defaults(settings: BaseSettings) -> None:
     for name, value in vars(ours).items():
-        if name.startswith("SITEMAP_") and name not in settings:
+        if name.startswith(OWN) and name not in settings:
             settings.set(name, value, "default")
 
 
@@ -91,6 +126,8 @@ def _add_components(settings: BaseSettings, setting: str, names: Collection[str]
     position that the user gave that. `names`: those to add, and those of Scrapy's to replace."""
     places: Mapping[str, int | None] = getattr(ours, setting)
     for name in names:
+        if name in REPLACEMENTS.values():
+            continue
         if name in REPLACEMENTS:
             _replace(settings, setting, name, places[REPLACEMENTS[name]])
         elif name not in _named(settings, setting):

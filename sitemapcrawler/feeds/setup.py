@@ -13,7 +13,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
 from w3lib.url import file_uri_to_path
 
@@ -337,7 +337,8 @@ def prepare_feeds(settings: BaseSettings) -> None:
     if feeds:
         schemes = components_in(settings, "FEED_STORAGES").keys() - {REPORT}
         feeds = prepared(feeds, components_in(settings, "FEED_EXPORTERS"), schemes)
-        settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+        # Above those of the process, which Scrapy merges again when a crawl begins.
+        settings.set("FEEDS", feeds, (settings.getpriority("FEEDS") or SETTINGS_PRIORITIES["project"]) + 1)
 
 
 def choose_record_types(settings: BaseSettings, targets: Iterable[str], links: bool) -> None:

@@ -23,6 +23,7 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler.crawl.configuring import at_least_one
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, names_of
+from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.crawl.wiring import complete_for_pages, is_guarded
 from sitemapcrawler.download.bodies import BODY_KEY
@@ -39,8 +40,6 @@ ACCEPTED = names_of(Use.PAGES)
 """Arguments that select the pages to crawl."""
 LIKENESS = 0.8
 """Similarity (`difflib`, 0 to 1) from which an unknown name counts as a misspelled argument."""
-LOGGERS = ("asyncio", "twisted")
-"""Loggers that report exceptions which Scrapy's commands do not wait for."""
 
 
 def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
@@ -53,13 +52,6 @@ def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
     if not {"domain", "sitemap"} & values.keys():
         raise ArgumentError("domain", None, "neither domain nor sitemap is given", "hosts or URLs, or sitemap")
     return Params.parse(values)
-
-
-def one_line_errors(record: logging.LogRecord) -> bool:
-    """Log filter that reduces an ArgumentError to its one-line message, without a traceback."""
-    if record.exc_info and isinstance(record.exc_info[1], ArgumentError):
-        record.msg, record.args, record.exc_info = "%s", (str(record.exc_info[1]),), None
-    return True
 
 
 def _check_name(name: str, value: object) -> None:
@@ -187,12 +179,8 @@ class SitemapSpider(ArgumentSpider):
         """Check the arguments before anything else; raises ArgumentError."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         declared()  # a plug-in that cannot be imported ends the crawl here
-        try:
+        with refusing():
             spider.params = page_params(spider, kwargs)
-        except ArgumentError:
-            for name in LOGGERS:
-                logging.getLogger(name).addFilter(one_line_errors)
-            raise
         spider._stop, *_ = shared_parts(crawler, spider.params)
         spider._stop.may_cancel = spider.may_cancel
         crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)

@@ -15,16 +15,13 @@ from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcessBase
 from scrapy.settings import BaseSettings, Settings
 
-from sitemapcrawler.crawl.configuring import choose, contact_of
 from sitemapcrawler.crawl.reading import COLLECTED_AFTER
-from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Plan
-from sitemapcrawler.download.addresses import AddressGuard
+from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.reporting import LOST
-from sitemapcrawler.feeds.setup import check_columns, prepare_feeds
+from sitemapcrawler.feeds.setup import check_columns
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
-from sitemapcrawler.middlewares.credentials import auth_of
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 NOT_STARTED = FEED_LOST = 1
@@ -46,25 +43,17 @@ POLL_S = 0.01
 """Seconds between two checks of whether the engine has started."""
 
 
-def check(settings: Settings) -> None:
-    """Validate settings and feeds, and fill in the feeds' options. Raises ValueError, one line."""
-    check_settings(settings)
-    prepare_feeds(settings)
-    check_writable(settings)
-    choose(settings)
-    AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
-    auth_of(settings)
-    contact_of(settings)
-
-
 def plan(settings: Settings, arguments: Mapping[str, object], spider: type[AuditSpider] = AuditSpider) -> Plan:
-    """Validate settings and feeds as `check` does, and the arguments of our spider; open the job. Raises ValueError,
-    one line. Pass the plan to `run`, or discard it."""
-    check(settings)
-    check_columns(settings)
-    check_fields_of_names(settings, [*arguments, *dir(spider)])
+    """Validate settings, feeds and the arguments of our spider; open the job. Raises ValueError, one line.
+
+    Pass the plan to `run`, or discard it. Completes the settings of a project that has none of ours.
+    """
+    complete_for_audit(settings)
     completed = settings.copy()
     spider.update_settings(completed)
+    check_columns(completed)
+    check_writable(completed)
+    check_fields_of_names(completed, [*arguments, *dir(spider)])
     return Plan.check(completed, arguments)
 
 
@@ -90,7 +79,7 @@ def run(
         process.start()
     if process.bootstrap_failed:
         return NOT_STARTED
-    if crawler.spidercls.name != AuditSpider.name:
+    if not issubclass(crawler.spidercls, AuditSpider):
         return 0
     return exit_code(
         crawler.stats.get_stats(), stopped.is_set() or Stop.of(crawler).begun(), feeds_of(crawler.settings)

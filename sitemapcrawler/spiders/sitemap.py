@@ -14,17 +14,18 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler.crawl import scrapy_cloud
 from sitemapcrawler.crawl.configuring import add_contact, leave_out
+from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.scrapy_cloud import schema
 from sitemapcrawler.crawl.state import Audit, Audited, Plan
 from sitemapcrawler.crawl.walk import Step
+from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
-from sitemapcrawler.feeds.setup import check_columns, overwrite, prepare_feeds
+from sitemapcrawler.feeds.setup import check_columns, overwrite
 from sitemapcrawler.feeds.storages import remove_leftovers, shorten_lost_feeds
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
-from sitemapcrawler.items import SitemapRecord
-from sitemapcrawler.rules.registry import load_rules
+from sitemapcrawler.spiders.checking import check
 
 
 class AuditSpider(Audited):
@@ -41,19 +42,20 @@ class AuditSpider(Audited):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Complete and check feeds and USER_AGENT, and load custom rules, also for crawls started from a script.
+        """Complete the settings of any project for an audit, check them and the feeds, and load custom rules.
 
         Moves JOBDIR to SITEMAP_JOBDIR: Scrapy's own state there would make a second run filter its first requests as
-        duplicates. Raises ValueError for an invalid setting.
+        duplicates. Raises ValueError, one line, for an invalid setting.
         """
         super().update_settings(settings)
-        scrapy_cloud.adapt(settings)
-        leave_out(settings)
-        add_contact(settings)
-        prepare_feeds(settings)
-        if cls is AuditSpider:  # a subclass may yield other items
-            check_columns(settings)
-        load_rules(settings)
+        with refusing():
+            complete_for_audit(settings)
+            scrapy_cloud.adapt(settings)
+            leave_out(settings)
+            check(settings)
+            add_contact(settings)
+            if cls is AuditSpider:  # a subclass may yield other items
+                check_columns(settings)
         if settings.get("JOBDIR"):
             settings.set("SITEMAP_JOBDIR", settings["JOBDIR"], priority="cmdline")
             settings.set("JOBDIR", None, priority=SETTINGS_PRIORITIES["cmdline"] + 1)
@@ -62,10 +64,11 @@ class AuditSpider(Audited):
     def from_crawler(cls, crawler: Crawler, *args: object, _plan: Plan | None = None, **kwargs: object) -> Self:
         """Check the arguments before anything else, unless a command has done so and hands over its plan; raises
         ValueError, one line."""
-        if _plan is None:
-            check_writable(crawler.settings)
-            check_fields_of_names(crawler.settings, [*kwargs, *dir(cls)])
-        plan = _plan or Plan.check(crawler.settings, kwargs)
+        with refusing():
+            if _plan is None:
+                check_writable(crawler.settings)
+                check_fields_of_names(crawler.settings, [*kwargs, *dir(cls)])
+            plan = _plan or Plan.check(crawler.settings, kwargs)
         shorten_lost_feeds()
         if "_job" in kwargs:
             overwrite(crawler.settings, str(kwargs["_job"]))
@@ -76,7 +79,7 @@ class AuditSpider(Audited):
         spider.audit = Audit.new(crawler, plan, spider.request)
         return spider
 
-    async def start(self) -> AsyncIterator[Request | SitemapRecord]:
+    async def start(self) -> AsyncIterator[object]:
         """Request the named sitemaps and each site's robots.txt; nothing if the job is finished."""
         job = self.audit.job
         remove_leftovers(self.crawler.settings, self.params.report)

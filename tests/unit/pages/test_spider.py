@@ -1,4 +1,4 @@
-"""Spiders of pages without a crawl: their arguments, their settings, and what waits in a queue."""
+"""Spiders of pages without a crawl: their arguments, and what waits in a queue."""
 
 from __future__ import annotations
 
@@ -14,27 +14,20 @@ from typing import Any
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
-from scrapy.settings import Settings
 from scrapy.utils.request import request_from_dict
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
-from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.configuring import max_fetched
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
-from sitemapcrawler.crawl.wiring import complete_for_pages, is_guarded
+from sitemapcrawler.crawl.refusing import in_one_line
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import stopping
 from sitemapcrawler.items import UrlBatch
-from sitemapcrawler.pages.spider import ACCEPTED, Room, one_line_errors, page_params
+from sitemapcrawler.pages.spider import ACCEPTED, Room, page_params
 from sitemapcrawler.pages.walking import PageRequests
 
 DATA = Path(__file__).parents[2] / "data/good"
-ROBOTS, OURS = (
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
-    "sitemapcrawler.middlewares.adapted.RobotsMiddleware",
-)
 
 
 def params(given: dict[str, Any] | None = None, **attributes: Any) -> Params:
@@ -128,83 +121,9 @@ def test_log_tells_a_bad_argument_in_a_line_and_all_else_in_full() -> None:
         (KeyError("x"), "m"),
     ):
         record = logging.LogRecord("asyncio", logging.ERROR, "", 1, "m", (), (type(error), error, None))
-        assert one_line_errors(record)
+        assert in_one_line(record)
         assert record.getMessage() == expected
         assert bool(record.exc_info) == isinstance(error, KeyError)
-
-
-# Settings
-
-
-def completed(project: dict[str, Any] | None = None, **cmdline: Any) -> Settings:
-    settings = Settings(project, priority="project")
-    settings.update(cmdline, priority="cmdline")
-    before = settings.copy()
-    complete_for_pages(settings)
-    settings.update(before)  # as Scrapy's commands do
-    return settings
-
-
-def test_defaults_of_scrapy_are_completed() -> None:
-    settings = completed()
-    assert settings["SITEMAP_MAX_BYTES"] == ours.SITEMAP_MAX_BYTES
-    assert settings.getbool("ROBOTSTXT_OBEY") is True
-    assert set(settings["EXTENSIONS"]) == {
-        "sitemapcrawler.download.bodies.BodyCollector",
-        "sitemapcrawler.extensions.stopping.Stopping",
-        "sitemapcrawler.extensions.logs.InertLog",
-    }
-    middlewares = settings.getwithbase("DOWNLOADER_MIDDLEWARES")
-    assert (middlewares[ROBOTS], middlewares[OURS]) == (None, 100)
-    assert middlewares["scrapy.downloadermiddlewares.retry.RetryMiddleware"] == 550
-    assert is_guarded(settings)
-    assert not settings["ITEM_PIPELINES"]
-    assert (settings["HTTPERROR_ALLOW_ALL"], settings["JOBDIR"]) == (False, None)
-    assert max_fetched(settings) == ours.DOWNLOAD_MAXSIZE
-
-
-@pytest.mark.parametrize("priority", ["project", "cmdline"])
-def test_what_the_user_chose_stays(priority: str) -> None:
-    chosen: dict[str, Any] = {
-        "ROBOTSTXT_OBEY": False,
-        "SITEMAP_PAGES_WAITING": 7,
-        "DOWNLOAD_MAXSIZE": 5,
-        "EXTENSIONS": {"a.B": 1, "sitemapcrawler.extensions.stopping.Stopping": None},
-        "DOWNLOADER_MIDDLEWARES": {"c.D": 543, ROBOTS: None},
-        "DOWNLOAD_HANDLERS": {"http": "e.F", "https": "e.F"},
-        "ITEM_PIPELINES": {"g.H": 300},
-        "HTTPERROR_ALLOW_ALL": True,
-    }
-    settings = completed(chosen) if priority == "project" else completed(**chosen)
-    for name in ("ROBOTSTXT_OBEY", "SITEMAP_PAGES_WAITING", "ITEM_PIPELINES", "HTTPERROR_ALLOW_ALL"):
-        assert settings[name] == chosen[name]
-    assert settings["EXTENSIONS"]["a.B"] == 1
-    assert settings["EXTENSIONS"]["sitemapcrawler.extensions.stopping.Stopping"] is None
-    assert OURS not in settings["DOWNLOADER_MIDDLEWARES"]
-    assert settings["DOWNLOADER_MIDDLEWARES"]["c.D"] == 543
-    assert settings["DOWNLOAD_HANDLERS"]["http"] == "e.F"
-    assert not is_guarded(settings)
-    assert max_fetched(settings) == 5
-
-
-def test_middleware_keeps_the_place_that_the_user_gave_it() -> None:
-    settings = completed({"DOWNLOADER_MIDDLEWARES": {ROBOTS: 77}})
-    assert settings["DOWNLOADER_MIDDLEWARES"][ROBOTS] is None
-    assert settings["DOWNLOADER_MIDDLEWARES"][OURS] == 77
-
-
-def test_wiring_of_an_audit_is_taken_back() -> None:
-    settings = Settings()
-    settings.setmodule(ours)
-    before = settings.copy()
-    complete_for_pages(settings)
-    settings.update(before)
-    assert set(settings["ITEM_PIPELINES"].values()) == {None}
-    assert settings["EXTENSIONS"]["sitemapcrawler.extensions.stopping.ClosingLine"] is None
-    assert (settings["HTTPERROR_ALLOW_ALL"], settings["DOWNLOAD_FAIL_ON_DATALOSS"]) == (False, True)
-    assert settings["USER_AGENT"] == ours.USER_AGENT
-    middlewares = settings.getwithbase("DOWNLOADER_MIDDLEWARES")
-    assert middlewares["scrapy.downloadermiddlewares.retry.RetryMiddleware"] == 550
 
 
 # The queue
