@@ -6,7 +6,7 @@ project run as before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
@@ -29,19 +29,27 @@ REPLACEMENTS = {
     "scrapy.extensions.throttle.AutoThrottle": f"{PACKAGE}.extensions.throttling.FlooredThrottle",
 }
 """{Scrapy's component: our replacement}"""
-OF_PAGES = {
-    EXTENSIONS: tuple(
-        f"{PACKAGE}.{name}"
-        for name in ("extensions.logs.InertLog", "download.bodies.BodyCollector", "extensions.stopping.Stopping")
-    ),
-    MIDDLEWARES: (
-        ROBOTS,
-        COMPRESSION,
-        f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
-        f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
-    ),
+OF_PAGES: Mapping[str, Mapping[str, int | None]] = {
+    EXTENSIONS: {
+        name: ours.EXTENSIONS[name]
+        for name in (
+            f"{PACKAGE}.extensions.logs.InertLog",
+            f"{PACKAGE}.download.bodies.BodyCollector",
+            f"{PACKAGE}.extensions.stopping.Stopping",
+        )
+    },
+    MIDDLEWARES: {
+        name: ours.DOWNLOADER_MIDDLEWARES[name]
+        for name in (
+            ROBOTS,
+            COMPRESSION,
+            f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
+            f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
+        )
+    },
+    "SPIDER_MIDDLEWARES": {f"{PACKAGE}.pages.callbacks.EntryMiddleware": 900},
 }
-"""Components that page spiders need, or of which they need the replacement."""
+"""Components that page spiders need, and those of Scrapy's whose replacement they need."""
 SCHEMES = ("http", "https", "file")
 """Schemes with guarded handlers in crawls of pages."""
 RESET_FOR_PAGES = ("CONCURRENT_ITEMS", "DOWNLOAD_FAIL_ON_DATALOSS", "HTTPERROR_ALLOW_ALL", "LOG_FORMATTER")
@@ -88,8 +96,8 @@ def complete_for_pages(settings: BaseSettings) -> None:
     add_contact(settings)
     if _has_audit(settings):
         _undo_audit(settings)
-    for setting, names in OF_PAGES.items():
-        _add_components(settings, setting, names)
+    for setting, components in OF_PAGES.items():
+        _add_components(settings, setting, components)
     _add_entries(settings, HANDLERS, {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in SCHEMES})
 
 
@@ -121,25 +129,22 @@ def _undo_audit(settings: BaseSettings) -> None:
             settings.set(name, getattr(default_settings, name), _above(settings, name))
 
 
-def _add_components(settings: BaseSettings, setting: str, names: Collection[str]) -> None:
+def _add_components(settings: BaseSettings, setting: str, components: Mapping[str, int | None]) -> None:
     """Add our components, unless the user has set or disabled them. One that replaces a component of Scrapy's takes the
-    position that the user gave that. `names`: those to add, and those of Scrapy's to replace."""
-    places: Mapping[str, int | None] = getattr(ours, setting)
-    for name in names:
-        if name in REPLACEMENTS.values():
-            continue
+    position that the user gave that."""
+    for name, place in components.items():
         if name in REPLACEMENTS:
-            _replace(settings, setting, name, places[REPLACEMENTS[name]])
-        elif name not in _named(settings, setting):
-            _switch(settings, setting, name, places[name])
+            _replace(settings, setting, name)
+        elif name not in REPLACEMENTS.values() and name not in _named(settings, setting):
+            _switch(settings, setting, name, place)
 
 
-def _replace(settings: BaseSettings, setting: str, theirs: str, place: int | None) -> None:
-    chosen = _named(settings, setting)
-    place = chosen.get(theirs, place)
-    if REPLACEMENTS[theirs] not in chosen and place is not None:
+def _replace(settings: BaseSettings, setting: str, theirs: str) -> None:
+    chosen, instead = _named(settings, setting), REPLACEMENTS[theirs]
+    place = chosen.get(theirs, getattr(ours, setting)[instead])
+    if instead not in chosen and place is not None:
         _switch(settings, setting, theirs, None)
-        _switch(settings, setting, REPLACEMENTS[theirs], place)
+        _switch(settings, setting, instead, place)
 
 
 def _switch(settings: BaseSettings, setting: str, component: str, place: int | None) -> None:

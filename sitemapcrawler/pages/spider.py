@@ -32,7 +32,8 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.slots import queued
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.namespaces import declared
-from sitemapcrawler.pages.walking import PageRequests, SitemapItems
+from sitemapcrawler.pages.callbacks import ENTRY, Callback, PageRules, Rules, bare_entry, needs_entry
+from sitemapcrawler.pages.walking import ENTRY_KEY, PageRequests, SitemapItems
 
 logger = logging.getLogger(__name__)
 
@@ -137,8 +138,12 @@ class SitemapSpider(ArgumentSpider):
     applies to all runs together.
     """
 
+    rules: Rules = ()
+    """(regular expression, callback) for the pages, as `sitemap_rules` of Scrapy's spider: the first whose expression
+    is found in the URL counts, and pages that match none are skipped. By default, all pages go to `parse_page`."""
     params: Params
     """The validated arguments."""
+    _page_rules: PageRules
     _stop: Stop
 
     # Methods to override.
@@ -152,8 +157,11 @@ class SitemapSpider(ArgumentSpider):
         return True
 
     def page_request(self, entry: UrlEntry) -> Request:
-        """Return the request for a page, with any method, headers, meta or priority.
-        Without a callback, it gets `parse_page` as callback and, by default, an errback that calls `page_failed`."""
+        """Return the request for a page, with any method, headers, meta, priority or callback.
+
+        By default, the callback is that of `rules` or `parse_page`, and the errback calls `page_failed`. Any callback
+        with a parameter `entry` gets the entry.
+        """
         return Request(entry.loc)
 
     def page_failed(self, failure: Failure, entry: UrlEntry) -> object:
@@ -181,6 +189,7 @@ class SitemapSpider(ArgumentSpider):
         declared()  # a plug-in that cannot be imported ends the crawl here
         with refusing():
             spider.params = page_params(spider, kwargs)
+            spider._page_rules = PageRules(spider, spider.rules, spider.parse_page)
         spider._stop, *_ = shared_parts(crawler, spider.params)
         spider._stop.may_cancel = spider.may_cancel
         crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)
@@ -214,6 +223,17 @@ class SitemapSpider(ArgumentSpider):
         if requests.full:
             logger.info("max_urls is reached: no more sitemaps are read")
 
+    def parse(self, response: Response, **kwargs: object) -> object:
+        """Parse a page that was requested without a callback, such as by `scrapy parse`."""
+        callback: Callback = self.page_callback(response.url) or self.parse_page
+        if needs_entry(callback):
+            kwargs.setdefault(ENTRY, bare_entry(response))
+        return callback(response, **kwargs)
+
+    def page_callback(self, url: str) -> Callback | None:
+        """Return the callback of a page by `rules`; None if they skip it."""
+        return self._page_rules.callback(url)
+
     def stopping(self) -> bool:
         """True once the crawl is stopping early."""
         return self._stop.begun()
@@ -228,7 +248,7 @@ class SitemapSpider(ArgumentSpider):
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         if self._stop.begun() and isinstance(failure.value, DownloadCancelledError):
             return request.replace(dont_filter=True, meta={**request.meta, AGAIN_KEY: True})
-        return self.page_failed(failure, request.cb_kwargs["entry"])
+        return self.page_failed(failure, request.meta[ENTRY_KEY])
 
     def _taken_up(self, request: Request) -> None:
         """Clear `dont_filter` on a request that went back into the queue, so that its redirects are filtered."""

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http.request import NO_CALLBACK
@@ -30,6 +30,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
+from sitemapcrawler.pages.callbacks import ENTRY, Callback, takes_entry
 from sitemapcrawler.urls.display import counted, inert
 
 if TYPE_CHECKING:
@@ -128,6 +129,8 @@ def _let_go(task: asyncio.Future[Result]) -> None:
         answer.body.close()
 
 
+ENTRY_KEY = "sitemap_entry"
+"""Key in `Request.meta` of a page's entry, for the errback: a callback may do without."""
 KEPT = "sitemap.pages"
 """File in the job folder with the concatenated keys of the pages."""
 KEY_BYTES = 16
@@ -194,8 +197,13 @@ class PageRequests:
         self._quota = Quota(spider.params.max_urls, Path(folder) if folder else None, fingerprint)
         self._stats = crawler.stats
         self._failed = False
+        self._sent: Request | None = None
+        self._in_job = folder is not None
         self.count = 0
-        """Requests made in this run, including those that Scrapy filters out."""
+        """Requests of this run that Scrapy's duplicate filter has let pass."""
+        self.known = 0
+        """Requests that it has filtered out."""
+        crawler.signals.connect(self._drop, signals.request_dropped)
 
     @property
     def full(self) -> bool:
@@ -212,8 +220,15 @@ class PageRequests:
                 yield request
 
     def count_sent(self, request: Request) -> None:
+        """Count a request that is sent. Scrapy decides before the next one whether it drops it."""
         self.count += 1
+        self._sent = request
         self._quota.use(request)
+
+    def _drop(self, request: Request) -> None:
+        if request is self._sent:
+            self.count -= 1
+            self.known += 1
 
     def for_sitemap(self, record: SitemapRecord) -> Iterator[object]:
         """Items and requests that the subclass makes of a sitemap."""
@@ -233,31 +248,34 @@ class PageRequests:
             self._stats.inc_value(f"sitemap/skipped/{name}", count)
         self._stats.set_value("sitemap/pages", self.count)
         files, stopped = self._stats.get_value("sitemap/files", 0), self._spider.stopping()
-        level = logging.INFO if self.count or stopped or self.full else logging.WARNING
-        pages = counted(self.count, "page")
-        logger.log(level, "%s, %s to crawl%s", counted(files, "sitemap"), pages, " so far" if stopped else "")
+        level = logging.INFO if self.count or self.known or stopped or self.full else logging.WARNING
+        pages = f"{counted(self.count, 'page')} to crawl{' so far' if stopped else ''}"
+        known = f", {counted(self.known, 'page')} already in the job" if self.known and self._in_job else ""
+        logger.log(level, "%s, %s%s", counted(files, "sitemap"), pages, known)
 
     def _request(self, entry: UrlEntry) -> Request | None:
         if not urls.is_web(entry.loc):
             self._stats.inc_value("sitemap/skipped/not-web")
             return None
         try:
-            request = self._spider.page_request(entry) if self._spider.wanted(entry) else None
-            if request is not None:
-                return self._leading_back(_to_its_host(request, entry.loc), entry)
-            self._stats.inc_value("sitemap/skipped/wanted")
+            callback = self._spider.page_callback(entry.loc)
+            request = self._spider.page_request(entry) if callback and self._spider.wanted(entry) else None
+            if callback is not None and request is not None:
+                return self._leading_back(_to_its_host(request, entry.loc), entry, callback)
+            self._stats.inc_value(f"sitemap/skipped/{'rules' if callback is None else 'wanted'}")
         except CloseSpider:
             raise
         except Exception as error:
             self._blame("no request was made", entry.loc, error)
         return None
 
-    def _leading_back(self, request: Request, entry: UrlEntry) -> Request:
-        """Set the spider's callback and errback, unless the request has a callback."""
-        if request.callback is None:
-            request.callback = self._spider.parse_page
-            request.errback = request.errback or self._errback
-            request.cb_kwargs.setdefault("entry", entry)
+    def _leading_back(self, request: Request, entry: UrlEntry, callback: Callback) -> Request:
+        """Set callback and errback unless the request has some, and the entry for both."""
+        request.callback = request.callback or callback
+        request.errback = request.errback or self._errback
+        request.meta[ENTRY_KEY] = entry
+        if takes_entry(request.callback):
+            request.cb_kwargs.setdefault(ENTRY, entry)
         return request
 
     def _blame(self, what: str, url: str, error: Exception) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from textwrap import dedent
 
 import pytest
 
+from tests.crawl.crawling import DEADLINE_S, launch
 from tests.crawl.projects import FEED, QUICK, Done, crawl, finish, project, run, start
 from tests.crawl.site_server import Reply, SiteServer, moved, once
 
@@ -251,6 +254,99 @@ def test_reading_waits_while_requests_wait(shop: Path) -> None:
         done = crawl(shop, "watching", "-a", f"sitemap={server.url()}/s.xml")
     assert f"'item_scraped_count': {pages}" in done.log
     assert 25 <= max(done.values("most")) <= 50
+
+
+RULED = """
+    from sitemapcrawler import SitemapSpider
+
+
+    class Ruled(SitemapSpider):
+        name = "ruled"
+        sitemap = "HOME/s.xml"
+        rules = [("/shop/new/", "parse_new"), ("/shop/", "parse_shop"), ("/own/", "parse_shop")]
+
+        def page_request(self, entry):
+            request = super().page_request(entry)
+            return request.replace(callback=self.parse_own) if "/own/" in entry.loc else request
+
+        def page_failed(self, failure, entry):
+            yield {"failed": entry.loc}
+
+        def parse_new(self, response):
+            yield {"new": response.url}
+
+        def parse_shop(self, response, entry):
+            '''Parse a page of the shop.
+
+            @url HOME/shop/1
+            @returns items 1 1
+            @scrapes shop lastmod
+            '''
+            yield {"shop": entry.loc, "lastmod": entry.lastmod}
+
+        async def parse_own(self, response, *, entry=None):
+            yield {"own": entry.loc}
+"""
+
+
+@pytest.fixture(scope="module")
+def ruled(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A project whose spider has rules, and its site."""
+    folder = shutil.copytree(shop, tmp_path_factory.mktemp("ruled") / "project")
+    with SiteServer() as server:
+        home = server.url()
+        listed = ["/shop/1", "/shop/new/1", "/own/1", "/other/1", "/own/missing", "/shop/new/missing"]
+        server.routes = {path: page("page") for path in listed[:4]}
+        server.routes["/s.xml"] = urlset(*(home + path for path in listed))
+        spider = dedent(RULED).replace("HOME", home)
+        (folder / "shop/spiders/ruled.py").write_text(spider)
+        yield folder, home
+
+
+def test_rules_and_requests_choose_the_callback(ruled: tuple[Path, str]) -> None:
+    folder, home = ruled
+    done = crawl(folder, "ruled")
+    assert sorted(map(str, done.items)) == sorted(
+        map(
+            str,
+            [
+                {"shop": f"{home}/shop/1", "lastmod": "2025-03-01"},
+                {"new": f"{home}/shop/new/1"},
+                {"own": f"{home}/own/1"},
+                {"failed": f"{home}/own/missing"},
+                {"failed": f"{home}/shop/new/missing"},
+            ],
+        )
+    )
+    assert "'sitemap/skipped/rules': 1" in done.log
+
+
+def test_contracts_and_parse_give_the_url_as_entry(ruled: tuple[Path, str]) -> None:
+    folder, home = ruled
+    checked = run(folder, "-m", "scrapy", "check", "ruled")
+    assert (checked.code, checked.log.splitlines()[-1]) == (0, "OK")
+    for options in ((), ("-c", "parse_shop")):
+        with launch(
+            folder, [sys.executable, "-m", "scrapy", "parse", "--spider", "ruled", *options, f"{home}/shop/1"]
+        ) as running:
+            output, _ = running.process.communicate(timeout=DEADLINE_S)
+        assert f"'shop': '{home}/shop/1'" in output
+
+
+def test_second_run_of_a_job_says_that_nothing_is_new(shop: Path, tmp_path: Path) -> None:
+    with SiteServer() as server:
+        home, paths = server.url(), ["/a", "/b", "/c"]
+        server.otherwise = page("page")
+        options = ("-a", f"sitemap={home}/s.xml", "-s", f"JOBDIR={tmp_path / 'job'}")
+        lines = []
+        for listed in (paths[:2], paths[:2], paths):
+            server.routes = {"/s.xml": urlset(*(home + path for path in listed))}
+            lines += [line for line in crawl(shop, "plain", *options).log.splitlines() if "to crawl" in line]
+    assert [line.partition("walking] ")[2] for line in lines] == [
+        "INFO: 1 sitemap, 2 pages to crawl",
+        "INFO: 1 sitemap, 0 pages to crawl, 2 pages already in the job",
+        "INFO: 1 sitemap, 1 page to crawl, 2 pages already in the job",
+    ]
 
 
 @pytest.mark.slow

@@ -62,6 +62,18 @@ def test_site_is_audited(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert re.search(r"^page not read +\d+$", output, re.MULTILINE)
 
 
+def test_port_of_a_spider_of_scrapy_crawls_the_same(tmp_path: Path) -> None:
+    options = ["-s", "SITEMAP_MAX_ROBOTS=0", "-s", "LOG_LEVEL=INFO", "-s", "DOWNLOAD_DELAY=0"]
+    found = {}
+    with serving() as base:
+        for name in ("MuseumSpider", "MuseumPages"):
+            (tmp_path / f"{name}.py").write_text(re.sub("(https://)?example.com", base, example(name)))
+            done = run(tmp_path, "-m", "scrapy", "runspider", f"{name}.py", "-O", FEED, *options)
+            found[name] = sorted(map(repr, done.items))
+    assert found["MuseumPages"] == found["MuseumSpider"]
+    assert len(found["MuseumPages"]) > 10
+
+
 @pytest.mark.parametrize(("name", "count"), [("PagesSpider", 58), ("NewsSpider", 1)])
 def test_spider_crawls_the_demo(name: str, count: int, tmp_path: Path) -> None:
     (tmp_path / "pages.py").write_text(example(name))

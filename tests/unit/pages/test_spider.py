@@ -24,6 +24,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import stopping
 from sitemapcrawler.items import UrlBatch
+from sitemapcrawler.pages.callbacks import EntryMiddleware, PageRules, needs_entry, takes_entry
 from sitemapcrawler.pages.spider import ACCEPTED, Room, page_params
 from sitemapcrawler.pages.walking import PageRequests
 
@@ -126,12 +127,66 @@ def test_log_tells_a_bad_argument_in_a_line_and_all_else_in_full() -> None:
         assert bool(record.exc_info) == isinstance(error, KeyError)
 
 
-# The queue
+# Callbacks
 
 
 class Pages(SitemapSpider):
     name = "pages"
     domain = "a.example"
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ("/shop/", "is no list"),
+        (["/shop/"], "is no pair"),
+        ([("/shop/",)], "is no pair"),
+        ([(1, "parse_page")], "is no pair"),
+        ([("(", "parse_page")], "is no regular expression"),
+        ([("/shop/", "parse_shop")], "names no method"),
+        ([("/shop/", None)], "names no method"),
+    ],
+)
+def test_invalid_rule_is_refused_in_a_line(rules: Any, problem: str) -> None:
+    kind = type("Ruled", (SitemapSpider,), {"name": "ruled", "domain": "a.example", "rules": rules})
+    with pytest.raises(ArgumentError, match=f"^argument rules=.*: {problem}.*; accepted: a list of pairs"):
+        get_crawler(kind)._create_spider()
+
+
+def test_first_rule_that_matches_counts() -> None:
+    spider = Pages()
+    rules = PageRules(spider, [("/shop/new/", max), (re.compile("/SHOP/", re.IGNORECASE), "page_request")], print)
+    assert rules.callback("https://a.example/shop/new/1") is max
+    assert rules.callback("https://a.example/shop/1") == spider.page_request
+    assert rules.callback("https://a.example/") is None
+    assert PageRules(spider, (), print).callback("https://a.example/") is print
+
+
+@pytest.mark.parametrize(
+    ("callback", "takes", "needs"),
+    [
+        (lambda response: None, False, False),
+        (lambda response, entry: None, True, True),
+        (lambda response, entry=None: None, True, False),
+        (lambda response, **kwargs: None, True, False),
+        (lambda response, *, entry: None, True, True),
+        (type, False, False),
+    ],
+)
+def test_entry_is_for_callbacks_that_take_it(callback: Any, takes: bool, needs: bool) -> None:
+    assert (takes_entry(callback), needs_entry(callback)) == (takes, needs)
+
+
+def test_callback_that_needs_an_entry_gets_the_url_that_was_requested() -> None:
+    request = Request("https://a.example/new", Pages().parse_page, meta={"redirect_urls": ["https://a.example/old"]})
+    EntryMiddleware().process_spider_input(Response(request.url, request=request))
+    assert request.cb_kwargs["entry"].loc == "https://a.example/old"
+    listed = request.replace(cb_kwargs={"entry": UrlRecord("https://a.example/")})
+    EntryMiddleware().process_spider_input(Response(listed.url, request=listed))
+    assert listed.cb_kwargs["entry"].loc == "https://a.example/"
+
+
+# The queue
 
 
 @pytest.mark.parametrize("name", ["mixed.xml", "video-all-elements.xml", "news.xml", "rss-media.xml"])
