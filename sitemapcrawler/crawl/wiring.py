@@ -58,8 +58,14 @@ ORDERED = (MIDDLEWARES, "SPIDER_MIDDLEWARES", EXTENSIONS, PIPELINES)
 """Settings that give components a position; None disables one."""
 OF_THE_PROJECT = ("BOT_NAME", "COMMANDS_MODULE", "LOG_LEVEL", "SPIDER_MODULES", "STATS_DUMP")
 """Settings about a whole project or process, which a spider leaves as they are."""
-NEEDED = ("CONCURRENT_ITEMS", "DEPTH_LIMIT", "HTTPERROR_ALLOW_ALL", "METAREFRESH_ENABLED")
-"""Settings without which an audit would miss sitemaps or their order. Those of a project are for its own spiders; a
+NEEDED: Mapping[str, object] = {
+    "CONCURRENT_ITEMS": ours.CONCURRENT_ITEMS,
+    "DEPTH_LIMIT": ours.DEPTH_LIMIT,
+    "HTTPERROR_ALLOW_ALL": ours.HTTPERROR_ALLOW_ALL,
+    "METAREFRESH_ENABLED": ours.METAREFRESH_ENABLED,
+    "IMAGES_RESULT_FIELD": "image_files",  # by default, Scrapy's ImagesPipeline would overwrite `images` of our records
+}
+"""Settings without which an audit would lose records or their order. Those of a project are for its own spiders; a
 custom setting of the spider and the command line still win."""
 
 
@@ -69,6 +75,9 @@ def complete_for_audit(settings: BaseSettings) -> None:
     _add_defaults(settings)
     if _has_audit(settings):
         return
+    for name, value in NEEDED.items():
+        if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["spider"]:
+            settings.set(name, value, "spider")
     for name, value in vars(ours).items():
         if name.isupper() and not name.startswith(OWN) and name not in OF_THE_PROJECT:
             _complete(settings, name, value)
@@ -81,8 +90,6 @@ def _complete(settings: BaseSettings, name: str, value: object) -> None:
         _add_components(settings, name, getattr(ours, name))
     elif isinstance(value, dict):
         _add_entries(settings, name, EXPORTERS if name == "FEED_EXPORTERS" else value)
-    elif name in NEEDED and (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["spider"]:
-        settings.set(name, value, "spider")
     elif not _is_chosen(settings, name):
         settings.set(name, value, "addon")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import max_fetched
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.wiring import complete_for_audit, complete_for_pages, is_guarded
+from sitemapcrawler.items import RECORDS
 
 Complete = Callable[[BaseSettings], None]
 ROBOTS, OURS = (
@@ -148,6 +150,11 @@ def test_limits_for_other_spiders_do_not_cut_an_audit() -> None:
     settings = completed(complete_for_audit, PROJECT)
     assert (settings["CONCURRENT_ITEMS"], settings["DEPTH_LIMIT"], settings["HTTPERROR_ALLOW_ALL"]) == (1, 0, True)
     assert completed(complete_for_audit, PROJECT, DEPTH_LIMIT=3)["DEPTH_LIMIT"] == 3
+
+
+def test_images_pipeline_of_the_project_keeps_the_images_of_records() -> None:
+    settings = completed(complete_for_audit, {**PROJECT, "IMAGES_RESULT_FIELD": "images"})
+    assert settings["IMAGES_RESULT_FIELD"] not in {one.name for kind in RECORDS for one in fields(kind)}
 
 
 @pytest.mark.parametrize("chosen", ["batches", "records"])
