@@ -6,6 +6,7 @@ project run as before.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
@@ -13,6 +14,8 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import add_contact
 from sitemapcrawler.feeds.setup import OURS as EXPORTERS
+
+logger = logging.getLogger(__name__)
 
 OWN = "SITEMAP_"
 """Prefix of the settings that this project defines."""
@@ -112,6 +115,12 @@ def is_guarded(settings: BaseSettings) -> bool:
     """False if custom handlers, which do not check addresses, make the connections."""
     handlers = settings.getdict(HANDLERS)
     return all(handlers[scheme] == ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https"))
+
+
+def log_unguarded(settings: BaseSettings) -> None:
+    """Log that a crawl connects to any address, if it does."""
+    if not is_guarded(settings):
+        logger.info("DOWNLOAD_HANDLERS names a handler that checks no address: private ones are not refused")
 
 
 def _add_defaults(settings: BaseSettings) -> None:

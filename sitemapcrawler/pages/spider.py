@@ -25,7 +25,7 @@ from sitemapcrawler.crawl.configuring import at_least_one
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, names_of
 from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
-from sitemapcrawler.crawl.wiring import complete_for_pages, is_guarded
+from sitemapcrawler.crawl.wiring import complete_for_pages, log_unguarded
 from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
@@ -197,8 +197,7 @@ class SitemapSpider(ArgumentSpider):
 
     async def start(self) -> AsyncGenerator[object, None]:
         """Yield page requests as fast as Scrapy accepts them."""
-        if not is_guarded(self.settings):
-            logger.info("DOWNLOAD_HANDLERS names a handler that checks no address: private ones are not refused")
+        log_unguarded(self.settings)
         sitemaps = SitemapItems(self.crawler, self.params, Policies.of(self.crawler), self._stop.begun)
         requests = PageRequests(self, self._page_failed)
         try:

@@ -18,7 +18,7 @@ from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.scrapy_cloud import schema
 from sitemapcrawler.crawl.state import Audit, Audited, Plan
 from sitemapcrawler.crawl.walk import Step
-from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.crawl.wiring import complete_for_audit, log_unguarded
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.reporting import add_feeds
@@ -81,6 +81,7 @@ class AuditSpider(Audited):
 
     async def start(self) -> AsyncIterator[object]:
         """Request the named sitemaps and each site's robots.txt; nothing if the job is finished."""
+        log_unguarded(self.settings)
         job = self.audit.job
         remove_leftovers(self.crawler.settings, self.params.report)
         try:

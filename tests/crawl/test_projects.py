@@ -156,6 +156,13 @@ def test_own_parts_see_each_record_and_request_before_they_close(site: SiteServe
     assert "'shop/requests': 5" in done.log
 
 
+def test_own_pipelines_may_stay_out(site: SiteServer, alone: list[str], shop: Shop) -> None:
+    folder = shop("add-on")
+    done = crawl(folder, "sitemap", "-a", f"domain={site.url()}", "-s", "ITEM_PIPELINES={}")
+    assert (done.code, lasting(done.items)) == (0, alone)
+    assert not (folder / "seen.txt").exists()
+
+
 def test_own_spiders_run_as_without_the_audit(shop: Shop) -> None:
     with_audit, without = (crawl(shop(way), "pages") for way in ("add-on", "subclass"))
     assert with_audit.code == without.code == 0

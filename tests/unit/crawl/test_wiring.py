@@ -13,7 +13,7 @@ from sitemapcrawler import Addon
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import max_fetched
 from sitemapcrawler.crawl.setting_values import check_settings
-from sitemapcrawler.crawl.wiring import complete_for_audit, complete_for_pages, is_guarded
+from sitemapcrawler.crawl.wiring import complete_for_audit, complete_for_pages, is_guarded, log_unguarded
 from sitemapcrawler.items import RECORDS
 
 Complete = Callable[[BaseSettings], None]
@@ -137,6 +137,15 @@ def test_choices_of_the_project_win() -> None:
     assert (settings["EXTENSIONS"][THROTTLE], settings["EXTENSIONS"][FLOORED]) == (None, 0)
     assert settings["FEED_EXPORTERS"]["csv"] == "shop.exporters.Csv"
     assert settings["DOWNLOAD_HANDLERS"]["ftp"] == "shop.handlers.Ftp"
+
+
+@pytest.mark.parametrize(("handlers", "lines"), [({}, 0), ({"https": "shop.handlers.Browser"}, 1)])
+def test_log_says_that_handlers_of_the_project_check_no_address(
+    handlers: dict[str, str], lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO"):
+        log_unguarded(completed(complete_for_audit, {"DOWNLOAD_HANDLERS": handlers}))
+    assert [record.getMessage().count("checks no address") for record in caplog.records] == [1] * lines
 
 
 def test_replacement_of_what_the_project_disabled_is_left_out() -> None:
