@@ -321,6 +321,8 @@ class Listing:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
         if not record.url_count:
             record.outcome, record.error = "failed", record.error or "lists no URL"
+        if record.outcome in ("truncated", "failed"):
+            logger.warning("%s: %s", record.sitemap, record.error)
         yield record
 
     def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord, file: Counted) -> Iterator[FreshBatch]:

@@ -6,7 +6,6 @@ A file is recognised by its content. Of tables, the column is found by its name,
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from sitemapcrawler.reader.lists import (
     BrokenJson,
     JsonArray,
     Unread,
+    cells_of,
     lines_of,
     open_parquet,
     peek,
@@ -151,13 +151,13 @@ def _table(first: list[str], lines: Iterator[str]) -> Export | None:
         if line.startswith("#") or len(line) > MAX_HEADER or WEB.search(line):
             continue
         for delimiter in DELIMITERS:
-            names = next(csv.reader([line], delimiter=delimiter), [])
+            names = cells_of(line, delimiter)
             if (column := column_of(names)) is not None:
                 return Export(_kind(names, first), _cells(chain(first, lines), number + 1, names, column, delimiter))
     begin = [number for number, line in enumerate(first) if line.strip() and not line.startswith("#")]
     for at in begin[1:2]:  # a header with names in another language, and the row below it
         for delimiter in DELIMITERS:
-            names, cells = (next(csv.reader([first[place]], delimiter=delimiter), []) for place in (begin[0], at))
+            names, cells = (cells_of(first[place], delimiter) for place in (begin[0], at))
             column = next((place for place, cell in enumerate(cells) if WEB.match(cell)), None)
             if column is not None and len(names) == len(cells) > 1 and not WEB.search(first[begin[0]]):
                 return Export("CSV", _cells(chain(first, lines), at, names, column, delimiter))
@@ -168,7 +168,7 @@ def _bare_table(first: Sequence[str], lines: Iterator[str], begin: Sequence[int]
     """Read a table without a header: rows of equal length with URLs in one column and figures in another. A comma may
     also be part of a URL. `begin`: indexes of the lines that are not blank."""
     for delimiter in DELIMITERS:
-        rows = [*csv.reader((first[number] for number in begin), delimiter=delimiter)]
+        rows = [cells_of(first[number], delimiter) for number in begin]
         columns = [*zip(*rows, strict=False)] if len({len(row) for row in rows}) == 1 else []
         urls = [place for place, cells in enumerate(columns) if all(map(WEB.match, cells))]
         if urls and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):

@@ -26,8 +26,10 @@ COLUMNS = ("loc", "url", "address")
 """Field names for the URL, in order of preference: this project's own, then those of other tools' exports."""
 TYPE = "url"
 """Record type of a listed page. Findings, sitemaps and other records of a feed are skipped."""
-_SPOILT = re.compile(r"[\t\r\n\ufffd]")
-"""In no URL of a list: what `urls.resolve` removes separates two values, and U+FFFD stands for lost bytes."""
+LOST = "\ufffd"
+"""Stands for lost bytes, and for the rest of a line that is too long."""
+_SPOILT = re.compile(rf"[\t\r\n{LOST}]")
+"""In no URL of a list: what `urls.resolve` removes separates two values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +71,29 @@ COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 def lines_of(texts: Iterable[str], faults: Faults) -> Iterator[str]:
-    """Yield the lines without their ends, cut to `MAX_LINE` + 1 characters; the last one only if it is complete."""
-    rest = ""
+    """Yield the lines without their ends, cut to `MAX_LINE` characters and `LOST`; the last one only if it is complete.
+
+    Raises ValueError if the first line is longer: no list begins like that, and a file without line ends may be huge.
+    """
+    parts: list[str] = []
+    size, is_first = 0, True
     for text in texts:
-        *lines, rest = (rest + text).split("\n")
+        *lines, rest = text.split("\n")
         for line in lines:
-            yield line[: MAX_LINE + 1]
-        rest = rest[: MAX_LINE + 1]
-    if rest and faults.first(*CUT_BYTES) is None:
-        yield rest
+            yield _line([*parts, line])
+            parts, size, is_first = [], 0, False
+        if size <= MAX_LINE:  # the rest of a longer line is skipped
+            parts.append(rest)
+        size += len(rest)
+        if is_first and size > MAX_LINE:
+            raise ValueError(f"has a first line of more than {MAX_LINE:,} characters")
+    if size and faults.first(*CUT_BYTES) is None:
+        yield _line(parts)
+
+
+def _line(parts: Sequence[str]) -> str:
+    line = "".join(parts)
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + LOST
 
 
 def read_lines(lines: Iterable[str]) -> Iterator[ListEntry]:
@@ -92,7 +108,7 @@ def read_lines(lines: Iterable[str]) -> Iterator[ListEntry]:
             yield entry_of(text, number)
 
 
-BLANKS = " \t\n\r"
+BLANKS = re.compile(r"[ \t\n\r]*")
 """White space of JSON (RFC 8259, 2)."""
 _decoder = json.JSONDecoder()
 
@@ -179,9 +195,9 @@ class JsonArray:
     def _next(self) -> str:
         """Return the next character that is not white space; empty at the end."""
         while True:
-            end = self._at
-            while end < len(self._text) and self._text[end] in BLANKS:
-                end += 1
+            blanks = BLANKS.match(self._text, self._at)
+            assert blanks is not None  # it matches nothing too
+            end = blanks.end()
             self._advance(end)
             if end < len(self._text):
                 return self._text[end]
@@ -218,7 +234,7 @@ TABLES = (".csv", ".tsv")
 DELIMITERS = ",;\t|"
 """Comma by the standard (RFC 4180); semicolon where Excel uses decimal commas."""
 MAX_HEADER = 64 * 1024
-"""Characters of a header, so that no cell exceeds the 128 KiB of the csv module."""
+"""Characters of a header."""
 WEB = "://"
 """Occurs in a line of URLs, but not in a header."""
 
@@ -241,7 +257,7 @@ def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterato
         before += 1
         if first.strip():
             break
-    names, delimiter = _header(first[:MAX_HEADER])
+    names, delimiter = _header(first)
     column = column_of(names)
     if column is None:
         raise ValueError(f"has no column loc; there are {', '.join(map(quoted, names[:20]))}")
@@ -259,8 +275,13 @@ def read_table(lines: Iterator[str], cells: CellReader = _as_written) -> Iterato
 
 def _header(line: str) -> tuple[list[str], str]:
     """Return the cells of a header and its delimiter: one that yields a column of URLs, else most columns."""
-    found = [(next(csv.reader([line], delimiter=mark), []), mark) for mark in DELIMITERS]
+    found = [(cells_of(line, mark), mark) for mark in DELIMITERS]
     return max(found, key=lambda header: (column_of(header[0]) is not None, len(header[0])))
+
+
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """Return the cells of one line; none if it is blank, a comment or broken."""
+    return next((row for row, _ in rows_of([line], delimiter, 0) if not isinstance(row, Unread)), [])
 
 
 def rows_of(lines: Iterable[str], delimiter: str, before: int) -> Iterator[tuple[list[str] | Unread, int]]:

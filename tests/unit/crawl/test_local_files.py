@@ -372,11 +372,12 @@ def test_lines_that_are_no_urls_are_told(path: Path, caplog: pytest.LogCaptureFi
 @pytest.mark.parametrize(
     ("content", "words"), [("", "lists no URL"), ("# nothing\n", "lists no URL"), ("<urlset/>", "is XML or HTML")]
 )
-def test_list_without_urls_has_failed(path: Path, content: str, words: str) -> None:
+def test_list_without_urls_has_failed(path: Path, content: str, words: str, caplog: pytest.LogCaptureFixture) -> None:
     path.write_text(content)
     batches, record = listed(path)
     assert (batches, record.outcome) == ([], "failed")
     assert words in (record.error or "")
+    assert words in caplog.text
 
 
 def test_filters_apply(path: Path) -> None:

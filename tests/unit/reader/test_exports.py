@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, cleaned, read_export
+from sitemapcrawler.reader.lists import MAX_LINE
 
 SITE = "https://example.com"
 FROG = (
@@ -32,6 +33,7 @@ LOG = (
     "203.0.113.9 - - broken\n"
     'www.example.com:443 203.0.113.9 - - [01/May/2026:10:00:04 +0000] "GET /b HTTP/1.1" 304 -\n'
 )
+LONG = "x" * 140_000
 LISTS = {
     "frog": (FROG, "Screaming Frog", [f"{SITE}/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, LEFT_OUT]),
     "frog with a title": (f'"Internal - HTML"\n{FROG}', "Screaming Frog",
@@ -52,6 +54,11 @@ LISTS = {
     "paths": ("/a\n/b\n", "text", ["/a", "/b"]),
     "lines of JSON": (f'{{"url": "{SITE}/a"}}\n\n{{"keys": ["{SITE}/b", "DESKTOP"]}}\n{{"url": 1}}\nbroken\n', "JSON lines",
                       [f"{SITE}/a", f"{SITE}/b", UNREAD, UNREAD]),
+    "a title longer than the csv module takes by itself": (
+        f"Adresse,Titel\n{SITE}/a,{LONG}\n{SITE}/b,x\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "such a title without a header": (f"{SITE}/a,{LONG},1\n{SITE}/b,x,2\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "such a comment": (f"# {LONG}\n{SITE}/a\n", "text", [f"{SITE}/a"]),
+    "such a line": (f"/a\n{LONG}\n/b\n", "text", ["/a", UNREAD, "/b"]),
     "JSON": (f'[{{"page": "{SITE}/a"}}, "{SITE}/b"', "JSON", [f"{SITE}/a", f"{SITE}/b", UNREAD]),
 }  # fmt: skip
 
@@ -87,6 +94,8 @@ def test_parquet(tmp_path: Path) -> None:
         (b"hello world\n", "has no column with URLs"),
         (b"# only comments\n", "comments alone"),
         (b"PAR1 broken", "is damaged Parquet"),
+        (LONG.encode(), "has no column with URLs; there are 'xxx"),
+        (bytes(MAX_LINE + 1), "has a first line of more than 16,777,216 characters"),
     ],
 )
 def test_what_is_no_list_is_refused(data: bytes, said: str) -> None:

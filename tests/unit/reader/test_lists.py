@@ -8,6 +8,7 @@ import json
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,23 @@ def test_messages_hold_no_control_characters() -> None:
 
 def test_line_too_long_is_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lists, "MAX_LINE", 100)
-    data = f"{A}\n{'x' * 300_000}\n{B}\n"
+    data = f"{A}\n{C}{'x' * 300_000}\n{B}\n"
     assert [line for line, _ in unread(data)] == [2]
     assert entries(data)[2] == ListedUrl(B, 3)
+
+
+def test_list_whose_first_line_does_not_end_is_refused_early() -> None:
+    read = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal read
+        for _ in range(4 * lists.MAX_LINE // lists.CHUNK):
+            read += lists.CHUNK
+            yield bytes(lists.CHUNK)
+
+    with pytest.raises(ValueError, match="first line of more than 16,777,216 characters"):
+        list(read_list(Endless(endless())))  # type: ignore[arg-type]  # only read
+    assert read < 2 * lists.MAX_LINE
 
 
 @pytest.mark.parametrize(
@@ -429,7 +444,8 @@ def test_memory_does_not_grow_with_the_list(parts: tuple[str, str, str, str]) ->
 def test_memory_does_not_grow_with_a_line_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lists, "MAX_LINE", 100_000)
     tracemalloc.start()
-    (found,) = read_list(Endless(b"x" * 10_000 for _ in range(2000)))  # type: ignore[arg-type]  # only read
+    parts = chain([b"\n"], (b"x" * 10_000 for _ in range(2000)))
+    (found,) = read_list(Endless(parts))  # type: ignore[arg-type]  # only read
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert isinstance(found, Unread)
