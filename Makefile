@@ -106,7 +106,7 @@ clean:
 	$(INSTALL) --no-deps --upgrade --target .venv/scrapy-2.18 'scrapy==2.18.*'
 	@touch $@
 
-.venv/.fuzz: .venv/.test
+.venv/.fuzz: .venv/.python pyproject.toml
 	@$(INSTALL) --editable '.[fuzz]' && touch $@ || echo 'atheris cannot be had: fuzzing is skipped' >&2
 
 .venv/.docs: .venv/.python pyproject.toml

@@ -9,7 +9,10 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from zlib import crc32
+
+from sitemapcrawler.reader.lists import MAGIC
 
 MEANS = (1, 3, 20, 300)
 """Mean bytes of a piece."""
@@ -46,3 +49,20 @@ def in_time() -> Iterator[None]:
     taken = time.process_time() - begin
     if taken > MAX_S:
         raise TooSlow(f"{taken:.1f} s of processor time")
+
+
+class InPieces(BytesIO):
+    """File that returns less than requested, as a pipe does."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self._chance = chance(data)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return at least one byte, except at the end."""
+        return super().read(self._chance.randint(1, 40))
+
+
+def is_parquet(data: bytes) -> bool:
+    """True for a file that pyarrow reads, which must seek in it; or may be one, if it arrives in pieces."""
+    return data.startswith(MAGIC) or (data[:1] == MAGIC[:1] and len(data) > 1)

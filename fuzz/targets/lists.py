@@ -5,28 +5,16 @@ from __future__ import annotations
 
 from io import BytesIO
 
-from fuzz.inputs import chance, in_time
-from sitemapcrawler.reader.lists import MAGIC, ListEntry, read_list
+from fuzz.inputs import InPieces, in_time, is_parquet
+from sitemapcrawler.reader.lists import ListEntry, read_list
 
 MAX_BYTES = 2048
 DICTIONARY = "lists.dict"
 
 
-class InPieces(BytesIO):
-    """File that returns less than requested, as a pipe does."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._chance = chance(data)
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Return at least one byte, except at the end."""
-        return super().read(self._chance.randint(1, 40))
-
-
 def check(data: bytes) -> None:
     """Check that whole and pieces give the same entries and error."""
-    if data.startswith(MAGIC) or (data[:1] == b"P" and len(data) > 1):
+    if is_parquet(data):
         return
     for name in ("", "list.csv"):
         with in_time():

@@ -8,8 +8,8 @@ from fuzz.reading import as_utf_8, read_any, read_whole
 from fuzz.targets.xml import in_lower_case
 from sitemapcrawler.urls.display import masked_url
 from tests.unit.reader import oracle
+from tests.unit.reader.oracle import facts_of, plain
 from tests.unit.reader.reading import Reading
-from tests.unit.reader.test_properties import facts_of, plain
 
 SEEDS = ("tests/data/hard/*.xml", "tests/data/pitfalls/*.xml", "tests/data/bad/doc-*.xml", "tests/data/bad/xml-*.xml")
 DICTIONARY = "xml.dict"

@@ -11,7 +11,7 @@ from lxml import etree
 from fuzz.reading import as_utf_8, read_any, read_whole
 from sitemapcrawler.reader.entries import FREQUENCIES, TEMPLATE
 from tests.unit.reader import oracle
-from tests.unit.reader.test_properties import facts_of, plain
+from tests.unit.reader.oracle import facts_of, plain
 
 SEEDS = ("tests/data/good/*.xml", "tests/data/hard/*.xml", "tests/data/pitfalls/*.xml", "tests/data/bad/*.xml")
 DICTIONARY = "xml.dict"

@@ -20,8 +20,9 @@ PARSER = etree.XMLParser(
 DECLARATION = re.compile(r"""(?<!\s)\s++xmlns(?::([\w.-]++))?\s*+=\s*+("[^"]*+"|'[^']*+')""")
 ATTRIBUTE = re.compile(r"""(?<!\s)\s++([\w:.-]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
 TAG = re.compile(r"<((?:([\w.-]+):)?([\w.-]+))")
-KEPT = re.compile(r"<\?(?!xml\s)(?:(?!<\?|\?>).)*+\?>|<!--[^-]*+(?:-[^-]++)*+-->", re.DOTALL)
-"""What is kept of the text before a root: instructions, such as a stylesheet, and comments."""
+KEPT = re.compile(r"<\?(?!xml\s)[A-Za-z_][\w.-]*+(?=\s|\?>)(?:(?!<\?|\?>).)*+\?>|<!--[^-]*+(?:-[^-]++)*+-->", re.ASCII | re.DOTALL)
+"""What is kept of the text before a root: instructions, such as a stylesheet, and comments. libxml2 takes more characters
+in names than expat, so their names are ASCII."""
 RESERVED = ("xml", "xmlns")
 LOCATIONS = ("schemaLocation", "noNamespaceSchemaLocation")
 XSI = "http://www.w3.org/2001/XMLSchema-instance"

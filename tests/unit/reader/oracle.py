@@ -1,4 +1,5 @@
-"""A small strict reader of urlsets and indexes, made with lxml: what ours is compared with. It shares no code with it."""
+"""A small strict reader of urlsets and indexes, made with lxml: what ours is compared with. Its reading shares no code
+with ours."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import NamedTuple, cast
 
 from lxml import etree
 
+from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.reader import ChildRecord
 from tests.unit.reader.reading import CORE
 
 ENTRY_NAMES = ("url", "sitemap")
@@ -25,6 +28,20 @@ class Facts(NamedTuple):
     lastmod: str | None = None
     changefreq: str | None = None
     priority: str | None = None
+
+
+def facts_of(record: UrlRecord | ChildRecord) -> Facts:
+    """The plain facts of our record, as written."""
+    loc = record.loc_raw or record.loc
+    if isinstance(record, ChildRecord):
+        return Facts("sitemap", loc, record.lastmod)
+    return Facts("url", loc, record.lastmod, record.changefreq)
+
+
+def plain(facts: Facts) -> Facts:
+    """The facts of the oracle without those that our records hold in another form."""
+    changefreq = facts.changefreq if facts.name == "url" else None
+    return facts._replace(priority=None, changefreq=changefreq)
 
 
 class Listed(NamedTuple):

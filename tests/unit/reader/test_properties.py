@@ -7,10 +7,8 @@ from dataclasses import asdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader import ChildRecord
 from tests.unit.reader import growing, oracle
-from tests.unit.reader.oracle import Facts
+from tests.unit.reader.oracle import facts_of, plain
 from tests.unit.reader.reading import read
 from tests.unit.reader.writing import Written, encodings, feeds, text_files, wrapped, xml_documents
 
@@ -24,20 +22,6 @@ def test_what_is_written_is_read_back(data: st.DataObject, written: Written) -> 
     assert [asdict(record) for record in reading.records] == [asdict(record) for record in written.records]
     assert (reading.document.format, reading.document.outcome) == (written.format, "ok")
     assert reading.document.url_count == len(written.records)
-
-
-def facts_of(record: UrlRecord | ChildRecord) -> Facts:
-    """The plain facts of our record, as written."""
-    loc = record.loc_raw or record.loc
-    if isinstance(record, ChildRecord):
-        return Facts("sitemap", loc, record.lastmod)
-    return Facts("url", loc, record.lastmod, record.changefreq)
-
-
-def plain(facts: Facts) -> Facts:
-    """The facts of the oracle without those that our records hold in another form."""
-    changefreq = facts.changefreq if facts.name == "url" else None
-    return facts._replace(priority=None, changefreq=changefreq)
 
 
 @given(st.data(), growing.documents)

@@ -127,6 +127,20 @@ def repair(
     return Outcome(out, found.run(sources, out, folder), f"{folder.as_uri()}/" if local else HOME)
 
 
+def check(outcome: Outcome) -> None:
+    """Check that what is written has no error, and that every loss has a row."""
+    found = [*outcome.errors(), *outcome.violations()]
+    assert not found, found
+    result = outcome.result
+    assert result.read == result.kept + result.dropped
+    dropped = [row["rule"] for row in outcome.rows if row["action"] == "dropped" and row["rule"] != "xml-unknown-element"
+               and not row["rule"].startswith("index-")]  # fmt: skip
+    if result.read and "xml-mixed-index-urlset" not in dropped:  # an index has rows on files, which are no entries
+        assert len(dropped) == result.dropped
+    assert len(outcome.locs) == result.kept
+    assert all(row["rule"] for row in outcome.rows)
+
+
 def canonical(data: bytes) -> bytes:
     """Canonical XML, without comments, and without white space between entries."""
     root = etree.fromstring(data, etree.XMLParser(resolve_entities=False, remove_comments=True, huge_tree=True))

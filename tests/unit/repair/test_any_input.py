@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.repair.repairing import ROOT, Outcome, canonical, repair
+from tests.unit.repair.repairing import ROOT, canonical, check, repair
 
 pytestmark = pytest.mark.no_cover
 
@@ -35,19 +35,6 @@ def plain(path: Path) -> bytes:
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError):  # damaged, which is for the reader
         return data
-
-
-def check(outcome: Outcome) -> None:
-    assert outcome.errors() == []
-    assert outcome.violations() == []
-    result = outcome.result
-    assert result.read == result.kept + result.dropped
-    dropped = [row["rule"] for row in outcome.rows if row["action"] == "dropped" and row["rule"] != "xml-unknown-element"
-               and not row["rule"].startswith("index-")]  # fmt: skip
-    if result.read and "xml-mixed-index-urlset" not in dropped:  # an index has rows on files, which are no entries
-        assert len(dropped) == result.dropped
-    assert len(outcome.locs) == result.kept
-    assert all(row["rule"] for row in outcome.rows)
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.name)
