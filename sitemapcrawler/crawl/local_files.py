@@ -21,7 +21,7 @@ from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.items import FreshBatch, SitemapEnd, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.reader.formats import LIST, TEXT, format_named
+from sitemapcrawler.reader.formats import FILE_SUFFIXES, LIST, TEXT, format_named
 from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES, decode, read_sitemaps
 from sitemapcrawler.rules.facts.given import Counted, MissingFile
@@ -193,8 +193,6 @@ def _names_in(folder: Path) -> dict[str, str]:
 
 SNIFFED_BYTES = 16 * 1024
 """Bytes of a file in a folder that decide whether it is a sitemap."""
-SUFFIXES = (".xml", ".gz", ".txt")
-"""Suffixes of the files in a folder that are sniffed, in lower case."""
 SITEMAP_SUFFIXES = (".xml", ".txt", ".xml.gz", ".txt.gz")
 """Suffixes of files that are validated whatever their content if `sitemap` is in the name: an empty one is wrong."""
 ROBOTS_NAME = "robots.txt"
@@ -255,7 +253,7 @@ def _files_below(folder: str, unreadable: list[str]) -> Iterator[str]:
                 if not leaves and stat.S_ISREG(path.stat().st_mode):
                     yield os.path.join(here, name)  # noqa: PTH118 - keeps `./`
             except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
-                if name.lower().endswith(SUFFIXES):
+                if name.lower().endswith(FILE_SUFFIXES):
                     reason = error.strerror if isinstance(error, OSError) else "a circle of symbolic links"
                     unreadable.append(f"{os.path.join(here, name)} cannot be read: {reason}")  # noqa: PTH118 - keeps `./`
 
@@ -278,7 +276,7 @@ def _named_files(folder: str, robots: str, unreadable: list[str]) -> set[str] | 
 
 def _is_sitemap(path: str, is_named: bool) -> bool:
     """True for a file that robots.txt names, that is named like a sitemap, or whose content is one. Raises OSError."""
-    if not is_named and not path.lower().endswith(SUFFIXES):
+    if not is_named and not path.lower().endswith(FILE_SUFFIXES):
         return False
     with Path(path).open("rb") as file:
         start = file.read(SNIFFED_BYTES)

@@ -24,6 +24,8 @@ from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.reader.strict import BASE, BASES
 from sitemapcrawler.urls import resolve
 
+FILE_SUFFIXES = (".xml", ".gz", ".txt")
+"""Suffixes of files that are meant to be sitemaps, in lower case."""
 RSS_ITEMS, ATOM_ITEMS = ("item",), ("entry",)
 ITEMS = (*RSS_ITEMS, *ATOM_ITEMS)
 DATES = ("updated", "modified", "pubDate", "date", "published", "issued", "created")

@@ -93,7 +93,7 @@ NOT_THERE = Reply("no such page", 404, {"Content-Type": "text/plain"})
 CASES: dict[str, tuple[Case, dict[str, int]]] = {
     "a child is missing": (with_child(lambda origin: NOT_THERE), {"index-child-missing": 1}),
     "a child fails": (with_child(lambda origin: Reply("no", 500)), {"doc-http-status": 1}),
-    "a child is a page": (with_child(lambda origin: page(f"{origin}/b.xml")), {"index-child-is-page": 1}),
+    "a child is a page": (with_child(lambda origin: page(f"{origin}/b.xml")), {"doc-is-html": 1}),
     "a child is empty": (with_child(lambda origin: Reply("", 200, XML)), {"doc-empty-body": 1}),
     "a child redirects": (
         lambda origin: with_child(lambda _: moved(f"{origin}/c.xml"))(origin) | {"/c.xml": urlset(origin, ["/"])},

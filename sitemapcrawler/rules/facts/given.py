@@ -13,7 +13,7 @@ from sitemapcrawler.items import FindingRecord, Note, RobotsRecord, SitemapRecor
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
-from sitemapcrawler.reader.formats import HTML, TEXT, InputFormat, format_named
+from sitemapcrawler.reader.formats import FILE_SUFFIXES, HTML, TEXT, InputFormat, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.replies import Reply
 from sitemapcrawler.replies.discovery import INDEX
@@ -261,8 +261,9 @@ class FileFacts:
 
     @property
     def is_page_child(self) -> bool:
-        """True for a page that an index lists as a sitemap (`index-child-is-page`)."""
-        if not self.is_child or self.record.hops:
+        """True for a page that an index lists as a sitemap (`index-child-is-page`). A name such as `posts.xml` is meant
+        to be a sitemap, whatever the server answers (`doc-is-html`)."""
+        if not self.is_child or self.record.hops or self.parts.path.lower().endswith(FILE_SUFFIXES):
             return False
         return self.record.format == HTML.name and "doc-waf-blocked" not in self.document.faults
 

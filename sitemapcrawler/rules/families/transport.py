@@ -265,7 +265,8 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-is-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
-    """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead.
+    """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead, unless
+    its name is that of a sitemap file: `.xml`, `.gz` or `.txt`.
 
     Why: the sitemap is missing, and the server sends an error page, a login page or an app shell instead.
     Fix: Serve the XML at this URL, or answer 404 where there is no sitemap.

@@ -41,6 +41,23 @@ def test_a_page_in_an_index_is_told_as_such() -> None:
     check_bad_file(PAGE, OURS, **keywords((BAD / PAGE).read_bytes()))
 
 
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("/about", "index-child-is-page"),
+        ("/sitemap/", "index-child-is-page"),
+        ("/about.html?from=index.xml", "index-child-is-page"),
+        ("/posts-1.xml", "doc-is-html"),
+        ("/posts.XML.gz?page=2", "doc-is-html"),
+        ("/posts.txt", "doc-is-html"),
+    ],
+)
+def test_a_page_under_the_name_of_a_sitemap_is_a_sitemap_that_fails(path: str, rule: str) -> None:
+    body = (BAD / PAGE).read_bytes()
+    findings = judge(body, url=HOME + path, found_by="index", parent=f"{HOME}/sitemap.xml")
+    assert [finding.rule for finding in findings] == [rule]
+
+
 def test_each_rule_has_a_bad_file() -> None:
     without = [rule for rule in OURS if not any(name.startswith(f"{rule}-") for name in NAMES)]
     assert without == [rule for rule in OURS if rule in OF_A_SITE]
