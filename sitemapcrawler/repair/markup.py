@@ -20,9 +20,11 @@ PARSER = etree.XMLParser(
 DECLARATION = re.compile(r"""(?<!\s)\s++xmlns(?::([\w.-]++))?\s*+=\s*+("[^"]*+"|'[^']*+')""")
 ATTRIBUTE = re.compile(r"""(?<!\s)\s++([\w:.-]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
 TAG = re.compile(r"<((?:([\w.-]+):)?([\w.-]+))")
-KEPT = re.compile(r"<\?(?!xml\s)[A-Za-z_][\w.-]*+(?=\s|\?>)(?:(?!<\?|\?>).)*+\?>|<!--[^-]*+(?:-[^-]++)*+-->", re.ASCII | re.DOTALL)
-"""What is kept of the text before a root: instructions, such as a stylesheet, and comments. libxml2 takes more characters
-in names than expat, so their names are ASCII."""
+KEPT = re.compile(
+    r"<\?(?!xml\s)[A-Za-z_][\w.-]*+(?=\s|\?>)(?:(?!<\?|\?>).)*+\?>|<!--[^-]*+(?:-[^-]++)*+-->", re.ASCII | re.DOTALL
+)
+"""What is kept of the text before a root: instructions, such as a stylesheet, and comments. Names are ASCII, since
+libxml2 takes characters in them that expat refuses."""
 RESERVED = ("xml", "xmlns")
 LOCATIONS = ("schemaLocation", "noNamespaceSchemaLocation")
 XSI = "http://www.w3.org/2001/XMLSchema-instance"

@@ -698,7 +698,7 @@ def summed_up(rule: Rule, habit: Habit) -> FindingRecord:
     if number == 1:
         return first
     if habit.entries in (0, habit.files):
-        what, example = f"{number:,} files", quoted(first.url or first.sitemap or "")
+        what, example = f"{number:,} files", quoted((habit.entries and first.url) or first.sitemap or "")
     elif Needs.ROBOTS in rule.needs:
         what, example = f"{number:,} lines", f"line {first.line}" if first.line else ""
     else:

@@ -288,6 +288,10 @@ class FileFacts:
         """True for the host and port of the file itself."""
         return place is not None and any(authority(own) == place for own in self.places)
 
+    def is_home_host(self, place: Authority) -> bool:
+        """True for the host of the file itself, on any port."""
+        return any(own is not None and own.host == place.host for own in map(authority, self.places))
+
     def _folders(self) -> list[str] | None:
         """URL prefixes the file may list; None if unknown."""
         folders = []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 
-from sitemapcrawler.robots import Content, LineNote, NoteKind, RobotsOutcome, robots_url
+from sitemapcrawler.robots import Content, LineNote, NoteKind, RobotsOutcome, RobotsSitemap, robots_url
 from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.robots.parse import MAX_NOTES
 from sitemapcrawler.rules.facts.given import RobotsFacts
@@ -55,6 +56,11 @@ def notes(facts: RobotsFacts, *kinds: NoteKind) -> list[LineNote]:
     return [note for note in facts.policy.notes if note.kind in kinds] if is_text(facts) else []
 
 
+def sitemap_lines(facts: RobotsFacts) -> list[RobotsSitemap]:
+    """Return the Sitemap lines, if the file consists of rules."""
+    return facts.policy.sitemap_lines if is_text(facts) else []
+
+
 def misspelt_notes(facts: RobotsFacts) -> list[LineNote]:
     """Return notes on lines with a misspelt group field that no crawler recognises."""
     unread = notes(facts, NoteKind.UNKNOWN_FIELD, NoteKind.NOT_A_LINE)
@@ -75,6 +81,16 @@ def field_name(text: str) -> str:
     if not colon:
         name = first if rest.lstrip()[:1] in {"/", "*"} else ""
     return " ".join(name.split()).lower()
+
+
+FILE_URL = re.compile(r"sitemaps?[ \t]*:[ \t]*(file|s?ftps?):\S*(?:\s+#.*)?", re.IGNORECASE)
+"""Sitemap line with one URL that reads a disk or asks a service that is not the web."""
+
+
+def file_scheme(sitemap: RobotsSitemap) -> str | None:
+    """Scheme of a Sitemap line that names a file in place of a web page, such as `file`; else None."""
+    found = FILE_URL.fullmatch(sitemap.raw) if not sitemap.url else None
+    return found[1].lower() if found else None
 
 
 MAX_NAMES = 8

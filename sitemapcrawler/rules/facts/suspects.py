@@ -114,8 +114,8 @@ class Suspects:
 
     def __init__(self, folders: Sequence[str] | None, own: Sequence[str], fetched_at: datetime) -> None:
         """`folders`: URL prefixes the file may list; None if unknown. `own`: URLs of the file itself."""
-        self.first: dict[str, str] = {}
-        """The first `MAX_CLOSELY` URLs, by `shape_of`."""
+        self.first: dict[str, tuple[str, int | None]] = {}
+        """The first `MAX_CLOSELY` URLs with their lines, by `shape_of`."""
         self.similar: dict[str, str] = {}
         """{URL: earlier URL} for URLs of the current batch that differ only in case, escapes or final slashes."""
         self._now = iso(fetched_at)
@@ -140,7 +140,7 @@ class Suspects:
         `any_values`: records without an XML element may hold unusual values, and objects of namespaces."""
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
-        self.similar = self._similar(locs) if len(self.first) < MAX_CLOSELY else {}
+        self.similar = self._similar(urls) if len(self.first) < MAX_CLOSELY else {}
         odd = find_telling(locs).union(repeated, self.similar)
         clean, clean_elsewhere, now, note_on = self._clean, self._clean_elsewhere, self._now, notes.get
         for record, loc in zip(urls, locs, strict=True):
@@ -200,16 +200,15 @@ class Suspects:
         earlier, repeated[url] = repeated[url], True
         return earlier
 
-    def _similar(self, locs: Sequence[str]) -> dict[str, str]:
+    def _similar(self, urls: Sequence[UrlRecord]) -> dict[str, str]:
         first = self.first
         before = len(first)
-        locs = [loc for loc in locs if len(loc) <= MAX_LENGTH]
-        shapes = list(map(shape_of, locs))
-        for shape, loc in zip(shapes, locs, strict=True):
-            first.setdefault(shape, loc)
-        if len(first) - before == len(locs):
+        shapes = [(shape_of(record.loc), record) for record in urls if len(record.loc) <= MAX_LENGTH]
+        for shape, record in shapes:
+            first.setdefault(shape, (record.loc, record.line))
+        if len(first) - before == len(shapes):
             return {}
-        return {loc: first[shape] for shape, loc in zip(shapes, locs, strict=True) if loc != first[shape]}
+        return {record.loc: first[shape][0] for shape, record in shapes if record.loc != first[shape][0]}
 
 
 def shape_of(url: str) -> str:

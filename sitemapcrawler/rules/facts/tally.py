@@ -63,12 +63,16 @@ class Tally:
         """Entries with a changefreq."""
         self.contradicting = 0
         """Entries that should have changed many times since their lastmod (`STALE`)."""
+        self.contradiction: UrlRecord | None = None
+        """The first of them."""
         self.news = 0
         """Entries with a news article."""
         self.publications: Counter[str] = Counter()
         """Names of news publications, the first `MAX_PUBLICATIONS` only."""
         self.titles: Counter[str] = Counter()
         """Titles of articles, the first `MAX_TITLES` only."""
+        self.titled: dict[str, tuple[str, int | None]] = {}
+        """URL and line of the first article with each of these titles."""
         self._latest_day = iso(fetched_at + EAST)[:DATE_LENGTH]
         self._from, self._until = iso(fetched_at - FETCH_WINDOW), iso(fetched_at + FETCH_WINDOW)
         self._stale = {frequency: iso(fetched_at - age) for frequency, age in STALE.items()}
@@ -126,13 +130,15 @@ class Tally:
 
     def _count_contradictions(self, urls: Sequence[UrlRecord]) -> None:
         stale = self._stale
-        self.contradicting += sum(
-            1
+        found = [
+            record
             for record in urls
             if record.lastmod_at is not None
             and record.changefreq in stale
             and record.lastmod_at < stale[record.changefreq]
-        )
+        ]
+        self.contradicting += len(found)
+        self.contradiction = self.contradiction or next(iter(found), None)
 
     def _count_news(self, articles: Sequence[UrlRecord]) -> None:
         self.news += len(articles)
@@ -141,6 +147,7 @@ class Tally:
             title = (article.news.title or "")[:MAX_TITLE] if article.news else ""
             if title and (title in self.titles or len(self.titles) < MAX_TITLES):
                 self.titles[title] += 1
+                self.titled.setdefault(title, (article.loc, article.line))
             name = (article.news.publication or {}).get("name") if article.news else None
             if name and (name in self.publications or len(self.publications) < MAX_PUBLICATIONS):
                 self.publications[name] += 1

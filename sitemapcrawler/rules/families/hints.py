@@ -97,12 +97,14 @@ def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
     Bad: `<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>`
     Good: `<lastmod>2012-01-05</lastmod><changefreq>never</changefreq>`
     """
-    tally = file.tally
-    if tally.contradicting:
+    tally, first = file.tally, file.tally.contradiction
+    if first is not None:
         what = "entry with a changefreq", "entries with a changefreq"
         text = share(tally.contradicting, tally.frequencies, what, ("is", "are"))
         yield Message(
-            f"{text} said to change weekly or more often but did not for a year, or monthly but did not for two"
+            f"{text} said to change weekly or more often but did not for a year, or monthly but did not for two",
+            first.line,
+            url=first.loc,
         )
 
 

@@ -276,8 +276,8 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-child-is-page", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Unsupported format"})
 def index_child_is_page(file: FileFacts) -> Iterator[Message]:
-    """The index lists an HTML page instead of a sitemap. Its name is not that of a sitemap file (`.xml`, `.gz`, `.txt`);
-    such a file that answers with a page is `doc-is-html`.
+    """The index lists an HTML page instead of a sitemap. Under the name of a sitemap file (`.xml`, `.gz`, `.txt`), it
+    is `doc-is-html`.
 
     Why: an index lists sitemaps; pages in it are not indexed as such.
     Fix: Remove the page from the index, and list it in a sitemap.

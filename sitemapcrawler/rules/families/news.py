@@ -334,7 +334,8 @@ def news_title_repeated(file: FileFacts) -> Iterator[Message]:
         title, number = max(repeated, key=lambda one: one[1])
         more = counted(len(repeated) - 1, "more title is", "more titles are")
         others = f"; {more} repeated" if len(repeated) > 1 else ""
-        yield Message(f"{number:,} articles have the title {quoted(title)}{others}", value=title)
+        url, line = file.tally.titled[title]
+        yield Message(f"{number:,} articles have the title {quoted(title)}{others}", line, value=title, url=url)
 
 
 @rule("news-without-articles", Severity.WARNING, GOOGLE, Needs.WHOLE)

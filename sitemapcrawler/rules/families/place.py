@@ -92,7 +92,8 @@ def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
 
 @entry_rule("loc-ip-host", Severity.WARNING, LOC, per=Per.FILE, by_value=True, many="have an address as their host")
 def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
-    """The host is an address instead of a name. For information where it is that of another site.
+    """The host is an address instead of a name. For information where it is that of another site. The host of the
+    sitemap itself does not count, on whatever port: it was named to the crawl.
 
     Why: search engines know sites by name; an address comes from the machine on which the sitemap was made. Where it
     is not the sitemap's host, `loc-offsite` says what follows.
@@ -101,7 +102,7 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     Good: `https://example.com/`
     """
     uri = entry.uri
-    if uri is not None and uri.address is not None and not entry.file.is_home(uri.authority):
+    if uri is not None and uri.address is not None and not entry.file.is_home_host(uri.authority):
         meant = "" if uri.address == uri.host else f", which browsers read as {uri.address}"
         yield loc_message(entry, f"the host {uri.host} is an address{meant}", uri.host, _milder_offsite(entry))
 
@@ -115,7 +116,8 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     many="are on a local host",
 )
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
-    """The host is known on one machine or network only. For information if it is not the sitemap's.
+    """The host is known on one machine or network only. For information if it is that of another site. The host of
+    the sitemap itself does not count, on whatever port: it was named to the crawl.
 
     Why: no crawler can reach it. The sitemap was made on a machine for development. Where it is not the sitemap's host,
     `loc-offsite` says what follows.
@@ -124,7 +126,7 @@ def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
     Good: `https://example.com/`
     """
     uri = entry.uri
-    if uri is None or uri.address is not None or entry.file.is_home(uri.authority):
+    if uri is None or uri.address is not None or entry.file.is_home_host(uri.authority):
         return
     host = uri.authority.host
     if "." not in host or PRIVATE_NAMES.fullmatch(host):
@@ -347,16 +349,18 @@ def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
     Bad: `https://example.com/a/` and `https://example.com/b`
     Good: `https://example.com/a/` and `https://example.com/b/`
     """
-    with_slash: dict[str, str] = {}
-    without: dict[str, str] = {}
-    for url in file.suspects.first.values():
+    with_slash: dict[str, tuple[str, int | None]] = {}
+    without: dict[str, tuple[str, int | None]] = {}
+    for url, line in file.suspects.first.values():
         folder, _, name = url.rstrip("/").rpartition("/")
         if "?" not in url and "#" not in url and name and folder.count("/") > 1 and not EXTENSION.search(name):
-            (with_slash if url.endswith("/") else without).setdefault(folder, url)
+            (with_slash if url.endswith("/") else without).setdefault(folder, (url, line))
     both = [folder for folder in with_slash if folder in without]
     if both:
-        text = f"{with_slash[both[0]]} ends in a slash, {without[both[0]]} does not"
-        yield Message(f"{text}; the file has {counted(len(both), 'such folder')}")
+        (ends, at), (other, line) = with_slash[both[0]], without[both[0]]
+        text = f"{ends} ends in a slash, {other} does not; the file has {counted(len(both), 'such folder')}"
+        url, line = (ends, at) if (at or 0) > (line or 0) else (other, line)
+        yield Message(text, line, url=url)
 
 
 CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
@@ -383,7 +387,7 @@ ABOUT_WORDS = frozenset((
 EMBEDDED = re.compile(r"(?::|%3A)/", re.IGNORECASE)
 """Follows the scheme of a URL inside a path, as in `web.archive.org/web/2020/https://example.com/`."""
 
-ABOUT_FILES = ABOUT_WORDS | {"config", "configuration", "files", "guide", "guides", "help"}
+ABOUT_FILES = (ABOUT_WORDS - {"api"}) | {"config", "configuration", "files", "guide", "guides", "help"}
 """Folders in which a file name such as `package.json` may be the topic of a page."""
 
 SCRIPT_FOLDERS = frozenset((

@@ -10,7 +10,18 @@ from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.robots.policy import MAX_HOPS, TOO_MANY_REQUESTS
 from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
-from sitemapcrawler.rules.facts.robots import GOOGLE, NO_RULES, RFC, is_of_site, is_parsed, is_text, nearest, notes
+from sitemapcrawler.rules.facts.robots import (
+    GOOGLE,
+    NO_RULES,
+    RFC,
+    file_scheme,
+    is_of_site,
+    is_parsed,
+    is_text,
+    nearest,
+    notes,
+    sitemap_lines,
+)
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import counted, quoted
@@ -201,13 +212,9 @@ QUOTES = "\"'<>`\xab\xbb\u2018\u2019\u201c\u201d,"
 ELSEWHERE = (Standing.OTHER_WWW, Standing.OTHER_AUTHORITY)
 
 
-def _sitemap_lines(facts: RobotsFacts) -> list[RobotsSitemap]:
-    return facts.policy.sitemap_lines if is_text(facts) else []
-
-
 def _valid_sitemaps(facts: RobotsFacts) -> Iterator[RobotsSitemap]:
     """Return the lines that name exactly one sitemap by a valid URL."""
-    lines = _sitemap_lines(facts)
+    lines = sitemap_lines(facts)
     number = Counter(sitemap.line for sitemap in lines)
     return (sitemap for sitemap in lines if number[sitemap.line] == 1 and not _sitemap_fault(sitemap))
 
@@ -275,7 +282,8 @@ def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-sitemap-invalid", Severity.ERROR, PROTOCOL, Needs.ROBOTS, INVALID)
 def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
-    """A Sitemap line has no valid URL. It must name one valid http or https URL. A warning if it names nothing.
+    """A Sitemap line has no valid URL. It must name one valid http or https URL. A warning if it names nothing. A
+    `file:` or `ftp:` URL is `security-scheme-refused` instead.
 
     Why: the whole rest of the line is one URL to a crawler. If that is not the sitemap's, the sitemap is not found.
     Fix: Write one full URL per `Sitemap:` line, without quotes or placeholders.
@@ -283,13 +291,13 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
     one line
     Good: `Sitemap: https://example.com/sitemap.xml`, a line for each
     """
-    lines = _sitemap_lines(facts)
+    lines = sitemap_lines(facts)
     number = Counter(sitemap.line for sitemap in lines)
     told = set()
     for sitemap in lines:
         several = f"{number[sitemap.line]} URLs stand on one line" if number[sitemap.line] > 1 else None
         fault = several or _sitemap_fault(sitemap)
-        if fault and sitemap.line not in told:
+        if fault and sitemap.line not in told and file_scheme(sitemap) is None:
             told.add(sitemap.line)
             yield Message(f"{quoted(sitemap.raw)} names no sitemap: {fault}", sitemap.line, value=sitemap.raw)
     for note in notes(facts, NoteKind.SITEMAP_WITHOUT_URL):
@@ -321,7 +329,7 @@ def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
     Bad: two lines with `Sitemap: https://example.com/sitemap.xml`
     Good: one line for each sitemap
     """
-    for sitemap in _sitemap_lines(facts):
+    for sitemap in sitemap_lines(facts):
         if sitemap.first is not None:
             text = f"{quoted(sitemap.url)} is named on line {sitemap.first} already"
             yield Message(text, sitemap.line, value=sitemap.url)
@@ -369,7 +377,7 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Sitemaps: https://example.com/sitemap.xml`, `Sitemap https://example.com/sitemap.xml`, the URL alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
-    for sitemap in _sitemap_lines(facts):
+    for sitemap in sitemap_lines(facts):
         if sitemap.typo:
             text = f"{quoted(sitemap.raw)} is to be written Sitemap: and the URL"
             yield Message(text, sitemap.line, value=sitemap.raw)
@@ -394,6 +402,6 @@ def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
     Bad: `Sitemap: https://example.com/sitemap.xml # pages`
     Good: the comment on a line of its own
     """
-    for sitemap in _sitemap_lines(facts):
+    for sitemap in sitemap_lines(facts):
         if sitemap.comment:
             yield Message(f"a comment behind the URL in {quoted(sitemap.raw)}", sitemap.line, value=sitemap.raw)

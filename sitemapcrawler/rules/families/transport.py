@@ -11,6 +11,7 @@ from sitemapcrawler.replies import AddressRefused
 from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
+from sitemapcrawler.rules.facts.robots import file_scheme, sitemap_lines
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import counted, quoted
@@ -265,8 +266,8 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-is-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
-    """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead, unless
-    its name is that of a sitemap file: `.xml`, `.gz` or `.txt`.
+    """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead,
+    unless its name is that of a sitemap file: `.xml`, `.gz` or `.txt`.
 
     Why: the sitemap is missing, and the server sends an error page, a login page or an app shell instead.
     Fix: Serve the XML at this URL, or answer 404 where there is no sitemap.
@@ -408,9 +409,15 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
         yield _refusal(facts.reply)
 
 
-@rule("security-scheme-refused", Severity.WARNING, "https://www.sitemaps.org/protocol.html#locdef", ASKED)
-def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Iterator[Message]:
-    """The URL is not http or https. It was not requested.
+@rule(
+    "security-scheme-refused",
+    Severity.WARNING,
+    "https://www.sitemaps.org/protocol.html#locdef",
+    (*ASKED, Needs.ROBOTS),
+)
+def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
+    """The URL is not http or https. It was not requested. It is a listed URL, the target of its redirect, or a sitemap
+    that robots.txt names, which is an error: no crawler finds it.
 
     Why: a listed `file:` URL would read from the crawler's own disk.
     Fix: Replace the URL with an http or https one, or remove it.
@@ -421,6 +428,11 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts) -> Itera
         error = facts.record.error or ""
         if any(words in error for words in SCHEME_REFUSED):
             yield Message(f"not asked: {error}", value=facts.url)
+    elif isinstance(facts, RobotsFacts):
+        for sitemap in sitemap_lines(facts):
+            if scheme := file_scheme(sitemap):
+                text = f"{quoted(sitemap.raw)} names no sitemap: a crawler does not request {scheme} URLs"
+                yield Message(text, sitemap.line, value=sitemap.raw, severity=Severity.ERROR)
     elif isinstance(facts.reply, AddressRefused) and not urls.is_web(facts.reply.final_url) and not _is_reported(facts):
         yield _refusal(facts.reply)
 

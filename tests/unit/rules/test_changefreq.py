@@ -127,6 +127,12 @@ def test_contradictions_are_counted_once_for_a_file() -> None:
     assert message.startswith("2 of 3 entries with a changefreq (67 %) are said to")
 
 
+def test_a_contradiction_has_the_place_of_the_first_entry() -> None:
+    old = "<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>"
+    [finding] = [one for one in judge(urlset("", old, old)) if one.rule == "changefreq-contradicts-lastmod"]
+    assert (finding.line, finding.url) == (4, "https://example.com/1")
+
+
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="<&]\x00"), max_size=130))
 def test_no_text_makes_a_rule_fail_and_any_other_than_the_seven_is_told(value: str) -> None:
     findings = judge(urlset(f"<changefreq>{value}</changefreq>"))

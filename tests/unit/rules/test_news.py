@@ -319,8 +319,9 @@ def test_titles_that_are_placeholders(title: str, placeholder: bool) -> None:
 def test_titles_that_are_repeated_are_told_once_for_a_file() -> None:
     titles = ["Live blog"] * 3 + ["Weather"] * 2 + ["Merger"]
     findings = judge(document(*(article(title=title) for title in titles)))
-    [message] = [finding.message for finding in findings if finding.rule == "news-title-repeated"]
-    assert message == "3 articles have the title 'Live blog'; 1 more title is repeated"
+    [finding] = [finding for finding in findings if finding.rule == "news-title-repeated"]
+    assert finding.message == "3 articles have the title 'Live blog'; 1 more title is repeated"
+    assert (finding.line, finding.url) == (1, "https://example.com/0")
 
 
 @pytest.mark.parametrize(
