@@ -12,6 +12,8 @@ from lxml import etree
 
 from sitemapcrawler.namespaces import OWN
 
+CHECKED = tuple(namespace for namespace in OWN if namespace.schema)
+"""The extensions of this project whose structure is checked."""
 WITH_EXTENSIONS = "urlset"
 """Root of documents whose entries may have elements of other namespaces."""
 PACKAGE = "package:"
@@ -37,7 +39,7 @@ def schema(root: str) -> etree.XMLSchema:
     reading = parser()
     reading.resolvers.add(_PackageResolver())
     document = etree.fromstring(text_of(f"{root}.xsd"), reading, base_url=f"{PACKAGE}{root}.xsd")
-    for namespace in OWN if root == WITH_EXTENSIONS else ():
+    for namespace in CHECKED if root == WITH_EXTENSIONS else ():
         document.insert(0, _import(namespace.uri, f"{PACKAGE}{namespace.schema}"))
     return etree.XMLSchema(document)
 

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE, OWN
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.schemas import schema
+from sitemapcrawler.namespaces.schemas import CHECKED, schema
 from sitemapcrawler.namespaces.schemas.repairs import (
     ATTRIBUTE,
     ATTRIBUTES,
@@ -30,12 +30,14 @@ from sitemapcrawler.namespaces.schemas.repairs import (
     REQUIRED,
     REQUIRED_ATTRIBUTES,
     SCHEMA,
+    TYPED_ATTRIBUTES,
     UNCOUNTED,
     UNNAMED_LACK,
     EntryRepairs,
     Violation,
     find_own,
     tag,
+    terms,
 )
 from sitemapcrawler.urls.display import quoted
 
@@ -201,8 +203,8 @@ STAND_INS = {
 }
 """Valid values for elements that must not be empty, by prefix and name."""
 JUDGED = frozenset(("license", "gallery_loc", "content_segment_loc"))
-"""Elements whose value only the schema checks. Their text is kept."""
-JUDGED_ATTRIBUTES = frozenset(("info",))
+"""URLs that no rule checks but the schema. Their text is kept, and so is that of all elements with a typed value."""
+JUDGED_ATTRIBUTES = frozenset(("info",)) | TYPED_ATTRIBUTES
 """Attributes whose value only the schema checks."""
 EMPTY = "xhtml:link"
 """The element that must be empty."""
@@ -221,7 +223,7 @@ MAX_DEPTH = 4
 MAX_TAGS = 1000
 """Distinct tags of a document to cache."""
 BLANKS = " \t\r\n"
-DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in OWN)
+DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in CHECKED)
 ROOT = f'<%s xmlns="{CORE}"{DECLARATIONS} xmlns:{NOWHERE[:-1]}="urn:nowhere">'
 SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": " ", "\r": " ", "\t": " "})
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -237,6 +239,8 @@ class WrittenForm(NamedTuple):
     """The whole element if it has text only and no attributes; empty if that text matters."""
     value: str = ""
     """Placeholder for its text."""
+    judged: bool = False
+    """True if its text matters."""
 
 
 class FormWriter:
@@ -281,7 +285,7 @@ class FormWriter:
         for part in element.content:
             if isinstance(part, str):
                 if (holds or not form.leaf) and part.strip(BLANKS):
-                    parts.append(part.translate(SPECIAL) if element.name in JUDGED else TEXT)
+                    parts.append(part.translate(SPECIAL) if form.judged else TEXT)
             elif not holds:
                 parts.append(f"<{UNKNOWN}/>")
                 break
@@ -298,16 +302,17 @@ class FormWriter:
         return form
 
     def _new_form(self, uri: str, name: str) -> WrittenForm:
-        prefix = self._prefixes.get(uri)
+        prefix, namespace = self._prefixes.get(uri), None
         if prefix is None:
             namespace = find_own(uri)
             if namespace is None:
                 return WrittenForm("")
             prefix = f"{namespace.prefix}:"
         tag = prefix + (name if name in NAMES else UNKNOWN)
-        if name in JUDGED or tag == EMPTY:
-            return WrittenForm(tag)
         value = STAND_INS.get(prefix, {}).get(name, "")
+        judged = name in JUDGED or (not value and namespace is not None and name in terms(namespace.uri).typed)
+        if judged or tag == EMPTY:
+            return WrittenForm(tag, judged=judged)
         return WrittenForm(tag, f"<{tag}>{value}</{tag}>", value)
 
     def _start(self, element: Element, tag: str) -> str:

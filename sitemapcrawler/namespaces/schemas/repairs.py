@@ -12,14 +12,17 @@ from functools import cache
 
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE, OWN, Namespace, find, resembled
+from sitemapcrawler.namespaces import CORE, Namespace, find, resembled
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.schemas import parser, text_of
+from sitemapcrawler.namespaces.schemas import CHECKED, parser, text_of
 from sitemapcrawler.urls.display import quoted
 
-XS = "{http://www.w3.org/2001/XMLSchema}"
+XML_SCHEMA = "http://www.w3.org/2001/XMLSchema"
+XS = f"{{{XML_SCHEMA}}}"
+UNCHECKED_TYPES = frozenset(("string", "normalizedString", "token", "anyURI", "anyType", "anySimpleType"))
+"""Types of XML Schema that allow the empty value. Source: https://www.w3.org/TR/xmlschema-2/#built-in-datatypes"""
 GROUPS = (f"{XS}sequence", f"{XS}all", f"{XS}choice")
-FILES = {CORE: ("urlset.xsd", "sitemapindex.xsd"), **{namespace.uri: (str(namespace.schema),) for namespace in OWN}}
+FILES = {CORE: ("urlset.xsd", "sitemapindex.xsd"), **{namespace.uri: (str(namespace.schema),) for namespace in CHECKED}}
 """Schema files of the protocol and of our own namespaces, which are checked together."""
 ENTRIES = {"urlset": "url", "sitemapindex": "sitemap"}
 """{root: its entries}."""
@@ -60,6 +63,10 @@ class Terms:
     """{element: child elements in the order of the schema}."""
     names: frozenset[str]
     attributes: frozenset[str]
+    typed: frozenset[str]
+    """Elements whose text the schema checks, such as numbers."""
+    typed_attributes: frozenset[str]
+    """Attributes whose value the schema checks."""
 
     def around(self, name: str) -> str:
         """The elements that may contain `name`, for a message."""
@@ -79,11 +86,33 @@ def terms(uri: str) -> Terms:
         holders,
         frozenset(_names(roots, ".//")),
         frozenset(_names(roots, ".//", "attribute")),
+        frozenset(_typed(roots, "element")),
+        frozenset(_typed(roots, "attribute")),
     )
 
 
 def _names(roots: list[etree._Element], where: str, what: str = "element") -> list[str]:
     return [declared.get("name", "") for root in roots for declared in root.iterfind(f"{where}{XS}{what}")]
+
+
+def _typed(roots: list[etree._Element], what: str) -> Iterator[str]:
+    for root in roots:
+        kinds = {kind.get("name"): kind for kind in root.iterchildren(f"{XS}simpleType", f"{XS}complexType")}
+        yield from (one.get("name", "") for one in root.iter(f"{XS}{what}") if _is_typed(one, kinds))
+
+
+def _is_typed(declared: etree._Element, kinds: dict[str | None, etree._Element]) -> bool:
+    """True if an element, an attribute or the base of one has a type that may not allow the empty value."""
+    prefix, _, name = (declared.get("type") or declared.get("base") or "").rpartition(":")
+    if declared.nsmap.get(prefix or None) == XML_SCHEMA and name:
+        return name not in UNCHECKED_TYPES
+    kind = kinds.get(name)
+    if kind is None:
+        kind = declared.find(f"{XS}complexType")
+    if kind is None or kind.tag == f"{XS}simpleType":
+        return kind is not None or declared.find(f"{XS}simpleType") is not None
+    base = kind.find(f"{XS}simpleContent/*")
+    return base is not None and _is_typed(base, kinds)
 
 
 def _holders(root: etree._Element) -> dict[str, tuple[str, ...]]:
@@ -104,12 +133,14 @@ NAMES = frozenset(name for uri in FILES for name in terms(uri).names)
 """Elements of any namespace."""
 ATTRIBUTES = frozenset(name for uri in FILES for name in terms(uri).attributes)
 """Attributes of any namespace."""
+TYPED_ATTRIBUTES = frozenset(name for uri in FILES for name in terms(uri).typed_attributes)
+"""Attributes of any namespace whose value a schema checks."""
 
 
 def find_own(uri: str) -> Namespace | None:
-    """Return the namespace of ours that a URI means. To the protocol's schema those of plug-ins are unknown ones."""
+    """Return the namespace of ours with a schema that a URI means. To the protocol's schema any other is unknown."""
     namespace = find(uri)
-    return namespace if namespace is not None and namespace.own else None
+    return namespace if namespace is not None and namespace.uri in FILES else None
 
 
 def tag(uri: str, name: str) -> str:

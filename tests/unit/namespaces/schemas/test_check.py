@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +26,7 @@ from sitemapcrawler.namespaces.schemas.check import (
     core_namespaces,
     violations,
 )
-from sitemapcrawler.namespaces.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation
+from sitemapcrawler.namespaces.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation, terms
 from sitemapcrawler.reader import Document
 
 pytestmark = pytest.mark.no_cover
@@ -185,9 +187,74 @@ def typed(root: etree._Element, what: str) -> set[str]:
 def test_every_value_that_may_not_be_any_text_is_judged_or_has_rules_of_its_own() -> None:
     roots = [etree.fromstring(text_of(name)) for names in FILES.values() for name in names]
     elements = {name for root in roots for name in typed(root, "element")}
-    assert elements - HOLDERS == NAMED | JUDGED
+    judged = JUDGED | {name for uri in FILES for name in terms(uri).typed}
+    assert elements - HOLDERS - judged <= NAMED
+    assert NAMED | judged <= elements
     assert {name for root in roots for name in typed(root, "attribute")} == JUDGED_ATTRIBUTES
     assert {name for values in STAND_INS.values() for name in values} <= NAMED
+
+
+# A further namespace of ours, as CONTRIBUTING.md says
+
+TOY = "https://toys.example/schemas/sitemap-toy/1.0"
+TOY_SCHEMA = f"""
+    <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:t="{TOY}" targetNamespace="{TOY}"
+               elementFormDefault="qualified">
+      <xs:element name="toy"><xs:complexType><xs:all>
+        <xs:element name="name" type="xs:string" minOccurs="0"/>
+        <xs:element name="cost" minOccurs="0"><xs:complexType><xs:simpleContent><xs:extension base="xs:decimal">
+          <xs:attribute name="currency" type="xs:string"/><xs:attribute name="digits" type="xs:integer"/>
+        </xs:extension></xs:simpleContent></xs:complexType></xs:element>
+        <xs:element name="weight" type="t:Weight" minOccurs="0"/>
+        <xs:element name="stock" minOccurs="0"><xs:simpleType><xs:restriction base="xs:string">
+          <xs:enumeration value="yes"/><xs:enumeration value="no"/></xs:restriction></xs:simpleType></xs:element>
+      </xs:all></xs:complexType></xs:element>
+      <xs:simpleType name="Weight"><xs:restriction base="xs:decimal"><xs:minExclusive value="0"/></xs:restriction></xs:simpleType>
+    </xs:schema>"""
+ADDED = """
+import sys
+from sitemapcrawler import namespaces
+from sitemapcrawler.namespaces.declared import NAMESPACES
+uri, schema, body = sys.argv[1:]
+kind = namespaces.extensions.Image
+toys = namespaces.Namespace(uri=uri, prefix="toy", field="toys", kind=kind, schema=schema and "toy.xsd", own=True)
+namespaces.register(toys)
+namespaces.OWN = tuple(NAMESPACES.values())
+from sitemapcrawler.namespaces import schemas
+text_of = schemas.text_of
+schemas.text_of = lambda name: schema.encode() if name == "toy.xsd" else text_of(name)
+from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.schemas.check import violations
+from lxml import etree
+def element(node):
+    name = etree.QName(node)
+    made = Element(name.namespace, name.localname, dict(node.attrib), node.sourceline)
+    made.content = [node.text or "", *map(element, node)]
+    return made
+entry = element(etree.fromstring(body))
+print([found.message for _, found in violations("urlset", [entry], frozenset([namespaces.CORE]))])
+"""
+
+
+@pytest.mark.parametrize(
+    ("schema", "parts", "found"),
+    [
+        ("", "<toy:cost currency='EUR'>5,00</toy:cost>", []),
+        (TOY_SCHEMA, "<toy:name>Ball</toy:name><toy:cost currency='EUR' digits='2'>5.00</toy:cost>", []),
+        (TOY_SCHEMA, "<toy:weight>0.5</toy:weight><toy:stock>yes</toy:stock>", []),
+        (TOY_SCHEMA, "<toy:cost currency='EUR'>5,00</toy:cost>", ["'5,00' in <toy:cost>"]),
+        (TOY_SCHEMA, "<toy:cost digits='two'>5</toy:cost>", ["'two' as digits of <toy:cost>"]),
+        (TOY_SCHEMA, "<toy:weight>0</toy:weight><toy:stock>often</toy:stock>",
+         ["'0' in <toy:weight>", "'often' in <toy:stock>"]),
+    ],
+)  # fmt: skip
+def test_a_further_namespace_is_checked_against_its_schema_if_it_has_one(
+    schema: str, parts: str, found: list[str]
+) -> None:
+    body = f'<url xmlns="{CORE}" xmlns:toy="{TOY}">{LOC}<toy:toy>{parts}</toy:toy></url>'
+    done = subprocess.run([sys.executable, "-c", ADDED, TOY, schema, body], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [message.partition(" is no value")[0] for message in ast.literal_eval(done.stdout)] == found
 
 
 # Whatever comes
