@@ -175,7 +175,10 @@ def test_bytes_that_are_no_utf8_matter_in_rules(line: bytes, severity: str) -> N
         ("Sitemap: /sitemap.xml", [("robots-sitemap-relative", 3, "warning")]),
         ("Sitemap: //example.com/sitemap.xml", [("robots-sitemap-relative", 3, "warning")]),
         ("Sitemap: ftp://example.com/sitemap.xml", [("security-scheme-refused", 3, "error")]),
-        ("sitemap : FILE:///etc/passwd # x", [("security-scheme-refused", 3, "error"), ("robots-sitemap-inline-comment", 3, "info")]),
+        (
+            "sitemap : FILE:///etc/passwd # x",
+            [("security-scheme-refused", 3, "error"), ("robots-sitemap-inline-comment", 3, "info")],
+        ),
         ("Sitemap: file:///{{ path }}", [("robots-sitemap-invalid", 3, "error")]),
         ("Sitemap: htps://example.com/sitemap.xml", [("robots-sitemap-invalid", 3, "error")]),
         ("Sitemap: {{ site.url }}/sitemap.xml", [("robots-sitemap-invalid", 3, "error")]),
