@@ -71,6 +71,8 @@ class Sites:
     def __init__(self, frontier: Frontier, probe: str) -> None:
         self.missed = 0
         """Guesses without a sitemap, over all sites."""
+        self.home_links: set[str] = set()
+        """What the home pages that were read name, whether or not it was found before."""
         self._frontier = frontier
         self._guesses, self._everything = probe != "never", probe == "always"
         self._sites: dict[str, Site] = {}
@@ -136,6 +138,8 @@ class Sites:
     def _add(self, site: Site, method: Method, clue: Clue) -> int:
         """Queue what a method finds, and return the number of URLs."""
         found = list(method.find(clue))
+        if method is HTML_LINK:
+            self.home_links.update(found)
         for url in found:
             if not method.guesses:
                 site.found += 1

@@ -206,6 +206,11 @@ class Audit:
         return named | {site.origin for site in self.sites}
 
     @property
+    def home_links(self) -> set[str]:
+        """Sitemaps that the home pages link to, as far as these were read: to discover sitemaps, or as listed pages."""
+        return self.sites.home_links | (self.status.home_links if self.status is not None else set())
+
+    @property
     def given_up(self) -> set[str]:
         """Origins of sites that answered over http but not over https."""
         return self._silent(lost=False)

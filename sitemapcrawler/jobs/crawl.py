@@ -188,6 +188,11 @@ class Crawl(Protocol):
         ...
 
     @property
+    def home_links(self) -> set[str]:
+        """Sitemaps that the home pages link to, as far as these were read."""
+        ...
+
+    @property
     def left_out(self) -> Counter[str]:
         """What crawl-wide filters, limits and an early stop skipped, by reason."""
         ...

@@ -274,7 +274,7 @@ class Job:
         rules."""
         left_out = {name: count for name, count in crawl.left_out.items() if count}
         narrowed = crawl.narrowed
-        find = partial(self._site_findings, left_out=left_out, narrowed=narrowed)
+        find = partial(self._site_findings, left_out=left_out, narrowed=narrowed, home_links=crawl.home_links)
         looks_elsewhere = bool(crawl.params.compare) or crawl.params.links != "no"
         if self.comparison is not None and not (left_out or narrowed or looks_elsewhere):
             same = self.comparison.same_site(self.store, crawl.policies)
@@ -299,7 +299,9 @@ class Job:
                     judge.repeat(finding)
                     yield finding
 
-    def _site_findings(self, judge: Judge, left_out: dict[str, int], narrowed: set[str]) -> Iterator[FindingRecord]:
+    def _site_findings(
+        self, judge: Judge, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
+    ) -> Iterator[FindingRecord]:
         baseline = None if self.comparison is None else BASELINE
         before = judge.totals()
         with self.store.transaction():
@@ -308,7 +310,7 @@ class Job:
             rows = rows_of(cursor, self.store.give_more_memory)
             if self.holding:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
-            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun)
+            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links)
             with self._interrupter.interruptible(cursor):
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}

@@ -29,7 +29,7 @@ from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.indexability import names_other, set_indexability
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
-from sitemapcrawler.rules.facts.replied import estimate
+from sitemapcrawler.rules.facts.replied import estimate, is_home
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
@@ -143,6 +143,8 @@ class Status:
         self._listed: Counter[str] = Counter()
         self.trusts = Trusts()
         """Trust in dates, by file and site."""
+        self.home_links: set[str] = set()
+        """Sitemaps that the home pages among the listed URLs link to."""
         self._checked = 0
         self._bad = 0
         self._not_indexable = 0
@@ -325,6 +327,9 @@ class Status:
         for one in records:
             self._give(one, recorded(outcomes[one.loc]), file)
             self.trusts.compare(one, outcomes[one.loc], file)
+            page = outcomes[one.loc].page
+            if page is not None and page.sitemaps and is_home(page.url):
+                self.home_links.update(page.sitemaps)
         if file is not None:
             facts = (self._facts(one, outcomes[one.loc], canonicals, notes.element(one)) for one in records)
             self._judge.replies(facts, file, notes)

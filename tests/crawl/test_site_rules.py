@@ -128,6 +128,23 @@ CASES = {
         {"cross-orphan-sitemap": "/sitemap.xml", "cross-discovery-inconsistent": "/c.xml"},
         arguments={"probe": "always"},
     ),
+    "a sitemap with a usual name that the home page links to": Case(
+        PLAIN
+        | {"/": page('<link rel="sitemap" href="/sitemap.xml">')}
+        | {name: at((name[:-4], "")) for name in ("/a.xml", "/b.xml", "/sitemap.xml")},
+        {"cross-discovery-inconsistent": "/sitemap.xml"},
+        ("cross-orphan-sitemap",),
+        {"probe": "always"},
+    ),
+    "a home page that is listed and links to another sitemap": Case(
+        {
+            "/robots.txt": named("/a.xml"),
+            "/a.xml": at(("/", "")),
+            "/": page('<link rel="sitemap" href="/other.xml">'),
+        },
+        {"cross-discovery-inconsistent": "/other.xml"},
+        arguments={"verify": "get"},
+    ),
     "all that can be found is named": Case(
         {"/robots.txt": named("/a.xml", "/sitemap.xml"), "/": page('<link rel="sitemap" href="/a.xml">')}
         | {name: at((name[:-4], "")) for name in ("/a.xml", "/sitemap.xml")},

@@ -73,6 +73,8 @@ class PageFacts:
     dates: tuple[PageDate, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
     """Code and absolute URL of each `<link rel=alternate hreflang>` in the head."""
+    sitemaps: tuple[str, ...] = ()
+    """Absolute URL of each `<link rel=sitemap>` in the head."""
     broken_by: str | None = None
     """What ended the head early: an element name, or `text`."""
     sample: str = ""
@@ -133,7 +135,7 @@ def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader
     return PageFacts(
         url, head.complete, head.encoding, elements.title(), elements.lang(), (*said, *elements.denials()),
         (*elements.canonicals(), *linked), moved or elements.refresh(), tuple(elements.dates()),
-        tuple(elements.alternates()), head.broken_by, head.sample, head.sampled,
+        tuple(elements.alternates()), tuple(elements.sitemaps()), head.broken_by, head.sample, head.sampled,
         None if links is None else links.links(url, head.encoding, denied, head.whole), head.empty,
     )  # fmt: skip
 
@@ -167,8 +169,9 @@ def refresh(content: str, base: str) -> Refresh | None:
 MAX_TITLE = 500  # characters; search engines show some 60
 MAX_CANONICALS = 20
 MAX_ALTERNATES = 1_000
+MAX_SITEMAPS = 20
 MAX_DATES = 50
-_LINK = re.compile(r"canonical|hreflang", re.IGNORECASE)
+_LINK = re.compile(r"canonical|hreflang|sitemap", re.IGNORECASE)
 """Relations of interest. Most links are styles and icons, and are not parsed further."""
 _NAMING = ("name", "property", "http-equiv", "itemprop")
 _WANTED_NAMES = META_AGENTS | {EVERYBODY, "refresh"} | frozenset(META_DATES)
@@ -239,6 +242,12 @@ class Elements:
         metas = chain.from_iterable(map(meta_dates, self._metas))
         scripts = chain.from_iterable(json_ld_dates(token.text) for token in self._named("script"))
         return list(islice(chain(metas, scripts), MAX_DATES))
+
+    def sitemaps(self) -> list[str]:
+        """Return the absolute URLs of sitemaps that the head links to."""
+        known = (link for link in self._links if "sitemap" in link.get("rel", "").lower().split())
+        found = (urls.resolve(self._base, link.get("href", "")) for link in known)
+        return list(islice(dict.fromkeys(url for url in found if url), MAX_SITEMAPS))
 
     def alternates(self) -> list[tuple[str, str]]:
         """Return code and absolute URL of each language version."""

@@ -256,6 +256,7 @@ class SiteFacts:
         baseline: str | None = None,
         uncompared: Collection[str] = (),
         stopped: Callable[[], bool] = lambda: False,
+        home_links: Collection[str] = (),
     ) -> None:
         """Store how to run SQL and which sites are incomplete.
 
@@ -267,7 +268,10 @@ class SiteFacts:
 
         `baseline`: name of the attached database of the earlier crawl; None without one. `uncompared`: sites for which
         removed URLs are unknown.
+
+        `home_links`: URLs of the sitemaps that home pages link to, as far as these were read.
         """
+        self.home_links = home_links
         self.stopped = stopped
         """Called between rules; True if no further rules should run."""
         self.per_file: int | None = None

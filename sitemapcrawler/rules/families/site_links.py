@@ -40,7 +40,7 @@ crawl."""
 @rule("cross-orphan-sitemap", Severity.INFO, SUBMIT, Needs.WHOLE_SITE)
 def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A sitemap is named nowhere. It was found at a usual path, but is in no robots.txt, in no index, and not linked by
-    the home page.
+    the home page, if that was read: with `probe=always`, or as a listed page with `verify=get`.
 
     Why: search engines do not look for it. They know it only where it was submitted by hand; or it is a leftover, and
     its URLs are out of date. Where robots.txt names no sitemap, usual paths are tried up to the first one;
@@ -49,14 +49,17 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
     Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
     """
-    for sitemap in _unnamed_sitemaps(site, COMMON_PATH.name):
-        yield SiteMessage("found by its usual name only: neither robots.txt nor an index names it", sitemap=sitemap)
+    linked = set(map(visit_key, site.home_links))
+    for sitemap, keys in _unnamed_sitemaps(site, COMMON_PATH.name).items():
+        if linked.isdisjoint(keys):
+            yield SiteMessage("found by its usual name only: neither robots.txt nor an index names it", sitemap=sitemap)
 
 
 @rule("cross-discovery-inconsistent", Severity.INFO, PROTOCOL, Needs.WHOLE_SITE)
 def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     """robots.txt and the home page name different sitemaps. The home page links to one that robots.txt and the indexes
-    do not name, or none of those that robots.txt names can be read, and others can.
+    do not name, or none of those that robots.txt names can be read, and others can. The home page is read with
+    `probe=always`, or as a listed page with `verify=get`.
 
     Why: search engines go by robots.txt. What only the other way leads to is unknown to them.
     Fix: Name the same sitemaps in robots.txt and on the home page, and remove those that cannot be read.
@@ -64,7 +67,7 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the same sitemaps in both
     """
     naming = {site_of(robots) for (robots,) in site.query("SELECT robots FROM robots WHERE len(sitemaps) > 0")}
-    for sitemap in _unnamed_sitemaps(site, HTML_LINK.name):
+    for sitemap in _linked_sitemaps(site):
         if site_of(sitemap) in naming:
             yield SiteMessage(
                 "linked by the home page, and not named by robots.txt, which names others", sitemap=sitemap
@@ -110,13 +113,27 @@ ALL_UNREAD = f"""
     HAVING count(s.outcome) = count(*) AND count(*) FILTER (s.outcome IN ? OR s.outcome = 'truncated') = 0
     ORDER BY r.robots"""
 """SQL for each robots.txt of which all sitemaps were requested and none could be read."""
+KNOWN = f"""
+    SELECT sitemap, final_url FROM sitemaps UNION ALL SELECT url, NULL FROM ({NAMED}) AS named (url)"""
+"""SQL for the URLs of files that were requested or are named somewhere."""
 FOUND = f"""
     SELECT sitemap FROM sitemaps WHERE found_by IN {(COMMON_PATH.name, HTML_LINK.name)} AND outcome IN ?
     ORDER BY sitemap"""
 
 
-def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> list[str]:
-    """Sitemaps found in this way that nothing else names, ordered by URL."""
+def _linked_sitemaps(site: SiteFacts) -> list[str]:
+    """Sitemaps that a home page links to and nothing else names, ordered by URL: those that were found by it, at a
+    usual path, or not at all, since the home page was read as a listed page."""
+    linked = {visit_key(url): url for url in site.home_links}
+    guessed = _unnamed_sitemaps(site, COMMON_PATH.name).items()
+    found = {*_unnamed_sitemaps(site, HTML_LINK.name), *(url for url, keys in guessed if not keys.isdisjoint(linked))}
+    known = {visit_key(url) for row in site.query(KNOWN) for url in row if url is not None} if linked else set()
+    whole = site.whole_sites
+    return sorted(found.union(url for key, url in linked.items() if key not in known and site_of(url) in whole))
+
+
+def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> dict[str, set[str]]:
+    """Sitemaps found in this way that nothing else names, ordered by URL, each with the keys of its URLs."""
     site.need(WHOLE)
     found = """
         SELECT sitemap, final_url FROM sitemaps JOIN temp.site_sites USING (sitemap)
@@ -128,7 +145,7 @@ def _unnamed_sitemaps(site: SiteFacts, found_by: str) -> list[str]:
     keys = {key: sitemap for sitemap, places in unnamed.items() for key in places}
     for (url,) in site.query(NAMED) if keys else ():
         unnamed.pop(keys.get(visit_key(url), ""), None)
-    return sorted(unnamed)
+    return dict(sorted(unnamed.items()))
 
 
 GUIDELINES = f"{LOCALIZED}#all-method-guidelines"

@@ -190,7 +190,11 @@ def test_method_of_a_plug_in_runs_in_its_place(methods: list[Method]) -> None:
         (Method("a'b", "", "", nothing), None, "or not letters"),
         (Method("toy", "", "", nothing, page="toy"), None, "a page is a path"),
         (Method("toy", "", "", nothing, page="/", guesses=True), None, "without guesses"),
-        (Method("toy", "", "", nothing), "robots", f"before is one of {', '.join(method.name for method in METHODS[1:])}"),
+        (
+            Method("toy", "", "", nothing),
+            "robots",
+            f"before is one of {', '.join(method.name for method in METHODS[1:])}",
+        ),
     ],
 )
 def test_method_that_cannot_be_added(methods: list[Method], method: Method, before: str | None, problem: str) -> None:

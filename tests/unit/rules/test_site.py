@@ -234,6 +234,22 @@ def test_a_home_page_that_links_to_another_sitemap_than_robots_txt() -> None:
     assert Site(found(A, "html-link", format="rss"), found(B, "robots"), robots(B)).told() == []
 
 
+def test_what_the_home_page_links_to_is_no_orphan_though_it_has_a_usual_name() -> None:
+    linked = {"home_links": ["HTTPS://example.com:443/a.xml"]}
+    assert Site(found(A), robots()).told(**linked) == []
+    assert [rule for rule, *_ in Site(found(A), found(B, "robots"), robots(B)).told(**linked)] == [DISCOVERY]
+    assert Site(found(A, final_url=C), robots()).told(home_links=[C]) == []
+    assert [rule for rule, *_ in Site(found(A), robots()).told(home_links=[C])] == [ORPHAN]
+
+
+def test_a_link_of_a_home_page_that_was_read_as_a_listed_page() -> None:
+    site = Site(found(B, "robots"), robots(B), children=[(B, C)])
+    assert [found[:2] for found in site.told(home_links=[A])] == [(DISCOVERY, "/a.xml")]
+    assert site.told(home_links=[B, C]) == []
+    assert site.told(home_links=["https://other.example/a.xml"]) == []
+    assert Site(found(B, "robots", outcome="failed", status=503), robots(B)).told(home_links=[A]) == []
+
+
 def test_robots_txt_that_names_nothing_but_what_is_gone() -> None:
     gone = found(B, "robots", outcome="failed", status=404)
     told = {rule: (path, text) for rule, path, text in Site(found(A), gone, robots(B)).told()}

@@ -62,6 +62,12 @@ def test_language_versions_are_those_of_the_head() -> None:
     assert found.alternates == (("de", "https://e.com/de"), ("x-default", "https://e.com/"))
 
 
+def test_sitemaps_that_a_page_links_to() -> None:
+    links = '<link rel="Sitemap" href="/a.xml"><link rel=sitemap href=b.xml><link rel=sitemap href="/a.xml">'
+    other = '<link rel=icon href="/sitemap.png"><link rel=sitemap href="mailto:x"><link rel=sitemap>'
+    assert page(links + other).sitemaps == ("https://e.com/a.xml", "https://e.com/dir/b.xml")
+
+
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
