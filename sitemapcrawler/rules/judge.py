@@ -703,7 +703,8 @@ def summed_up(rule: Rule, habit: Habit) -> FindingRecord:
         what, example = f"{number:,} lines", f"line {first.line}" if first.line else ""
     else:
         where = f" in {habit.files:,} files" if habit.files > 1 else ""
-        all_of = f" of {habit.of:,}" if habit.of >= number else ""
+        is_among_them = habit.of >= number and first.url  # entries without a URL are not among those that were read
+        all_of = f" of {habit.of:,}" if is_among_them else ""
         what, example = f"{number:,}{all_of} entries{where}", quoted(first.url or "")
     such = f", for example {example}" if example not in ("", "''") else ""
     return replace(first, message=f"{what} {rule.many}".rstrip() + f"{such}: {first.message}")

@@ -256,6 +256,9 @@ def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
     TAGS,
     Needs.FAULT,
     also={"Yandex": "Unknown tag"},
+    per=Per.FILE,
+    by_value=True,
+    many="have a wrong name or place",
 )
 def xml_entry_ignored(fault: Fault) -> Iterator[Message]:
     """An entry has a wrong name or place. Names of elements are case-sensitive in XML.

@@ -88,6 +88,17 @@ def test_dates_of_a_feed_are_one_finding_and_each_row_has_it() -> None:
     ]
 
 
+def test_entries_that_are_ignored_are_one_finding_for_each_name() -> None:
+    ignored = "<page><loc>https://example.com/y</loc></page>" + "<Url><loc>https://example.com/x</loc></Url>" * 900
+    rest = "<url><loc>https://example.com/a</loc></url>" * 3000
+    data = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{ignored}{rest}</urlset>'
+    found = read_sitemap(data.encode(), URL, select="xml-entry-ignored").findings
+    assert [finding.message.partition(", so search")[0] for finding in found] == [
+        "<page> is no entry",
+        "900 entries have a wrong name or place: <Url> is no entry",
+    ]
+
+
 def test_a_single_entry_keeps_its_own_message() -> None:
     judge, file = Judge(Choice((habit(),)), 100), facts()
     judged(judge, file, entries(7, 8))
