@@ -28,7 +28,7 @@ from sitemapcrawler.reader.recovery import (
     section_start,
 )
 from sitemapcrawler.reader.sniff import DOCTYPE, SPACED_DECLARATION
-from sitemapcrawler.reader.strict import GENERAL, MISMATCH, SEPARATOR, Fed, Malformed, malformed
+from sitemapcrawler.reader.strict import GENERAL, ILLEGAL, MISMATCH, SEPARATOR, Fed, Malformed, malformed
 from sitemapcrawler.urls.display import masked_part
 
 OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
@@ -99,7 +99,6 @@ MAX_PLAIN = 4096
 """Characters of an entry that is tried as a plain one after repair: the longest valid URL and everything else."""
 MAX_SHOWN = 40
 """Characters of the excerpt that shows a fault."""
-ILLEGAL = "not well formed (illegal character)"
 
 
 class BrokenText:

@@ -315,6 +315,10 @@ RULES = {
     )
 } | dict.fromkeys(ENDS, "doc-truncated")
 """expat's error codes -> rules; all others are `GENERAL`."""
+ILLEGAL = "not well formed (illegal character)"
+"""What expat calls an invalid token: also the wording of those who find such a character before it does."""
+WORDING = {expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]: ILLEGAL}
+"""expat's error codes -> messages; all others have expat's own."""
 
 
 class Malformed(Exception):
@@ -344,7 +348,7 @@ class Malformed(Exception):
 
 def malformed(code: int, offset: int) -> Malformed:
     """Return the fault for an error code of expat."""
-    return Malformed(expat.ErrorString(code), RULES.get(code, GENERAL), offset)
+    return Malformed(WORDING.get(code) or expat.ErrorString(code), RULES.get(code, GENERAL), offset)
 
 
 def unended(offset: int = 0) -> Malformed:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE, find
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.broken import HYPHENS, ILLEGAL, MAX_PLAIN, BrokenText
+from sitemapcrawler.reader.broken import HYPHENS, MAX_PLAIN, BrokenText
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_no_entry, note_text
 from sitemapcrawler.reader.faults import MAX_NAME, Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS
@@ -17,7 +17,7 @@ from sitemapcrawler.reader.plain import BLANK, read_plain
 from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, readable_root, section_start
 from sitemapcrawler.reader.rich import EXTENSIONS, RichReader
 from sitemapcrawler.reader.sniff import DocumentHead, core_uri, later_root
-from sitemapcrawler.reader.strict import GENERAL, Malformed, Scope, StrictParser, characters_in, unended
+from sitemapcrawler.reader.strict import GENERAL, ILLEGAL, Malformed, Scope, StrictParser, characters_in, unended
 
 BLANKS = (" ", "\t", "\n")
 ILLEGAL_IN_SECTION = {
@@ -196,7 +196,7 @@ class Opening:
             return self.parser()
         except Malformed as fault:
             if fault.rule != "limit-element":
-                faults.add(fault.rule, f"the start tag of the root is not well formed: {fault}", line)
+                faults.add(fault.rule, f"{fault}, in the start tag of the root", line)
         core = FORMATS[head.format].namespace
         self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, core)
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.reader.broken import diagnose, rule_of
-from tests.unit.reader.reading import GOOD, read, url, urlset
+from tests.unit.reader.reading import CORE, END, GOOD, read, url, urlset
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,26 @@ def test_a_fault_is_named_and_placed(entry: str, rule: str, column: int) -> None
     (fault,) = reading.document.faults
     assert (fault.rule, fault.line, fault.column) == (rule, 4, column)
     assert reading.locs.count("https://e.com/good") == 2
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (urlset(url("https://e.com/?a&b")), "not well formed (illegal character): 1 read after repair"),
+        (urlset(url("https://e.com/?a&b", "<x/>")), "not well formed (illegal character): 1 read after repair"),
+        (urlset(url("https://e.com/a<b")), "not well formed (illegal character): 1 left out"),
+        (urlset(GOOD, "&", GOOD), "not well formed (illegal character)"),
+        (urlset(url("https://e.com/\x08")), "not well formed (illegal character): 1 left out"),
+        (urlset("<!-- \x08 -->", GOOD), "not well formed (illegal character)"),
+        (
+            f"<urlset xmlns='{CORE}' a=b>{GOOD}{END}",
+            "not well formed (illegal character), in the start tag of the root",
+        ),
+        (f"<urlset xmlns='{CORE}' a='' a=''>{GOOD}{END}", "duplicate attribute, in the start tag of the root"),
+    ],
+)
+def test_a_fault_has_one_wording_whatever_finds_it(document: str, message: str) -> None:
+    assert message in [fault.message for fault in read(document).document.faults]
 
 
 def test_a_fault_shows_what_stands_there() -> None:

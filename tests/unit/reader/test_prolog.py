@@ -42,12 +42,12 @@ BROKEN = {
     "order": ('<?xml encoding="UTF-8" version="1.0"?>', "doc-xml-malformed", 1, "the XML declaration is not well formed: it must be version, encoding, standalone, in this order and each once"),
     "upper-case": ('<?XML version="1.0"?>', "doc-xml-malformed", 1, "the XML declaration is not well formed: xml must be in lower case"),
     "ends-like-a-tag": ('<?xml version="1.0" encoding="UTF-8">\n', "doc-xml-malformed", 1, "the XML declaration is not well formed: it does not end with ?>"),
-    "target-that-is-no-name": (f"{DECLARATION}<?1 x?>", "doc-xml-malformed", 1, "not well-formed (invalid token), before the root element"),
-    "null": (f"{DECLARATION}\n<!-- \0 -->", "doc-control-character", 2, "not well-formed (invalid token), before the root element"),
+    "target-that-is-no-name": (f"{DECLARATION}<?1 x?>", "doc-xml-malformed", 1, "not well formed (illegal character), before the root element"),
+    "null": (f"{DECLARATION}\n<!-- \0 -->", "doc-control-character", 2, "not well formed (illegal character), before the root element"),
     "cdata": ("<![CDATA[x]]>", "doc-xml-malformed", 1, "syntax error, before the root element"),
-    "doctype-name": (f'{DECLARATION}<!DOCTYPE &a;b [<!ENTITY a "b">]>', "doc-unescaped-ampersand", 1, "not well-formed (invalid token), before the root element"),
+    "doctype-name": (f'{DECLARATION}<!DOCTYPE &a;b [<!ENTITY a "b">]>', "doc-unescaped-ampersand", 1, "not well formed (illegal character), before the root element"),
     "doctype": (f"{DECLARATION}\n<!DOCTYPE urlset PUBLIC 'x'>", "doc-xml-malformed", 2, "syntax error, before the root element"),
-    "entity": ('<!DOCTYPE urlset [<!ENTITY a "b & c">]>', "doc-unescaped-ampersand", 1, "not well-formed (invalid token), before the root element"),
+    "entity": ('<!DOCTYPE urlset [<!ENTITY a "b & c">]>', "doc-unescaped-ampersand", 1, "not well formed (illegal character), before the root element"),
 }  # fmt: skip
 PARTS = (
     "", " ", "\n", "\x0b", "\x85", "\xa0", "\u2028", "\ufeff", "x", "&amp;", "&#32;", "<![CDATA[x]]>",
