@@ -35,13 +35,18 @@ def document() -> str:
 
 def _record(record: type) -> dict[str, Any]:
     schema = _tidied(ItemAdapter.get_json_schema(record))
-    hints = get_type_hints(record)
+    hints = get_type_hints(record, include_extras=True)
+    times = {
+        name: {**schema["properties"][name], "format": "date-time"}
+        for name, hint in hints.items()
+        if items.UtcTime in (hint, *get_args(hint))
+    }
     (type_field,) = (field for field in dataclasses.fields(record) if field.name == "type")
     of_type = {"const": type_field.default, "description": schema["properties"]["type"]["description"]}
     return {
         "description": " ".join((record.__doc__ or "").split()),
         **schema,
-        "properties": {**schema["properties"], "type": of_type},
+        "properties": {**schema["properties"], **times, "type": of_type},
         "required": [field.name for field in dataclasses.fields(record) if _is_always_written(hints[field.name])],
     }
 

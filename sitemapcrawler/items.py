@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self, TypedDict, get_type_hints, overload
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypedDict, get_type_hints, overload
 
 import msgspec
 
@@ -22,6 +22,11 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 if TYPE_CHECKING:
     from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
+SCHEMA_VERSION = 7
+"""Version of the records' fields and of the tables of a job's database. Databases, Parquet files and data sets of a
+fleet state it; databases and data sets of other versions are refused."""
+UtcTime = Annotated[str, datetime]
+"""A time as ISO 8601 text in UTC, as `reader.dates.iso` writes it. Parquet files and databases store a timestamp."""
 JsonObject = dict[str, Any]  # Any: fields have the types that its writer gave them
 """An object of JSON."""
 
@@ -93,7 +98,7 @@ class UrlRecord:
     """Line of the file on which the entry begins, counted from 1."""
     lastmod: str | None = None
     """Last modification as written."""
-    lastmod_at: str | None = None
+    lastmod_at: UtcTime | None = None
     """`lastmod` as ISO 8601 in UTC (`2024-05-01T10:00:00Z`); a date alone is its midnight, a time without a zone
     is read as UTC; null where it cannot be read."""
     changefreq: str | None = None
@@ -316,9 +321,9 @@ class SitemapRecord:
     """ETag header as sent."""
     last_modified: str | None = None
     """Last-Modified header as sent."""
-    lastmod_min: str | None = None
+    lastmod_min: UtcTime | None = None
     """Oldest `lastmod_at` in the file."""
-    lastmod_max: str | None = None
+    lastmod_max: UtcTime | None = None
     """Newest `lastmod_at` in the file."""
     counts: Counts = field(default_factory=Counts)
     """Totals over the entries of the file."""
@@ -535,7 +540,7 @@ class SummaryRecord:
     """Always `summary`."""
     domains: list[str] = field(default_factory=list)
     """The requested sites, as the argument named them."""
-    started: str = ""
+    started: UtcTime = ""
     """Start of the crawl, ISO 8601 in UTC."""
     elapsed_s: float = 0.0
     """Duration in seconds."""

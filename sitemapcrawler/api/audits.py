@@ -60,8 +60,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "pages": ("url", "listed", "depth", "inlinks", "indexability"),
 }
 """Fields that a notebook shows of each table."""
-MOMENT = "lastmod_at"
-"""Column of data frames whose text becomes a time."""
 FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 """Flags of a compiled expression by their letters in its text."""
 Record = TypeVar("Record")
@@ -229,7 +227,7 @@ class RecordTable(Generic[Record]):
             return sum(1 for _ in lines)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table with all fields of docs/formats.md; `lastmod_at` is a time in UTC.
+        """Return an Arrow table with all fields of docs/formats.md; times are timestamps in UTC.
 
         Raises ImportError if pyarrow is not installed, or was not when the audit ran.
         """
@@ -240,10 +238,6 @@ class RecordTable(Generic[Record]):
         if not parquet.is_file():
             raise ImportError(f"{NEEDED['pyarrow']}, before the audit")
         table: pyarrow.Table = import_module("pyarrow.parquet").read_table(parquet)
-        if MOMENT in table.column_names:
-            at = table.column_names.index(MOMENT)
-            times = import_module("pyarrow.compute").cast(table.column(at), arrow.timestamp("us", "UTC"))
-            table = table.set_column(at, MOMENT, times)
         return table
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -420,6 +420,13 @@ class Params:
         return self.base_url + (UNNAMED if url == urls.STANDARD_INPUT else url.rpartition("/")[2])
 
     @property
+    def sites(self) -> tuple[str, ...]:
+        """The sites that the user named, as in `domain`; of named sitemaps the origins; of a local file that of its
+        future place."""
+        origins = map(urls.origin, (*self.sitemaps, self.base_url or ""))
+        return tuple(dict.fromkeys([*map(str, self.starts), *filter(None, origins)]))
+
+    @property
     def own_authorities(self) -> frozenset[Authority]:
         """Hosts and ports that the user named to be requested; for a bare host, both default ports.
         Credentials are sent only to these."""

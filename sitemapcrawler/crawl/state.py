@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Self
 
@@ -49,6 +50,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import Scope
 from sitemapcrawler.jobs.opening import open_job
+from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
@@ -111,6 +113,8 @@ class Audit:
     job: Job | None
     """The database of the crawl; None if nothing needs one."""
     walk: Walk
+    began: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
+    """Start of this run."""
     phase: str | None = None
     """Current step at the end of the crawl; None before."""
     stages: list[Callable[[object], Awaitable[object]]] = field(default_factory=list)
@@ -189,6 +193,11 @@ class Audit:
         """Return the state of a crawler's audit; None for a spider that is not ours."""
         spider = crawler.spider
         return spider.audit if isinstance(spider, Audited) else None
+
+    @property
+    def started(self) -> str:
+        """Start of the crawl whose records are written, as in its summary: of a finished job that of its last run."""
+        return self.job.summary().started if self.job is not None and self.job.finished else iso(self.began)
 
     @property
     def complete(self) -> bool:
@@ -364,6 +373,12 @@ class Audited(ArgumentSpider):
     """Base of spiders that run an audit."""
 
     audit: Audit
+
+    @property
+    def file_metadata(self) -> dict[str, str]:
+        """What `ParquetExporter` states of the crawl in its files."""
+        sites = {"site": ", ".join(self.params.sites)} if self.params.sites else {}
+        return {**sites, "started": self.audit.started}
 
 
 def uri_params(params: dict[str, object], spider: Spider) -> dict[str, object]:

@@ -3,6 +3,7 @@
 The type hint of a field determines the type of its column:
 
     str, int, float, bool       string, int64, double, bool
+    UtcTime                     timestamp in microseconds, UTC
     a dataclass                 struct of its fields
     dict[str, X]                map from string to X; a plain string becomes the map {`value`: text}
     list or sequence of X       list of X
@@ -10,7 +11,8 @@ The type hint of a field determines the type of its column:
     trees of elements
 
 Null stays null; empty lists and maps stay empty. Lone surrogates, which UTF-8 cannot encode, become U+FFFD. In a text
-column, other values (a date, for instance) become text; in a numeric column, non-numbers become null.
+column, other values (a date, for instance) become text; in a numeric column, non-numbers become null; in a column of
+times, what is no time does.
 """
 
 from __future__ import annotations
@@ -18,17 +20,22 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
+from importlib import import_module
 from itertools import accumulate, chain
 from operator import attrgetter
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from itemadapter import ItemAdapter
 
 from sitemapcrawler.feeds.jsontext import Fields, JsonText, Rows, names
+from sitemapcrawler.items import SCHEMA_VERSION, UtcTime
 
+TIME = pa.timestamp("us", "UTC")
 SCALARS = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 UNFIT = (TypeError, ValueError, OverflowError)
 """What pyarrow raises for a value that its column cannot hold; a lone surrogate is a ValueError."""
@@ -76,12 +83,22 @@ class Columns:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
+def writer(file: object, schema: pa.Schema, facts: Mapping[str, str] = NOTHING, **options: object) -> Any:
+    """Return a `pyarrow.parquet.ParquetWriter`. The file states the version of its columns and other `facts` in its
+    metadata. Raises what that class raises for its `options`."""
+    made = import_module("pyarrow.parquet").ParquetWriter(file, schema, **options)
+    made.add_key_value_metadata({"schema_version": str(SCHEMA_VERSION), **facts})
+    return made
+
+
 def column_of(hint: object) -> ArrowColumn:
     """Return the column for a type hint; see the module docstring."""
     kinds = set(get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)) - {NoneType}
     kind = kinds.pop() if len(kinds) == 1 else dict[str, str] if kinds == {str, dict[str, str]} else object
     if kind in SCALARS:
         return _scalar(SCALARS[kind])
+    if kind == UtcTime:
+        return TIMES
     if dataclasses.is_dataclass(kind):
         return _struct(kind)
     *key, part = get_args(kind) or (object,)
@@ -95,7 +112,7 @@ def column_of(hint: object) -> ArrowColumn:
 
 @cache
 def _columns(kind: type) -> dict[str, ArrowColumn]:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return {field.name: column_of(hints[field.name]) for field in dataclasses.fields(kind)}
 
 
@@ -130,6 +147,22 @@ def _fitting(value: object, kind: object) -> object:
         return _SURROGATE.sub("\ufffd", str(value))
     try:
         return pa.scalar(value, kind).as_py()
+    except UNFIT:
+        return None
+
+
+def _times(values: Values) -> pa.Array:
+    try:
+        return pc.cast(pa.array(values, pa.string()), TIME)
+    except UNFIT:
+        return pa.array(list(map(_time, values)), TIME)
+
+
+def _time(value: object) -> datetime | None:
+    """The time that a text or another value states, UTC without a zone; None if it states none."""
+    try:
+        found = datetime.fromisoformat(str(value))
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except UNFIT:
         return None
 
@@ -188,6 +221,8 @@ def _json_text(value: object) -> str | None:
     return _ESCAPED_SURROGATE.sub("\\1\ufffd", _json.text(value))
 
 
+TIMES = ArrowColumn(TIME, _times)
+"""ArrowColumn of times."""
 ABSENT = _scalar(pa.string())
 """ArrowColumn of a field that a record does not have."""
 JSON = ArrowColumn(pa.string(), lambda values: pa.array(list(map(_json_text, values)), pa.string()))

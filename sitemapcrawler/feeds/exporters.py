@@ -10,7 +10,6 @@ import csv
 import dataclasses
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, ClassVar, Self
 
@@ -328,7 +327,8 @@ class ParquetExporter(RecordExporter):
     """`parquet`: one table of the URL records, or of the record type in `item_classes`; other items are not written.
 
     Columns are the fields of the record in order, or `fields`; a field that it lacks is a column of nulls.
-    `feeds/arrow.py` describes column types and conversions; each column carries its `description`. Keyword arguments
+    `feeds/arrow.py` describes column types and conversions; each column carries its `description`. The file's metadata
+    has `schema_version`, and what the attribute `file_metadata` of the spider states of the crawl. Keyword arguments
     (`item_export_kwargs`) are `row_group_size` in rows; `constants`, a mapping of leading columns to the text of all
     their rows; and those of `pyarrow.parquet.ParquetWriter`, such as `compression` (default: zstd) and
     `compression_level`. `encoding`, `indent` and `export_empty_fields` have no effect.
@@ -353,12 +353,21 @@ class ParquetExporter(RecordExporter):
     ) -> None:
         """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written."""
         super().__init__(dont_fail=True, **kwargs)
+        self.metadata: Mapping[str, str] = {}
+        """What the file's metadata states besides the version of its columns."""
         self._file = file
         self._size = row_group_size
         self._constants = constants
         self._classes = _loaded(item_classes)
         self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
         self._waiting: list[object] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: object) -> Self:
+        """Create an exporter whose files state what the spider says of its crawl."""
+        exporter = cls(file, **kwargs)  # type: ignore[arg-type]  # options of a feed, see `check_options`
+        exporter.metadata = getattr(crawler.spider, "file_metadata", {})
+        return exporter
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
@@ -384,15 +393,14 @@ class ParquetExporter(RecordExporter):
         # Imported here: pyarrow is optional, and slow to import.
         import pyarrow as pa
 
-        from sitemapcrawler.feeds.arrow import Columns
+        from sitemapcrawler.feeds.arrow import Columns, writer
 
         self._sink = Sink(self._file)
         self._columns = Columns(self.record, self.fields_to_export or None, self._constants)
         self._join = pa.concat_tables
         self._keep(self._columns.schema.empty_table())
-        self._writer = import_module("pyarrow.parquet").ParquetWriter(
-            pa.PythonFile(self._sink, mode="w"), self._columns.schema, **{"compression": "zstd", **self._kwargs}
-        )
+        options = {"compression": "zstd", **self._kwargs}
+        self._writer = writer(pa.PythonFile(self._sink, mode="w"), self._columns.schema, self.metadata, **options)
 
     def export_item(self, item: object) -> None:
         """Add the item's records, and write full row groups."""

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord, UtcTime
 from sitemapcrawler.urls.display import counted
 
 TABLES: Mapping[str, type] = MappingProxyType(
@@ -51,8 +51,8 @@ class DomainRecord:
     """Number of attempts, including this one."""
     node: str = ""
     """Name of the machine that ran the crawl."""
-    started: str = ""
-    """Start of the crawl, ISO 8601 in UTC."""
+    started: UtcTime | None = None
+    """Start of the crawl; null if it failed."""
     elapsed_s: float = 0.0
     """Duration of the crawl in seconds, as in its summary."""
     wall_s: float = 0.0

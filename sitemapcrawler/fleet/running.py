@@ -21,6 +21,7 @@ from sitemapcrawler.fleet.progress import FleetDisplay, closing_line
 from sitemapcrawler.fleet.report.loading import Source, loaded
 from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
 from sitemapcrawler.fleet.worker.task import FleetPlan
+from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
 from sitemapcrawler.urls.display import counted
 
@@ -32,7 +33,10 @@ CHATTY = ("aiobotocore", "botocore", "boto3", "s3fs", "gcsfs", "fsspec", "urllib
 FAILURES = (OutputFailed, ClusterFailed)
 """Errors raised if the output cannot be written or the cluster is gone."""
 CLAIM = "_fleet.json"
-"""File with the arguments of a data set. Runs with other arguments are refused, so that results stay comparable."""
+"""File with the version of a data set's tables, and its arguments. Runs with others are refused, so that results stay
+comparable."""
+VERSION = "schema_version"
+"""Name of the version there."""
 
 
 def run(settings: BaseSettings, passed: dict[str, tuple[object, int]], opts: argparse.Namespace) -> int:
@@ -48,18 +52,24 @@ def run(settings: BaseSettings, passed: dict[str, tuple[object, int]], opts: arg
 
 
 def claim(output: Output, arguments: dict[str, str]) -> None:
-    """Record the arguments in the data set. Raises ValueError if it was made with others."""
+    """Record the version and the arguments in the data set. Raises ValueError if it was made with others."""
     mine = Params.parse({**arguments, "domain": "localhost"}).asks_for(Use.RUN | Use.TARGET)
     claimed = output.read_bytes(CLAIM)
     if claimed is None:
         if output.read_bytes(PAGE) is not None:
             raise ValueError(f"--out {output.url}: has a {PAGE} that is no fleet's; accepted: another place")
-        output.write_bytes(CLAIM, json.dumps({"arguments": mine}, indent=2).encode())
+        output.write_bytes(CLAIM, json.dumps({VERSION: SCHEMA_VERSION, "arguments": mine}, indent=2).encode())
         return
     try:
-        theirs = dict(json.loads(claimed)["arguments"])
+        found = json.loads(claimed)
+        theirs, version = dict(found["arguments"]), found.get(VERSION, "6 or earlier")
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"--out {output.url}: {CLAIM} there cannot be read; accepted: another place") from None
+    if version != SCHEMA_VERSION:
+        raise ValueError(
+            f"--out {output.url}: its tables are of version {version}, and this is version {SCHEMA_VERSION}; "
+            "accepted: the sitemapcrawler that wrote them, or another place"
+        )
     if theirs != mine:
         raise ValueError(
             f"--out {output.url}: holds results with {_worded(theirs)}, and this would be with {_worded(mine)}; "

@@ -50,7 +50,7 @@ from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, run_of_copy
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
-from sitemapcrawler.jobs.store.schema import literal
+from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
@@ -185,7 +185,8 @@ class Job:
         """(URL, lastmod) of the children of an index, from an earlier run or the baseline."""
         where = "main" if sitemap in self.done else BASELINE
         cursor = self.store.cursor()
-        return cursor.execute(f"SELECT loc, lastmod_at FROM {where}.children WHERE sitemap = ?", [sitemap]).fetchall()
+        query = f"SELECT loc, {iso('lastmod_at')} FROM {where}.children WHERE sitemap = ?"
+        return cursor.execute(query, [sitemap]).fetchall()
 
     async def flush(self) -> None:
         """Wait until all files that were read are committed."""

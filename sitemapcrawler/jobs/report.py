@@ -44,7 +44,7 @@ from sitemapcrawler.rules.registry import SEVERITIES, Rule, Severity
 logger = logging.getLogger(__name__)
 
 CHANGES = ("added", "removed", "changed", "unchanged")
-MONTHS = f"SELECT left(lastmod_at, {len('2024-05')}) AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
+MONTHS = f"SELECT strftime(lastmod_at, '%Y-%m') AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
 VERIFIED = "reply.kind <> 'unchecked'"
 STATUSES = f"""
     SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls

@@ -6,7 +6,6 @@ import re
 import sys
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from scrapy.crawler import Crawler
@@ -19,7 +18,6 @@ from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord, SummaryRecor
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
-from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.urls.display import counted, inert, percent
 
 LIMITED_BY = "SITEMAP_LIMITED_BY"
@@ -36,7 +34,6 @@ class SummaryPipeline(CrawlPipeline):
         super().__init__(crawler)
         self._stats = crawler.stats
         self._limited_by = limits_of(crawler.settings)
-        self._started = datetime.now(UTC)
         self._clock = time.monotonic()
 
     async def process_item(self, item: object) -> object:
@@ -143,7 +140,7 @@ class SummaryPipeline(CrawlPipeline):
         skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
         return SummaryRecord(
             domains=[str(start) for start in audit.params.starts],
-            started=iso(self._started.replace(microsecond=0)),
+            started=audit.started,
             elapsed_s=round(time.monotonic() - self._clock, 3),
             peak_mb=round(peak_mb(), 1),
             sitemaps=self._stats.get_value("sitemap/files", 0),

@@ -17,11 +17,13 @@ from typing import Any
 
 import nbclient
 import nbformat
+import pyarrow.parquet as pq
 import pytest
 
 import sitemapcrawler
 from sitemapcrawler import AuditError, AuditResult, FindingRecord, RecordTable, RobotsRecord, SitemapRecord, UrlEntry
 from sitemapcrawler.feeds.folder import NAMES, TABLES
+from sitemapcrawler.items import SCHEMA_VERSION
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
 from tests.crawl.documents import dated, robots
 from tests.crawl.forks import environment
@@ -115,6 +117,17 @@ def test_tables_become_data_frames(shop: SiteServer, result: AuditResult) -> Non
     moment = datetime(2024, 5, 1, 10, tzinfo=UTC)
     assert arrow["lastmod_at"][0].as_py() == polars["lastmod_at"][0] == frame["lastmod_at"][0] == moment
     assert str(frame["lastmod_at"].dtype) == "datetime64[us, UTC]"
+    assert result.sitemaps.to_arrow()["lastmod_max"].to_pylist() == [moment]
+
+
+def test_parquet_files_state_site_and_start(shop: SiteServer, result: AuditResult) -> None:
+    for name in ("urls", "findings", "sitemaps", "robots"):
+        stated = pq.read_metadata(result.folder / f"{name}.parquet").metadata
+        assert (stated[b"site"], stated[b"started"]) == (shop.url().encode(), result.summary.started.encode())
+        assert stated[b"schema_version"] == str(SCHEMA_VERSION).encode()
+
+
+def test_other_tables_become_data_frames(result: AuditResult) -> None:
     for table in (result.findings, result.sitemaps, result.robots):
         assert table.to_arrow().num_rows == len(table.to_pandas()) == table.to_polars().height == len(table)
 

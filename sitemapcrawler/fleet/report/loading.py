@@ -16,12 +16,11 @@ from typing import ParamSpec, TypeVar
 import duckdb
 import pyarrow as pa
 
-from sitemapcrawler.feeds.arrow import Columns
+from sitemapcrawler.feeds.arrow import Columns, writer
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, DomainRecord, FileSystem
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.jobs.store.files import ALONE, Config, confine, in_words
-from sitemapcrawler.jobs.store.schema import literal, quoted
-from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.jobs.store.schema import iso, literal, quoted
 from sitemapcrawler.reader.formats import format_names
 
 AT_ONCE = 500
@@ -103,7 +102,7 @@ FILES = f"""
         max(lastmod_max) AS newest, max(lastmod_max) FILTER (lastmod_max <= $now) AS past,
         min(left(error, {MAX_REASON})) FILTER (outcome IN {UNREAD}) AS error
     FROM {{source}} GROUP BY domain, format"""
-"""SQL for the rows of `files`. Parameters: `now` (ISO 8601, UTC), `indexes` (formats that list no pages) and
+"""SQL for the rows of `files`. Parameters: `now`, `indexes` (formats that list no pages) and
 those of the source."""
 RESULTS = f"CREATE VIEW results AS SELECT * FROM domains WHERE state <> '{FAILED}'"
 """SQL view of domains with a result. Rows of other domains in other tables are ignored."""
@@ -120,6 +119,7 @@ def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iter
         copies.mkdir()
         try:
             with duckdb.connect(Path(scratch, "overview.duckdb"), config=CONFIG) as connection:
+                connection.execute("SET TimeZone = 'UTC'")  # in which it shows times and takes them apart
                 confine(connection, [folder] if source[0] is not None else [folder, Path(source[1])])
                 _load_domains(connection, source, failed, copies)
                 _load_files(connection, source, copies)
@@ -130,14 +130,19 @@ def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iter
 
 
 def write_domains(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write all domains to a Parquet file, sorted by name. DuckDB sorts; pyarrow adds the descriptions of columns."""
+    """Write all domains to a Parquet file, sorted by name. DuckDB sorts; pyarrow adds the descriptions of columns, and
+    the start of the first crawl as metadata of the file."""
     schema = Columns(DomainRecord).schema
-    parquet = import_module("pyarrow.parquet")
+    [(first,)] = connection.execute(f"SELECT {iso('min(started)')} FROM domains").fetchall()
+    facts = {} if first is None else {"started": first}
     sorted_ones = path.with_name(f".{path.name}.sorted")
     try:
         query = f"SELECT {_names(schema)} FROM domains ORDER BY domain"
         connection.execute(f"COPY ({query}) TO {literal(str(sorted_ones))} (FORMAT parquet, ROW_GROUP_SIZE {ROWS})")
-        with parquet.ParquetFile(sorted_ones) as rows, parquet.ParquetWriter(path, schema, compression="zstd") as file:
+        with (
+            import_module("pyarrow.parquet").ParquetFile(sorted_ones) as rows,
+            writer(path, schema, facts, compression="zstd") as file,
+        ):
             for batch in rows.iter_batches(ROWS):
                 file.write_table(pa.Table.from_batches([batch]).cast(schema))
     finally:
@@ -158,7 +163,7 @@ def _load_domains(
 
 
 def _load_files(connection: duckdb.DuckDBPyConnection, source: Source, copies: Path) -> None:
-    now = {"now": iso(datetime.now(UTC)), "indexes": format_names(lambda format: format.is_index)}
+    now = {"now": datetime.now(UTC), "indexes": format_names(lambda format: format.is_index)}
     connection.register("none", Columns(SitemapRecord, constants={DOMAIN: ""}).schema.empty_table())
     connection.execute(f"CREATE TABLE files AS {FILES.format(source='none')} LIMIT 0", now)
     connection.unregister("none")

@@ -213,8 +213,8 @@ TOTALS = """
         coalesce(sum(not_indexable), 0)::BIGINT AS not_indexable,
         coalesce(sum(indexability_checked), 0)::BIGINT AS indexability_checked,
         count(*) FILTER (urls > 0) AS listing, count(*) FILTER (severities['error'] > 0) AS with_errors,
-        min(started) FILTER (started <> '') AS started,
-        strftime(max(try_cast(started AS TIMESTAMP) + to_milliseconds((1000 * wall_s)::BIGINT)), '%xT%XZ') AS ended,
+        strftime(min(started), '%xT%XZ') AS started,
+        strftime(max(started + to_milliseconds((1000 * wall_s)::BIGINT)), '%xT%XZ') AS ended,
         count(DISTINCT node) FILTER (node <> '') AS nodes
     FROM domains"""
 TROUBLES = f"""
@@ -258,7 +258,7 @@ FORMATS = """
     SELECT format, count(*), sum(files)::BIGINT AS number, sum(unread)::BIGINT, coalesce(sum(f.urls), 0)::BIGINT
     FROM files f SEMI JOIN results USING (domain) GROUP BY format ORDER BY number DESC, format"""
 FETCHED = "SELECT coalesce(sum(fetched), 0)::BIGINT FROM files SEMI JOIN results USING (domain)"
-AGE = "try_cast(started AS TIMESTAMP) - try_cast(past AS TIMESTAMP)"
+AGE = "started - past"
 FRESHNESS = f"""
     SELECT CASE WHEN past IS NULL AND newest IS NOT NULL THEN 'future' WHEN past IS NULL THEN 'undated'
         WHEN {AGE} <= INTERVAL 7 DAY THEN 'week' WHEN {AGE} <= INTERVAL 31 DAY THEN 'month'

@@ -349,6 +349,9 @@ def file_name(table: str, domain: Domain) -> str:
 
 
 def write_row(path: Path, record: DomainRecord) -> None:
-    from sitemapcrawler.feeds.arrow import Columns  # imports pyarrow
+    from sitemapcrawler.feeds.arrow import Columns, writer  # imports pyarrow
 
-    import_module("pyarrow.parquet").write_table(Columns(DomainRecord).table([record]), path, **WRITING)
+    table = Columns(DomainRecord).table([record])
+    facts = {"site": record.domain, "started": record.started or ""}
+    with writer(path, table.schema, facts, **WRITING) as file:
+        file.write_table(table)

@@ -16,7 +16,7 @@ from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create,
 from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
-from sitemapcrawler.jobs.store.schema import MORE, json_object, literal
+from sitemapcrawler.jobs.store.schema import MORE, iso, json_object, literal
 from sitemapcrawler.namespaces import declared, plugged
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.formats import UNKNOWN, format_named
@@ -232,7 +232,7 @@ class Baseline:
     def dates(self, index: str) -> dict[str, str | None]:
         """{URL: lastmod} of the children of an index."""
         rows = self._store.cursor().execute(
-            f"SELECT loc, lastmod_at FROM {BASELINE}.children WHERE sitemap = ?", [index]
+            f"SELECT loc, {iso('lastmod_at')} FROM {BASELINE}.children WHERE sitemap = ?", [index]
         )
         return dict(rows.fetchall())
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.jobs.store.duck import duckdb
-from sitemapcrawler.jobs.store.schema import MORE, VERSION, literal, statements, tables
+from sitemapcrawler.jobs.store.schema import MORE, literal, statements, tables
 from sitemapcrawler.rules.facts.sites import CURRENT
 
 HOLDER = re.compile(r"PID (\d+)")
@@ -161,7 +162,7 @@ def create(path: Path) -> None:
         connection.begin()  # one transaction takes two thirds of the time
         for statement in statements():
             connection.execute(statement)
-        connection.execute("INSERT INTO job VALUES ('version', ?)", [json.dumps(VERSION)])
+        connection.execute("INSERT INTO job VALUES ('version', ?)", [json.dumps(SCHEMA_VERSION)])
         connection.commit()
         connection.execute("CHECKPOINT")  # closing does it too, but does not report a full disk
 
@@ -197,7 +198,9 @@ def create_from(path: Path, baseline: Path) -> None:
             connection.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")
             connection.execute("UPDATE urls SET change = 'unchanged'")
             connection.execute("UPDATE urls SET changed_fields = NULL WHERE changed_fields IS NOT NULL")
-            connection.execute("INSERT INTO job VALUES ('version', ?), ('seeded', 'true')", [json.dumps(VERSION)])
+            connection.execute(
+                "INSERT INTO job VALUES ('version', ?), ('seeded', 'true')", [json.dumps(SCHEMA_VERSION)]
+            )
             connection.execute("CHECKPOINT")
 
 
@@ -230,9 +233,9 @@ def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, ob
     except (ValueError, TypeError, RecursionError):
         raise Foreign("what it says of itself is no JSON") from None
     odd = _malformed(job)
-    if job.get("version") != VERSION:
+    if job.get("version") != SCHEMA_VERSION:
         raise StoreError(
-            f"{path} is of version {job.get('version')}, this is version {VERSION}; "
+            f"{path} is of version {job.get('version')}, this is version {SCHEMA_VERSION}; "
             "use the sitemapcrawler that wrote it, or another JOBDIR"
         )
     if odd:

@@ -18,7 +18,7 @@ from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import ENTRY, MORE, literal, quoted
+from sitemapcrawler.jobs.store.schema import ENTRY, MORE, iso, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import OWN, either
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
@@ -211,6 +211,8 @@ OF_A_REPORT = ("urls.parquet", "urls.jsonl")
 """Feeds in a report's folder. The summary there tells whether they are complete."""
 REPLY = "reply"
 """Field with the result of verifying the URL."""
+ZONED = "TIMESTAMP WITH TIME ZONE"
+"""Type of the times in a Parquet feed."""
 TREES = "extra"
 """Field with element trees, which Parquet stores as text."""
 ATTRIBUTED = frozenset(name for namespace in OWN for name, read in namespace.fields.items() if read is either)
@@ -265,7 +267,7 @@ def _partial(store: Store, path: Path) -> str | None:
 def _import_parquet(store: Store, path: Path) -> None:
     feed = store.spools / "baseline.jsonl"
     store.execute(
-        f"COPY (SELECT * REPLACE ({_emptied(store, path)}) FROM read_parquet({literal(str(path))})) "
+        f"COPY (SELECT * REPLACE ({_as_in_lines(store, path)}) FROM read_parquet({literal(str(path))})) "
         f"TO {literal(str(feed))} (FORMAT json)"
     )
     with store.spool() as spool:
@@ -301,8 +303,9 @@ def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
         yield line
 
 
-def _emptied(store: Store, path: Path) -> str:
-    """SQL that replaces empty lists by null, as JSON feeds do, except for fields that are kept when empty."""
+def _as_in_lines(store: Store, path: Path) -> str:
+    """SQL that replaces values by those of JSON feeds: empty lists by null, except for fields that are kept when empty,
+    and times by text."""
     replaced = {"loc": "loc"}  # REPLACE takes at least one column
     for name, type in _described(store, path, "*").items():
         if name == REPLY and type.startswith("STRUCT"):
@@ -311,6 +314,8 @@ def _emptied(store: Store, path: Path) -> str:
             replaced[name] = f"CASE WHEN {REPLY} IS NOT NULL THEN {{{', '.join(parts)}}} END"
         elif type.endswith("[]") and name not in KEPT_WHEN_EMPTY:
             replaced[name] = _unless_empty(quoted(name), type)
+        elif type == ZONED:
+            replaced[name] = iso(f"({quoted(name)} AT TIME ZONE 'UTC')")
     return ", ".join(f"{value} AS {quoted(name)}" for name, value in replaced.items())
 
 

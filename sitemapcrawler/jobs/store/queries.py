@@ -13,11 +13,13 @@ from sitemapcrawler.jobs.store.schema import (
     ENTRY,
     MORE,
     RECORDS,
+    TIME,
     columns,
     items_of,
     json_line,
     json_object,
     literal,
+    quoted,
     tables,
 )
 
@@ -78,13 +80,17 @@ def prefix_of(column: str) -> str:
 
 
 def reading(held: Mapping[str, str], longest: int) -> str:
-    """SQL table function that reads JSON lines from the files in its parameter. `held`: {column: SQL type}; `longest`:
-    maximum length of a line in bytes."""
-    typed = f"{{{', '.join(f'{literal(name)}: {literal(kind)}' for name, kind in held.items())}}}"
-    return (
+    """SQL for the rows of JSON lines in the files in its parameter. `held`: {column: SQL type}; `longest`: maximum
+    length of a line in bytes. In a column of times, text that is no time is null: a plug-in's does not cost the row."""
+    times = [quoted(name) for name, kind in held.items() if kind == TIME]
+    columns = {name: "VARCHAR" if kind == TIME else kind for name, kind in held.items()}
+    typed = f"{{{', '.join(f'{literal(name)}: {literal(kind)}' for name, kind in columns.items())}}}"
+    source = (
         f"read_json(?, format = 'newline_delimited', columns = {typed}, maximum_object_size = {longest}, "
         "auto_detect = false)"
     )
+    casts = ", ".join(f"try_cast({name} AS {TIME}) AS {name}" for name in times)
+    return f"(SELECT * REPLACE ({casts}) FROM {source})" if times else source
 
 
 def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) -> str:

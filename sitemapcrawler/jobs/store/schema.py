@@ -8,12 +8,10 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
-from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, UrlRecord, UtcTime
 from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
-VERSION = 6
-"""Version of the tables. Databases of other versions are refused."""
 RECORDS: dict[str, type] = {
     "sitemaps": SitemapRecord,
     "urls": UrlRecord,
@@ -33,10 +31,13 @@ MORE = {namespace.field: f"more_{namespace.field}" for namespace in OWN if not n
 WHOLE_SITE = "whole_site"
 """Column of findings: true if they concern more than one file, else null."""
 
+TIME = "TIMESTAMP"
+"""SQL type of a time: microseconds, in UTC. TIMESTAMPTZ would be shown in the zone of whoever asks, and Python's client
+needed a further package to return it before DuckDB 2."""
 REPLIES = {
     "url": "VARCHAR",
     "method": "VARCHAR",
-    "asked_at": "TIMESTAMP",
+    "asked_at": TIME,
     "status": "INTEGER",
     "failure": "VARCHAR",
     "why": "VARCHAR",
@@ -90,8 +91,8 @@ OTHERS = {
     "replies": REPLIES,
     "job": {"name": "VARCHAR", "value": "JSON"},
     "files": {"sitemap": "VARCHAR", "run": "INTEGER", "digest": "VARCHAR", "tally": "JSON"},
-    "children": {"sitemap": "VARCHAR", "loc": "VARCHAR", "lastmod_at": "VARCHAR"},
-    "policies": {"origin": "VARCHAR", "asked_at": "TIMESTAMP", "answer": "JSON"},
+    "children": {"sitemap": "VARCHAR", "loc": "VARCHAR", "lastmod_at": TIME},
+    "policies": {"origin": "VARCHAR", "asked_at": TIME, "answer": "JSON"},
     **LINKS,
     **COVERAGE,
 }
@@ -124,7 +125,7 @@ def statements() -> list[str]:
     return made + [f"CREATE VIEW {name} AS {query}" for name, query in VIEWS.items()]
 
 
-SCALARS: dict[object, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN"}
+SCALARS: dict[object, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN", UtcTime: TIME}
 JSON = "JSON"
 MARK = "chr(1)"
 """SQL for a character that JSON never contains. It encloses the placeholder of items in another table."""
@@ -140,6 +141,12 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """A text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def iso(time: str) -> str:
+    """SQL for a time as text, as `reader.dates.iso` writes it."""
+    whole = f"microsecond({time}) % 1000000 = 0"
+    return f"CASE WHEN {whole} THEN strftime({time}, '%xT%XZ') ELSE strftime({time}, '%xT%X.%fZ') END"
 
 
 @cache
@@ -188,7 +195,7 @@ def _mark(name: str, prefix: str) -> str:
 
 
 def _fields(record: type) -> list[tuple[str, object]]:
-    hints = get_type_hints(record)
+    hints = get_type_hints(record, include_extras=True)
     return [(field.name, hints[field.name]) for field in dataclasses.fields(record)]
 
 
@@ -232,6 +239,8 @@ def _object(members: Sequence[str]) -> str:
 def _text(value: str, hint: object, depth: int, mark: str = "") -> str:
     """SQL for the JSON text of a value; null if the value is. `mark`: SQL to append to the items of a list."""
     kind = _kind(hint)
+    if kind == UtcTime:
+        return f"'\"' || {iso(value)} || '\"'"
     if dataclasses.is_dataclass(kind):
         members = [_member(name, f"{value}.{quoted(name)}", inner, depth) for name, inner in _fields(kind)]
         return f"CASE WHEN {value} IS NOT NULL THEN {_object(members)} END"

@@ -107,7 +107,7 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
         SELECT min_by(place, (moment, place)) AS place, max_by(place, (moment, -place)) AS other, NULL AS number,
                min_by(written, (moment, place)) || '{BETWEEN}' || max_by(written, (moment, -place)) AS what
         FROM (SELECT a.page, a.place, f.site, f.kind, {ADDED} AS added, trim(u.lastmod) AS written,
-                     try_cast(rtrim(u.lastmod_at, 'Z') AS TIMESTAMP) AS moment
+                     u.lastmod_at AS moment
               FROM {RELISTED})
         WHERE moment IS NOT NULL AND length(written) >= {DAY}
         GROUP BY page, site, kind, added

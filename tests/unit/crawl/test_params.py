@@ -578,6 +578,23 @@ def test_files_live_in_the_folder_of_the_base_url(two: str, base_url: str, place
     assert parsed.named_authorities == {urls.authority(places[0])}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sites"),
+    [
+        ({"domain": "e.com,http://f.com:8080"}, ("e.com", "http://f.com:8080")),
+        ({"sitemap": "https://e.com/a.xml,https://e.com/b.xml"}, ("https://e.com",)),
+        ({"sitemap": "./a.xml", "base_url": "https://e.com/s.xml"}, ("https://e.com",)),
+        ({"sitemap": "./a.xml"}, ()),
+    ],
+)
+def test_sites_are_those_that_are_named(
+    arguments: dict[str, str], sites: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.xml").touch()
+    assert Params.parse(arguments).sites == sites
+
+
 def test_one_file_lives_at_the_base_url_itself(two: str) -> None:
     parsed = Params.parse({"sitemap": "./a.xml,https://f.com/x.xml", "base_url": "https://e.com/s.php?page=1"})
     assert [parsed.place_of(url) for url in parsed.sitemaps] == ["https://e.com/s.php?page=1", None]

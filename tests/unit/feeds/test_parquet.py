@@ -6,9 +6,10 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from datetime import date
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, get_type_hints
 
 import duckdb
 import pandas
@@ -23,6 +24,7 @@ from sitemapcrawler.feeds import arrow, exporters
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.items import (
+    SCHEMA_VERSION,
     Counts,
     FindingRecord,
     Hop,
@@ -34,8 +36,10 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlBatch,
     UrlRecord,
+    UtcTime,
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.reader.dates import iso
 
 SITEMAP = "https://e.com/sitemap.xml"
 TREE = {"name": "a", "attributes": {"b": "c"}, "children": [{"name": "d", "value": "é"}, "text"]}
@@ -76,6 +80,7 @@ URLS = st.builds(
     UrlRecord,
     loc=TEXT,
     line=st.none() | st.integers(min_value=1, max_value=2**63 - 1),
+    lastmod_at=st.none() | st.datetimes(timezones=st.just(UTC)).map(iso),
     priority=st.none() | st.floats(allow_nan=False),
     images=st.lists(IMAGES, max_size=3),
     videos=st.lists(VIDEOS, max_size=3),
@@ -111,7 +116,9 @@ def expected(value: Any) -> Any:
         return [expected(part) for part in value]
     if not hasattr(value, "__dataclass_fields__"):
         return value
+    times = [name for name, hint in get_type_hints(type(value), include_extras=True).items() if "datetime" in str(hint)]
     row = {each.name: expected(getattr(value, each.name)) for each in fields(value)}
+    row |= {name: datetime.fromisoformat(row[name]) if row[name] else None for name in times}
     if isinstance(row.get("player_loc"), str):
         row["player_loc"] = {"value": row["player_loc"]}
     if "extra" in row and not isinstance(value, Counts):
@@ -279,6 +286,8 @@ class TestColumns:
         ("hint", "kind"),
         [
             (str | None, pa.string()),
+            (UtcTime, pa.timestamp("us", "UTC")),
+            (UtcTime | None, pa.timestamp("us", "UTC")),
             (Sequence[str], pa.list_(pa.string())),
             (list[str] | None, pa.list_(pa.string())),
             (dict[str, list[int]], pa.map_(pa.string(), pa.list_(pa.int64()))),
@@ -299,6 +308,69 @@ class TestColumns:
             name: str = ""
 
         assert arrow.Columns(Bare).schema.field("name").metadata is None
+
+
+class TestFileMetadata:
+    def test_a_file_states_the_version_of_its_columns(self) -> None:
+        assert pq.read_metadata(export()).metadata[b"schema_version"] == str(SCHEMA_VERSION).encode()
+
+    @pytest.mark.parametrize("options", [{}, {"store_schema": False}])
+    def test_a_file_of_a_crawl_states_what_the_spider_says(self, options: dict[str, Any]) -> None:
+        crawler: Any = SimpleNamespace(
+            spider=SimpleNamespace(file_metadata={"site": "e.com", "started": "2026-05-01T10:00:00Z"})
+        )
+        file = io.BytesIO()
+        exporter = ParquetExporter.from_crawler(crawler, file, **options)
+        exporter.start_exporting()
+        exporter.finish_exporting()
+        stated = pq.read_metadata(file).metadata
+        assert (stated[b"site"], stated[b"started"]) == (b"e.com", b"2026-05-01T10:00:00Z")
+        assert b"schema_version" in stated
+
+
+class TestTimes:
+    TEXTS = (
+        "2024-05-01T10:00:00Z",
+        "2024-05-01T10:00:00.500000Z",
+        None,
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+    )
+    TIMES = (
+        datetime(2024, 5, 1, 10, tzinfo=UTC),
+        datetime(2024, 5, 1, 10, 0, 0, 500_000, UTC),
+        None,
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC),
+    )
+
+    def test_times_are_timestamps_in_utc(self) -> None:
+        file = export(*(UrlRecord(lastmod_at=text) for text in self.TEXTS))
+        assert pq.read_schema(file).field("lastmod_at").type == pa.timestamp("us", "UTC")
+        assert pq.read_table(file)["lastmod_at"].to_pylist() == list(self.TIMES)
+        assert str(pandas.read_parquet(file)["lastmod_at"].dtype) == "datetime64[us, UTC]"
+        assert polars.read_parquet(file.getvalue())["lastmod_at"].dtype == polars.Datetime("us", "UTC")
+
+    def test_a_reader_without_arrows_schema_finds_timestamps_too(self) -> None:
+        file = export(RICH, store_schema=False)
+        assert pq.read_schema(file).field("lastmod_at").type == pa.timestamp("us", "UTC")
+
+    @pytest.mark.parametrize(
+        ("value", "time"),
+        [
+            ("", None),
+            ("soon", None),
+            ("2024-05-01T10:00:00", TIMES[0]),
+            ("2024-05-01T12:00:00+02:00", TIMES[0]),
+            ("2024-05-01T10:00:00.123456789Z", datetime(2024, 5, 1, 10, 0, 0, 123_456, UTC)),
+            (datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2))), TIMES[0]),
+            (date(2024, 5, 1), datetime(2024, 5, 1, tzinfo=UTC)),
+            (7, None),
+        ],
+    )
+    def test_what_is_no_text_of_ours_is_a_time_or_null(self, value: Any, time: datetime | None) -> None:
+        written = rows(UrlRecord(lastmod_at=self.TEXTS[1]), UrlRecord(lastmod_at=value))
+        assert [row["lastmod_at"] for row in written] == [self.TIMES[1], time]
 
 
 class TestValues:

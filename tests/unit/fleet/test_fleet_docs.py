@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,13 @@ PAGE = (Path(__file__).parents[3] / "docs" / "fleet.md").read_text("utf-8")
 SCHEMAS = {table: Columns(kind, constants={DOMAIN: ""}).schema for table, kind in TABLES.items()} | {
     DOMAIN: Columns(DomainRecord).schema
 }
-TRINO = {pa.string(): "varchar", pa.int64(): "bigint", pa.float64(): "double", pa.bool_(): "boolean"}
+TRINO = {
+    pa.string(): "varchar",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.bool_(): "boolean",
+    pa.timestamp("us", "UTC"): "timestamp",
+}
 TWICE = "https://twice.example/"
 
 
@@ -92,7 +99,7 @@ def test_views_hold_what_counts(database: duckdb.DuckDBPyConnection) -> None:
 ANSWERS: list[list[Any]] = [
     [("a.example", 2)],
     [("loc-http", 2, 3)],
-    [("a.example", "2019-01-01T00:00:00Z")],
+    [("a.example", datetime(2019, 1, 1, tzinfo=UTC))],
     [(TWICE, ["a.example", "b.example"])],
     [("a.example", "200", 1)],
 ]
@@ -118,6 +125,7 @@ def test_every_column_of_domain_is_described() -> None:
     told = re.findall(r"^\| `(\w+)` \| ([\w ]+) \|", part("Columns of domain"), re.MULTILINE)
     kinds = {
         pa.string(): "text",
+        pa.timestamp("us", "UTC"): "time",
         pa.map_(pa.string(), pa.int64()): "map to numbers",
         pa.map_(pa.string(), pa.string()): "map to text",
     }

@@ -16,7 +16,7 @@ from sitemapcrawler.fleet.domains import DOMAIN, FAILED, FINISHED, PARTIAL, UNRE
 from sitemapcrawler.fleet.report import loading as source
 from sitemapcrawler.fleet.report.overview import BadShare, Denied, Format, Overview, Totals, Trouble, TroubleReason
 from sitemapcrawler.fleet.report.page import write_overview
-from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.items import SCHEMA_VERSION, SitemapRecord
 from tests.unit.fleet.datasets import write_domain, write_tables
 
 STARTED = "2026-05-20T10:00:00Z"
@@ -106,6 +106,8 @@ def test_table_has_a_row_for_each_domain_in_order_of_their_names(written: tuple[
     ]
     records = sorted([SHOP, BLOG, GONE, SILENT, LIMITED, LOST], key=lambda record: record.domain)
     assert table.equals(Columns(DomainRecord).table(records))
+    stated = pq.read_metadata(written[1] / "summary.parquet").metadata
+    assert (stated[b"schema_version"], stated[b"started"]) == (str(SCHEMA_VERSION).encode(), STARTED.encode())
 
 
 def test_nothing_else_is_left_in_the_folder(written: tuple[Overview, Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from sitemapcrawler.fleet.domains import TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
 from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
 from sitemapcrawler.fleet.worker import task
+from sitemapcrawler.items import SCHEMA_VERSION
 
 FLEET: Any = SimpleNamespace(counts=SimpleNamespace(failed=[]))
 
@@ -29,6 +31,15 @@ def test_a_data_set_is_for_the_arguments_it_was_made_with(out: Output) -> None:
     claim(out, {"verify": "head", "max_time": "60"})
     claim(out, {"verify": "head", "max_time": "90"})
     with pytest.raises(ValueError, match="with verify=head, and this would be with no arguments; accepted: the same"):
+        claim(out, {})
+
+
+@pytest.mark.parametrize(("stated", "told"), [({}, "6 or earlier"), ({"schema_version": 999}, "999")])
+def test_a_data_set_with_other_columns_is_refused(out: Output, stated: dict[str, int], told: str) -> None:
+    out.write_bytes(CLAIM, json.dumps({"arguments": {}, **stated}).encode())
+    with pytest.raises(
+        ValueError, match=rf"\A[^\n]*are of version {told}, and this is version {SCHEMA_VERSION}; [^\n]*\Z"
+    ):
         claim(out, {})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,8 +12,8 @@ import pyarrow.parquet as pq
 from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.worker.crawling import SUMMARY
-from sitemapcrawler.fleet.worker.task import record_of
-from sitemapcrawler.items import Share, SummaryRecord
+from sitemapcrawler.fleet.worker.task import record_of, write_row
+from sitemapcrawler.items import SCHEMA_VERSION, Share, SummaryRecord
 
 
 def row(folder: Path, summary: SummaryRecord) -> DomainRecord:
@@ -33,3 +34,15 @@ def test_row_has_the_shares_of_the_summary(tmp_path: Path) -> None:
 def test_row_of_a_crawl_without_verification_has_no_shares(tmp_path: Path) -> None:
     made = row(tmp_path, SummaryRecord(urls=1000))
     assert (made.bad, made.checked, made.not_indexable, made.indexability_checked) == (None, None, None, None)
+
+
+def test_row_states_version_site_and_start_in_its_file(tmp_path: Path) -> None:
+    made = row(tmp_path, SummaryRecord(started="2026-05-01T10:00:00Z"))
+    write_row(tmp_path / "row.parquet", made)
+    stated = pq.read_metadata(tmp_path / "row.parquet").metadata
+    assert {name: text.decode() for name, text in stated.items()} == {
+        b"schema_version": str(SCHEMA_VERSION),
+        b"site": "shop.example",
+        b"started": "2026-05-01T10:00:00Z",
+    }
+    assert pq.read_table(tmp_path / "row.parquet")["started"].to_pylist() == [datetime(2026, 5, 1, 10, tzinfo=UTC)]

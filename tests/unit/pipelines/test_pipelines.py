@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,6 +49,7 @@ class Crawl:
             "policies": SimpleNamespace(at=lambda url: None),
             "internal_errors": 0,
             "stages": [],
+            "began": datetime(2026, 5, 1, 10, tzinfo=UTC),
             "params": Params.parse({"domain": "a.com,http://b.com:8080"}),
             "selection": SimpleNamespace(full=False, skipped=Counter(since=2, include=0)),
             "frontier": SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
@@ -153,7 +155,7 @@ def test_summary_is_sent_at_the_end() -> None:
     assert summary.severities == {"error": 3}
     assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4, "robots": 5}
     assert summary.agents == {"GPTBot": 2}
-    assert summary.started.endswith("Z")
+    assert summary.started == "2026-05-01T10:00:00Z"
     assert 0 <= summary.elapsed_s < 60
     assert "partial" not in crawl.counts
 

@@ -8,6 +8,7 @@ import pytest
 
 from sitemapcrawler.items import Counts, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image, News, Video
+from sitemapcrawler.reader.dates import utc
 
 from .sites import HOME, A, B, C, Site, page
 
@@ -21,8 +22,7 @@ ROBOTS = f"{HOME}/robots.txt"
 
 
 def dated(loc: str, sitemap: str, lastmod: str, **fields: Any) -> UrlRecord:
-    moment = lastmod if "T" in lastmod else f"{lastmod}T00:00:00Z"
-    return page(loc, sitemap, lastmod=lastmod, lastmod_at=moment, **fields)
+    return page(loc, sitemap, lastmod=lastmod, lastmod_at=utc(lastmod), **fields)
 
 
 def test_a_page_in_two_files() -> None:

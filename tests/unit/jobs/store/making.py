@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from datetime import UTC
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
+from sitemapcrawler.items import UtcTime
 from sitemapcrawler.namespaces.element import Tree
+from sitemapcrawler.reader.dates import iso
 
 WHOLE = st.characters(exclude_categories=["Cs"])
 ANY = st.characters(exclude_categories=[])
@@ -27,7 +30,7 @@ def lines(records: Sequence[Any]) -> bytes:
 
 def of(record: type, characters: st.SearchStrategy[str] = WHOLE) -> st.SearchStrategy[Any]:
     """Records of a type with any values; `characters` of its texts."""
-    hints = get_type_hints(record)
+    hints = get_type_hints(record, include_extras=True)
     made = {field.name: _of(hints[field.name], characters) for field in dataclasses.fields(record) if field.init}
     return st.builds(record, **made)
 
@@ -52,6 +55,7 @@ def _scalars(characters: st.SearchStrategy[str]) -> dict[Any, st.SearchStrategy[
         int: st.integers(-LARGEST, LARGEST),
         float: st.floats(allow_nan=False, allow_infinity=False),
         bool: st.booleans(),
+        UtcTime: st.datetimes(timezones=st.just(UTC)).map(iso),
         NoneType: st.none(),
     }
 

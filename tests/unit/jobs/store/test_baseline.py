@@ -216,12 +216,15 @@ def test_feed_of_nothing(tmp_path: Path, feed: str) -> None:
         assert removed(baseline) == []
 
 
-def test_parquet_feed_of_some_columns(tmp_path: Path) -> None:
-    path = tmp_path / "urls.parquet"
-    pq.write_table(pa.table({"loc": [f"{HOME}/a"], "sitemap": [A], "lastmod": ["2024"], "mine": [1]}), path)
+@pytest.mark.parametrize("kind", [pa.string(), pa.timestamp("us", "UTC"), pa.timestamp("ms", "Asia/Tokyo")], ids=str)
+def test_parquet_feed_of_some_columns(tmp_path: Path, kind: pa.DataType) -> None:
+    path, moment = tmp_path / "urls.parquet", "2024-05-01T22:30:00.500000Z"
+    times = pa.array([moment])
+    times = times if kind == times.type else times.cast(pa.timestamp("us", "UTC")).cast(kind)
+    pq.write_table(pa.table({"loc": [f"{HOME}/a"], "sitemap": [A], "lastmod_at": times, "mine": [1]}), path)
     with opened(path) as baseline:
         assert baseline.urls == 1
-        assert removed(baseline)[0]["lastmod"] == "2024"
+        assert removed(baseline)[0]["lastmod_at"] == moment
 
 
 def test_plain_line_of_text_that_looks_like_objects() -> None:

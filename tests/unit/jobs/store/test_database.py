@@ -12,12 +12,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.items import SCHEMA_VERSION, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store, StoreError, check, files
 from sitemapcrawler.jobs.store.database import FILE, SPOOLS
 from sitemapcrawler.jobs.store.files import create, in_words, refusal
 from sitemapcrawler.jobs.store.queries import AT_ONCE
-from sitemapcrawler.jobs.store.schema import VERSION, VIEWS, tables
+from sitemapcrawler.jobs.store.schema import VIEWS, tables
 from tests.unit.jobs.store.making import lines
 
 ANEW, ELSEWHERE = "fresh=yes starts over", "use another JOBDIR"
@@ -59,7 +59,7 @@ def test_new_database_has_all_tables_and_views(path: Path) -> None:
     with duckdb.connect(path, read_only=True) as database:
         found = {row[0] for row in database.execute("SELECT table_name FROM information_schema.tables").fetchall()}
     assert found == {*tables(), *VIEWS}
-    assert check(path) == {"version": VERSION}
+    assert check(path) == {"version": SCHEMA_VERSION}
     assert names(path.parent) == {FILE}
 
 
@@ -85,7 +85,7 @@ def test_rows_are_there_when_it_is_opened_again(tmp_path: Path) -> None:
     store = Store.open(tmp_path)
     assert (store.get("arguments"), store.get("run"), store.get("state")) == ({"domain": "e.com"}, 2, None)
     store.close()
-    assert check(tmp_path / FILE) == {"version": VERSION, "arguments": {"domain": "e.com"}, "run": 2}
+    assert check(tmp_path / FILE) == {"version": SCHEMA_VERSION, "arguments": {"domain": "e.com"}, "run": 2}
 
 
 def test_temporary_database_goes_with_all_that_is_in_it() -> None:
@@ -148,14 +148,14 @@ def test_rows_that_need_more_memory_get_it(path: Path) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("version", [VERSION + 1, VERSION - 1, None])
+@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, SCHEMA_VERSION - 1, None])
 def test_other_version_is_refused(path: Path, version: int | None, opening: Callable[[Path], object]) -> None:
     with duckdb.connect(path) as database:
         database.execute("DELETE FROM job")
         if version is not None:
             database.execute("INSERT INTO job VALUES ('version', ?)", [str(version)])
     text = refused(path, opening)
-    assert f"version {version}, this is version {VERSION}" in text and "another JOBDIR" in text
+    assert f"version {version}, this is version {SCHEMA_VERSION}" in text and "another JOBDIR" in text
 
 
 @BOTH
@@ -195,7 +195,7 @@ def test_database_of_a_running_crawl_is_refused(path: Path, opening: Callable[[P
         text = refused(path, opening)
         holder.communicate("")
     assert "in use by another program" in text and f"(process {holder.pid})" in text
-    assert check(path)["version"] == VERSION, "and taken when that has ended"
+    assert check(path)["version"] == SCHEMA_VERSION, "and taken when that has ended"
 
 
 def test_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

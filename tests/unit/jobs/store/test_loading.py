@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,11 @@ def old(folder: Path) -> Path:
     create(path)
     earlier = Store(path)
     urls = [entry(A, 0, change="added"), entry(A, 1, change="changed", changed_fields=["lastmod"])]
-    load(earlier, 1, group(file(earlier, A, *urls, entry(A, 2, change="removed"), children=[(C, "2026")])))
+    load(
+        earlier,
+        1,
+        group(file(earlier, A, *urls, entry(A, 2, change="removed"), children=[(C, "2026-05-01T00:00:00Z")])),
+    )
     load(earlier, 1, group(file(earlier, B, entry(B), digest="x")))
     earlier.execute(f"INSERT INTO findings (rule, sitemap, whole_site) VALUES ('cross-x', '{A}', true)")
     earlier.set(state="finished", turn=4)
@@ -184,7 +189,7 @@ def test_file_that_has_not_changed_brings_the_rows_of_the_baseline(baseline: Sto
     assert found == [(f"https://e.com/{number}", "unchanged", None) for number in (0, 1)], "without the removed one"
     assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ? AND whole_site", [A]) == [(0,)]
     assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(3,)]
-    assert baseline.execute("SELECT * FROM children") == [(A, C, "2026")]
+    assert baseline.execute("SELECT * FROM children") == [(A, C, datetime(2026, 5, 1))]
     assert counts(baseline)["sitemaps"] == 2, "its record is that of this crawl"
     assert baseline.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, -RUN), (C, RUN)]
 

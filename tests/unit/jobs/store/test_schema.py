@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -80,6 +81,27 @@ def test_whole_number_comes_back(store: Store, number: int) -> None:
     assert after == before
 
 
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-05-01T10:00:00Z", datetime(2024, 5, 1, 10)),
+        ("2024-05-01T10:00:00.500000Z", datetime(2024, 5, 1, 10, microsecond=500_000)),
+        ("2024-05-01T10:00:59.000001Z", datetime(2024, 5, 1, 10, 0, 59, 1)),
+        ("0001-01-01T00:00:00Z", datetime(1, 1, 1)),
+        ("9999-12-31T23:59:59.999999Z", datetime(9999, 12, 31, 23, 59, 59, 999_999)),
+    ],
+)
+def test_time_is_a_timestamp_and_comes_back_as_text(store: Store, text: str, moment: datetime) -> None:
+    before, after = there_and_back(store, "urls", [UrlRecord("a", lastmod_at=text)])
+    assert after == before
+    assert store.execute("SELECT lastmod_at FROM urls") == [(moment,)]
+
+
+def test_text_that_is_no_time_costs_no_row(store: Store) -> None:
+    there_and_back(store, "urls", [UrlRecord("a", lastmod="soon", lastmod_at="soon"), UrlRecord("b", lastmod_at="")])
+    assert store.execute("SELECT loc, lastmod, lastmod_at FROM urls") == [("a", "soon", None), ("b", None, None)]
+
+
 @pytest.mark.parametrize("player", [None, "https://e.com/p", {"value": "https://e.com/p", "autoplay": "ap=1"}])
 def test_player_comes_back_as_text_and_as_object(store: Store, player: Any) -> None:
     before, after = there_and_back(store, "urls", [UrlRecord("a", videos=[Video(player_loc=player, tag=["x"])])])
@@ -134,13 +156,14 @@ def test_columns_are_the_fields_without_the_type(table: str) -> None:
 
 def test_types_follow_from_the_hints() -> None:
     held = columns(UrlRecord)
-    assert {name: held[name] for name in ("loc", "line", "priority", "recovered", "issues", "extra")} == {
+    assert {name: held[name] for name in ("loc", "line", "priority", "recovered", "issues", "extra", "lastmod_at")} == {
         "loc": "VARCHAR",
         "line": "BIGINT",
         "priority": "DOUBLE",
         "recovered": "BOOLEAN",
         "issues": "VARCHAR[]",
         "extra": "JSON",
+        "lastmod_at": "TIMESTAMP",
     }
     assert held["alternates"].startswith('STRUCT("hreflang" VARCHAR') and held["alternates"].endswith(")[]")
     assert columns(SitemapRecord)["replies"] == "MAP(VARCHAR, BIGINT)"
