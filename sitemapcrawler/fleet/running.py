@@ -98,7 +98,7 @@ def _run(
             logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
             fleet.run(showing.update)
         if not stop.now and not fleet.broken:
-            sum_up(output, fleet)
+            sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
     if fleet.stopped and not fleet.broken:
         logger.info("stopped before the end; run the same command to resume")
@@ -121,11 +121,12 @@ def source_of(output: Output) -> Source:
     return (None, output.url) if output.is_local else output.filesystem()
 
 
-def sum_up(output: Output, fleet: Fleet) -> None:
-    """Write the summary and the HTML page next to the tables. Raises OutputFailed."""
+def sum_up(output: Output, fleet: Fleet, judged: bool) -> None:
+    """Write the summary and the HTML page next to the tables. `judged`: False if no rules were applied. Raises
+    OutputFailed."""
     with output.scratch() as folder:
         with failing_as(f"{output.url}: the summary cannot be written"):
-            write_overview(source_of(output), fleet.counts.failed, folder)
+            write_overview(source_of(output), fleet.counts.failed, folder, judged)
         for name in (SUMMARY, PAGE):
             output.publish(folder / name, name)
             logger.info("wrote %s/%s", output.url, name)

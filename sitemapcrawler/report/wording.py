@@ -256,6 +256,17 @@ class Health:
     sentences: Sequence[str]
 
 
+NEEDS_REPAIR, NOT_JUDGED = "Needs repair", "Not judged"
+"""Headlines of sites with errors, and of sites to which no rule was applied."""
+
+
+def works(*, with_warnings: bool, pages_checked: bool) -> str:
+    """Headline of sites without errors. `pages_checked`: whether listed pages were requested."""
+    if with_warnings:
+        return "Works, with warnings" if pages_checked else "Sitemap files are valid, with warnings"
+    return "Healthy" if pages_checked else "Sitemap files are valid"
+
+
 def health(report: Report) -> Health:
     """Verdict on the crawled sites."""
     if (nothing := _nothing(report)) is not None:
@@ -271,18 +282,17 @@ def health(report: Report) -> Health:
             counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
         ]
         misread = "Search engines reject, ignore or misread entries and files with errors."
-        return Health(Level.ERROR, "Needs repair", [f"{listed(found)}.", *troubles, *unchecked, misread])
+        return Health(Level.ERROR, NEEDS_REPAIR, [f"{listed(found)}.", *troubles, *unchecked, misread])
     if report.judged == 0:
         unknown = "No rules were applied, so its health is unknown."
-        return Health(Level.UNKNOWN, "Not judged", [unknown, *troubles])
+        return Health(Level.UNKNOWN, NOT_JUDGED, [unknown, *troubles])
     if warnings:
         found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
-        works = "Sitemap files are valid, with warnings" if unchecked else "Works, with warnings"
-        return Health(Level.WARNING, works, found)
+        return Health(Level.WARNING, works(with_warnings=True, pages_checked=not unchecked), found)
     clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
     if troubles:  # rules that report them were not selected
         return Health(Level.WARNING, "Not everything works", clean)
-    healthy = "Sitemap files are valid" if unchecked else "Healthy"
+    healthy = works(with_warnings=False, pages_checked=not unchecked)
     return Health(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
 
 

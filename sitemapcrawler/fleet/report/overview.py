@@ -147,12 +147,15 @@ class Totals:
     listing: int = 0
     """Domains with at least one listed URL."""
     with_errors: int = 0
+    """Domains with at least one error."""
     started: str | None = None
     """Start of the first crawl, ISO 8601 in UTC; None if unknown."""
     ended: str | None = None
     """End of the last task, ISO 8601 in UTC; None if unknown."""
     nodes: int = 0
     """Number of machines."""
+    with_warnings: int = 0
+    """Domains with at least one warning and no error."""
 
 
 @dataclass(slots=True)
@@ -183,6 +186,8 @@ class Overview:
     """Bytes of sitemap files as transferred."""
     freshness: Mapping[str, int] = field(default_factory=dict)
     """Domains with URLs, by age of their newest lastmod; keys as in `AGES`."""
+    judged: bool = True
+    """False if no rules were applied."""
 
 
 AGES = {
@@ -213,6 +218,7 @@ TOTALS = """
         coalesce(sum(not_indexable), 0)::BIGINT AS not_indexable,
         coalesce(sum(indexability_checked), 0)::BIGINT AS indexability_checked,
         count(*) FILTER (urls > 0) AS listing, count(*) FILTER (severities['error'] > 0) AS with_errors,
+        count(*) FILTER (severities['warning'] > 0 AND coalesce(severities['error'], 0) = 0) AS with_warnings,
         strftime(min(started), '%xT%XZ') AS started,
         strftime(max(started + to_milliseconds((1000 * wall_s)::BIGINT)), '%xT%XZ') AS ended,
         count(DISTINCT node) FILTER (node <> '') AS nodes

@@ -72,19 +72,31 @@ def content(overview: Overview) -> dict[str, object]:
 
 
 def health(overview: Overview) -> Health:
-    """Verdict on the whole fleet."""
+    """Verdict on the whole fleet, by its findings as for one crawl (`wording.health`)."""
     in_all, done = overview.totals.domains, results(overview)
     if not in_all:
         return Health(Level.UNKNOWN, "No domain", ["The data set holds no domain that is done."])
-    states = [f"{overview.states[state]:,} {words}" for state, words in MISSING.items() if overview.states.get(state)]
+    errors, warnings = overview.totals.with_errors, overview.totals.with_warnings
+    states = [f"{overview.states[state]:,} {text}" for state, text in MISSING.items() if overview.states.get(state)]
     sentences = [f"{listed(states)}."] if states else []
-    if erroneous := overview.totals.with_errors:
-        sentences.append(f"{counted(erroneous, 'domain has', 'domains have')} errors, of {done:,} with a result.")
+    sentences += [
+        f"{counted(number, 'domain has', 'domains have')} {what}, of {done:,} with a result."
+        for number, what in ((errors, "errors"), (warnings, "warnings and no errors"))
+        if number
+    ]
+    if sum(overview.states.get(state, 0) for state in (UNREAD, FAILED)) == in_all:
+        return Health(Level.ERROR, "No domain was read", sentences)
+    if errors:
+        return Health(Level.ERROR, words.NEEDS_REPAIR, sentences)
     read = sum(overview.states.get(state, 0) for state in (FINISHED, LIMITED))
-    if read == in_all:
-        return Health(Level.OK, "Every domain was read", sentences)
-    headline = f"{read:,} of {counted(in_all, 'domain')} {'was' if in_all == 1 else 'were'} read"
-    return Health(Level.WARNING if read else Level.ERROR, headline if read else "No domain was read", sentences)
+    if read < in_all:
+        return Health(Level.WARNING, f"{read:,} of {counted(in_all, 'domain')} read completely", sentences)
+    if not overview.judged:
+        return Health(
+            Level.UNKNOWN, words.NOT_JUDGED, ["No rules were applied, so their health is unknown.", *sentences]
+        )
+    headline = words.works(with_warnings=warnings > 0, pages_checked=overview.totals.checked > 0)
+    return Health(Level.WARNING if warnings else Level.OK, headline, sentences or ["No domain has errors or warnings."])
 
 
 def results(overview: Overview) -> int:
@@ -146,15 +158,16 @@ def page(overview: Overview) -> str:
     return render("overview.html.j2", PACKAGE, summary=SUMMARY, **content(overview))
 
 
-def write_overview(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Overview:
+def write_overview(source: Source, failed: Sequence[DomainRecord], folder: Path, judged: bool = True) -> Overview:
     """Write `summary.parquet` and `report.html` to an existing local folder, and return the content of the page.
 
     `source`: the data set; may be empty or incomplete. `failed`: rows of domains without a result; ignored for domains
-    that have one. `folder` needs twice the space of all rows of domains. Raises OSError if something cannot be read or
-    written.
+    that have one. `folder` needs twice the space of all rows of domains. `judged`: False if no rules were applied.
+    Raises OSError if something cannot be read or written.
     """
     with loaded(source, failed, folder) as connection:
         write_domains(connection, folder / SUMMARY)
         overview = summarize(connection)
+    overview.judged = judged
     (folder / PAGE).write_bytes(page(overview).encode("utf-8", "replace"))
     return overview

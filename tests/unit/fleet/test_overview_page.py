@@ -100,24 +100,51 @@ def test_sections_without_data_say_why() -> None:
 def test_fleet_that_failed_as_a_whole_has_a_page() -> None:
     reason = TroubleReason("failed", "the disk is full", 2, ["a.example", "b.example"])
     trouble = Trouble("a.example", "failed", "the disk is full", 3, "", 0)
-    failed = Overview(Totals(domains=2, repeated=2), {"failed": 2}, reasons=[reason], troubles=[trouble])
+    failed = Overview(Totals(domains=2, repeated=2), states={"failed": 2}, reasons=[reason], troubles=[trouble])
     tree = parsed(page(failed))
     assert tree.get_element_by_id("domains-title").text == "No domain was read"
     assert "1 of 2 domains" in tree.get_element_by_id("troubles").text_content()
 
 
+READ, MIXED = {"finished": 2, "limited": 1}, {"finished": 1, "partial": 1, "unread": 1}
+
+
 @pytest.mark.parametrize(
-    ("states", "level", "headline"),
+    ("states", "found", "level", "headline"),
     [
-        ({}, "unknown", "No domain"),
-        ({"finished": 1, "limited": 1}, "ok", "Every domain was read"),
-        ({"finished": 1, "partial": 1, "unread": 1}, "warning", "1 of 3 domains were read"),
-        ({"unread": 1}, "error", "No domain was read"),
+        ({}, {}, "unknown", "No domain"),
+        ({"unread": 1}, {"with_errors": 1}, "error", "No domain was read"),
+        ({"unread": 1, "failed": 1}, {}, "error", "No domain was read"),
+        (READ, {}, "ok", "Sitemap files are valid"),
+        (READ, {"checked": 5}, "ok", "Healthy"),
+        (READ, {"with_warnings": 1}, "warning", "Sitemap files are valid, with warnings"),
+        (READ, {"with_warnings": 1, "checked": 5}, "warning", "Works, with warnings"),
+        (READ, {"with_errors": 3}, "error", "Needs repair"),
+        (READ, {"with_errors": 1, "with_warnings": 2, "checked": 5}, "error", "Needs repair"),
+        (MIXED, {"with_errors": 1}, "error", "Needs repair"),
+        (MIXED, {"with_warnings": 1}, "warning", "1 of 3 domains read completely"),
+        ({"partial": 2}, {}, "warning", "0 of 2 domains read completely"),
     ],
 )
-def test_health(states: dict[str, int], level: str, headline: str) -> None:
-    found = health(Overview(Totals(domains=sum(states.values())), states))
-    assert (found.level, found.headline) == (level, headline)
+def test_verdict_is_that_of_the_findings(
+    states: dict[str, int], found: dict[str, int], level: str, headline: str
+) -> None:
+    verdict = health(Overview(Totals(domains=sum(states.values()), **found), states=states))
+    assert (verdict.level, verdict.headline) == (level, headline)
+
+
+def test_fleet_that_applied_no_rule_is_not_healthy() -> None:
+    verdict = health(Overview(Totals(domains=3), judged=False, states=READ))
+    assert (verdict.level, verdict.headline) == ("unknown", "Not judged")
+    assert verdict.sentences[0] == "No rules were applied, so their health is unknown."
+
+
+def test_sentences_count_domains_by_their_worst_finding() -> None:
+    assert health(Overview(Totals(domains=3, with_errors=1, with_warnings=2), states=READ)).sentences == [
+        "1 read up to a limit.",
+        "1 domain has errors, of 3 with a result.",
+        "2 domains have warnings and no errors, of 3 with a result.",
+    ]
 
 
 def test_share_of_urls_that_are_not_indexable() -> None:

@@ -60,7 +60,7 @@ def test_a_claim_that_is_none_is_refused(out: Output, held: bytes) -> None:
 def test_a_broken_file_of_the_data_set_is_named(out: Output) -> None:
     out.write_bytes("domain/bucket=0/broken.parquet", b"junk")
     with pytest.raises(OutputFailed, match=r"\A[^\n]*out/domain/bucket=0/broken.parquet[^\n]*\Z"):
-        sum_up(out, FLEET)
+        sum_up(out, FLEET, judged=True)
 
 
 def test_a_row_that_the_disk_has_no_room_for_is_the_output_s_fault(
