@@ -82,6 +82,15 @@ def below(pid: int) -> list[Process]:
     return [process for process in found.values() if _descends(process, pid, found)]
 
 
+def wait_for_process(pid: int, command: str) -> Process:
+    """Return the process below another one whose command holds a text, when there is one."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := [process for process in below(pid) if command in process.command]):
+        assert time.monotonic() < deadline, f"no {command} below {pid}"
+        time.sleep(LOOK_S)  # between two looks
+    return found[0]
+
+
 def _descends(process: Process, pid: int, all_of: dict[int, Process]) -> bool:
     while process.parent != pid:
         if process.parent not in all_of:

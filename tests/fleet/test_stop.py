@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 from pathlib import Path
 
 import pytest
 
+from tests.crawl.crawling import Running
 from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, run, sites, start
-from tests.processes import below, wait_for_end
+from tests.processes import below, wait_for_end, wait_for_process
 
 pytestmark = pytest.mark.exhaustive
+
+HEAD = "gcs_server"
+"""Ray's first process."""
 
 
 def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +41,34 @@ def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch:
     for process in others:
         wait_for_end(process.pid)
     assert not list((Data(tmp_path / "out").folder).rglob("*.parquet"))
+
+
+def stopped(fleet: Running) -> None:
+    """Wait for the end of a fleet that was told to stop, and check what it says."""
+    ended = fleet.finish()
+    assert ended.code == 3, ended.log
+    assert ended.log.splitlines()[-1].endswith("stopped before the end; run the same command to resume")
+    assert "lost objects" not in ended.log and "The program will terminate" not in ended.log
+
+
+def test_sigterm_to_all_its_processes_is_a_stop_too(tmp_path: Path) -> None:
+    """As `timeout` sends it: Ray's processes end by it too."""
+    with sites(1) as (site,):
+        site.routes["/1.xml"] = Exchange.wait_until_client_goes
+        with start(tmp_path, [site.url()]) as fleet:
+            site.wait_for("/1.xml")
+            others = below(fleet.process.pid)
+            os.killpg(fleet.process.pid, signal.SIGTERM)
+            stopped(fleet)
+    for process in others:
+        wait_for_end(process.pid)
+
+
+def test_sigterm_to_all_its_processes_while_ray_starts_is_a_stop_too(tmp_path: Path) -> None:
+    with start(tmp_path, ["127.0.0.1"]) as fleet:
+        wait_for_process(fleet.process.pid, HEAD)
+        os.killpg(fleet.process.pid, signal.SIGTERM)
+        stopped(fleet)
 
 
 def test_a_cluster_where_nobody_listens_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +34,7 @@ from sitemapcrawler.urls.display import inert
 for _name, _value in {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else Ray prints a warning about a future change at each start
+    "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "0",  # else a signal during the start ends it after up to 30 seconds
 }.items():
     os.environ.setdefault(_name, _value)
 ray: ModuleType = import_module("ray")  # an import statement would make type checkers read Ray's dependencies
@@ -46,6 +47,8 @@ STORE_BYTES = 100 * 1024 * 1024
 """Object store of a local cluster in bytes. Results are rows of about 1 kB; Ray requires at least 75 MB."""
 CONNECT_S = 10.0
 """Timeout in seconds for connecting to the head of a cluster."""
+ANSWER_S = 1.0
+"""Seconds to wait for an answer of the control actor, which usually takes milliseconds."""
 SHUTDOWN_S, POLL_S = 5.0, 0.1
 """Seconds to keep removing the folder of an ended cluster, whose processes may still write, and between two checks."""
 PLACE, MAX_PLACE = "/tmp", 14
@@ -123,6 +126,15 @@ class ClusterFailed(Exception):
     """The cluster cannot be started or reached, or is gone. The message is one line."""
 
 
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Raise ClusterFailed for an error of Ray."""
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        raise ClusterFailed(first_line(error)) from None
+
+
 class RayOutput(io.TextIOBase):
     """Logs what Ray prints to standard output, at level DEBUG."""
 
@@ -164,15 +176,19 @@ class RayCluster:
         try:
             check_reachable(address)
             self._join(address or "local", options)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._shut_down()
+            if isinstance(error, SystemExit) and callable(handler):
+                handler(signal.SIGTERM, None)
             raise ClusterFailed(f"{address or 'a local cluster'}: {first_line(error)}") from None
         finally:
-            signal.signal(signal.SIGTERM, handler)  # Ray installs one that prints a traceback and exits
+            signal.signal(signal.SIGTERM, handler)  # while Ray starts, it handles the signal, and raises SystemExit
         self._check_cores()
         # On the driver's machine: if that one fails, the fleet ends anyway.
         here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
         self._control = ray.remote(num_cpus=0, scheduling_strategy=here)(Clocked).remote()
+        self._question: object = None
+        self._answer: list[Running] = []
         self._task = ray.remote(
             num_cpus=self._cpus, max_retries=retries, retry_exceptions=list(AGAIN), scheduling_strategy="SPREAD"
         )(work)
@@ -222,25 +238,25 @@ class RayCluster:
 
     @property
     def room(self) -> int:
-        """Number of domains that can run at once."""
+        """Number of domains that can run at once. Raises ClusterFailed if the cluster is gone."""
         if self._workers is not None:
             return self._workers
-        return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
+        with reaching():
+            return max(1, int(ray.cluster_resources().get("CPU", 1) / self._cpus))
 
-    def start(self, domain: Domain, plan: object) -> object:
-        """Start a task and return the reference of its result."""
+    def start(self, domain: Domain, plan: FleetPlan) -> object:
+        """Start a task and return the reference of its result. The plan goes with each task: in the object store it
+        would be lost with the machine that holds it."""
         return self._task.options(name=domain.name).remote(domain, plan, self._control)
 
-    def share(self, plan: FleetPlan) -> object:
-        """Put the plan into the object store and return its reference."""
-        return ray.put(plan)
-
     def wait(self, running: Sequence[object], seconds: float) -> list[object]:
-        """Wait up to `seconds` for a result; returns all references that have one."""
-        done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
-        if not done:
-            done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
-        return list(done)
+        """Wait up to `seconds` for a result; returns all references that have one. Raises ClusterFailed if the cluster
+        is gone."""
+        with reaching():
+            done, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
+            if not done:
+                done, _ = ray.wait(list(running), num_returns=1, timeout=seconds)
+            return list(done)
 
     def result(self, reference: object, domain: Domain) -> DomainRecord | DomainFailure:
         """Row of a domain, or the reason why there is none. Raises ClusterFailed if the cluster is gone."""
@@ -263,12 +279,13 @@ class RayCluster:
             self._control.done.remote(domain.name)
 
     def running(self) -> list[Running]:
-        """Running attempts. Raises ClusterFailed if the cluster is gone."""
-        try:
-            running: list[Running] = ray.get(self._control.running.remote())
-            return running
-        except ray.exceptions.RayError as error:
-            raise ClusterFailed(first_line(error)) from None
+        """Running attempts by the last answer of the control actor, which is not waited for: if a signal has ended it,
+        this process must act on its own signal. Raises ClusterFailed if the cluster is gone."""
+        with reaching():
+            self._question = self._question or self._control.running.remote()
+            if ray.wait([self._question], timeout=ANSWER_S)[0]:
+                self._answer, self._question = ray.get(self._question), None
+        return self._answer
 
 
 def remove_folder(folder: Path) -> None:

@@ -111,7 +111,7 @@ class Fleet:
         self._schedule = Schedule(per_address)
         self._resolver = Resolver()
         self._cluster = cluster
-        self._plan = cluster.share(plan)
+        self._plan = plan
         self._stop = stop
         self.running: dict[object, Domain] = {}
         self._lost = 0
@@ -166,6 +166,8 @@ class Fleet:
             time.sleep(WAIT_S / 10)  # only look-ups are pending
             return
         for reference in self._cluster.wait([*self.running], WAIT_S):
+            if self._stop.now:  # the signal may have ended workers too: this is no failure of a domain
+                return
             domain = self.running.pop(reference)
             self._schedule.done(domain)
             result = self._cluster.result(reference, domain)

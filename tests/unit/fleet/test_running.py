@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import signal
+from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
+from scrapy.settings import Settings
 
+from sitemapcrawler.fleet import running as fleet
 from sitemapcrawler.fleet.control import driver
+from sitemapcrawler.fleet.control.cluster import ClusterFailed, DomainFailure
 from sitemapcrawler.fleet.control.driver import FleetStop
-from sitemapcrawler.fleet.domains import TABLES, DomainRecord, domain
+from sitemapcrawler.fleet.domains import TABLES, Domain, DomainList, DomainRecord, domain
+from sitemapcrawler.fleet.leases import Running
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
+from sitemapcrawler.fleet.progress import FleetDisplay
 from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
 from sitemapcrawler.fleet.worker import task
 from sitemapcrawler.items import SCHEMA_VERSION
+from sitemapcrawler.spiders.running import STOPPED
 
 FLEET: Any = SimpleNamespace(counts=SimpleNamespace(failed=[]))
 
@@ -87,6 +95,61 @@ def test_signals_are_heard_and_a_terminal_that_goes_is_one(number: signal.Signal
     finally:
         signal.signal(number, inherited)
     assert (stop.begun, stop.now) == (True, now)
+
+
+class DyingCluster:
+    """A local cluster whose processes get the same SIGTERM as the command, at the first call of the method `at`."""
+
+    room = 2
+
+    def __init__(self, at: str) -> None:
+        self._at = at
+
+    def __enter__(self) -> Self:
+        self._die("start")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def start(self, domain: Domain, plan: object) -> object:
+        return domain
+
+    def wait(self, running: list[object], seconds: float) -> list[object]:
+        self._die("wait")
+        if self._at == "result":
+            signal.raise_signal(signal.SIGTERM)
+        return [] if self._at == "running" else running
+
+    def result(self, reference: object, domain: Domain) -> DomainFailure:
+        return DomainFailure("its worker died again and again", common=False)
+
+    def running(self) -> list[Running]:
+        self._die("running")
+        return []
+
+    def _die(self, at: str) -> None:
+        if at == self._at:
+            signal.raise_signal(signal.SIGTERM)
+            raise ClusterFailed("the cluster is gone")
+
+
+@pytest.mark.parametrize(("at", "lines"), [("start", 1), ("wait", 3), ("running", 3), ("result", 3)])
+def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
+    at: str, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(fleet, "RayCluster", lambda *_: DyingCluster(at))
+    monkeypatch.setattr(FleetDisplay, "update", lambda display, running: running.progress())
+    listed = DomainList([domain("127.0.0.1")])
+    opts = Namespace(out=str(tmp_path / "out"), arguments={}, listed=listed, max_time=60.0, retries=0, again=None,
+        address=None, workers=1, cpus=1.0, per_address=1)  # fmt: skip
+    with caplog.at_level(logging.INFO):
+        assert fleet.run(Settings(), {}, opts) == STOPPED
+    assert [record.getMessage() for record in caplog.records][-1] == (
+        "stopped before the end; run the same command to resume"
+    )
+    assert len(caplog.records) == lines
+    assert not (tmp_path / "out/report.html").exists()
 
 
 def test_second_ctrl_c_may_come_as_soon_as_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
