@@ -416,8 +416,8 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
     (*ASKED, Needs.ROBOTS),
 )
 def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
-    """The URL is not http or https. It was not requested. It is a listed URL, the target of its redirect, or a sitemap
-    that robots.txt names, which is an error: no crawler finds it.
+    """The URL is not http or https. It was not requested. It is a listed URL, or a sitemap that robots.txt names, which
+    is an error: no crawler finds it.
 
     Why: a listed `file:` URL would read from the crawler's own disk.
     Fix: Replace the URL with an http or https one, or remove it.
