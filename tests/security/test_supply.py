@@ -48,7 +48,7 @@ REASONS = {
     ("feeds/jsontext.py", "eval"): "names of fields of record types, which stand in code",
     ("reader/lists.py", "import_module"): "pyarrow, by its name",
     ("__init__.py", "import_module"): "modules of ours, by their names",
-    ("feeds/exporters.py", "import_module"): "pyarrow, by its name",
+    ("feeds/arrow.py", "import_module"): "pyarrow, by its name",
     ("rules/__init__.py", "import_module"): "modules of ours, by their names",
     ("rules/registry.py", "import_module"): "SITEMAP_RULES: code of the user's own",
     ("rules/registry.py", "spec_from_file_location"): "the same, by the path of a file",
