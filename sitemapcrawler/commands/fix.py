@@ -195,7 +195,7 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
-        sources = [source for record in listed if (source := _source(record, settings, work)) is not None]
+        sources = [source for record in listed if (source := _source(record, settings, work, stack)) is not None]
         return SiteRepair(rules, _no_children, audit.verdicts, None, opts.gz), sources
 
 
@@ -204,9 +204,9 @@ def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
     return []
 
 
-def _source(record: SitemapRecord, settings: dict[str, object], work: Path) -> Source | None:
+def _source(record: SitemapRecord, settings: dict[str, object], work: Path, stack: ExitStack) -> Source | None:
     """Fetch a file of an audit again, since its records do not hold all of it. None for a guess that is no sitemap.
-    `work`: folder for the file."""
+    `work`: folder for the file, which stays until `stack` ends."""
     path = urls.local_path(record.sitemap)
     if path is not None:
         if Path(path).is_file():
@@ -222,6 +222,7 @@ def _source(record: SitemapRecord, settings: dict[str, object], work: Path) -> S
         download = Download.fetch(record.sitemap, settings, work)
     except DownloadError as error:
         return Source(record.sitemap, error=str(error).partition(": ")[2], rule="doc-connection-error")
+    stack.callback(download.folder.remove)
     return Source(record.sitemap, download.path, base=download.final_url, error=download.error or "")
 
 
