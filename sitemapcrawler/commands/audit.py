@@ -118,6 +118,7 @@ class Command(ScrapyCommand):
                 opts.fail_on = _threshold(config)
             opts.spargs = arguments_of(found, opts, config)
             config.note_limits(self.settings, opts.spargs, {"fail-on": opts.fail_on}, DEFAULTS)
+            config.note_place(self.settings, opts.spargs)
             opts.out, opts.named = opts.spargs["report"], found.text
             if not self.settings.getlist(REPORT_FILES):
                 self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")

@@ -33,6 +33,7 @@ from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
 from sitemapcrawler.crawl.arguments import canonical
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Use
 from sitemapcrawler.crawl.setting_values import check_dictionary
+from sitemapcrawler.download.crawl import UNNAMED_URL
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.rules.registry import load_rules
@@ -240,6 +241,15 @@ class Config:
     def places(self) -> dict[str, str]:
         """Return the arguments that say where named files will live."""
         return {key.replace("-", "_"): str(self.options[key]) for key in PLACES if key in self.options}
+
+    def note_place(self, settings: BaseSettings, arguments: Mapping[str, str]) -> None:
+        """Refuse private addresses for the `base-url` of the file, whose author need not be allowed to reach them.
+
+        `arguments`: those in effect, which the command line may have overridden.
+        """
+        place = self.options.get("base-url")
+        if place is not None and arguments.get("base_url") == place:
+            settings.set(UNNAMED_URL, place, "cmdline")
 
 
 def _is_set(name: str, arguments: Mapping[str, str]) -> bool:

@@ -375,6 +375,7 @@ class Command(ScrapyCommand):
         own = ASKING if named.local else ()
         arguments = {name: text for name, text in self._arguments.items() if name not in own}
         limited = config.note_limits(self.settings, arguments, {"fail-on": opts.fail_on})
+        config.note_place(self.settings, arguments)
         if opts.quiet is None:  # a file that leaves something out cannot hide that
             opts.quiet = bool(config.options.get("quiet")) and not limited
         self._unreadable = named.unreadable

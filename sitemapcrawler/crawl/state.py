@@ -32,7 +32,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.walk import Step, Walk
-from sitemapcrawler.download.crawl import Named, Stop
+from sitemapcrawler.download.crawl import UNNAMED_URL, Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
@@ -356,7 +356,8 @@ def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policie
     """Return what downloads need to know of a crawl, with what its arguments say."""
     stop, named, policies = Stop.of(crawler), Named.of(crawler), Policies.of(crawler)
     stop.max_time = params.max_time
-    named.authorities |= params.named_authorities
+    unnamed = {urls.authority(crawler.settings.get(UNNAMED_URL, ""))}
+    named.authorities |= params.own_authorities | (params.named_authorities - unnamed)
     named.own |= params.own_authorities
     named.files |= params.named_files
     policies.offline = params.offline

@@ -58,6 +58,9 @@ class OfCrawler:
 
 NAMED_URLS = "SITEMAP_NAMED_URLS"
 """Setting in which commands for a single URL pass it on."""
+UNNAMED_URL = "SITEMAP_UNNAMED_URL"
+"""Setting in which commands pass on the `base_url` of a configuration file. Its author, such as that of a pull request,
+need not be allowed to have private addresses requested."""
 
 
 class Named(OfCrawler):

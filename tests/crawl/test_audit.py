@@ -172,10 +172,20 @@ def test_options_of_a_file_apply_and_the_command_line_wins(shop: SiteServer, tmp
 def test_place_of_files_may_stand_in_a_file(shop: SiteServer, tmp_path: Path) -> None:
     (tmp_path / "site.xml").write_bytes(urlset(shop.url("/a")))
     (tmp_path / "sitemapcrawler.toml").write_text(f'base-url = "{shop.url("/")}"\nbase-dir = "."\n')
-    done = audit(tmp_path, "site.xml", "--out", "results")
+    done = audit(tmp_path, "site.xml", "--out", "results", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "results" / "findings.csv").read_text().count("loc-offsite") == 0
     assert audit(tmp_path, shop.url("/plain.xml"), "--no-pages").returncode == 0, "no effect on a URL"
+
+
+def test_private_address_that_a_file_names_is_not_requested(shop: SiteServer, tmp_path: Path) -> None:
+    (tmp_path / "site.xml").write_bytes(urlset(shop.url("/secret")))
+    (tmp_path / "sitemapcrawler.toml").write_text(f'base-url = "{shop.url("/")}"\n')
+    assert audit(tmp_path, "site.xml", "--out", "results").returncode == 0
+    assert "/secret" not in shop.paths
+    assert "address-refused" in (tmp_path / "results" / "urls.csv").read_text()
+    audit(tmp_path, "site.xml", "--out", "again", "-a", f"base_url={shop.url('/sitemap.xml')}")
+    assert "/secret" in shop.paths, "the command line may name it"
 
 
 @pytest.mark.parametrize(
