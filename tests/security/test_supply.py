@@ -217,15 +217,6 @@ def test_recipe_of_a_release_names_what_exists() -> None:
     assert "make audit" in (ROOT / ".ci" / "run").read_text("utf-8")
 
 
-def test_lint_installs_neither_what_tests_run_nor_what_clouds_need() -> None:
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    assert re.findall(r"^lint: (.*)$", makefile, re.MULTILINE) == [".venv/.lint"]
-    installed = re.findall(r"^\.venv/\.lint: .*\n\t\$\(INSTALL\) --editable '\.\[(.*)\]'$", makefile, re.MULTILINE)
-    assert installed == ["dev"]
-    tools = {Requirement(line).name for line in PROJECT["optional-dependencies"]["dev"]}
-    assert tools <= {"ruff", "mypy", "lxml-stubs", "pytest", "hypothesis", "pre-commit", "import-linter"}
-
-
 LISTED = ("duckdb", "lxml", "zope-interface")
 """Packages of a small environment."""
 

@@ -1,7 +1,9 @@
-"""What Scrapy Cloud is told to install: requirements.txt, made of pyproject.toml, and scrapinghub.yml beside it."""
+"""What is installed where: by Scrapy Cloud (requirements.txt, made of pyproject.toml, and scrapinghub.yml), and by `make
+lint`."""
 
 from __future__ import annotations
 
+import re
 import runpy
 import tomllib
 from pathlib import Path
@@ -31,3 +33,12 @@ def test_stack_is_of_the_oldest_scrapy_that_will_do() -> None:
     told = yaml.safe_load((ROOT / "scrapinghub.yml").read_text(encoding="utf-8"))
     assert told == {"stack": "scrapy:2.18", "requirements": {"file": "requirements.txt"}}
     assert Requirement("scrapy>=2.18,<3") in map(Requirement, PROJECT["dependencies"])
+
+
+def test_lint_installs_neither_what_tests_run_nor_what_clouds_need() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert re.findall(r"^lint: (.*)$", makefile, re.MULTILINE) == [".venv/.lint"]
+    installed = re.findall(r"^\.venv/\.lint: .*\n\t\$\(INSTALL\) --editable '\.\[(.*)\]'$", makefile, re.MULTILINE)
+    assert installed == ["dev"]
+    tools = {Requirement(line).name for line in PROJECT["optional-dependencies"]["dev"]}
+    assert tools <= {"ruff", "mypy", "lxml-stubs", "pytest", "hypothesis", "pre-commit", "import-linter"}
