@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -28,7 +27,6 @@ from sitemapcrawler.commands.running import (
 )
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.crawl.argument_values import base_url, quoted
-from sitemapcrawler.crawl.local_files import Published, file_beside
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import ChildRecord
@@ -37,13 +35,16 @@ from sitemapcrawler.repair import folder
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.changes import NAME, Action, ChangeList
 from sitemapcrawler.repair.folder import FolderError
+from sitemapcrawler.repair.local import LocalFiles
 from sitemapcrawler.repair.reading import Rules, repairable
-from sitemapcrawler.repair.site import MISSING, Repaired, SiteRepair, Source
+from sitemapcrawler.repair.readme import FOLDER
+from sitemapcrawler.repair.readme import NAME as README
+from sitemapcrawler.repair.site import Repaired, SiteRepair
+from sitemapcrawler.repair.sources import Source
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
-from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument
-from sitemapcrawler.urls.grammar import folder_of
+from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument, masked_url
 
 DONE, LOST, PARTLY, NOTHING_READ, STOPPED = 0, 1, 3, 4, 5
 """Exit codes: done; the folder could not be written; some files could not be read; none could; stopped by a signal."""
@@ -54,8 +55,12 @@ VERIFY = "get"
 """Default of the argument `verify` of the crawl of a site: what pages say decides what is listed."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
 MOST = 20
-"""Rules that the summary names."""
+"""Rules, and files, that the summary names."""
+SHOWN = {Action.UNREAD: "not read"}
+"""Actions by the words of the summary, where they differ."""
 HTTP_STATUS = "doc-http-status"
+UNLISTABLE = ("index-child-missing", "index-child-is-page")
+"""Rules on files that no index may list."""
 
 
 class Command(ScrapyCommand):
@@ -196,7 +201,7 @@ class Command(ScrapyCommand):
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
         sources = [source for record in listed if (source := _source(record, settings, work, stack)) is not None]
-        return SiteRepair(rules, _no_children, audit.verdicts, None, opts.gz), sources
+        return SiteRepair(rules, _no_children, audit.verdicts, opts.gz), sources
 
 
 def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
@@ -217,7 +222,8 @@ def _source(record: SitemapRecord, settings: dict[str, object], work: Path, stac
         if record.found_by not in ("robots", "index", "argument"):
             return None
         rule = HTTP_STATUS if record.status and not format.is_sitemap else "doc-fetch-failed"
-        return Source(record.sitemap, error=record.error or record.outcome, rule=rule)
+        unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
+        return Source(record.sitemap, error=record.error or record.outcome, rule=rule, unlistable=unlistable)
     try:
         download = Download.fetch(record.sitemap, settings, work)
     except DownloadError as error:
@@ -272,45 +278,12 @@ def _of_files(targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple
     except ValueError as error:
         raise ValueError(f"--base-url {quoted(opts.base_url)}: {error}") from None
     files = [url for url in targets.sitemaps if not is_robots_url(url)]
-    if base is not None and not base.endswith("/") and len(files) > 1:
+    if base is not None and not base.endswith("/") and targets.folder is not None:
         raise ValueError(
-            f"--base-url {quoted(base)}: {len(files)} files cannot live at one URL; accepted: one ending in /"
+            f"--base-url {quoted(base)}: a folder cannot live at the URL of a file; accepted: one ending in /"
         )
-    published = Published(str(Path(targets.folder).resolve()), base) if targets.folder is not None else None
-
-    def place_of(url: str) -> str | None:
-        path = urls.local_path(url)
-        if base is None or path is None or not base.endswith("/"):
-            return base
-        start = published.folder if published is not None else str(Path(path).parent)
-        inside = os.path.relpath(os.path.realpath(path), start) if published is not None else Path(path).name
-        return base + urls.file_url(f"/{inside}").removeprefix("file:///")
-
-    def children(source: Source, listed: list[ChildRecord]) -> list[Source]:
-        found, missing = [], []
-        for one in listed:
-            beside = file_beside(source.url, source.place, one.loc, published) or _beside(source, one.loc)
-            path = urls.local_path(beside) if beside is not None else None
-            if beside is not None and path is not None:
-                found.append(Source(beside, Path(path), place_of(beside) or one.loc))
-            else:
-                missing.append(Source(one.loc, error="listed in the index, and no such file", rule=MISSING))
-        return [*found, *missing] if found else []
-
-    home = None
-    if base is not None:
-        home = base if base.endswith("/") else f"{urls.origin(base)}{folder_of(base)}"
-    sources = [Source(url, Path(urls.local_path(url) or ""), place_of(url)) for url in files]
-    return SiteRepair(rules, children, None, home, opts.gz), sources
-
-
-def _beside(source: Source, url: str) -> str | None:
-    """The file with the name of a URL in the folder of an index whose own URL is unknown."""
-    here = urls.local_path(source.url)
-    if here is None or source.place is not None or not urls.is_web(url):
-        return None
-    index = f"{urls.origin(url)}{folder_of(url)}index"
-    return file_beside(source.url, index, url)
+    local = LocalFiles(files, targets.folder, base)
+    return SiteRepair(rules, local.children, None, opts.gz), local.sources
 
 
 def lines(result: Repaired, name: str, out: Path | None, given: str | None) -> Iterator[str]:
@@ -319,21 +292,31 @@ def lines(result: Repaired, name: str, out: Path | None, given: str | None) -> I
     assert changes is not None
     yield (
         f"{inert(name, MAX_URL)}: {counted(result.sources, 'file')} read, {counted(result.read, 'entry', 'entries')}: "
-        f"{result.kept:,} kept, {result.dropped:,} dropped"
+        f"{result.kept:,} kept, {result.changed:,} changed, {result.dropped:,} dropped, "
+        f"{result.unrepaired:,} not repaired"
     )
-    for action, text in ((Action.CHANGED, "changed"), (Action.DROPPED, "dropped"), (Action.UNREAD, "not read")):
-        yield from _by_rule(changes, action, text)
+    for action in Action:
+        yield from _by_rule(changes, action, SHOWN.get(action, action))
     if not any(changes.counts.values()):
         yield "Nothing to change."
-    if out is not None and result.files:
-        yield f"Written: {counted(len(result.files), 'file')} and {NAME} in {inert(str(given))}"
-    elif out is None:
-        yield f"Nothing was written; --out DIR writes {counted(len(result.files), 'file')} and {NAME}."
+    yield from _of_files_emptied(result.advice.emptied)
+    files = counted(len(result.files), "file")
+    if out is None:
+        yield f"Nothing was written; --out DIR writes {files} to upload, {NAME} and {README}."
+    elif result.sources:
+        yield f"Written to {inert(str(given))}: {files} in {FOLDER}/, {NAME} and {README}"
+
+
+def _of_files_emptied(found: Sequence[str]) -> Iterator[str]:
+    for url in found[:MOST]:
+        yield f"No entry is left of {inert(masked_url(url), MAX_URL)}: remove it from robots.txt, if it is named there."
+    if len(found) > MOST:
+        yield f"No entry is left of {counted(len(found) - MOST, 'other file')}; {README} names them."
 
 
 def _by_rule(changes: ChangeList, action: Action, text: str) -> Iterator[str]:
     counts = Counter({rule: number for (kind, rule), number in sorted(changes.counts.items()) if kind == action})
     for rule, number in counts.most_common(MOST):
-        yield f"  {number:>9,} {text:<8}  {rule}"
+        yield f"  {number:>9,} {text:<12}  {rule}".rstrip()
     if len(counts) > MOST:
         yield f"  and {counted(len(counts) - MOST, 'other rule')}"

@@ -93,8 +93,7 @@ def missing_files(
         homes = _homes(keys)
     else:
         homes = [_home(place) if whole is None or whole.url is None else urls.visit_key(whole.url)]
-    tried = keys[:MAX_TRIED]
-    home = max(homes, key=lambda home: sum(search.holds(path) for key in tried if (path := _path(key, home, folder))))
+    home, _ = _best(homes, keys, search, folder)
     found = []
     for (url, line), key in zip(listed, keys, strict=True):
         path = _path(key, home, folder)
@@ -103,6 +102,24 @@ def missing_files(
     certain = whole is not None or place is not None
     certain = certain or len(found) < sum(_path(key, home, folder) is not None for key in keys)
     return [MissingFile(*one, certain or bool(one[-1])) for one in found]
+
+
+def assumed_home(folder: str, listed: Sequence[str]) -> str | None:
+    """The URL of a local folder, assumed from the sitemaps that an index in it lists: the URL folder for which most of
+    them are there. None if none is."""
+    keys = [urls.visit_key(url) for url in listed if urls.is_web(url)]
+    if not keys:
+        return None
+    home, number = _best(_homes(keys), keys, _Search(Path(folder)), Path(folder))
+    return home if number else None
+
+
+def _best(homes: Sequence[str], keys: Sequence[str], search: _Search, folder: Path) -> tuple[str, int]:
+    """The URL folder for which most of the listed sitemaps are there, and how many of the first ones are."""
+    tried = keys[:MAX_TRIED]
+    counts = {home: sum(search.holds(path) for key in tried if (path := _path(key, home, folder))) for home in homes}
+    best = max(homes, key=lambda home: counts[home])
+    return best, counts[best]
 
 
 def _home(place: str) -> str:

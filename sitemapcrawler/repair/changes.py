@@ -23,9 +23,23 @@ class Action(StrEnum):
     CHANGED = "changed"
     """A value or an element of an entry, or the file around its entries."""
     DROPPED = "dropped"
-    """The whole entry; or a line of a text file or an element that is no entry."""
+    """The whole entry."""
+    UNREPAIRED = "not repaired"
+    """An entry that stays as it was, with its problem."""
+    MOVED = "moved"
+    """A file gets another URL, since its own is no file name."""
+    EMPTIED = "not written"
+    """A file without any entry left."""
     UNREAD = "unread"
     """A file, or the rest of one."""
+
+
+class State(StrEnum):
+    """State of an entry that is written."""
+
+    KEPT = "kept"
+    CHANGED = "changed"
+    UNREPAIRED = "unrepaired"
 
 
 @dataclass(slots=True)
@@ -33,9 +47,9 @@ class Change:
     """One row of the list."""
 
     action: str
-    """changed, dropped or unread."""
+    """An `Action`."""
     rule: str
-    """Id of the rule that led to it."""
+    """Id of the rule that led to it; empty for a file that gets another URL."""
     url: str = ""
     """The listed URL, as in the file; empty for a change of the file itself."""
     old: str = ""

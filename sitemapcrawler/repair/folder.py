@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import os
 import re
 import shutil
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from sitemapcrawler.repair.writing import MANIFEST, manifest_of
-
+MANIFEST = ".sitemapcrawler-fix.json"
+"""List of the files that were written to a folder: the only ones that the next run removes."""
 PART, NEW, OLD = "part", "new", "old"
 CURRENT_FOLDER = -100  # AT_FDCWD of fcntl.h
 EXCHANGE = 2  # RENAME_EXCHANGE of linux/fs.h
@@ -98,10 +100,10 @@ def publish(part: Path, out: Path) -> None:
     if not out.exists():
         new.rename(out)
         return
-    clash = sorted({path.name for path in new.iterdir()} & {path.name for path in _others(out)})
-    if clash:
+    clash = next((path for path in _others(out, new) if os.path.lexists(new / path)), None)
+    if clash is not None:
         new.rename(part)
-        raise FolderError(f"holds {clash[0]!r}, which was not written by `fix`; accepted: another folder")
+        raise FolderError(f"holds {str(clash)!r}, which was not written by `fix`; accepted: another folder")
     if _exchange(new, out):
         before = new
     else:
@@ -112,17 +114,32 @@ def publish(part: Path, out: Path) -> None:
     _remove(before)
 
 
-def _others(folder: Path) -> list[Path]:
-    """Files and folders that no run of `fix` wrote."""
-    own = {MANIFEST, *(manifest_of(folder) or ())}
-    return [path for path in folder.iterdir() if path.name not in own]
+def _others(folder: Path, other: Path) -> list[Path]:
+    """Paths in a folder that no run of `fix` wrote: files, and folders in which neither it nor the `other` folder has a
+    file of `fix`."""
+    own = {PurePosixPath(name) for name in (MANIFEST, *(manifest_of(folder) or ()))}
+    names = own.union(map(PurePosixPath, manifest_of(other) or ()))
+    return [*_apart_from(own, {parent for name in names for parent in name.parents}, folder, Path())]
+
+
+def _apart_from(
+    own: Collection[PurePosixPath], folders: Collection[PurePosixPath], folder: Path, inside: Path
+) -> Iterator[Path]:
+    for path in sorted((folder / inside).iterdir()):
+        found = inside / path.name
+        if PurePosixPath(found) in folders and path.is_dir() and not path.is_symlink():
+            yield from _apart_from(own, folders, folder, found)
+        elif PurePosixPath(found) not in own:
+            yield found
 
 
 def _move_others(before: Path, out: Path) -> None:
-    for path in _others(before):
+    for path in _others(before, out):
         with suppress(OSError):
-            if not (out / path.name).exists():
-                path.rename(out / path.name)
+            if not os.path.lexists(out / path):
+                (out / path).parent.mkdir(parents=True, exist_ok=True)
+                (before / path).rename(out / path)
+                os.removedirs((before / path).parent)
 
 
 def _remove(folder: Path, is_ours: bool = False) -> None:
@@ -130,11 +147,34 @@ def _remove(folder: Path, is_ours: bool = False) -> None:
     if is_ours:
         shutil.rmtree(folder, ignore_errors=True)
         return
-    with suppress(OSError):
-        for name in manifest_of(folder) or ():
+    names = manifest_of(folder) or ()
+    for name in (*names, MANIFEST):
+        with suppress(OSError):
             (folder / name).unlink(missing_ok=True)
-        (folder / MANIFEST).unlink(missing_ok=True)
-        folder.rmdir()
+    parents = {parent for name in (*names, MANIFEST) for parent in PurePosixPath(name).parents}
+    for parent in sorted(parents, key=lambda parent: len(parent.parts), reverse=True):
+        with suppress(OSError):  # others have files in it
+            (folder / parent).rmdir()
+
+
+def manifest_of(folder: Path) -> list[str] | None:
+    """Return the paths that an earlier run wrote below a folder; None if none did. Paths outside of it are ignored."""
+    try:
+        held = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    names = held.get("files") if isinstance(held, dict) else None
+    return [name for name in names if isinstance(name, str) and _is_inside(name)] if isinstance(names, list) else None
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and str(path) == name
+
+
+def write_manifest(folder: Path, names: Iterable[str]) -> None:
+    """List the paths that were written below a folder."""
+    (folder / MANIFEST).write_text(json.dumps({"files": sorted(names)}, indent=1, ensure_ascii=True) + "\n", "ascii")
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -20,9 +20,10 @@ from lxml import etree
 from sitemapcrawler.items import Note, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
-from sitemapcrawler.repair.changes import Action, Change
+from sitemapcrawler.repair.changes import Action, Change, State
 from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, lead_on, split, w3c
 from sitemapcrawler.repair.markup import EntryMarkup, prolog_of, root_of
 from sitemapcrawler.rules import all_rules
@@ -47,6 +48,7 @@ CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes
 """Faults that leave the rest of a file unread."""
 RECOVERED, DUPLICATE = "doc-recovered-entry", "loc-duplicate"
 MIXED = "xml-mixed-index-urlset"
+UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
 OF_THE_SET = frozenset((DUPLICATE, SELF))
@@ -56,6 +58,12 @@ ATTRIBUTED = re.compile(r"<(?:[\w.-]+:)?(?:url|loc|lastmod|changefreq|priority)\
 FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML does not allow (https://www.w3.org/TR/xml/#charsets)."""
 ATTRIBUTE = "xml-unknown-attribute"
+OF_INDEXES = (
+    "index-nested", "index-loop", "index-self-reference", "index-child-duplicate", "index-child-relative",
+    "index-lastmod-missing", "index-lastmod-older-than-child", "index-child-missing", "index-child-is-page",
+    "doc-redirected",
+)  # fmt: skip
+"""Rules on indexes that lead to changes, in `indexes.py`."""
 OF_LIMITS = ("limit-urls-exceeded", "doc-too-large", "news-too-many")
 """Rules for which a file is split: too many entries, bytes, articles."""
 JUDGED_ALWAYS = frozenset((Needs.URL, Needs.FAULT))
@@ -118,13 +126,14 @@ class Kept:
     is_bare: bool
     articles: int
     versions: Versions
+    state: State = State.KEPT
 
 
 def repairable() -> tuple[str, ...]:
     """Return the ids of the rules that lead to changes, in alphabetical order."""
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
     own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF}
-    own |= {"cross-duplicate-url", "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
+    own |= {*OF_INDEXES, "cross-duplicate-url", "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
     own |= {
         rule.id for rule in all_rules() if rule.severity is Severity.ERROR and JUDGED_ALWAYS.intersection(rule.needs)
     }
@@ -183,8 +192,8 @@ class FileRepair:
         each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed."""
         self.url = url
         self.record = SitemapRecord(url)
-        self.kept = self.read = self.dropped = 0
-        """Entries kept, read and dropped."""
+        self.read = self.dropped = 0
+        """Entries read and dropped."""
         self.children: list[ChildRecord] = []
         """Children, if the file is an index."""
         self.error = ""
@@ -246,16 +255,13 @@ class FileRepair:
                 for child in children:
                     self._drop(MIXED, child.loc_raw or child.loc, "<sitemap>", child.line)
                     self.read += 1
-                for loss in losses:
-                    if self._converts and loss.rule == "xml-unknown-element":  # the title of the feed, for example
-                        continue
-                    self.read += loss.rule != "xml-unknown-element"
-                    self._drop(loss.rule, "", loss.text, loss.line)
+                self._lose(losses)
             elif format_named(document.format).is_index:
                 self.children += children
                 for page in pages:
                     self.read += 1
                     self._drop(MIXED, page.loc_raw or page.loc, "<url>", page.line)
+                self._lose(losses)
             else:
                 self._judge.urls(pages, facts, document.notes)
                 for page in pages:
@@ -267,6 +273,15 @@ class FileRepair:
         wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in _rules())
         self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
         self.error = self.error or next((rule for rule in CUT if document.faults.counts[rule]), "")
+
+    def _lose(self, losses: Iterable[Loss]) -> None:
+        """Note what the reader left out: entries and other elements."""
+        for loss in losses:
+            if loss.rule != UNKNOWN_ELEMENT:
+                self.read += 1
+                self._drop(loss.rule, "", loss.text, loss.line)
+            elif not self._converts:  # of a feed, its title, for example
+                self._change(loss.rule, "", loss.text, "", loss.line)
 
     def _facts(self, document: Document, record: SitemapRecord) -> FileFacts:
         return FileFacts(self.url, record, document, fetched_at=self._rules.at, served_at=self._served)
@@ -288,7 +303,7 @@ class FileRepair:
         self._note(Change(Action.CHANGED, rule, url, old, new, self.url, line))
 
     def _drop(self, rule: str, url: str, old: str, line: int | None) -> None:
-        self.dropped += rule != "xml-unknown-element"
+        self.dropped += 1
         self._note(Change(Action.DROPPED, rule, url, old, "", self.url, line))
 
     def _pages(self, pages: list[UrlRecord], facts: FileFacts, notes: Notes) -> Iterator[Kept]:
@@ -303,10 +318,11 @@ class FileRepair:
         for entry in entries:
             found = kept.get(id(entry), entry)
             if found is not None:
-                self.kept += 1
+                is_changed = entry.recovered or found.text != entry.text or FORBIDDEN.search(entry.written)
                 yield Kept(
-                    found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions
-                )
+                    found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions,
+                    State.CHANGED if is_changed else State.KEPT,
+                )  # fmt: skip
 
     def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
         source = note.source if note is not None and not self._converts else None

@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
-import re
-import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import quote
 
 from sitemapcrawler import urls
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
-from sitemapcrawler.repair import folder
-from sitemapcrawler.repair.changes import NAME, Action, Change, ChangeList
-from sitemapcrawler.repair.edits import w3c
+from sitemapcrawler.repair import folder, indexes, readme
+from sitemapcrawler.repair.changes import NAME, Action, Change, ChangeList, State
+from sitemapcrawler.repair.indexes import Indexes
+from sitemapcrawler.repair.places import Placed, SetFile, plan
 from sitemapcrawler.repair.reading import FileRepair, Rules, Verified
-from sitemapcrawler.repair.writing import SetWriter, name_of, shortest, stem_of, write_manifest
-from sitemapcrawler.rules.facts.suspects import MAX_LENGTH
+from sitemapcrawler.repair.readme import Advice
+from sitemapcrawler.repair.sources import Member, Source, SourceError
+from sitemapcrawler.repair.writing import SetWriter
 from sitemapcrawler.terminal.signals import postponed
-from sitemapcrawler.urls.grammar import Standing, fault_of, folder_of, standing
-
-CHUNK_BYTES = 1 << 16
-GZIP = b"\x1f\x8b"
-HEAD_BYTES = 16 * 1024
-"""Bytes in which the root of a file is looked for."""
-INDEX = re.compile(rb"<(?:[\w.-]+:)?sitemapindex[\s>]")
-UNREAD = "doc-fetch-failed"
-MISSING = "index-child-missing"
-DEFAULT_INDEX = "sitemap_index"
-
-
-@dataclass(slots=True)
-class Source:
-    """One file to repair."""
-
-    url: str
-    """URL of the file, as records name it."""
-    path: Path | None = None
-    """Its content on this machine; None if it could not be read."""
-    place: str | None = None
-    """URL where a local file will live; None if unknown, and for files on the web."""
-    base: str | None = None
-    """URL after redirects."""
-    error: str = ""
-    """Why it could not be read."""
-    rule: str = UNREAD
-    """The rule that says so."""
-
-    @property
-    def name(self) -> str:
-        """Name of the file on its site."""
-        return name_of(self.place or self.url)
-
-    @property
-    def web_url(self) -> str | None:
-        return next((url for url in (self.place, self.url) if url is not None and urls.is_web(url)), None)
 
 
 @dataclass(slots=True)
@@ -67,17 +28,23 @@ class Repaired:
     """Result of a run."""
 
     files: list[str] = field(default_factory=list)
-    """Names of the files that were written, the index first."""
+    """Paths of the files that were written, in the folder to upload."""
     sources: int = 0
     """Files that were read."""
     unread: int = 0
     """Files that could not be read, or not to their end."""
     read: int = 0
-    """Entries that were read."""
+    """Entries that were read: pages of sitemaps, and sitemaps of indexes."""
     kept: int = 0
-    """Entries that were written."""
+    """Entries that were written as they are."""
+    changed: int = 0
+    """Entries that were written with a change."""
+    unrepaired: int = 0
+    """Entries that were written with a problem that is not repaired."""
     dropped: int = 0
     """Entries that were left out."""
+    advice: Advice = field(default_factory=Advice)
+    """What to do with the set."""
     changes: ChangeList | None = None
 
 
@@ -89,23 +56,15 @@ class SiteRepair:
     """Repairs the files of one site into a folder."""
 
     def __init__(
-        self,
-        rules: Rules,
-        children: Children,
-        verified: Verified | None = None,
-        base_url: str | None = None,
-        compress: bool = False,
+        self, rules: Rules, children: Children, verified: Verified | None = None, compress: bool = False
     ) -> None:
-        """`children`: finds the files of an index; `base_url`: URL of the folder that is written, None to find out."""
+        """`children`: finds the files of an index; `compress`: write all files as gzip."""
         self._rules = rules
         self._children = children
         self._verified = verified
-        self._base_url = base_url
         self._compress = compress
-        self._indexes: list[tuple[Source, list[ChildRecord]]] = []
-        self._loose: list[tuple[str, str | None]] = []
-        self._copies: list[tuple[str, str | None]] = []
-        self._web: list[str] = []
+        self._members: list[Member] = []
+        self._by_url: dict[str, Member] = {}
 
     def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
         """Repair files and publish the folder `out`; None for a dry run. `parent`: folder for temporary files. Raises
@@ -116,170 +75,151 @@ class SiteRepair:
             target = stack.enter_context(_staged(out, work))
             table = stack.enter_context((target / NAME).open("x", encoding="utf-8", newline=""))
             result.changes = changes = ChangeList(table)
-            writer = SetWriter(work, target, self._rules, changes.add, self._compress)
+            writer = SetWriter(work, target / readme.FOLDER, self._rules, changes.add)
             stack.callback(writer.close)
             self._read(sources, writer, result)
-            writer.finish()
-            is_alone = result.sources == len(self._indexes) and not result.unread
-            result.files = [*self._index(writer, changes, is_alone), *(part.name for part in writer.written),
-                            *(name for name, _ in self._copies)]  # fmt: skip
+            self._write(writer, result)
             table.close()
-            if out is not None and (result.files or result.sources):
-                write_manifest(target, [NAME, *result.files])
+            if out is not None and result.sources:
+                lines = "".join(f"{line}\n" for line in readme.lines_of(result.advice, result.files))
+                (target / readme.NAME).write_text(lines, "utf-8")
+                names = [NAME, readme.NAME, *(f"{readme.FOLDER}/{path}" for path in result.files)]
+                folder.write_manifest(target, names)
                 with postponed():
                     folder.publish(target, out)
         return result
 
     def _read(self, sources: Collection[Source], writer: SetWriter, result: Repaired) -> None:
-        changes = result.changes
-        assert changes is not None
+        """Read the files, and those that their indexes list."""
         # Indexes first: they know where local files will live.
-        waiting = deque(sorted(sources, key=lambda source: not _is_index(source)))
+        waiting = deque(sorted(sources, key=lambda source: not source.is_index()))
         known = {urls.visit_key(source.url): source for source in sources}
         while waiting:
-            source = waiting.popleft()
-            if source.path is None:
-                changes.add(Change(Action.UNREAD, source.rule, source.url, source.error, "", source.url))
-                result.unread += 1
-                continue
-            before = changes.number(Action.UNREAD)
-            try:
-                repair = self._repair(source, writer, changes)
-                if repair.error and format_named(repair.record.format).is_feed:
-                    changes.add(Change(Action.CHANGED, repair.error, "", repair.record.format, "urlset", source.url))
-                    repair = self._repair(source, writer, changes, converts=True)
-            except OSError as error:
-                changes.add(Change(Action.UNREAD, UNREAD, source.url, error.strerror or str(error), "", source.url))
-                result.unread += 1
-                continue
-            result.sources += 1
-            result.read, result.kept = result.read + repair.read, result.kept + repair.kept
-            result.dropped += repair.dropped
-            format = format_named(repair.record.format)
-            if format.is_index:
-                self._indexes.append((source, repair.children))
-                for child in self._children(source, repair.children):
+            member = Member(waiting.popleft())
+            if self._by_url.get(urls.visit_key(member.source.lives_at)) is not None:
+                continue  # a second URL that redirects to the same file
+            self._read_file(member, writer, result)
+            self._members.append(member)
+            for url in (member.source.url, member.source.place, member.source.lives_at):
+                if url is not None:
+                    self._by_url.setdefault(urls.visit_key(url), member)
+            if member.is_index and member.repair is not None:
+                for child in self._children(member.source, member.repair.children):
                     same = known.setdefault(urls.visit_key(child.url), child)
                     same.place = same.place or child.place
                     if same is child:
                         waiting.append(child)
-            elif format.is_feed and not repair.is_listing:
-                self._copies.append((self._copy(source, writer), repair.record.lastmod_max))
-            elif not format.is_sitemap:
-                why = repair.record.error or "no sitemap"
-                rule = "doc-is-html" if format.name == "html" else "xml-root-unknown"
-                changes.add(Change(Action.UNREAD, rule, source.url, why, "", source.url))
-            result.unread += changes.number(Action.UNREAD) > before
-            if source.web_url is not None and not format.is_index:
-                self._web.append(source.web_url)
 
-    def _repair(self, source: Source, writer: SetWriter, changes: ChangeList, converts: bool = False) -> FileRepair:
-        assert source.path is not None
-        with source.path.open("rb") as file:
-            is_compressed = file.read(len(GZIP)) == GZIP and source.name.lower().endswith(".gz")
-            file.seek(0)
-            repair = FileRepair(source.url, self._rules, changes.add, source.place, self._verified, source.base,
-                                converts)  # fmt: skip
-            chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
-            writer.take(repair, repair.entries(chunks), source.name, is_compressed, source.place)
-        return repair
+    def _read_file(self, member: Member, writer: SetWriter, result: Repaired) -> None:
+        source, changes = member.source, result.changes
+        assert changes is not None
+        before = changes.number(Action.UNREAD)
+        try:
+            if source.path is None:
+                raise SourceError(source.error)
+            self._repair(member, writer, changes)
+        except SourceError as error:
+            member.repair = None
+            changes.add(Change(Action.UNREAD, source.rule, source.url, str(error), "", source.url))
+            if not source.unlistable:
+                result.advice.unread.append((source.url, str(error)))
+        else:
+            self._count(member, result)
+        result.unread += changes.number(Action.UNREAD) > before
 
-    def _copy(self, source: Source, writer: SetWriter) -> str:
-        """Copy a feed, which has other readers too, as it stands."""
-        assert source.path is not None
-        suffix = next((one for one in (".xml.gz", ".rss", ".atom") if source.name.lower().endswith(one)), ".xml")
-        return writer.copy(source.path, stem_of(source.name), suffix)
+    def _repair(self, member: Member, writer: SetWriter, changes: ChangeList) -> None:
+        """Repair the entries of a file. A feed with an error becomes a urlset."""
+        source = member.source
+        member.repair = repair = self._new_repair(source, changes)
+        member.spooled = writer.spool(repair, repair.entries(source.chunks()))
+        format = format_named(repair.record.format)
+        if format.is_feed and repair.error:
+            changes.add(Change(Action.CHANGED, repair.error, "", repair.record.format, "urlset", source.url))
+            member.repair = repair = self._new_repair(source, changes, converts=True)
+            member.spooled = writer.spool(repair, repair.entries(source.chunks()))
+        elif not format.is_sitemap:
+            rule = "doc-is-html" if format.name == "html" else "xml-root-unknown"
+            why = repair.record.error or "no sitemap"
+            changes.add(Change(Action.UNREAD, rule, source.url, why, "", source.url))
+        member.is_copy = format.is_feed and not repair.is_listing
 
-    def _index(self, writer: SetWriter, changes: ChangeList, is_alone: bool) -> list[str]:
-        """Write the index, if the site has one or needs one. `is_alone`: nothing else is part of the run, so that the
-        index still lists the same files."""
-        needed = any(len(spooled.parts) > 1 for spooled in writer.files)
-        if not self._indexes and not needed:
-            return []
-        if is_alone:
-            self._list_again(changes)
-        if not (writer.written or self._copies or self._loose):
-            return []
-        base = self._base()
-        if base is None and (writer.written or self._copies):
-            raise ValueError("the set needs an index, and the URL of its files is not known; --base-url names it")
-        name = self._indexes[0][0].name if self._indexes else DEFAULT_INDEX
-        others = [(f"{base}{quote(name)}", lastmod) for name, lastmod in self._copies]
-        names = writer.write_index(name, base or "", [*others, *self._loose])
-        self._note_children(writer, changes, base or "")
-        return names
+    def _new_repair(self, source: Source, changes: ChangeList, converts: bool = False) -> FileRepair:
+        return FileRepair(source.url, self._rules, changes.add, source.place, self._verified, source.base, converts)
 
-    def _list_again(self, changes: ChangeList) -> None:
-        """List the files of an index as it does, each once."""
-        seen: set[str] = set()
-        for source, children in self._indexes:
-            for child in children:
-                url, where = child.loc_raw or child.loc, (source.url, child.line)
-                if rule := _unlistable(child, source, seen):
-                    changes.add(Change(Action.DROPPED, rule, url, url, "", *where))
-                    continue
-                seen.add(child.loc)
-                lastmod = w3c(child.lastmod) if child.lastmod else None
-                if url != child.loc:
-                    changes.add(Change(Action.CHANGED, "index-child-relative", url, url, child.loc, *where))
-                if child.lastmod != lastmod:
-                    old = child.lastmod or ""
-                    changes.add(Change(Action.CHANGED, "lastmod-invalid", url, old, lastmod or "", *where))
-                self._loose.append((child.loc, lastmod))
+    @staticmethod
+    def _count(member: Member, result: Repaired) -> None:
+        repair = member.repair
+        assert repair is not None
+        result.sources += 1
+        result.read += repair.read + len(repair.children)
 
-    def _note_children(self, writer: SetWriter, changes: ChangeList, base: str) -> None:
-        """Note what the index says of a file that it did not say before."""
-        written = {urls.visit_key(url): spooled.parts for spooled in writer.files
-                   for url in (spooled.repair.url, spooled.place) if url}  # fmt: skip
-        for source, children in self._indexes:
-            for child in children:
-                parts = written.get(urls.visit_key(child.loc))
-                if parts is None:
-                    continue
-                where = (source.url, child.line)
-                new = [base + quote(part.name) for part in parts]
-                if new != [child.loc]:
-                    rule = "limit-urls-exceeded" if len(new) > 1 else "index-child-outside-dir"
-                    changes.add(Change(Action.CHANGED, rule, child.loc, child.loc, " ".join(new), *where))
-                newest = max((part.lastmod for part in parts if part.lastmod), default=None)
-                if newest is not None and newest != child.lastmod_at:
-                    rule = "index-lastmod-older-than-child" if child.lastmod else "index-lastmod-missing"
-                    changes.add(Change(Action.CHANGED, rule, child.loc, child.lastmod or "", shortest(newest), *where))
+    def _write(self, writer: SetWriter, result: Repaired) -> None:
+        """Plan where the files go, and write them."""
+        assert result.changes is not None
+        listing = Indexes(self._by_url, self._rules, result.changes.add, writer.states)
+        for index in (member for member in self._members if member.is_index):
+            listing.choose(index)
+        writer.settle()
+        listed = {row.member for member in self._members for row in member.rows if row.member is not None}
+        files = [_set_file(member, member in listed) for member in self._members]
+        for member, placed in zip(self._members, plan(files, self._compress), strict=True):
+            member.placed = placed
+        for member in self._members:
+            if member.placed is not None:
+                self._write_file(member, member.placed, listing, writer)
+        result.files = writer.written
+        states = writer.states
+        result.kept, result.changed = states[State.KEPT], states[State.CHANGED]
+        result.unrepaired = states[State.UNREPAIRED]
+        result.dropped = sum(member.repair.dropped for member in self._members if member.repair is not None)
+        for member in self._members:
+            _advise(member, member in listed, result)
 
-    def _base(self) -> str | None:
-        """URL of the folder that is written: as named, that of the index, or that of the files."""
-        if self._base_url is not None:
-            return self._base_url
-        of_index = self._indexes[0][0].web_url if self._indexes else None
-        place = of_index or min(self._web, key=lambda url: folder_of(url).count("/"), default=None)
-        return None if place is None else f"{urls.origin(place)}{folder_of(place)}"
+    def _write_file(self, member: Member, placed: Placed, listing: Indexes, writer: SetWriter) -> None:
+        repair = member.repair
+        assert repair is not None
+        if member.is_copy:
+            writer.copy(member.source.chunks(), placed.own)
+        elif member.spooled is not None:
+            writer.write(member.spooled, placed.parts)
+        if member.is_index or placed.index is not None:
+            entries = listing.entries(member) if member.is_index else _index_of_parts(member, placed)
+            with writer.opened(placed.own) as out:
+                indexes.write(out, repair.prolog, entries)
 
 
-def _unlistable(child: ChildRecord, index: Source, seen: Collection[str]) -> str | None:
-    """The rule for which an index cannot list a file; None if it can. `seen`: URLs that it lists already."""
-    home = index.web_url
-    if not urls.is_web(child.loc):
-        return "loc-bad-scheme"
-    if fault_of(child.loc) is not None or len(child.loc) > MAX_LENGTH:
-        return "loc-invalid-uri"
-    if child.loc in seen:
-        return "index-child-duplicate"
-    if home is not None and urls.visit_key(child.loc) == urls.visit_key(home):
-        return "index-self-reference"
-    if home is not None and standing(child.loc, home) is Standing.OTHER_AUTHORITY:
-        return "index-child-offsite"
-    return None
+def _set_file(member: Member, is_listed: bool) -> SetFile:
+    parts = len(member.spooled.parts) if member.spooled is not None else int(member.is_written)
+    is_text = member.repair is not None and member.repair.is_text
+    return SetFile(member.source.lives_at, parts, not is_listed and not is_text, ".txt" if is_text else ".xml")
 
 
-def _is_index(source: Source) -> bool:
-    """True for a file that begins like an index."""
-    if source.path is None:
-        return False
-    with suppress(OSError, EOFError, zlib.error), source.path.open("rb") as file:
-        is_compressed = file.peek(len(GZIP)).startswith(GZIP)
-        with gzip.open(file) if is_compressed else nullcontext(file) as opened:
-            return INDEX.search(opened.read(HEAD_BYTES)) is not None
-    return False
+def _index_of_parts(member: Member, placed: Placed) -> Iterator[str]:
+    """Yield the entries of the index of a file that was split. Raises ValueError if its URL is not known."""
+    assert member.spooled is not None
+    for place, part in zip(placed.parts, member.spooled.parts, strict=True):
+        if not urls.is_web(place.url):
+            raise ValueError(indexes.NO_HOME)
+        yield indexes.entry(place.url, indexes.shortest(part.lastmod) if part.lastmod else None)
+
+
+def _advise(member: Member, is_listed: bool, result: Repaired) -> None:
+    """Note what a user has to know of a file, and what differs from the site."""
+    assert result.changes is not None
+    url, advice, placed = member.source.lives_at, result.advice, member.placed
+    if placed is None:
+        if member.unlistable == member.emptied_by:
+            result.changes.add(Change(Action.EMPTIED, member.emptied_by, url, url, "", member.source.url))
+            advice.emptied.append(url)
+        return
+    upload = "/".join(filter(None, (readme.FOLDER, placed.own.root)))
+    if upload not in dict(advice.uploads):
+        advice.uploads.append((upload, f"{urls.origin(placed.own.url)}/" if urls.is_web(placed.own.url) else ""))
+    if placed.own.url != url:
+        result.changes.add(Change(Action.MOVED, "", url, url, placed.own.url, member.source.url))
+        advice.moved.append((url, placed.own.url))
+    if placed.index is None and not is_listed:
+        advice.added += [place.url for place in placed.parts[1:]]
 
 
 @contextmanager

@@ -25,8 +25,11 @@ from tests.crawl.site_server import SiteServer, stalled
 
 SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
 WRITTEN = [
-    "ampersand.xml", "archive-2024.xml", "archive-2025.xml", "blog.atom", "catalogue.xml.gz", "defects.xml", "media.xml",
-    "moved.xml", "news.rss", "pages.txt", "pages.xml", "sitemap-index.xml", "truncated.xml",
+    "feeds/blog.atom", "feeds/news.rss", "sitemap-index.xml",
+    *(f"sitemaps/{name}" for name in (
+        "ampersand.xml", "archive-2024.xml", "archive-2025.xml", "archive-index.xml", "catalogue.xml.gz", "defects.xml",
+        "media.xml", "pages.txt", "pages.xml", "shop.xml", "truncated.xml",
+    )),
 ]  # fmt: skip
 CODES = ("en", "de", "fr", "en-GB", "x-default")
 KILLS = 12
@@ -54,7 +57,8 @@ def rows(folder: Path) -> list[dict[str, str]]:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and path.suffix != ".csv")
+    upload = folder / "upload"
+    return sorted(path.relative_to(upload).as_posix() for path in upload.rglob("*") if path.is_file())
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +70,8 @@ def site() -> Iterator[str]:
 def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> None:
     done = run(tmp_path, "fix", site, "--out", "fixed", *SETTINGS)
     assert done.returncode == 3, done.stderr  # three files of the demo cannot be read
-    assert done.stdout.startswith(f"{site}: 14 files read, 109 entries: 97 kept, 12 dropped\n")
+    first = f"{site}: 14 files read, 126 entries: 89 kept, 21 changed, 14 dropped, 2 not repaired"
+    assert done.stdout.splitlines()[0] == first
     assert names(tmp_path / "fixed") == WRITTEN
     found = {(row["action"], row["rule"], row["url"].removeprefix(site)) for row in rows(tmp_path / "fixed")}
     assert found >= {
@@ -77,13 +82,20 @@ def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> N
         ("changed", "hreflang-return-missing", "/en/visit"),
         ("unread", "doc-http-status", "/sitemaps/missing.xml"),
     }
-    index = (tmp_path / "fixed/sitemap-index.xml").read_text()
-    assert f"<loc>{site}/pages.xml</loc><lastmod>2026-04-30T06:15:00Z</lastmod>" in index
-    valid = run(tmp_path, "validate", "fixed", "--base-url", f"{site}/")
-    assert valid.returncode == 0, valid.stdout
-    assert run(tmp_path, "fix", "fixed", "--base-url", f"{site}/", "--dry-run").stdout.splitlines()[1] == (
-        "Nothing to change."
-    )
+    index = (tmp_path / "fixed/upload/sitemap-index.xml").read_text()
+    assert f"<loc>{site}/sitemaps/pages.xml</loc><lastmod>2026-04-30T06:15:00Z</lastmod>" in index
+    assert "archive-index" not in index
+    assert f"upload/ -> {site}/\n" in (tmp_path / "fixed/README.txt").read_text()
+    valid = run(tmp_path, "validate", "fixed/upload", "--base-url", f"{site}/", "--min-severity", "error")
+    errors = [line.split()[2] for line in valid.stdout.splitlines() if " error " in line]
+    assert errors == ["index-child-missing"] * 2  # behind a login, and forbidden by robots.txt
+    unrepaired = {row["url"] for row in rows(tmp_path / "fixed") if row["action"] == "not repaired"}
+    assert unrepaired == {f"{site}/private/drafts.xml", f"{site}/sitemaps/login.xml"}
+    again = run(tmp_path, "fix", "fixed/upload", "--base-url", f"{site}/", "--dry-run").stdout.splitlines()
+    assert [line.split()[1:] for line in again[1:-1]] == [
+        ["not", "repaired", "index-child-missing"],
+        ["not", "read", "index-child-missing"],
+    ]
 
 
 def test_a_finished_audit_is_repaired_without_another_crawl(site: str, tmp_path: Path) -> None:
@@ -108,8 +120,8 @@ def test_an_index_tells_where_the_files_of_a_folder_will_live(target: str, tmp_p
     )
     done = run(tmp_path, "fix", target, "--out", "fixed")
     assert done.returncode == 0, done.stderr
-    assert f"<loc>{HOME}a</loc>" in (tmp_path / "fixed" / "a.xml").read_text()
-    assert f"<loc>{HOME}a.xml</loc>" in (tmp_path / "fixed" / "sitemap.xml").read_text()
+    assert f"<loc>{HOME}a</loc>" in (tmp_path / "fixed/upload/a.xml").read_text()
+    assert f"<loc>{HOME}a.xml</loc>" in (tmp_path / "fixed/upload/sitemap.xml").read_text()
 
 
 @pytest.mark.slow
@@ -138,9 +150,9 @@ def test_language_versions_of_a_whole_set_have_no_error_in_the_end(seed: int, tm
     assert run(tmp_path, "fix", "site", "--base-url", HOME, "--out", "fixed").returncode == 0
     rules = {row["rule"] for row in rows(tmp_path / "fixed")}
     assert rules >= {"hreflang-return-missing", "hreflang-return-inconsistent", "hreflang-self-missing"}
-    valid = run(tmp_path, "validate", "fixed", "--base-url", HOME, "--min-severity", "error")
+    valid = run(tmp_path, "validate", "fixed/upload", "--base-url", HOME, "--min-severity", "error")
     assert valid.returncode == 0, valid.stdout
-    assert (tmp_path / "fixed" / "0.xml").read_text().count("xhtml:link") > 100
+    assert (tmp_path / "fixed/upload/0.xml").read_text().count("xhtml:link") > 100
 
 
 def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
@@ -198,12 +210,12 @@ def test_a_killed_run_leaves_the_set_before_it(tmp_path: Path) -> None:
         time.sleep(lasted * (0.4 + 0.7 * number / KILLS))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        text = (tmp_path / "out" / "a.xml").read_text()
+        text = (tmp_path / "out/upload/a.xml").read_text()
         assert text.count("<loc>") in (1, 30_000)
         assert text.endswith("</urlset>\n")
         assert len(rows(tmp_path / "out")) == 0
     assert run(tmp_path, *command[3:]).returncode == 0
-    assert (tmp_path / "out" / "a.xml").read_text().count("<loc>") == 30_000
+    assert (tmp_path / "out/upload/a.xml").read_text().count("<loc>") == 30_000
     assert (tmp_path / "out" / "theirs.txt").read_text() == "keep me"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
 

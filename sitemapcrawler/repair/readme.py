@@ -1,0 +1,71 @@
+"""README.txt of a set: what to upload where, and what to change in robots.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from sitemapcrawler.repair.changes import NAME as CHANGES
+from sitemapcrawler.urls.display import MAX_URL, inert, masked_url
+
+NAME = "README.txt"
+FOLDER = "upload"
+"""Folder with the set."""
+MOST = 100
+"""Lines of a list; the list of changes has all."""
+PROGRAMS = (".php", ".asp", ".aspx", ".jsp", ".cgi", ".pl")
+"""Suffixes of files that a web server runs."""
+
+
+@dataclass(slots=True)
+class Advice:
+    """What a user has to know to publish a set."""
+
+    uploads: list[tuple[str, str]] = field(default_factory=list)
+    """(folder in the set, URL of the folder on the site; empty if unknown)."""
+    moved: list[tuple[str, str]] = field(default_factory=list)
+    """(URL, its new one) of files whose URL is no file name."""
+    emptied: list[str] = field(default_factory=list)
+    """URLs of files without any entry left."""
+    added: list[str] = field(default_factory=list)
+    """URLs of new files that no index lists."""
+    unread: list[tuple[str, str]] = field(default_factory=list)
+    """(URL, reason) of files that could not be read."""
+
+
+UPLOADS = "Upload these folders with what is in them. Each file replaces the one with its URL:"
+MOVED = """\
+These files have a new URL, since the old one is no file name. The indexes of the set list the new one. Replace the old
+one in robots.txt and Search Console:"""
+EMPTIED = """\
+No entry is left of these files, and they are not part of the set. Remove them from robots.txt, Search Console and the
+server:"""
+ADDED = "No index lists these new files. Add them to robots.txt:"
+UNREAD = "These files could not be read. They stay on the server as they are:"
+RUN = "Servers run files with these names as programs. Remove the program, and serve the file as XML:"
+
+
+def lines_of(advice: Advice, paths: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of README.txt. `paths`: the files of the set."""
+    yield f"Sitemaps corrected by `sitemapcrawler fix`. {CHANGES} lists all changes."
+    roots = [f"{path}/ -> {url or 'the folder that the files come from'}" for path, url in advice.uploads]
+    yield from _section(UPLOADS, roots)
+    yield from _section(MOVED, [f"{_shown(old)} -> {_shown(new)}" for old, new in advice.moved])
+    yield from _section(EMPTIED, [*map(_shown, advice.emptied)])
+    yield from _section(ADDED, [f"Sitemap: {_shown(url)}" for url in advice.added])
+    yield from _section(UNREAD, [f"{_shown(url)}: {inert(why)}" for url, why in advice.unread])
+    yield from _section(RUN, [inert(path) for path in paths if PurePosixPath(path).suffix.lower() in PROGRAMS])
+
+
+def _section(title: str, items: Sequence[str]) -> Iterator[str]:
+    if not items:
+        return
+    yield from ("", title)
+    yield from (f"  {item}" for item in items[:MOST])
+    if len(items) > MOST:
+        yield f"  and {len(items) - MOST:,} more, in {CHANGES}"
+
+
+def _shown(url: str) -> str:
+    return inert(masked_url(url), MAX_URL)

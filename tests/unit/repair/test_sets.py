@@ -1,0 +1,169 @@
+"""Sets of several files: which URL each one has, what indexes list, and what README.txt says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sitemapcrawler.namespaces import CORE
+from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
+
+
+def page(path: str, *parts: str) -> str:
+    return f"<url><loc>{HOME}{path}</loc>{''.join(parts)}</url>"
+
+
+def index(*locs: str, dates: tuple[str, ...] = ()) -> bytes:
+    dated = [f"<lastmod>{date}</lastmod>" for date in dates] or [""] * len(locs)
+    entries = "".join(f"<sitemap><loc>{loc}</loc>{date}</sitemap>\n" for loc, date in zip(locs, dated, strict=True))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="{CORE}">\n{entries}</sitemapindex>\n'.encode()
+
+
+def listed(outcome: Outcome, name: str = "sitemap.xml") -> list[str]:
+    text = outcome.data(name).decode()
+    return [part.partition("</loc>")[0].removeprefix(HOME) for part in text.split("<loc>")[1:]]
+
+
+def counts(outcome: Outcome) -> tuple[int, int, int, int, int]:
+    found = outcome.result
+    return found.read, found.kept, found.changed, found.dropped, found.unrepaired
+
+
+def test_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:
+    names = ["sitemap.xml", "en/sitemap.xml", "ar/sitemap.xml"]
+    outcome = repair(
+        tmp_path, index(HOME + names[1], HOME + names[2]), urlset(page("en/1")), urlset(page("ar/1")), names=names
+    )
+    assert outcome.names == sorted(names)
+    assert listed(outcome) == names[1:]
+    assert outcome.rows == []
+    assert counts(outcome) == (4, 4, 0, 0, 0)
+    assert f"upload/ -> {HOME}\n" in outcome.readme
+
+
+def test_a_url_with_a_query_gets_a_name_that_the_index_lists(tmp_path: Path) -> None:
+    names = ["sitemap.xml", "sitemap.xml?page=1", "sitemap.xml?page=2"]
+    documents = [index(HOME + names[1], HOME + names[2]), urlset(page("a")), urlset(page("b"))]
+    outcome = repair(tmp_path, *documents, names=names)
+    assert outcome.names == ["sitemap-page-1.xml", "sitemap-page-2.xml", "sitemap.xml"]
+    assert listed(outcome) == ["sitemap-page-1.xml", "sitemap-page-2.xml"]
+    assert [(row["action"], row["old"], row["new"]) for row in outcome.rows] == [
+        ("moved", HOME + names[number], f"{HOME}sitemap-page-{number}.xml") for number in (1, 2)
+    ]
+    assert f"{HOME}sitemap.xml?page=1 -> {HOME}sitemap-page-1.xml\n" in outcome.readme
+    assert counts(outcome) == (4, 2, 2, 0, 0)
+
+
+def test_a_file_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
+    other = "<url><loc>https://other.example/</loc></url>"
+    outcome = repair(
+        tmp_path, index(f"{HOME}a.xml", f"{HOME}b.xml"), urlset(other), urlset(page("b")),
+        names=["sitemap.xml", "a.xml", "b.xml"],
+    )  # fmt: skip
+    assert outcome.names == ["b.xml", "sitemap.xml"]
+    assert listed(outcome) == ["b.xml"]
+    assert [(row["action"], row["rule"], row["old"]) for row in outcome.rows] == [
+        ("dropped", "loc-offsite", other),
+        ("dropped", "xml-empty-urlset", f"{HOME}a.xml"),
+        ("not written", "xml-empty-urlset", f"{HOME}a.xml"),
+    ]
+    assert f"Remove them from robots.txt, Search Console and the\nserver:\n  {HOME}a.xml\n" in outcome.readme
+    assert counts(outcome) == (4, 2, 0, 2, 0)
+
+
+def test_an_index_that_loses_all_entries_is_not_written(tmp_path: Path) -> None:
+    other = "<url><loc>https://other.example/</loc></url>"
+    outcome = repair(tmp_path, index(f"{HOME}a.xml"), urlset(other), names=["sitemap.xml", "a.xml"])
+    assert outcome.names == []
+    assert [row["rule"] for row in outcome.rows if row["action"] == "not written"] == [
+        "index-empty",
+        "xml-empty-urlset",
+    ]
+
+
+def test_a_file_that_was_empty_stays(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, index(f"{HOME}news.xml"), urlset(), names=["sitemap.xml", "news.xml"])
+    assert outcome.names == ["news.xml", "sitemap.xml"]
+    assert outcome.rows == []
+
+
+def test_an_index_in_an_index_is_replaced_by_what_it_lists(tmp_path: Path) -> None:
+    documents = [
+        index(f"{HOME}a.xml", f"{HOME}inner.xml", f"{HOME}c.xml"), urlset(page("a")),
+        index(f"{HOME}b.xml", f"{HOME}a.xml", f"{HOME}sitemap.xml"), urlset(page("b")), urlset(page("c")),
+    ]  # fmt: skip
+    outcome = repair(tmp_path, *documents, names=["sitemap.xml", "a.xml", "inner.xml", "b.xml", "c.xml"])
+    assert listed(outcome) == ["a.xml", "b.xml", "c.xml"]
+    assert listed(outcome, "inner.xml") == ["b.xml", "a.xml"]
+    assert [(row["action"], row["rule"], row["new"]) for row in outcome.rows] == [
+        ("dropped", "index-loop", ""),
+        ("changed", "index-nested", f"{HOME}b.xml"),
+    ]
+    assert counts(outcome) == (9, 7, 1, 1, 0)
+
+
+def test_an_index_stays_as_it_is_where_it_is_right(tmp_path: Path) -> None:
+    listing = index(f"{HOME}b.xml", f"{HOME}a.xml", dates=("2026-05-01T10:00:00+02:00", "2026-05-02"))
+    listing = listing.replace(b"<sitemapindex", b'<?xml-stylesheet href="/s.xsl"?>\n<!-- all files -->\n<sitemapindex')
+    dated = page("a", "<lastmod>2026-05-01T09:00:00+02:00</lastmod>")
+    outcome = repair(tmp_path, listing, urlset(dated), urlset(page("b")), names=["sitemap.xml", "a.xml", "b.xml"])
+    assert outcome.data("sitemap.xml") == listing
+    assert outcome.rows == []
+
+
+@pytest.mark.parametrize(
+    ("loc", "date", "action", "rule", "written"),
+    [
+        (f"{HOME}a.xml", "2025-01-01", "changed", "index-lastmod-older-than-child", "2026-05-01"),
+        (f"{HOME}a.xml", "1 May 2026", "changed", "lastmod-invalid", "2026-05-01"),
+        ("/a.xml", "2026-05-01", "changed", "index-child-relative", f"{HOME}a.xml"),
+        ("https://other.example/a.xml", "2026-05-01", "not repaired", "index-child-offsite", "https://other.example/a.xml"),
+        ("ftp://example.com/a.xml", "2026-05-01", "dropped", "loc-bad-scheme", None),
+    ],
+)  # fmt: skip
+def test_an_entry_of_an_index(loc: str, date: str, action: str, rule: str, written: str | None, tmp_path: Path) -> None:
+    files = [index(loc, f"{HOME}b.xml", dates=(date, "2026-05-01")), urlset(page("a", "<lastmod>2026-05-01</lastmod>"))]
+    outcome = repair(tmp_path, *files, urlset(page("b")), names=["sitemap.xml", "a.xml", "b.xml"])
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [(action, rule)]
+    assert (written is None) or (f">{written}</" in outcome.data("sitemap.xml").decode())
+    assert sum(counts(outcome)[1:]) == counts(outcome)[0] == 4
+
+
+def test_a_split_file_of_an_index_keeps_its_url_as_the_first_part(tmp_path: Path) -> None:
+    articles = [page(f"{number}", NEWS) for number in range(1_001)]
+    outcome = repair(tmp_path, index(f"{HOME}news.xml"), urlset(*articles), names=["sitemap.xml", "news.xml"])
+    assert outcome.names == ["news-2.xml", "news.xml", "sitemap.xml"]
+    assert listed(outcome) == ["news.xml", "news-2.xml"]
+    assert len(listed(outcome, "news.xml")) == 1_000
+
+
+NEWS = (
+    "<news:news><news:publication><news:name>n</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2026-05-01</news:publication_date><news:title>t</news:title></news:news>"
+)
+
+
+def test_a_split_text_file_has_new_files_for_robots_txt(tmp_path: Path) -> None:
+    lines = "".join(f"{HOME}{number}\n" for number in range(50_001)).encode()
+    outcome = repair(tmp_path, lines, names=["sitemap.txt"])
+    assert outcome.names == ["sitemap-2.txt", "sitemap.txt"]
+    assert f"Add them to robots.txt:\n  Sitemap: {HOME}sitemap-2.txt\n" in outcome.readme
+
+
+def test_compressed_files_stay_so(tmp_path: Path) -> None:
+    names = ["sitemap_index.xml.gz", "a/sitemap.xml.gz"]
+    outcome = repair(tmp_path, index(HOME + names[1]), urlset(page("a")), names=names)
+    assert outcome.names == sorted(names)
+    assert (outcome.folder / "upload" / names[1]).read_bytes()[:2] == b"\x1f\x8b"
+    assert listed(outcome, names[0]) == [names[1]]
+
+
+def test_a_set_is_written_again_as_it_was(tmp_path: Path) -> None:
+    names = ["sitemap.xml", "sitemap.xml?page=1", "inner.xml", "b.xml"]
+    documents = [index(*(HOME + name for name in names[1:3])), urlset(page("a"), page("a")), index(f"{HOME}b.xml"),
+                 urlset(page("b", "<lastmod>2026-05-01</lastmod>"))]  # fmt: skip
+    once = repair(tmp_path / "once", *documents, names=names)
+    again = repair(tmp_path / "again", *map(once.data, once.names), names=once.names)
+    assert again.rows == []
+    assert [again.data(name) for name in again.names] == [once.data(name) for name in once.names]
