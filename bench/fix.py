@@ -1,9 +1,13 @@
 """Repairs a set of sitemaps, and reads the same set alone: processor time and peak memory of both, in turn.
 
     python -m bench.fix [--kind multilingual] [--entries 1000000] [--rounds 3]
+    python -m bench.fix --repairs [--entries 20000]
 
-Reading is `read_sitemap` over each file with all rules; repairing is the command `fix` with `--out`. The set is that of
-`bench.generate`, uncompressed.
+With `--repairs`, each kind of repair is measured alone, in a file in which every entry needs it: milliseconds of
+processor time an entry, the start of the command left out.
+
+Otherwise, reading is `read_sitemap` over each file with all rules; repairing is the command `fix` with `--out`. The set
+is that of `bench.generate`, uncompressed.
 """
 
 from __future__ import annotations
@@ -33,6 +37,56 @@ print(urls)
 """
 
 
+VIDEO = (
+    "<video:video><video:thumbnail_loc>{0}t.png</video:thumbnail_loc><video:title>t</video:title>"
+    "<video:description>d</video:description><video:content_loc>{0}v.mp4</video:content_loc>{1}</video:video>"
+)
+ARTICLE = (
+    "<news:news><news:publication><news:name>n</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2026-05-01</news:publication_date></news:news>"
+)
+IMAGE = "<image:image><image:loc>{0}{1}.png</image:loc></image:image>"
+LINK = '<xhtml:link rel="alternate" hreflang="{1}" href="{0}{2}"/>'
+CODES = ("de", "fr", "it", "es", "pl", "nl", "da", "sv", "fi", "el", "en")
+REPAIRS = {
+    "a value": "<lastmod>2026-05-01 10:00:00</lastmod><priority>9</priority>",
+    "an element": "<title>t</title>",
+    "an escape": "<!-- --> & ",
+    "an image": IMAGE.format(HOME, 1) + "<image:image/>",
+    "1 of 10 images": "".join(IMAGE.format(HOME, number) for number in range(9)) + "<image:image/>",
+    "an article": ARTICLE,
+    "a video": VIDEO.format(HOME, "").replace("<video:title>t</video:title>", ""),
+    "part of a video": VIDEO.format(HOME, "<video:rating>9</video:rating>"),
+    "a link": LINK.format(HOME, "de", "@") + LINK.format(HOME, "zz-QQ", "x"),
+    "1 of 12 links": "".join(LINK.format(HOME, code, "@") for code in CODES) + LINK.format(HOME, "zz-QQ", "x"),
+}
+"""What is repaired -> what each entry has besides its URL; `@` stands for its number."""
+ROOT = (
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+    ' xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
+    ' xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
+    ' xmlns:video="http://www.google.com/schemas/sitemap-video/1.1">\n'
+)
+
+
+def measure_repairs(entries: int) -> None:
+    """Print the processor time of each kind of repair."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = {}
+        for name, parts in {"nothing": None, **REPAIRS}.items():
+            numbers = range(entries) if parts is not None else range(1)
+            texts = (
+                f"<url><loc>{HOME}{number}</loc>{(parts or '').replace('@', str(number))}</url>\n" for number in numbers
+            )
+            path = Path(folder, "sitemap.xml")
+            path.write_text(f"{ROOT}{''.join(texts)}</urlset>\n")
+            command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", str(path), "--base-url", f"{HOME}sitemap.xml"]
+            seconds[name], mb, _ = measured(command)
+            if parts is not None:
+                each = 1000 * (seconds[name] - seconds["nothing"]) / entries
+                print(f"{name:16} {each:6.2f} ms an entry  {mb:6.0f} MB", flush=True)
+
+
 def measured(command: list[str]) -> tuple[float, float, str]:
     """Run a command; return its processor time in seconds, its peak memory in MB, and what it printed."""
     program = [sys.executable, "-c", MEASURE, *command]
@@ -56,7 +110,11 @@ def main() -> None:
     parser.add_argument("--kind", default="multilingual")
     parser.add_argument("--entries", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repairs", action="store_true")
     options = parser.parse_args()
+    if options.repairs:
+        measure_repairs(min(options.entries, FILE))
+        return
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder, "site")
         subprocess.run(

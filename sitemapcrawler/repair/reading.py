@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from urllib.parse import quote
 from xml.sax.saxutils import escape
 
@@ -36,6 +37,8 @@ from sitemapcrawler.rules.registry import Needs, Rule, Severity
 GIB = 1024 * 1024 * 1024
 LIMITS = Limits(max_bytes=4 * GIB)
 """Limits of reading: a file may exceed the protocol's, and is split. What lies beyond gets a row."""
+TOGETHER = 64
+"""Entries whose objects are judged in one document, which bounds its size."""
 ROUNDS = 4
 """Times that an entry is changed and judged again. Most need one; a second finds what the first uncovered."""
 AROUND = (
@@ -106,8 +109,8 @@ class Entry:
     change: Verdict | None = None
     recovered: str = ""
     """Rule of the fault for which it was read after a repair; empty if it was not."""
-    broken: str = ""
-    """Its text before that."""
+    original: str = ""
+    """Its text in the file that was read."""
     articles: int = 0
     """1 if it has a news article."""
     versions: Versions = ()
@@ -167,8 +170,18 @@ class Rules:
 
     def judge(self) -> Judge:
         """A judge that applies these rules to entries."""
-        judged = [rule.id for rule in all_rules() if rule.id in self.only and JUDGED_ALWAYS.intersection(rule.needs)]
-        return Judge(Choice(tuple(all_rules()), tuple(judged) or ("none",)), EVERY)
+        return judge_of(self.only)
+
+
+MAX_JUDGES = 64
+"""Judges that are kept. Choosing the rules of one takes some milliseconds of processor time."""
+
+
+@lru_cache(MAX_JUDGES)
+def judge_of(ids: frozenset[str]) -> Judge:
+    """A judge that applies those of these rules that concern entries."""
+    judged = [rule.id for rule in all_rules() if rule.id in ids and JUDGED_ALWAYS.intersection(rule.needs)]
+    return Judge(Choice(tuple(all_rules()), tuple(judged) or ("none",)), EVERY)
 
 
 EVERY = 1 << 60
@@ -331,6 +344,7 @@ class FileRepair:
             source = self._text_of(page, note)
             if page.recovered:
                 recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
+        original = (note.broken if note is not None and recovered else "") or source
         is_bare = self._converts or not (page.images or page.videos or page.news or page.alternates or page.extra)
         loc = page.loc_raw or page.loc
         errors = self._errors(page.issues, note)
@@ -338,7 +352,7 @@ class FileRepair:
         links = self._wrong_links(tuple(one.href for one in page.alternates if one.href)) if page.alternates else {}
         return Entry(
             source, page.loc, loc, page.line, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered,
-            note.broken if note is not None else "", articles, self._versions(page, facts), links,
+            original, articles, self._versions(page, facts), links,
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
@@ -431,12 +445,12 @@ class FileRepair:
             found[place] = None
             return False
         if entry.recovered:
-            self._change(entry.recovered, entry.written, _line(entry.broken), _line(entry.text), entry.line)
+            self._change(entry.recovered, entry.written, _line(entry.original), _line(entry.text), entry.line)
         verdict = entry.change
         if verdict is None or verdict.rule not in self._rules:
             return True
         if verdict.replacement is None:
-            self._drop(verdict.rule, entry.written, _line(entry.text), entry.line)
+            self._drop(verdict.rule, entry.written, _line(entry.original), entry.line)
             found[place] = None
             return False
         return True
@@ -448,13 +462,13 @@ class FileRepair:
         changed: list[int] = []
         for place, entry, element in zip(places, entries, parsed, strict=True):
             if element is None:
-                self._drop(RECOVERED, entry.written, _line(entry.text), entry.line)
+                self._drop(RECOVERED, entry.written, _line(entry.original), entry.line)
                 found[place] = None
                 continue
             draft = Draft(element, self.base)
             self._edit(draft, entry)
             if drops := [rule for rule in DROPPING if rule in entry.issues and rule in self._rules]:
-                self._drop(drops[0], entry.written, _line(entry.text), entry.line)
+                self._drop(drops[0], entry.written, _line(entry.original), entry.line)
                 found[place] = None
                 continue
             for rule, old, new in draft.changes:
@@ -485,19 +499,21 @@ class FileRepair:
         """Judge changed entries again; return the places of those on which rules still find something to change."""
         entries = [entry for place in places if (entry := found[place]) is not None]
         again = []
-        for place, entry, result in zip(places, entries, self._judgements([e.text for e in entries]), strict=True):
+        for place, entry, result in zip(
+            places, entries, self._judgements([e.text for e in entries], self._judge), strict=True
+        ):
             if result is None:
-                self._drop("xml-schema-violation", entry.written, _line(entry.text), entry.line)
+                self._drop("xml-schema-violation", entry.written, _line(entry.original), entry.line)
                 found[place] = None
                 continue
             found[place] = replace(
-                result, text=entry.text, written=entry.written, line=entry.line, recovered="", change=None, links={}
+                result, text=entry.text, original=entry.original, written=entry.written, line=entry.line
             )
             if any(rule in EDITS and rule in self._rules for rule in result.issues):
                 again.append(place)
         return again
 
-    def _judgements(self, texts: Sequence[str]) -> list[Entry | None]:
+    def _judgements(self, texts: Sequence[str], judge: Judge) -> list[Entry | None]:
         """Read and judge entries as a document of their own; None for each that the reader leaves out."""
         lines: dict[int, int] = {}
         line = 2 + self.markup.root.tag.count("\n")
@@ -507,7 +523,6 @@ class FileRepair:
         results: list[Entry | None] = [None] * len(texts)
         document = Document(self.url, self.base, LIMITS, keep_elements=True)
         facts = self._facts(document, SitemapRecord(self.url))
-        judge = self._rules.judge()
         for records in document.read([self.markup.document(texts).encode("utf-8", "replace")]):
             pages = [record for record in records if isinstance(record, UrlRecord)]
             if pages:
@@ -520,20 +535,21 @@ class FileRepair:
                     issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
                         "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, bare, issues,
-                        self._errors(issues, note), None, "", "", int(page.news is not None), versions_of(page, facts),
+                        self._errors(issues, note), None, "", "", int(page.news is not None),
+                        versions_of(page, facts) if judge is self._judge else (),
                     )  # fmt: skip
         return results
 
     def _purge(self, found: list[Entry | None]) -> None:
         """Remove the objects that still have errors, and drop entries that have errors in the end."""
+        waiting = [place for place, entry in enumerate(found) if entry is not None and self._wrong(entry)]
+        for _ in range(ROUNDS):
+            reduced = self._without_wrong_objects(found, waiting) if waiting else []
+            waiting = [place for place in reduced if (entry := found[place]) is not None and self._wrong(entry)]
         for place, entry in enumerate(found):
-            if entry is None or not self._wrong(entry):
-                continue
-            reduced = self._without_wrong_objects(entry)
-            if reduced is not None and (rest := self._wrong(reduced)):
-                self._drop(rest[0], entry.written, _line(entry.text), entry.line)
-                reduced = None
-            found[place] = reduced
+            if entry is not None and (rest := self._wrong(entry)):
+                self._drop(rest[0], entry.written, _line(entry.original), entry.line)
+                found[place] = None
 
     def _wrong(self, entry: Entry) -> list[str]:
         """Rules that find an error in an entry, or lead to the removal of a part."""
@@ -542,57 +558,69 @@ class FileRepair:
             if rule in self._rules and rule not in OF_THE_SET and (rule in entry.errors or rule in OPTIONAL)
         ]  # fmt: skip
 
-    def _without_wrong_objects(self, entry: Entry) -> Entry | None:
-        """Remove objects of extensions in which rules find errors, each found by judging it alone in the entry."""
-        for _ in range(ROUNDS):
-            wrong = self._wrong(entry)
-            element = self.markup.parse([entry.text])[0]
-            if element is None or not wrong:
-                break
-            draft = Draft(element, self.base)
-            objects = [part for part in draft.parts if not draft.is_core(part)]
-            before = len(draft.changes)
-            for part, rules in zip(objects, self._on_objects(entry, objects, wrong), strict=True):
-                for rule in rules[:1]:
-                    draft.rule = rule
-                    draft.remove(_optional(part, rule))
-            if len(draft.changes) == before and not self._remove_family(draft, wrong):
-                break
-            for rule, old, new in draft.changes:
-                self._change(rule, entry.written, old, new, entry.line)
-            text = self.markup.write(element)
-            result = self._judgements([text])[0]
-            if result is None:
-                self._drop(wrong[0], entry.written, _line(entry.text), entry.line)
-                return None
-            entry = replace(result, text=text, written=entry.written, line=entry.line)
-        return entry
+    def _without_wrong_objects(self, found: list[Entry | None], places: Sequence[int]) -> list[int]:
+        """Remove objects of extensions in which rules find errors, and judge the entries again; return the places of
+        those that changed."""
+        entries = [entry for place in places if (entry := found[place]) is not None]
+        elements = self.markup.parse([entry.text for entry in entries])
+        drafts = [Draft(element, self.base) if element is not None else None for element in elements]
+        changed: list[int] = []
+        for place, entry, draft, faults in zip(places, entries, drafts, self._faults(entries, drafts), strict=True):
+            if draft is None:
+                continue
+            for part, rule in faults:
+                draft.rule = rule
+                draft.remove(_optional(part, rule))
+            if draft.changes or self._remove_family(draft, self._wrong(entry)):
+                for rule, old, new in draft.changes:
+                    self._change(rule, entry.written, old, new, entry.line)
+                found[place] = replace(entry, text=self.markup.write(draft.element))
+                changed.append(place)
+        self._judged(found, changed)
+        return changed
 
-    def _on_objects(self, entry: Entry, objects: list[etree._Element], wrong: list[str]) -> list[list[str]]:
-        """Return which of the rules find something in each object."""
-        if not objects:
-            return []
-        alone = self._alone(entry, range(len(objects)))
-        with_none = self._judgements([self._alone(entry, [None])[0]])[0]
-        general = {rule for rule in wrong if with_none is not None and rule in self._wrong(with_none)}
-        results = self._judgements(alone)
-        return [
-            [rule for rule in (self._wrong(one) if one is not None else wrong) if rule in wrong and rule not in general]
-            for one in results
-        ]
+    def _faults(
+        self, entries: Sequence[Entry], drafts: Sequence[Draft | None]
+    ) -> Iterator[list[tuple[etree._Element, str]]]:
+        """Yield the objects of each entry in which a rule finds an error, with the rule.
 
-    def _alone(self, entry: Entry, places: Iterable[int | None]) -> list[str]:
-        """Write the entry with one of its objects only, each once; None: with none of them."""
-        texts = []
-        for place in places:
-            element = self.markup.parse([entry.text])[0]
-            assert element is not None
-            draft = Draft(element, self.base)
-            for number, part in enumerate([one for one in draft.parts if not draft.is_core(one)]):
-                if number != place:
-                    element.remove(part)
-            texts.append(self.markup.write(element))
-        return texts
+        The entry is judged with one of its objects at a time, and without any: what is found there is no fault of one.
+        Only the rules that found an error are applied.
+        """
+        for start in range(0, len(entries), TOGETHER):
+            some = slice(start, start + TOGETHER)
+            suspects = [self._suspects(entry, draft) if draft is not None else []
+                        for entry, draft in zip(entries[some], drafts[some], strict=True)]  # fmt: skip
+            alone = [self._alone(draft, parts) if draft is not None and parts else []
+                     for draft, parts in zip(drafts[some], suspects, strict=True)]  # fmt: skip
+            wrong = frozenset(rule for entry in entries[some] for rule in self._wrong(entry))
+            results = iter(self._judgements([text for texts in alone for text in texts], judge_of(wrong)))
+            for entry, parts, texts in zip(entries[some], suspects, alone, strict=True):
+                yield self._guilty(entry, parts, [next(results) for _ in texts])
+
+    def _suspects(self, entry: Entry, draft: Draft) -> list[etree._Element]:
+        """The objects that the rules on an entry may be about."""
+        spaces = {EXTENSIONS.get(rule.partition("-")[0]) for rule in self._wrong(entry)}
+        objects = [part for part in draft.parts if not draft.is_core(part)]
+        return objects if None in spaces else [part for part in objects if split(part)[0] in spaces]
+
+    def _alone(self, draft: Draft, parts: Sequence[etree._Element]) -> list[str]:
+        """Write an entry without its objects, and with each of these alone."""
+        element = deepcopy(draft.element)
+        for part in [part for part in Draft(element, "").parts if not draft.is_core(part)]:
+            element.remove(part)
+        element.append(etree.Comment(""))
+        start, _, end = self.markup.write(element).rpartition("<!---->")
+        return [f"{start}{text}{end}" for text in ("", *map(self.markup.write, parts))]
+
+    def _guilty(
+        self, entry: Entry, parts: Sequence[etree._Element], results: Sequence[Entry | None]
+    ) -> list[tuple[etree._Element, str]]:
+        """The objects with an error of their own, and its rule. `results`: without any object, and with each."""
+        wrong = self._wrong(entry)
+        general, *own = [self._wrong(one) if one is not None else wrong for one in results] or [[]]
+        first = [next((rule for rule in rules if rule in wrong and rule not in general), "") for rules in own]
+        return [(part, rule) for part, rule in zip(parts, first, strict=True) if rule]
 
     @staticmethod
     def _remove_family(draft: Draft, wrong: list[str]) -> bool:

@@ -73,5 +73,6 @@ def test_tutorial_ends_with_a_fixed_sitemap(pupil: Pupil) -> None:
         (pupil.folder / "defects.xml").write_bytes(answer.read())
     assert pupil.run(defects) == SHOWN["defects"]
     assert pupil.run(fix) == SHOWN["changes"]
-    assert (pupil.folder / "fixed/upload/sitemaps/defects.xml").read_text("utf-8").replace(pupil.site, SITE) == SHOWN["fixed"]
+    written = (pupil.folder / "fixed/upload/sitemaps/defects.xml").read_text("utf-8")
+    assert written.replace(pupil.site, SITE) == SHOWN["fixed"]
     assert pupil.run(fixed) == SHOWN["clean"]

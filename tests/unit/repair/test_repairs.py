@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.repair.reading import Verdict, repairable
+from sitemapcrawler.repair.reading import Verdict, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
 
@@ -347,6 +347,25 @@ def test_a_recovered_entry_below_a_root_with_a_wrong_namespace_is_kept(uri: str,
     assert written(outcome).count("<image:loc>https://example.com/i.png</image:loc>") == entry.count("<image:loc>")
     assert [row for row in outcome.rows if row["action"] == "dropped"] == []
     assert outcome.violations() == outcome.errors() == []
+
+
+def test_rules_are_chosen_once_however_many_objects_are_removed(tmp_path: Path) -> None:
+    judge_of.cache_clear()
+    outcome = repair(tmp_path, urlset(*(page(f"{number}", "<image:image/>") for number in range(200))))
+    assert [row["rule"] for row in outcome.rows] == ["image-loc-missing"] * 200
+    assert judge_of.cache_info().misses == 2  # of all rules, and of the one that found an error
+
+
+def test_of_many_objects_only_the_wrong_ones_go(tmp_path: Path) -> None:
+    good = [link("de", "a"), link("en", "b"), link("fr", "c")]
+    image = "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>"
+    wrong = [link("zz-QQ", "d"), "<image:image/>"]
+    outcome = repair(tmp_path, urlset(page("a", *good[:2], wrong[0], image, wrong[1], good[2]), page("other", image)))
+    assert page("a", *good[:2], image, good[2]) in written(outcome)
+    assert [(row["rule"], row["old"]) for row in outcome.rows] == [
+        ("hreflang-code-invalid", wrong[0]),
+        ("image-loc-missing", wrong[1]),
+    ]
 
 
 def test_what_is_cut_off_is_told(tmp_path: Path) -> None:
