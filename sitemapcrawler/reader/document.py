@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
@@ -48,6 +49,10 @@ def cause_of(faults: Faults, cut: str | None) -> str | None:
 DEFAULT_LIMITS = Limits()
 
 
+COMMENTS = re.compile(r"(?:\s*+(?:<!--[^-]*+(?:-[^-]++)*+-->|<\?[^?]*+(?:\?(?!>)[^?]*+)*+\?>))*+")
+"""Comments and processing instructions in a row."""
+
+
 class Document:
     """One sitemap. Its attributes are final once `read` is exhausted.
 
@@ -82,6 +87,8 @@ class Document:
         """Namespace that the root declares for itself, empty if none; None if unknown."""
         self.prolog = ""
         """First `MAX_PROLOG` characters before the root."""
+        self.comments = ""
+        """Comments and instructions between the root's start tag and the first entry, as far as they came with it."""
         self.ignored: IgnoredElements = {}
         self.notes = Notes()
         """Notes on the records that were yielded last."""
@@ -223,6 +230,8 @@ class Document:
         place = line, head.end - text.rfind("\n", 0, head.end) - 1
         reader = XmlReader(head, place, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
+        comments = COMMENTS.match(text, head.end)
+        self.comments = comments[0] if comments is not None else ""
         self.root_uri = None if "doc-xml-malformed" in self.faults else core_uri(head)
         if not head.fragment and "doc-leading-content" not in self.faults:
             note_prolog(text[: head.start], self.faults)

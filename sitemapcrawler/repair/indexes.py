@@ -185,9 +185,9 @@ class Indexes:
         return shortest(newest)
 
 
-def write(out: BinaryIO, prolog: str, entries: Iterable[str]) -> None:
-    """Write an index. `prolog`: what stands in front of its root."""
-    out.write(f"{prolog}{HEAD}".encode())
+def write(out: BinaryIO, prolog: str, comments: str, entries: Iterable[str]) -> None:
+    """Write an index. `prolog`: what stands in front of its root; `comments`: in front of its first entry."""
+    out.write(f"{prolog}{HEAD}{comments}".encode("utf-8", "replace"))
     out.writelines(entry.encode("utf-8", "replace") for entry in entries)
     out.write(END.encode())
 

@@ -25,6 +25,7 @@ KEPT = re.compile(
 )
 """What is kept of the text before a root: instructions, such as a stylesheet, and comments. Names are ASCII, since
 libxml2 takes characters in them that expat refuses."""
+DECLARED = re.compile(r"<\?xml\s")
 RESERVED = ("xml", "xmlns")
 LOCATIONS = ("schemaLocation", "noNamespaceSchemaLocation")
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -118,9 +119,19 @@ def _unescaped(text: str) -> str:
 
 
 def prolog_of(text: str) -> str:
-    """Return the XML declaration, and the instructions and comments that stood in front of a root."""
-    kept = "".join(f"{part}\n" for part in KEPT.findall(text) if is_well_formed(part))
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{kept}'
+    """Return the XML declaration, and the instructions and comments that stood between it and a root."""
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{kept_markup(text[len(front_of(text)) :])}'
+
+
+def front_of(text: str) -> str:
+    """Return what stands in front of the XML declaration, where nothing may stand."""
+    declaration = DECLARED.search(text)
+    return text[: declaration.start()] if declaration is not None else ""
+
+
+def kept_markup(text: str) -> str:
+    """Return the instructions and comments in a text outside of elements, one a line."""
+    return "".join(f"{part}\n" for part in KEPT.findall(text) if is_well_formed(part))
 
 
 def is_well_formed(text: str, behind: str = "<root/>") -> bool:

@@ -26,7 +26,7 @@ from sitemapcrawler.reader.formats import TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change, State
 from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, lead_on, split, w3c
-from sitemapcrawler.repair.markup import EntryMarkup, prolog_of, root_of
+from sitemapcrawler.repair.markup import EntryMarkup, front_of, kept_markup, prolog_of, root_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
@@ -50,6 +50,7 @@ CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults that leave the rest of a file unread."""
 RECOVERED, DUPLICATE = "doc-recovered-entry", "loc-duplicate"
+LEADING = "doc-leading-content"
 MIXED = "xml-mixed-index-urlset"
 UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
@@ -249,6 +250,11 @@ class FileRepair:
         return prolog_of(self._document.prolog)
 
     @property
+    def comments(self) -> str:
+        """Comments in front of the first entry."""
+        return "" if self._converts else kept_markup(self._document.comments)
+
+    @property
     def is_listing(self) -> bool:
         """True for a file whose pages are repaired: a urlset, a text sitemap, or a feed that becomes a urlset."""
         format = self._document.format
@@ -305,7 +311,10 @@ class FileRepair:
         for rule in AROUND:
             if counts[rule] and rule not in CUT:
                 fault = self._document.faults.first(rule)
-                self._change(rule, "", fault.value or fault.message if fault else "", "", fault.line if fault else None)
+                old = fault.value or fault.message if fault else ""
+                if rule == LEADING:
+                    old = front_of(self._document.prolog).strip() or old
+                self._change(rule, "", old, "", fault.line if fault else None)
         for rule, old, new in () if self.is_text else self.markup.root.changes:
             self._change(rule, "", old, new)
         for rule in CUT:

@@ -185,7 +185,7 @@ class SiteRepair:
         if member.is_index or placed.index is not None:
             entries = listing.entries(member) if member.is_index else _index_of_parts(member, placed)
             with writer.opened(placed.own) as out:
-                indexes.write(out, repair.prolog, entries)
+                indexes.write(out, repair.prolog, repair.comments, entries)
 
 
 def _set_file(member: Member, is_listed: bool) -> SetFile:

@@ -180,7 +180,7 @@ class SetWriter:
     @staticmethod
     def _head(spooled: Spooled) -> str:
         repair = spooled.repair
-        return "" if repair.is_text else f"{repair.prolog}{repair.markup.root.tag}\n"
+        return "" if repair.is_text else f"{repair.prolog}{repair.markup.root.tag}\n{repair.comments}"
 
     @staticmethod
     def _end(spooled: Spooled) -> str:

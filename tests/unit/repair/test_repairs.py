@@ -368,6 +368,29 @@ def test_of_many_objects_only_the_wrong_ones_go(tmp_path: Path) -> None:
     ]
 
 
+def test_comments_before_the_first_entry_stay(tmp_path: Path) -> None:
+    comments = "<!-- made by x & y -->\n<!-- again -->\n"
+    data = (
+        urlset(page("a"))
+        .decode()
+        .replace("<urlset", "<?s x?>\n<!-- top -->\n<urlset")
+        .replace("<url>", f"{comments}<url>")
+    )
+    outcome = repair(tmp_path, data.encode())
+    assert written(outcome) == data
+    assert outcome.rows == []
+
+
+@pytest.mark.parametrize(
+    "front", ["<?php echo ?>", "<!-- c -->", '<!-- c --><?xml-stylesheet href="s"?>', "<br/>", "PHP notice"]
+)
+def test_what_may_not_stand_in_front_goes_with_a_row(front: str, tmp_path: Path) -> None:
+    data = urlset(page("a"))
+    outcome = repair(tmp_path, front.encode() + data)
+    assert outcome.data("sitemap.xml") == data
+    assert [(row["rule"], row["old"]) for row in outcome.rows] == [("doc-leading-content", front)]
+
+
 def test_what_is_cut_off_is_told(tmp_path: Path) -> None:
     outcome = repair(tmp_path, urlset(page("a"), page("b"))[:-25])
     assert outcome.result.unread == 1
