@@ -15,6 +15,7 @@ from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.repair.changes import Action, Change, State
 from sitemapcrawler.repair.edits import w3c
+from sitemapcrawler.repair.markup import Root, root_of
 from sitemapcrawler.repair.places import Place
 from sitemapcrawler.repair.reading import Rules
 from sitemapcrawler.repair.sources import Member, Row, Source
@@ -23,8 +24,8 @@ from sitemapcrawler.rules.facts.written import DateForm, Standard, written
 from sitemapcrawler.rules.families.index import TOLERANCE
 from sitemapcrawler.urls.grammar import Form, Standing, fault_of, form_of, standing
 
-HEAD = f'<sitemapindex xmlns="{CORE}">\n'
-END = "</sitemapindex>\n"
+ROOT = root_of(f'<sitemapindex xmlns="{CORE}">')
+"""Root of an index that the site does not have."""
 NESTED, LOOP, SELF = "index-nested", "index-loop", "index-self-reference"
 DUPLICATE, OFFSITE, RELATIVE = "index-child-duplicate", "index-child-offsite", "index-child-relative"
 UNDATED, OUTDATED, INVALID_DATE = "index-lastmod-missing", "index-lastmod-older-than-child", "lastmod-invalid"
@@ -113,25 +114,25 @@ class Indexes:
         index.repair.dropped += 1
         self._note(Change(Action.DROPPED, rule, _url(row), _url(row), "", index.source.url, row.child.line))
 
-    def entries(self, index: Member) -> Iterator[str]:
-        """Yield the entries of an index as they are written, when all files have their places."""
+    def entries(self, index: Member) -> Iterator[tuple[str, str | None]]:
+        """Yield URL and date of the files that an index lists, when all have their places."""
         for row in index.rows:
             changes: list[tuple[str, str, str]] = []
             locs = self._locs(row, changes)
             dates = self._dates(row, len(locs), changes)
             if row.index is index.source:
-                self._count(row, locs, changes)
-            for loc, date in zip(locs, dates, strict=True):
-                yield entry(loc, date)
+                self._count(row, index, locs, changes)
+            yield from zip(locs, dates, strict=True)
 
-    def _count(self, row: Row, locs: Sequence[str], changes: Sequence[tuple[str, str, str]]) -> None:
+    def _count(self, row: Row, index: Member, locs: Sequence[str], changes: Sequence[tuple[str, str, str]]) -> None:
         """Note the changes of an entry, and count it."""
         where = row.index.url, row.child.line
         for rule, old, new in changes:
             self._note(Change(Action.CHANGED, rule, _url(row), old, new, *where))
         if row.problem:
             self._note(Change(Action.UNREPAIRED, row.problem, _url(row), _url(row), "", *where))
-        is_changed = bool(changes) or [*locs] != [_url(row)]
+        is_faulty = index.repair is not None and row.child.loc in index.repair.faulty
+        is_changed = is_faulty or bool(changes) or [*locs] != [_url(row)]
         state = State.UNREPAIRED if row.problem else State.CHANGED if is_changed else State.KEPT
         self._states[state] += 1
 
@@ -185,17 +186,15 @@ class Indexes:
         return shortest(newest)
 
 
-def write(out: BinaryIO, prolog: str, comments: str, entries: Iterable[str]) -> None:
-    """Write an index. `prolog`: what stands in front of its root; `comments`: in front of its first entry."""
-    out.write(f"{prolog}{HEAD}{comments}".encode("utf-8", "replace"))
-    out.writelines(entry.encode("utf-8", "replace") for entry in entries)
-    out.write(END.encode())
-
-
-def entry(loc: str, date: str | None) -> str:
-    """Write an entry of an index."""
-    dated = f"<lastmod>{escape(date)}</lastmod>" if date else ""
-    return f"<sitemap><loc>{escape(loc)}</loc>{dated}</sitemap>\n"
+def write(out: BinaryIO, before: str, root: Root, comments: str, entries: Iterable[tuple[str, str | None]]) -> None:
+    """Write an index. `before`: what stands in front of its root; `entries`: URL and date of each file."""
+    prefix = root.prefix
+    out.write(f"{before}{root.tag}\n{comments}".encode("utf-8", "replace"))
+    for loc, date in entries:
+        dated = f"<{prefix}lastmod>{escape(date)}</{prefix}lastmod>" if date else ""
+        text = f"<{prefix}sitemap><{prefix}loc>{escape(loc)}</{prefix}loc>{dated}</{prefix}sitemap>\n"
+        out.write(text.encode("utf-8", "replace"))
+    out.write(f"{root.end}\n".encode())
 
 
 def shortest(moment: str) -> str:

@@ -61,12 +61,12 @@ class Root:
 
 
 def root_of(tag: str) -> Root:
-    """Make the root for the start tag of a urlset as it was read; an empty one gives the usual root.
+    """Make the root for the start tag of a urlset or an index as it was read; an empty one gives the usual urlset.
 
     Namespaces that are misspelt get their official names, and attributes that the protocol does not define are removed.
     """
     start = TAG.match(tag)
-    if start is None or start[3] != "urlset":
+    if start is None or start[3] not in ("urlset", "sitemapindex"):
         return _root("urlset", {"": CORE}, "", ())
     prefix = start[2] or ""
     changes: list[tuple[str, str, str]] = []

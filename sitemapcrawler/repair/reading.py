@@ -22,7 +22,7 @@ from sitemapcrawler.items import Note, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import Loss
-from sitemapcrawler.reader.formats import TEXT, URLSET, format_named
+from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change, State
 from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, lead_on, split, w3c
@@ -50,11 +50,13 @@ CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults that leave the rest of a file unread."""
 RECOVERED, DUPLICATE = "doc-recovered-entry", "loc-duplicate"
-LEADING = "doc-leading-content"
+LEADING, SCHEMA = "doc-leading-content", "xml-schema-violation"
 MIXED = "xml-mixed-index-urlset"
 UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
+NO_PAGE = frozenset(("loc-offsite", "loc-bad-scheme", "loc-placeholder", "loc-empty", "xml-entry-without-loc"))
+"""Rules on entries that name no page of the site."""
 OF_THE_SET = frozenset((DUPLICATE, SELF))
 """Rules on an entry whose right answer depends on others, and which are repaired at the end."""
 ATTRIBUTED = re.compile(r"<(?:[\w.-]+:)?(?:url|loc|lastmod|changefreq|priority)\s+[^>]*?[\w.-]+:[\w.-]+\s*=")
@@ -117,6 +119,8 @@ class Entry:
     versions: Versions = ()
     links: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     """{href of a language version: rule that says that it is not listed, URL that is listed instead}."""
+    is_unrepaired: bool = False
+    """True if it stays with an error."""
 
 
 @dataclass(slots=True)
@@ -210,6 +214,8 @@ class FileRepair:
         """Entries read and dropped."""
         self.children: list[ChildRecord] = []
         """Children, if the file is an index."""
+        self.faulty: set[str] = set()
+        """URLs of the children whose faults are gone once they are written again."""
         self.error = ""
         """The first rule that finds an error in a feed or its end missing. It is repaired only if it is converted."""
         self.is_text = False
@@ -233,7 +239,8 @@ class FileRepair:
     def markup(self) -> EntryMarkup:
         """Root and namespaces of the repaired file."""
         if self._markup is None:
-            self._markup = EntryMarkup(root_of(self._document.root if self._document.format == URLSET.name else ""))
+            is_xml = self._document.format in (URLSET.name, INDEX.name)
+            self._markup = EntryMarkup(root_of(self._document.root if is_xml else ""))
             self._wants_spaces = self._markup.root.is_ambiguous
         return self._markup
 
@@ -287,7 +294,7 @@ class FileRepair:
                     self.error = self.error or next(iter(self._errors(page.issues, document.notes.get(id(page)))), "")
             losses.clear()
         document.describe(self.record)
-        if self.is_listing:
+        if self.is_listing or format_named(document.format).is_index:
             self._note_file()
         wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in _rules())
         self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
@@ -317,6 +324,11 @@ class FileRepair:
                 self._change(rule, "", old, "", fault.line if fault else None)
         for rule, old, new in () if self.is_text else self.markup.root.changes:
             self._change(rule, "", old, new)
+        is_index = format_named(self._document.format).is_index
+        for fault in self._document.faults:
+            if (fault.url is None and fault.rule == SCHEMA) or (fault.url is not None and is_index):
+                self._change(fault.rule, fault.url or "", fault.value or fault.message, "", fault.line)
+                self.faulty.add(fault.url or "")
         for rule in CUT:
             if fault := self._document.faults.first(rule):
                 self._note(Change(Action.UNREAD, rule, "", fault.message, "", self.url, fault.line))
@@ -343,7 +355,7 @@ class FileRepair:
                 is_changed = entry.recovered or found.text != entry.text or FORBIDDEN.search(entry.written)
                 yield Kept(
                     found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions,
-                    State.CHANGED if is_changed else State.KEPT,
+                    State.UNREPAIRED if found.is_unrepaired else State.CHANGED if is_changed else State.KEPT,
                 )  # fmt: skip
 
     def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
@@ -512,7 +524,7 @@ class FileRepair:
             places, entries, self._judgements([e.text for e in entries], self._judge), strict=True
         ):
             if result is None:
-                self._drop("xml-schema-violation", entry.written, _line(entry.original), entry.line)
+                self._drop(SCHEMA, entry.written, _line(entry.original), entry.line)
                 found[place] = None
                 continue
             found[place] = replace(
@@ -550,15 +562,25 @@ class FileRepair:
         return results
 
     def _purge(self, found: list[Entry | None]) -> None:
-        """Remove the objects that still have errors, and drop entries that have errors in the end."""
+        """Remove the objects that still have errors, and decide on entries that have errors in the end."""
         waiting = [place for place, entry in enumerate(found) if entry is not None and self._wrong(entry)]
         for _ in range(ROUNDS):
             reduced = self._without_wrong_objects(found, waiting) if waiting else []
             waiting = [place for place in reduced if (entry := found[place]) is not None and self._wrong(entry)]
         for place, entry in enumerate(found):
-            if entry is not None and (rest := self._wrong(entry)):
-                self._drop(rest[0], entry.written, _line(entry.original), entry.line)
-                found[place] = None
+            rules = self._wrong(entry) if entry is not None else []
+            if entry is not None and rules:
+                found[place] = self._unrepaired(entry, rules)
+
+    def _unrepaired(self, entry: Entry, rules: Sequence[str]) -> Entry | None:
+        """Note that an entry stays with its errors; None, and a row, for one that names no page of the site."""
+        if NO_PAGE.intersection(rules) or UNREADABLE in entry.loc:
+            self._drop(rules[0], entry.written, _line(entry.original), entry.line)
+            return None
+        for rule in rules:
+            text = _line(entry.text)
+            self._note(Change(Action.UNREPAIRED, rule, entry.written, text, "", self.url, entry.line))
+        return replace(entry, is_unrepaired=True)
 
     def _wrong(self, entry: Entry) -> list[str]:
         """Rules that find an error in an entry, or lead to the removal of a part."""

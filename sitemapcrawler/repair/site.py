@@ -184,8 +184,9 @@ class SiteRepair:
             writer.write(member.spooled, placed.parts)
         if member.is_index or placed.index is not None:
             entries = listing.entries(member) if member.is_index else _index_of_parts(member, placed)
+            root = repair.markup.root if member.is_index else indexes.ROOT
             with writer.opened(placed.own) as out:
-                indexes.write(out, repair.prolog, repair.comments, entries)
+                indexes.write(out, repair.prolog, root, repair.comments, entries)
 
 
 def _set_file(member: Member, is_listed: bool) -> SetFile:
@@ -194,13 +195,13 @@ def _set_file(member: Member, is_listed: bool) -> SetFile:
     return SetFile(member.source.lives_at, parts, not is_listed and not is_text, ".txt" if is_text else ".xml")
 
 
-def _index_of_parts(member: Member, placed: Placed) -> Iterator[str]:
-    """Yield the entries of the index of a file that was split. Raises ValueError if its URL is not known."""
+def _index_of_parts(member: Member, placed: Placed) -> Iterator[tuple[str, str | None]]:
+    """Yield URL and date of the parts of a file that was split. Raises ValueError if they are not known."""
     assert member.spooled is not None
     for place, part in zip(placed.parts, member.spooled.parts, strict=True):
         if not urls.is_web(place.url):
             raise ValueError(indexes.NO_HOME)
-        yield indexes.entry(place.url, indexes.shortest(part.lastmod) if part.lastmod else None)
+        yield place.url, indexes.shortest(part.lastmod) if part.lastmod else None
 
 
 def _advise(member: Member, is_listed: bool, result: Repaired) -> None:

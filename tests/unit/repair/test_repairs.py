@@ -121,6 +121,24 @@ def test_an_image_with_a_placeholder_in_its_url_is_removed(tmp_path: Path) -> No
     assert [(row["action"], row["rule"]) for row in outcome.rows] == [("changed", "image-loc-invalid")]
 
 
+@pytest.mark.parametrize(
+    ("entry", "rule"),
+    [
+        ("<url><loc>example.com:8080/shop/</loc></url>", "loc-relative"),
+        (r"<url><loc>https:\\example.com\a</loc></url>", "loc-invalid-uri"),
+        (page("a" * 2048), "loc-too-long"),
+        (page("a", "<lastmod><date>2026-01-05</date></lastmod>"), "xml-schema-violation"),
+    ],
+)
+def test_an_entry_that_cannot_be_repaired_stays_as_it_was(entry: str, rule: str, tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("b"), entry))
+    assert outcome.data("sitemap.xml") == urlset(page("b"), entry)
+    assert [(row["action"], row["rule"], row["old"], row["line"]) for row in outcome.rows] == [
+        ("not repaired", rule, entry, "4")
+    ]
+    assert (outcome.result.kept, outcome.result.unrepaired, outcome.result.dropped) == (1, 1, 0)
+
+
 def test_a_repeated_page_gives_its_images_to_the_first(tmp_path: Path) -> None:
     first = page("a", "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>")
     second = page("a", "<image:image><image:loc>https://example.com/2.png</image:loc></image:image>")

@@ -130,6 +130,29 @@ def test_an_entry_of_an_index(loc: str, date: str, action: str, rule: str, writt
     assert sum(counts(outcome)[1:]) == counts(outcome)[0] == 4
 
 
+def test_what_an_index_loses_has_a_row(tmp_path: Path) -> None:
+    head = f'<s:sitemapindex xmlns:s="{CORE}" version="1">\n'
+    entries = [
+        f'<s:sitemap id="1"><s:loc>{HOME}a.xml?x&y</s:loc></s:sitemap>', "text",
+        f"<s:sitemap><s:loc>{HOME}b.xml</s:loc><s:priority>1</s:priority></s:sitemap>", "<s:other>2</s:other>",
+        f"<s:sitemap><s:loc>{HOME}c.x",
+    ]  # fmt: skip
+    outcome = repair(tmp_path, (head + "\n".join(entries)).encode())
+    assert [(row["action"], row["rule"], row["old"]) for row in outcome.rows] == [
+        ("changed", "xml-unknown-element", "<s:other>2</s:other>"),
+        ("dropped", "doc-xml-malformed", entries[-1]),
+        ("changed", "xml-unknown-attribute", 'version="1"'),
+        ("changed", "xml-unknown-attribute", "id"),
+        ("changed", "doc-unescaped-ampersand", "&y</s:loc></s:sitemap>"),
+        ("changed", "xml-unknown-element", "priority"),
+        ("changed", "xml-schema-violation", "text"),
+        ("unread", "doc-truncated", "the file ends before the document does: 1 left out"),
+    ]
+    assert counts(outcome) == (3, 0, 2, 1, 0)
+    assert outcome.result.unread == 1
+    assert outcome.data("sitemap.xml").decode().count("<s:sitemap>") == 2
+
+
 def test_a_split_file_of_an_index_keeps_its_url_as_the_first_part(tmp_path: Path) -> None:
     articles = [page(f"{number}", NEWS) for number in range(1_001)]
     outcome = repair(tmp_path, index(f"{HOME}news.xml"), urlset(*articles), names=["sitemap.xml", "news.xml"])
