@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -40,7 +41,7 @@ from sitemapcrawler.repair.reading import Rules, repairable
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site import Repaired, SiteRepair
-from sitemapcrawler.repair.sources import Source
+from sitemapcrawler.repair.sources import OWN_FAULTS, Source
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
@@ -67,6 +68,8 @@ class Command(ScrapyCommand):
     """Repairs the sitemaps of a site, of files, or of a finished audit."""
 
     requires_crawler_process = False
+    _unreadable: Sequence[str] = ()
+    """Why files of a folder could not be read."""
 
     def syntax(self) -> str:
         return "[options] SITE|URL|FILE|FOLDER|JOBDIR"
@@ -127,8 +130,8 @@ class Command(ScrapyCommand):
             self.exitcode = STOPPED
         except (ValueError, DownloadError) as error:
             refuse(str(error))
-        except OSError as error:
-            complain(f"{error.filename or opts.out} cannot be written: {error.strerror or error}")
+        except (OSError, sqlite3.Error) as error:
+            complain(_lost(error, opts.out))
             self.exitcode = LOST
 
     def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
@@ -142,7 +145,9 @@ class Command(ScrapyCommand):
         put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out)))
         if not result.sources:
             return NOTHING_READ
-        return PARTLY if result.unread else DONE
+        for unreadable in self._unreadable:
+            complain(unreadable)
+        return PARTLY if result.unread or self._unreadable else DONE
 
     def _plan(
         self, text: str, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack
@@ -163,7 +168,9 @@ class Command(ScrapyCommand):
             raise ValueError("-a: only for a site or a URL, which is crawled")
         if opts.keep_unverified:
             raise ValueError("--keep-unverified: only for a site, a URL or an audit")
-        return _of_files(read_targets([text]), opts, rules)
+        targets = read_targets([text])
+        self._unreadable = targets.unreadable
+        return _of_files(targets, opts, rules)
 
     def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, is_site: bool) -> Path:
         """Crawl a site into a temporary job. Raises ValueError, one line, if that fails."""
@@ -230,6 +237,15 @@ def _source(record: SitemapRecord, settings: dict[str, object], work: Path, stac
         return Source(record.sitemap, error=str(error).partition(": ")[2], rule="doc-connection-error")
     stack.callback(download.folder.remove)
     return Source(record.sitemap, download.path, base=download.final_url, error=download.error or "")
+
+
+def _lost(error: OSError | sqlite3.Error, out: str | None) -> str:
+    """Say that the set was not written: what failed is a disk or a limit of this machine, not the site."""
+    why = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename} cannot be {'opened' if error.errno in OWN_FAULTS else 'written'}: {why}"
+    temporary = f"temporary files in {gettempdir()}"
+    return f"{f'{out} or ' if out is not None else ''}{temporary} cannot be written: {why}"
 
 
 def _target(args: Sequence[str]) -> str:

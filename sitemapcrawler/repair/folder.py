@@ -104,7 +104,12 @@ def publish(part: Path, out: Path) -> None:
     if clash is not None:
         new.rename(part)
         raise FolderError(f"holds {str(clash)!r}, which was not written by `fix`; accepted: another folder")
-    if _exchange(new, out):
+    try:
+        is_exchanged = _exchange(new, out)
+    except OSError:
+        new.rename(part)
+        raise
+    if is_exchanged:
         before = new
     else:
         before = part.with_name(part.name.removesuffix(PART) + OLD)

@@ -6,7 +6,7 @@ import errno
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from gzip import open as gzip_open
 from pathlib import Path
@@ -67,11 +67,17 @@ class Source:
         """True for a file that begins like an index."""
         if self.path is None:
             return False
-        with suppress(OSError, EOFError, zlib.error), self.path.open("rb") as file:
-            is_compressed = file.peek(len(GZIP)).startswith(GZIP)
-            with gzip_open(file) if is_compressed else nullcontext(file) as opened:
-                return INDEX.search(opened.read(HEAD_BYTES)) is not None
-        return False
+        try:
+            with self.path.open("rb") as file:
+                is_compressed = file.peek(len(GZIP)).startswith(GZIP)
+                with gzip_open(file) if is_compressed else nullcontext(file) as opened:
+                    return INDEX.search(opened.read(HEAD_BYTES)) is not None
+        except (EOFError, zlib.error):
+            return False
+        except OSError as error:  # also one of gzip, for a file that only begins so
+            if error.errno in OWN_FAULTS:
+                raise
+            return False
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the content. Raises SourceError if the file cannot be read."""

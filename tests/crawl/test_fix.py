@@ -21,6 +21,7 @@ from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
 from tests.crawl.documents import robots
 from tests.crawl.forks import environment
+from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer, stalled
 
 SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
@@ -192,6 +193,39 @@ def test_a_wrong_argument_is_one_line(arguments: list[str], said: str, tmp_path:
 def document(*paths: str) -> str:
     entries = "".join(f"<url><loc>{HOME}{path}</loc></url>\n" for path in paths)
     return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
+
+
+@pytest.mark.parametrize("size", ["4k", "256k", "1m"])
+def test_a_full_disk_is_not_a_fault_of_the_site(size: str, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.xml").write_text(document(*(f"p/{number}" for number in range(30_000))))
+    command = ["fix", "site", "--base-url", HOME, "--out", "out"]
+    assert run(tmp_path, *command).returncode == 0
+    before = (tmp_path / "out/upload/a.xml").read_bytes()
+    (tmp_path / "tiny").mkdir()
+    with small(tmp_path / "tiny", size) as disk:
+        done = subprocess.run(
+            [*disk.within(tmp_path), sys.executable, "-m", "sitemapcrawler.cli", *command],
+            env={**environment(), "TMPDIR": str(disk.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=DEADLINE_S,
+        )
+        assert disk.names() == set()
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert "cannot be written: " in done.stderr
+    assert (tmp_path / "out/upload/a.xml").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
+
+
+def test_an_unreadable_file_of_a_folder_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "a.xml").write_text(document("a"))
+    (tmp_path / "site" / "b.xml").symlink_to("b.xml")
+    done = run(tmp_path, "fix", "site", "--base-url", HOME)
+    assert done.returncode == 3
+    assert "site/b.xml cannot be read" in done.stderr
 
 
 def test_a_killed_run_leaves_the_set_before_it(tmp_path: Path) -> None:

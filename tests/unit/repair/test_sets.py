@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.repair.sources import Source, SourceError
 from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
 
 
@@ -180,6 +182,21 @@ def test_compressed_files_stay_so(tmp_path: Path) -> None:
     assert outcome.names == sorted(names)
     assert (outcome.folder / "upload" / names[1]).read_bytes()[:2] == b"\x1f\x8b"
     assert listed(outcome, names[0]) == [names[1]]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [(errno.EMFILE, OSError), (errno.EACCES, SourceError), (errno.EIO, SourceError)]
+)
+def test_an_error_of_this_machine_is_not_one_of_the_file(
+    code: int, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: Path, mode: str) -> None:
+        raise OSError(code, "failed")
+
+    source = Source(f"{HOME}a.xml", tmp_path / "a.xml")
+    monkeypatch.setattr(Path, "open", fail)
+    with pytest.raises(error, match="failed"):
+        [*source.chunks()]
 
 
 def test_a_set_is_written_again_as_it_was(tmp_path: Path) -> None:
