@@ -208,7 +208,7 @@ class Command(ScrapyCommand):
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
         sources = [source for record in listed if (source := _source(record, settings, work, stack)) is not None]
-        return SiteRepair(rules, _no_children, audit.verdicts, opts.gz), sources
+        return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, audit.may_list), sources
 
 
 def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:

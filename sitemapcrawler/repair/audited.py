@@ -69,10 +69,13 @@ class AuditedSite:
             check(path / FILE)
         self.sitemaps = [*self._records("sitemaps", SitemapRecord)]
         """Records of the files, in the order of the crawl."""
-        robots = self._records("robots", RobotsRecord)
+        robots = [*self._records("robots", RobotsRecord)]
         unknown = (one for one in robots if one.outcome == RobotsOutcome.UNREACHABLE or one.status == TOO_MANY_REQUESTS)
         self._unknown = {urls.origin(one.robots) for one in unknown}
         """Origins whose robots.txt did not answer, for which crawlers take everything as blocked for the time being."""
+        self._named = {urls.origin(one.robots): {*map(urls.visit_key, one.sitemaps)} for one in robots if one.sitemaps}
+        """{origin: visit keys of the sitemaps that its robots.txt names}."""
+        self._parents = {one.sitemap: one.parent for one in self.sitemaps if one.parent is not None}
         self._judge()
 
     def close(self) -> None:
@@ -86,6 +89,20 @@ class AuditedSite:
             if row is not None:
                 found[url] = Verdict(*row)
         return found
+
+    def may_list(self, url: str, places: Sequence[str]) -> bool:
+        """True if the robots.txt on the host of a URL names one of these sitemaps, or an index above it."""
+        named = self._named.get(urls.origin(url), ())
+        return any(urls.visit_key(one) in named for place in places for one in self._line(place))
+
+    def _line(self, sitemap: str) -> Iterator[str]:
+        """A sitemap, and the indexes above it."""
+        passed: set[str] = set()
+        above: str | None = sitemap
+        while above is not None and above not in passed:
+            yield above
+            passed.add(above)
+            above = self._parents.get(above)
 
     def _judge(self) -> None:
         execute = self._known.execute

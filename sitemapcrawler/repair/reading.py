@@ -89,6 +89,8 @@ Versions = tuple[tuple[str, str], ...]
 """(language code, URL) of each language version of an entry."""
 Verified = Callable[[Sequence[str]], dict[str, Verdict]]
 """Returns the verdicts on some of these URLs."""
+MayList = Callable[[str, Sequence[str]], bool]
+"""Tells whether the host of a URL lets one of these files list it."""
 
 
 @dataclass(slots=True)
@@ -205,9 +207,11 @@ class FileRepair:
         verified: Verified | None = None,
         base: str | None = None,
         converts: bool = False,
+        may_list: MayList | None = None,
     ) -> None:
         """`url`: the file's; `place`: URL where a local one will live; `base`: URL after redirects; `note`: is given
-        each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed."""
+        each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed; `may_list`: whether the
+        robots.txt of another host lets the file list its URLs."""
         self.url = url
         self.record = SitemapRecord(url)
         self.read = self.dropped = 0
@@ -227,6 +231,7 @@ class FileRepair:
         self._rules = rules
         self._note = note
         self._verified = verified
+        self._may_list = may_list
         self._converts = converts
         self._document = Document(url, self.base, LIMITS, keep_elements=True, keep_source=True)
         self._judge = rules.judge()
@@ -310,7 +315,8 @@ class FileRepair:
                 self._change(loss.rule, "", loss.text, "", loss.line)
 
     def _facts(self, document: Document, record: SitemapRecord) -> FileFacts:
-        return FileFacts(self.url, record, document, fetched_at=self._rules.at, served_at=self._served)
+        at, place = self._rules.at, self._served
+        return FileFacts(self.url, record, document, fetched_at=at, served_at=place, prove=self._may_list)
 
     def _note_file(self) -> None:
         """Note what was wrong with the file around its entries, and what was not read."""

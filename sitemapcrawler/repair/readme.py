@@ -36,7 +36,7 @@ class Advice:
 
 UPLOADS = "Upload these folders with what is in them. Each file replaces the one with its URL:"
 MOVED = """\
-These files have a new URL, since the old one is no file name. The indexes of the set list the new one. Replace the old
+These files have a new URL, since no file can have the old one. The indexes of the set list the new one. Replace the old
 one in robots.txt and Search Console:"""
 EMPTIED = """\
 No entry is left of these files, and they are not part of the set. Remove them from robots.txt, Search Console and the

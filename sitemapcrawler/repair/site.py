@@ -16,7 +16,7 @@ from sitemapcrawler.repair import folder, indexes, readme
 from sitemapcrawler.repair.changes import NAME, Action, Change, ChangeList, State
 from sitemapcrawler.repair.indexes import Indexes
 from sitemapcrawler.repair.places import Placed, SetFile, plan
-from sitemapcrawler.repair.reading import FileRepair, Rules, Verified
+from sitemapcrawler.repair.reading import FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.readme import Advice
 from sitemapcrawler.repair.sources import Member, Source, SourceError
 from sitemapcrawler.repair.writing import SetWriter
@@ -56,13 +56,20 @@ class SiteRepair:
     """Repairs the files of one site into a folder."""
 
     def __init__(
-        self, rules: Rules, children: Children, verified: Verified | None = None, compress: bool = False
+        self,
+        rules: Rules,
+        children: Children,
+        verified: Verified | None = None,
+        compress: bool = False,
+        may_list: MayList | None = None,
     ) -> None:
-        """`children`: finds the files of an index; `compress`: write all files as gzip."""
+        """`children`: finds the files of an index; `compress`: write all files as gzip; `may_list`: what an audit knows
+        of other hosts."""
         self._rules = rules
         self._children = children
         self._verified = verified
         self._compress = compress
+        self._may_list = may_list
         self._members: list[Member] = []
         self._by_url: dict[str, Member] = {}
 
@@ -144,7 +151,8 @@ class SiteRepair:
         member.is_copy = format.is_feed and not repair.is_listing
 
     def _new_repair(self, source: Source, changes: ChangeList, converts: bool = False) -> FileRepair:
-        return FileRepair(source.url, self._rules, changes.add, source.place, self._verified, source.base, converts)
+        place, base = source.place, source.base
+        return FileRepair(source.url, self._rules, changes.add, place, self._verified, base, converts, self._may_list)
 
     @staticmethod
     def _count(member: Member, result: Repaired) -> None:

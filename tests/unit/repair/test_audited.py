@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,17 @@ def test_keeping_what_is_not_verified(tmp_path: Path) -> None:
     assert verdict(tmp_path / "a", keep=True, answer=reply(canonical=unknown)) is None
     assert verdict(tmp_path / "b", keep=True, answer=moved(noindex=None)) is None
     assert verdict(tmp_path / "c", keep=True, answer=moved()) == Verdict("status-redirect", GOOD)
+
+
+def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_path: Path) -> None:
+    index, child = "https://cdn.example.net/sitemap.xml", "https://cdn.example.net/1.xml"
+    records = [SitemapRecord(index), SitemapRecord(child, parent=index)]
+    (tmp_path / "sitemaps.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, records)))
+    found = RobotsRecord(robots="https://example.com/robots.txt", sitemaps=[index])
+    (tmp_path / "robots.jsonl").write_bytes(msgspec.json.encode(found))
+    (tmp_path / "urls.jsonl").write_bytes(b"")
+    (tmp_path / "work").mkdir()
+    with closing(AuditedSite(tmp_path, tmp_path / "work", False)) as site:
+        assert site.may_list(PAGE, [child])
+        assert not site.may_list(OTHER, [child])
+        assert not site.may_list(PAGE, ["https://cdn.example.net/2.xml"])
