@@ -87,8 +87,9 @@ class Placed:
         return None if self.own in self.parts else self.own
 
 
-def plan(files: Sequence[SetFile], compress: bool = False) -> list[Placed | None]:
-    """Return the place of each file; None for those that are not written. `compress`: give all files the suffix `.gz`.
+def plan(files: Sequence[SetFile], compress: bool = False, others: Iterable[str] = ()) -> list[Placed | None]:
+    """Return the place of each file; None for those that are not written. `compress`: give all files the suffix `.gz`;
+    `others`: URLs that other files of the site have, which no made-up name may take.
 
     A file keeps its URL if that is a file name, and no other file of the set has the same path: in another spelling, in
     upper and lower case, or as the name of its folder. Files go before later ones of the list.
@@ -100,6 +101,8 @@ def plan(files: Sequence[SetFile], compress: bool = False) -> list[Placed | None
     for number, (path, is_exact) in ideal.items():
         if is_exact and names.claim(path):
             owns[number] = Place(path, files[number].url, _root(files[number].url, hosts))
+    for url in [*others, *(file.url for file in files if not file.parts)]:
+        names.claim(_ideal(SetFile(url), hosts, compress=False)[0])
     # In the order of their URLs, so that a name does not depend on when a file was found.
     for number in sorted(ideal.keys() - owns.keys(), key=lambda number: files[number].url):
         file, (path, is_exact) = files[number], ideal[number]

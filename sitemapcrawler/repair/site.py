@@ -18,7 +18,7 @@ from sitemapcrawler.repair.indexes import Indexes
 from sitemapcrawler.repair.places import Placed, SetFile, plan
 from sitemapcrawler.repair.reading import FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.readme import Advice
-from sitemapcrawler.repair.sources import Member, Source, SourceError
+from sitemapcrawler.repair.sources import Member, Row, Source, SourceError
 from sitemapcrawler.repair.writing import SetWriter
 from sitemapcrawler.terminal.signals import postponed
 
@@ -170,7 +170,8 @@ class SiteRepair:
         writer.settle()
         listed = {row.member for member in self._members for row in member.rows if row.member is not None}
         files = [_set_file(member, member in listed) for member in self._members]
-        for member, placed in zip(self._members, plan(files, self._compress), strict=True):
+        others = [row.child.loc for member in self._members for row in member.rows if not _is_in_set(row)]
+        for member, placed in zip(self._members, plan(files, self._compress, others), strict=True):
             member.placed = placed
         for member in self._members:
             if member.placed is not None:
@@ -195,6 +196,10 @@ class SiteRepair:
             root = repair.markup.root if member.is_index else indexes.ROOT
             with writer.opened(placed.own) as out:
                 indexes.write(out, repair.prolog, root, repair.comments, entries)
+
+
+def _is_in_set(row: Row) -> bool:
+    return row.member is not None and row.member.is_written
 
 
 def _set_file(member: Member, is_listed: bool) -> SetFile:

@@ -93,6 +93,12 @@ def test_a_split_file_is_an_index_of_its_parts_or_their_first() -> None:
     assert [one.index is not None for one in found if one is not None] == [True, False, False]
 
 
+def test_no_made_up_name_is_that_of_another_file_of_the_site() -> None:
+    [placed] = plan([SetFile(f"{HOME}/a.xml?b")], others=[f"{HOME}/a-b.xml"])
+    assert placed is not None
+    assert placed.own.path == "a-b-94af2b11.xml"
+
+
 def test_compressed_files_get_the_suffix() -> None:
     assert places(f"{HOME}/a.xml", f"{HOME}/b.xml.gz", compress=True) == [
         Place("a.xml.gz", f"{HOME}/a.xml.gz"),

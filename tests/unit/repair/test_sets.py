@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import errno
+import tempfile
 from pathlib import Path
+from urllib.parse import quote, unquote, urljoin
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair.sources import Source, SourceError
@@ -207,3 +211,39 @@ def test_a_set_is_written_again_as_it_was(tmp_path: Path) -> None:
     again = repair(tmp_path / "again", *map(once.data, once.names), names=once.names)
     assert again.rows == []
     assert [again.data(name) for name in again.names] == [once.data(name) for name in once.names]
+
+
+NAMES = ["sitemap.xml", "a/sitemap.xml", "b/sitemap.xml", "A/sitemap.xml", "sitemap", "sitemap/1.xml", "sitemap.xml?page=1",
+         "sitemap-page-1.xml", "x.xml.gz", "feed/", "%2e%2e/x.xml", "sitemap.txt"]  # fmt: skip
+sites = st.lists(
+    st.tuples(
+        st.sampled_from(NAMES),
+        st.one_of(
+            st.lists(st.sampled_from(["p", "q", "r s", "//other.example/", "~p"]), max_size=4).map(lambda pages: (pages, [])),
+            st.lists(st.sampled_from([*NAMES, "missing.xml"]), min_size=1, max_size=5).map(lambda files: ([], files)),
+        ),
+    ),
+    min_size=1, max_size=6, unique_by=lambda file: file[0],
+)  # fmt: skip
+
+
+@given(sites)
+@settings(deadline=None, max_examples=40)
+def test_any_site_adds_up_and_is_stable(site: list[tuple[str, tuple[list[str], list[str]]]]) -> None:
+    names = [name for name, _ in site]
+    documents = [
+        index(*(HOME + file for file in files))
+        if files
+        else urlset(*(f"<url><loc>{urljoin(HOME, path)}</loc></url>" for path in pages))
+        for _, (pages, files) in site
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        once = repair(Path(folder, "once"), *documents, names=names)
+        assert sum(counts(once)[1:]) == counts(once)[0] == sum(len(pages) + len(files) for _, (pages, files) in site)
+        gone = {row["old"] for row in once.rows if row["action"] in ("moved", "not written")}
+        assert all((HOME + name in gone) != (unquote(name) in once.names) for name in names)
+        assert len(once.names) == len(names) - sum(row["action"] == "not written" for row in once.rows)
+        if once.names:
+            again = repair(Path(folder, "again"), *map(once.data, once.names), names=[*map(quote, once.names)])
+            assert [row for row in again.rows if row["action"] != "not repaired"] == []
+            assert {name: again.data(name) for name in again.names} == {name: once.data(name) for name in once.names}
