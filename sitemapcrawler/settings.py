@@ -62,6 +62,7 @@ DOWNLOADER_MIDDLEWARES = {
     "sitemapcrawler.middlewares.adapted.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "sitemapcrawler.middlewares.adapted.CollectedBodyCompressionMiddleware": 590,
+    "sitemapcrawler.middlewares.cache.BodyCacheMiddleware": 910,
     "sitemapcrawler.middlewares.credentials.CredentialsMiddleware": 950,
 }
 SPIDER_MIDDLEWARES = {"scrapy.spidermiddlewares.start.StartSpiderMiddleware": None}

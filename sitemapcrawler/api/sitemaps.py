@@ -18,7 +18,7 @@ from typing import BinaryIO, Self
 
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
-from sitemapcrawler.items import FindingRecord, Hop, Notes, SitemapRecord, UrlEntry, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, JsonObject, Notes, SitemapRecord, UrlEntry, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.reader.entries import ChildEntry
@@ -89,6 +89,8 @@ class Download:
 
     folder: child.TemporaryFolder
     """Temporary folder that holds the content."""
+    name: str
+    """Name of the file with the content in that folder."""
     url: str
     """URL, as it is requested."""
     status: int | None
@@ -105,38 +107,54 @@ class Download:
     @property
     def path(self) -> Path:
         """The content, as it came over the network."""
-        return self.folder.path / "content"
+        return self.folder.path / self.name
 
     @classmethod
-    def fetch(cls, url: str, settings: Mapping[str, object], parent: Path | None = None) -> Self:
-        """Download a URL, into a folder in `parent`. Raises DownloadError if there is no content, and ValueError for an
+    def fetch(cls, url: str, settings: Mapping[str, object]) -> Self:
+        """Download a URL that the user names. Raises DownloadError if there is no content, and ValueError for an
         invalid URL or setting."""
+        folder = child.TemporaryFolder()
         try:
-            given = json.dumps(dict(settings))
-        except TypeError as error:
-            raise ValueError(f"settings: {error}; accepted: what JSON can hold") from None
-        folder = child.TemporaryFolder(parent)
-        try:
-            return cls._into(folder, url, given)
+            [found] = cls.fetch_all([url], settings, folder)
+            if isinstance(found, DownloadError):
+                raise found
         except BaseException:
             folder.remove()
             raise
+        return found
 
     @classmethod
-    def _into(cls, folder: child.TemporaryFolder, url: str, settings: str) -> Self:
-        place = folder.path / "content"
-        ended = child.run(FETCHING, (url, str(place), settings), folder.path)
+    def fetch_all(
+        cls,
+        urls: Sequence[str],
+        settings: Mapping[str, object],
+        folder: child.TemporaryFolder,
+        rights: Mapping[str, object] | None = None,
+    ) -> list[Self | DownloadError]:
+        """Download URLs in one crawl. Returns an error for each one without content.
+
+        `rights`: the hosts that the user named, as `download.cache.Rights` writes them; None for the only URL.
+        Raises DownloadError if the crawl fails, and ValueError for an invalid URL or setting.
+        """
+        try:
+            job = json.dumps({"urls": urls, "folder": str(folder.path), "rights": rights, "settings": dict(settings)})
+        except TypeError as error:
+            raise ValueError(f"settings: {error}; accepted: what JSON can hold") from None
+        ended = child.run(FETCHING, (job,), folder.path)
         if ended.code == child.BAD_ARGUMENT:
             raise ValueError(ended.complaint)
         if ended.code:
-            raise DownloadError(f"{inert(masked_url(url))}: {ended.complaint}")
-        answer = json.loads(ended.output)
+            raise DownloadError(f"{inert(masked_url(urls[0]))}: {ended.complaint}")
+        return [cls._of_answer(folder, answer) for answer in json.loads(ended.output)]
+
+    @classmethod
+    def _of_answer(cls, folder: child.TemporaryFolder, answer: JsonObject) -> Self | DownloadError:
         answer["hops"] = [Hop(**hop) for hop in answer["hops"]]
         found = cls(folder, **answer)
-        if found.status != HTTP_OK:
-            why = found.error or f"HTTP status {found.status}"
-            raise DownloadError(f"{inert(found.url)}: {inert(why)}")
-        return found
+        if found.status == HTTP_OK:
+            return found
+        why = found.error or f"HTTP status {found.status}"
+        return DownloadError(f"{inert(found.url)}: {inert(why)}")
 
 
 HTTP_OK = 200

@@ -1,10 +1,10 @@
-"""Downloads one sitemap for `read_sitemap`, in a process of its own, with the handlers and middlewares of a crawl."""
+"""Downloads sitemaps for `read_sitemap` and `fix`, in one process, with the handlers and middlewares of a crawl."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -23,6 +23,7 @@ from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.cache import Rights
 from sitemapcrawler.spiders.checking import check
 from sitemapcrawler.spiders.running import run
 
@@ -31,12 +32,13 @@ SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "ITEM_PIPELINES": {}, "FEED
 
 
 class FileSpider(ArgumentSpider):
-    """Fetches one sitemap, and writes its content to a file."""
+    """Fetches sitemaps, and writes the content of each to a file."""
 
     name = "file"
-    place: Path
-    result: FetchResult | None = None
-    """Answer to the request; None before."""
+    places: Mapping[str, Path]
+    """{URL: file to write}."""
+    results: dict[str, FetchResult]
+    """Answers so far, by URL."""
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -45,58 +47,84 @@ class FileSpider(ArgumentSpider):
         add_contact(settings)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: object, params: Params, place: Path, **kwargs: object) -> Self:
-        """`params`: arguments that name the sitemap alone; `place`: file to write."""
+    def from_crawler(
+        cls,
+        crawler: Crawler,
+        *args: object,
+        params: Params,
+        rights: Rights,
+        places: Mapping[str, Path],
+        **kwargs: object,
+    ) -> Self:
+        """`params`, `rights`: what the user named, as arguments or as an earlier crawl has noted it."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.params, spider.place = params, place
-        shared_parts(crawler, params)
+        spider.params, spider.places, spider.results = params, places, {}
+        _, named, _ = shared_parts(crawler, params)
+        named.authorities |= rights.authorities
+        named.own |= rights.own
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
-        """Request the sitemap."""
-        [url] = self.params.sitemaps
-        meta = Body(max_fetched(self.crawler.settings)).meta()
-        yield Request(urls.as_sent(url), self.keep, errback=self.keep_failed, meta=meta, dont_filter=True)
+        """Request the sitemaps."""
+        for url in self.places:
+            meta = Body(max_fetched(self.crawler.settings)).meta()
+            yield Request(
+                urls.as_sent(url),
+                self.keep,
+                errback=self.keep_failed,
+                meta=meta,
+                cb_kwargs={"url": url},
+                dont_filter=True,
+            )
 
-    def keep(self, response: Response) -> None:
+    def keep(self, response: Response, url: str) -> None:
         """Write the content of an answer."""
-        self._keep(answers.from_response(response))
+        self._keep(url, answers.from_response(response))
 
     def keep_failed(self, failure: Failure) -> None:
         """Write what came before a failure."""
-        self._keep(answers.from_failure(failure))
+        url: str = failure.request.cb_kwargs["url"]  # type: ignore[attr-defined]  # Scrapy sets it
+        self._keep(url, answers.from_failure(failure))
 
-    def _keep(self, result: FetchResult) -> None:
-        self.result = result
-        with self.place.open("wb") as file:
+    def _keep(self, url: str, result: FetchResult) -> None:
+        self.results[url] = result
+        with self.places[url].open("wb") as file:
             file.writelines(result.body.chunks())
         result.body.close()
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fetch a URL into a file; `arguments`: URL, path, and settings as a JSON object.
+    """Fetch URLs into files; the only argument is what `api.Download.fetch_all` is given, as a JSON object.
 
-    Prints the answer as JSON: the fields of `api.Download`. Exits with code 2 and one line on standard error for an
+    Prints the answers as JSON: the fields of `api.Download`. Exits with code 2 and one line on standard error for an
     invalid URL or setting.
     """
-    url, place, given = arguments
+    job = json.loads(arguments[0])
     settings = project_settings()
     settings.setdict(SETTINGS, SETTINGS_PRIORITIES["cmdline"] - 1)
-    settings.setdict(json.loads(given), "cmdline")
+    settings.setdict(job["settings"], "cmdline")
     try:
         check(settings)
-        params = Params.parse({"sitemap": url})
+        named = Params() if job["rights"] is not None else Params.parse({"sitemap": job["urls"][0]})
     except ValueError as error:
         refuse(str(error))
+    wanted = named.sitemaps or job["urls"]
+    places = {url: Path(job["folder"], f"content-{number}") for number, url in enumerate(wanted)}
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(FileSpider)
-    code = run(process, crawler, {"params": params, "place": Path(place)})
+    rights = Rights.read(job["rights"] or {})
+    code = run(process, crawler, {"params": named, "rights": rights, "places": places})
     spider = crawler.spider
-    result = spider.result if isinstance(spider, FileSpider) else None
-    if result is None:
+    results = spider.results if isinstance(spider, FileSpider) else {}
+    if len(results) < len(places):
         sys.exit(code or 1)
-    answer = {
-        "url": params.sitemaps[0],
+    print(json.dumps([_answer(url, path.name, results[url]) for url, path in places.items()]))
+
+
+def _answer(url: str, name: str, result: FetchResult) -> dict[str, object]:
+    return {
+        "name": name,
+        "url": url,
         "status": result.status,
         "final_url": result.final_url,
         "hops": [{"status": hop.status, "url": hop.url} for hop in result.hops],
@@ -106,4 +134,3 @@ def main(arguments: Sequence[str]) -> None:
         "etag": result.header("ETag"),
         "last_modified": result.header("Last-Modified"),
     }
-    print(json.dumps(answer))

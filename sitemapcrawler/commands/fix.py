@@ -16,7 +16,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
-from sitemapcrawler.api.sitemaps import Download, DownloadError
+from sitemapcrawler.api.sitemaps import DownloadError
+from sitemapcrawler.commands.audited_files import AuditedFiles
 from sitemapcrawler.commands.running import (
     check_pairs,
     complain,
@@ -29,9 +30,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.commands.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.feeds.scratch import scratch
-from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import ChildRecord
-from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair import folder
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.changes import NAME, Action, ChangeList
@@ -59,9 +58,6 @@ MOST = 20
 """Rules, and files, that the summary names."""
 SHOWN = {Action.UNREAD: "not read"}
 """Actions by the words of the summary, where they differ."""
-HTTP_STATUS = "doc-http-status"
-UNLISTABLE = ("index-child-missing", "index-child-is-page")
-"""Rules on files that no index may list."""
 
 
 class Command(ScrapyCommand):
@@ -207,36 +203,13 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
-        sources = [source for record in listed if (source := _source(record, settings, work, stack)) is not None]
+        sources = AuditedFiles(path, work, settings).sources(listed)
         return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, audit.may_list), sources
 
 
 def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
     """An audit names all its files."""
     return []
-
-
-def _source(record: SitemapRecord, settings: dict[str, object], work: Path, stack: ExitStack) -> Source | None:
-    """Fetch a file of an audit again, since its records do not hold all of it. None for a guess that is no sitemap.
-    `work`: folder for the file, which stays until `stack` ends."""
-    path = urls.local_path(record.sitemap)
-    if path is not None:
-        if Path(path).is_file():
-            return Source(record.sitemap, Path(path))
-        return Source(record.sitemap, error="no such file")
-    format = format_named(record.format)
-    if record.outcome in ("failed", "blocked"):
-        if record.found_by not in ("robots", "index", "argument"):
-            return None
-        rule = HTTP_STATUS if record.status and not format.is_sitemap else "doc-fetch-failed"
-        unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
-        return Source(record.sitemap, error=record.error or record.outcome, rule=rule, unlistable=unlistable)
-    try:
-        download = Download.fetch(record.sitemap, settings, work)
-    except DownloadError as error:
-        return Source(record.sitemap, error=str(error).partition(": ")[2], rule="doc-connection-error")
-    stack.callback(download.folder.remove)
-    return Source(record.sitemap, download.path, base=download.final_url, error=download.error or "")
 
 
 def _lost(error: OSError | sqlite3.Error, out: str | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Self
 
 from scrapy import Request, Spider
@@ -32,8 +33,10 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.walk import Step, Walk
+from sitemapcrawler.download.cache import BodyCache
 from sitemapcrawler.download.crawl import UNNAMED_URL, Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.feeds.folder import CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
 from sitemapcrawler.items import (
@@ -132,6 +135,7 @@ class Audit:
         selection, frontier = Selection(params), new_frontier(settings, params)
         sites = Sites(frontier, params.probe)
         job = None if plan.opened is None else Job(crawler, plan.opened)
+        keep_bodies(crawler, params, job)
         reading = Reading(
             selection,
             frontier,
@@ -362,6 +366,17 @@ def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policie
     named.files |= params.named_files
     policies.offline = params.offline
     return stop, named, policies
+
+
+def keep_bodies(crawler: Crawler, params: Params, job: Job | None) -> None:
+    """Keep bodies of sitemaps in the folder of the job, and look for earlier ones beside the baseline. Those of a crawl
+    without JOBDIR are up to its report."""
+    cache = BodyCache.of(crawler)
+    if job is not None and job.folder is not None:
+        cache.place = job.folder / CACHE
+    if params.baseline is not None:
+        path = Path(params.baseline)
+        cache.earlier.append((path if path.is_dir() else path.parent) / CACHE)
 
 
 class ArgumentSpider(Spider):

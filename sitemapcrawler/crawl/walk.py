@@ -26,6 +26,7 @@ from sitemapcrawler.crawl.reading import Reading, is_page
 from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.cache import KEPT_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import FileTally, JudgedBatch, SitemapEnd
@@ -148,6 +149,8 @@ class Walk:
         meta = Body(limit).meta()
         if step.url.startswith("file:"):
             meta["download_slot"] = "file"
+        elif isinstance(step, Visit):
+            meta[KEPT_KEY] = True
         return Request(
             urls.as_sent(step.url),
             callback=callback,

@@ -25,6 +25,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.cache import KEPT_KEY
 from sitemapcrawler.download.crawl import OfCrawler, Stop
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.replies.kinds import bare
@@ -182,7 +183,7 @@ class Policies(OfCrawler):
 
     async def _fetch(self, url: str, meta: dict[str, object]) -> FetchResult:
         collected = Body(MAX_SITEMAP_BYTES).meta()
-        own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS}
+        own = {"dont_obey_robotstxt": True, "redirect_ttl": MAX_HOPS, KEPT_KEY: True}
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta={**collected, **own, **meta})
         try:
             return answers.from_response(await self.crawler.engine.download_async(request))

@@ -36,7 +36,11 @@ REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""
 NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
-PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part")
+CACHE = "cache"
+"""Folder with the bodies of sitemaps, in that of a report or a job; see `download/cache.py`."""
+CACHE_PART = ".cache"
+"""Beginning of the name of a folder in which those of a report are collected."""
+PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part|{re.escape(CACHE_PART)}@.*")
 """Names of temporary files of a report."""
 
 
@@ -102,7 +106,9 @@ def unfinished(path: Path) -> str | None:
 def _check_content(path: Path) -> None:
     """Raise ValueError if a folder holds anything but an earlier report and temporary files."""
     held = {one.name: one.is_file() for one in path.iterdir() if not PART.fullmatch(one.name)}
-    strange = sorted(name for name, is_file in held.items() if name not in NAMES or not is_file)
+    strange = sorted(
+        name for name, is_file in held.items() if name not in NAMES or not is_file if (name, is_file) != (CACHE, False)
+    )
     if strange:
         raise ValueError(f"is not empty, it holds {strange[0]!r}, which is no part of a report")
     if held and summary_of(path) is None:

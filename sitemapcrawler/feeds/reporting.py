@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -17,8 +18,21 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, OF_LINKS, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.download.cache import BodyCache
+from sitemapcrawler.feeds.folder import (
+    CACHE,
+    CACHE_PART,
+    FEEDS,
+    FORMATS,
+    NAMES,
+    OF_LINKS,
+    PAGE,
+    REPORT_FILES,
+    SUMMARY,
+    TABLES,
+)
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
+from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of, local_path
 from sitemapcrawler.feeds.storages import (
     AtomicFileStorage,
@@ -43,8 +57,9 @@ LOST = "sitemap/report_lost"
 """Stat: why there is no report."""
 
 
-def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = ()) -> None:
-    """Rename complete files to their places, {place: file}, in this order, and remove the unwanted ones.
+def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = (), swap: Callable[[], None] = lambda: None) -> None:
+    """Rename complete files to their places, {place: file}, in this order, and remove the unwanted ones. `swap`: called
+    when the last place is empty, to replace folders.
 
     The last place is emptied first: a file there means that all others are complete. A kill therefore leaves the
     earlier files, the new ones, or some without the last one. Raises FeedLost if a file cannot be replaced; nothing has
@@ -63,6 +78,7 @@ def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = ()) -> None:
             place.unlink(missing_ok=True)
         except OSError as error:
             raise FeedLost(f"{place} could not be replaced: {error.strerror}") from None
+    swap()
     for place, part in parts.items():
         replace(place, part)
 
@@ -103,6 +119,10 @@ class Reporting:
         """Folders created for the report, innermost first."""
         self._created: list[FeedFile] = []
         self._complete: dict[str, Path] = {}
+        self._bodies = BodyCache.of(crawler)
+        self._temporary = ExitStack()
+        self._new_cache: Path | None = None
+        """Where the cache of the report is collected; None if that is impossible."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -111,6 +131,7 @@ class Reporting:
         if folder is None:
             raise NotConfigured
         reporting = cls(crawler, Path(folder))
+        crawler.signals.connect(reporting.begin, signals.spider_opened)
         crawler.signals.connect(reporting.finish, signals.feed_exporter_closed)
         return reporting
 
@@ -119,13 +140,25 @@ class Reporting:
         """Names of the files other than the page."""
         return [SUMMARY, *self._feeds]
 
+    def begin(self) -> None:
+        """Prepare the cache of the report. A crawl with a job has its own, which is copied."""
+        with suppress(OSError):  # the feeds say so
+            self._create_folder()
+            self._new_cache = self._temporary.enter_context(scratch(self.folder, CACHE_PART)) / CACHE
+            if self._bodies.place is None:
+                self._bodies.earlier.insert(0, self.folder / CACHE)
+                self._bodies.place = self._new_cache
+
+    def _create_folder(self) -> None:
+        if not self.folder.exists():
+            self._folders = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
+        self.folder.mkdir(parents=True, exist_ok=True)
+
     def create(self, name: str) -> FeedFile:
         """Create a report file under a temporary name. If that fails, return one that discards everything."""
         target = self.folder / name
         try:
-            if not self.folder.exists():
-                self._folders = [folder for folder in (self.folder, *self.folder.parents) if not folder.exists()]
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._create_folder()
             self._created.append(create(target, self._fail))
             return self._created[-1]
         except OSError as error:
@@ -151,7 +184,7 @@ class Reporting:
             if not self._is_lost:
                 # The page comes last: if it exists, all other files do.
                 parts = {self.folder / name: self._complete[name] for name in (*self.names, PAGE)}
-                publish(parts, [self.folder / name for name in sorted(NAMES - self._complete.keys())])
+                publish(parts, [self.folder / name for name in sorted(NAMES - self._complete.keys())], self._swap_cache)
                 logger.info("wrote %s", self.folder / PAGE)
         except OSError as error:
             self._lose(str(error).partition(";")[0])
@@ -159,7 +192,24 @@ class Reporting:
             logger.exception("internal error")
             self._lose("internal error")
         finally:
+            self._temporary.close()
             self._discard()
+
+    def _swap_cache(self) -> None:
+        """Replace the cache of the report. Without one, what needs it is fetched again."""
+        place, new = self.folder / CACHE, self._new_cache
+        if new is None:
+            shutil.rmtree(place, ignore_errors=True)
+            return
+        try:
+            if self._bodies.storage is not None and self._bodies.place != new:
+                self._bodies.storage.copy_to(new)
+            if place.exists():
+                place.rename(new.with_name("earlier"))
+            if new.exists():
+                new.rename(place)
+        except OSError as error:
+            logger.warning("%s could not be replaced: %s", place, error.strerror or error)
 
     @property
     def _is_lost(self) -> bool:

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sitemapcrawler.feeds.folder import CACHE
 from tests.crawl.crawling import FEED, Crawl, Running, start
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.job_site import SITEMAPS, JobSite
 
 JOBDIR = "jobs/shop"
 DATABASE = "audit.duckdb"
-KEPT = {DATABASE, "history.jsonl"}
+KEPT = {DATABASE, "history.jsonl", CACHE}
 """What a finished job leaves in its folder."""
 LOOK_S = 0.001
 """Seconds between two looks for the moment of a kill."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.commands.audit import fold
-from sitemapcrawler.feeds.folder import NAMES, TABLES
+from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
 from tests.crawl.documents import index, robots, urlset
@@ -76,7 +76,7 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     assert folder.name == f"{host}-{date.today().isoformat()}"
     assert lines[-1] == f"Report: {folder.name}/report.html"
     names = {path.name for path in folder.iterdir()}
-    assert {"report.html", "summary.json", *TABLES} - {"pages.csv"} <= names <= NAMES
+    assert {"report.html", "summary.json", *TABLES} - {"pages.csv"} <= names <= NAMES | {CACHE}
     rows = {row["loc"]: row["indexability"] for row in csv.DictReader((folder / "urls.csv").read_text().splitlines())}
     assert rows == {
         shop.url("/a"): "ok",

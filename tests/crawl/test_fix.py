@@ -19,10 +19,10 @@ from sitemapcrawler.commands.fix import SCRATCH
 from sitemapcrawler.feeds.scratch import LOCK
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
-from tests.crawl.documents import robots
+from tests.crawl.documents import index, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.mounts import small
-from tests.crawl.site_server import SiteServer, stalled
+from tests.crawl.site_server import Exchange, Reply, SiteServer, stalled
 
 SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
 WRITTEN = [
@@ -286,3 +286,94 @@ def test_next_run_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: py
     (tmp_path / "a.xml").write_text(document("new"))
     assert run(tmp_path, "fix", "a.xml", "--base-url", HOME).returncode == 0
     assert list(temporary.iterdir()) == []
+
+
+def requests_of_fix(site: SiteServer, folder: Path, source: str) -> list[str]:
+    """Run `fix` on an audit that all has gone well with; the paths that it requests."""
+    before = len(site.paths)
+    done = run(folder, "fix", source, *SETTINGS)
+    assert done.returncode == 0, done.stderr
+    return site.paths[before:]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Cache-Control": "no-store"}, {"Cache-Control": "max-age=86400"}, {"ETag": '"1"', "Cache-Control": "max-age=86400"}],
+    ids=["no-validators", "no-store", "max-age", "etag"],
+)  # fmt: skip
+def test_after_an_audit_nothing_is_requested(
+    site_of_files: SiteServer, tmp_path: Path, headers: dict[str, str]
+) -> None:
+    site, child = site_of_files, site_of_files.routes["/a.xml"]
+    assert isinstance(child, bytes)
+    site.routes["/a.xml"] = Reply(child, headers=headers)
+    for entries in (4, 5):
+        before = len(site.exchanges)
+        run(tmp_path, "audit", site.url(), "--out", "audit", "--no-pages", *SETTINGS)
+        asked = [one for one in site.exchanges[before:] if one.path == "/a.xml"]
+        assert len(asked) == 1, "a stored answer is never fresh"
+        assert asked[0].headers.get("if-none-match") == (headers.get("ETag") if entries == 5 else None)
+        assert requests_of_fix(site, tmp_path, "audit") == []
+        summary = run(tmp_path, "fix", "audit", *SETTINGS).stdout
+        assert f"3 files read, {entries + 2} entries" in summary
+        site.routes["/a.xml"] = Reply(urlset(*(site.url(f"/{number}") for number in range(4))), headers=headers)
+
+
+def test_a_file_that_has_not_changed_comes_from_the_cache_of_the_baseline(
+    site_of_files: SiteServer, tmp_path: Path
+) -> None:
+    site, child = site_of_files, site_of_files.routes["/a.xml"]
+    assert isinstance(child, bytes)
+
+    def unless_known(exchange: Exchange) -> None:
+        is_known = exchange.headers.get("if-none-match") == '"1"'
+        exchange.head(304 if is_known else 200, ETag='"1"', Content_Length=0 if is_known else len(child))
+        exchange.send(b"" if is_known else child)
+
+    site.routes["/a.xml"] = unless_known
+    start = ("crawl", "sitemap", "-a", f"domain={site.url()}")
+    run(tmp_path, *start, "-s", "JOBDIR=monday", *SETTINGS)
+    run(tmp_path, *start, "-s", "JOBDIR=tuesday", "-a", "baseline=monday", *SETTINGS)
+    assert requests_of_fix(site, tmp_path, "tuesday") == []
+    run(tmp_path, *start, "-s", "JOBDIR=monday", "-a", "fresh=yes", *SETTINGS)
+    assert [one.headers.get("if-none-match") for one in site.exchanges if one.path == "/a.xml"] == [None, '"1"', '"1"']
+    assert requests_of_fix(site, tmp_path, "monday") == []
+
+
+@pytest.mark.parametrize("source", ["audit", "job", "site"])
+def test_login_goes_to_no_port_that_only_a_file_names(site_of_files: SiteServer, tmp_path: Path, source: str) -> None:
+    site = site_of_files
+    login = ["-s", "SITEMAP_AUTH=user:secret"]
+    with SiteServer() as other:
+        other.routes = {"/robots.txt": robots(), "/far.xml": urlset(other.url("/1"))}
+        site.routes["/index.xml"] = index(site.url("/a.xml"), other.url("/far.xml"))
+        site.routes["/robots.txt"] = robots(site.url("/index.xml"), other.url("/far.xml"))
+        network = ["-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8"]
+        if source == "site":
+            run(tmp_path, "fix", site.url(), "-a", "verify=off", *SETTINGS, *login, *network)
+        else:
+            place = ["-a", "report=audit"] if source == "audit" else ["-s", "JOBDIR=job"]
+            crawl = ["crawl", "sitemap", "-a", f"domain={site.url()}", *place]
+            run(tmp_path, *crawl, *SETTINGS, *login, *network)
+            for path in (tmp_path / source / "cache").iterdir():
+                if path.name != "crawl.json":
+                    path.unlink()
+            before = len(site.paths), len(other.paths)
+            run(tmp_path, "fix", source, *SETTINGS, *login, *network)
+            assert sorted(set(site.paths[before[0] :]) - {"/robots.txt"}) == ["/a.xml", "/index.xml"]
+            assert set(other.paths[before[1] :]) - {"/robots.txt"} == {"/far.xml"}
+        assert {one.headers.get("authorization") for one in other.exchanges} == {None}
+        assert None not in {one.headers.get("authorization") for one in site.exchanges}
+
+
+@pytest.fixture
+def site_of_files() -> Iterator[SiteServer]:
+    """A site with an index of two files, which have three entries and one."""
+    with SiteServer() as site:
+        site.routes = {
+            "/robots.txt": robots(site.url("/index.xml")),
+            "/index.xml": index(site.url("/a.xml"), site.url("/b.xml")),
+            "/a.xml": urlset(site.url("/1"), site.url("/2"), site.url("/3")),
+            "/b.xml": urlset(site.url("/9")),
+        }
+        yield site

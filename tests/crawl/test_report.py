@@ -301,4 +301,5 @@ def test_report_that_cannot_be_made_is_refused(audited: Job, tmp_path: Path) -> 
 
 def contents(folder: Folder) -> dict[str, bytes]:
     """Every file of a report."""
-    return {path.name: path.read_bytes() for path in folder.path.iterdir()}
+    paths = (path for path in folder.path.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder.path)): path.read_bytes() for path in paths}

@@ -1,0 +1,82 @@
+"""The sitemaps that an audit has read, as files to repair: from its cache, and what it lacks from one crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sitemapcrawler import urls
+from sitemapcrawler.api.child import TemporaryFolder
+from sitemapcrawler.api.sitemaps import Download, DownloadError
+from sitemapcrawler.download.cache import BodyStorage, KeptBody, Rights
+from sitemapcrawler.feeds.folder import CACHE
+from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.reader.formats import format_named
+from sitemapcrawler.repair.sources import Source
+from sitemapcrawler.replies.discovery import ARGUMENT
+from sitemapcrawler.urls import Authority
+
+HTTP_STATUS = "doc-http-status"
+UNLISTABLE = ("index-child-missing", "index-child-is-page")
+"""Rules on files that no index may list."""
+
+
+class AuditedFiles:
+    """The files of one audit."""
+
+    def __init__(self, audit: Path, work: Path, settings: Mapping[str, object]) -> None:
+        """`audit`: folder of a job or a report; `work`: folder for their content; `settings`: those of a crawl for
+        missing files."""
+        self._cache = BodyStorage(audit / CACHE)
+        self._work = work
+        self._settings = settings
+
+    def sources(self, records: Sequence[SitemapRecord]) -> list[Source]:
+        """Return the files of these records in order, without guessed URLs that are no sitemap. Raises DownloadError or
+        ValueError, one line, if missing files cannot be fetched, and OSError for a full disk."""
+        found = [source for record in records if (source := self._source(record)) is not None]
+        missing = [source.url for source in found if source.path is None and not source.error]
+        if not missing:
+            return found
+        folder = TemporaryFolder(self._work)
+        rights = self._rights(records).written()
+        downloads = Download.fetch_all(missing, self._settings, folder, rights)
+        fetched = dict(zip(missing, downloads, strict=True))
+        return [_fetched(source, fetched[source.url]) if source.url in fetched else source for source in found]
+
+    def _source(self, record: SitemapRecord) -> Source | None:
+        """A file of the audit, without content or error if it must be fetched; None for a guess that is no sitemap."""
+        path = urls.local_path(record.sitemap)
+        if path is not None:
+            is_there = Path(path).is_file()
+            return Source(record.sitemap, Path(path) if is_there else None, error="" if is_there else "no such file")
+        if record.outcome in ("failed", "blocked"):
+            if record.found_by not in ("robots", "index", "argument"):
+                return None
+            rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else "doc-fetch-failed"
+            unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
+            return Source(record.sitemap, error=record.error or record.outcome, rule=rule, unlistable=unlistable)
+        final_url = record.final_url or record.sitemap
+        kept = self._cache.named(final_url)
+        return Source(record.sitemap, None if kept is None else self._copied(kept), base=final_url)
+
+    def _copied(self, kept: KeptBody) -> Path:
+        """Write a body to a file of its own."""
+        path = self._work / f"body-{kept.path.name}"
+        with path.open("wb") as file:
+            file.writelines(kept.chunks())
+        return path
+
+    def _rights(self, records: Sequence[SitemapRecord]) -> Rights:
+        """What the audit was allowed to do. An older one has not noted it: its records tell which files were named."""
+        noted = self._cache.rights
+        named = [urls.authority(record.sitemap) for record in records if record.found_by == ARGUMENT.name]
+        known = frozenset[Authority](filter(None, named))
+        return noted if noted.authorities else Rights(known, known)
+
+
+def _fetched(source: Source, download: Download | DownloadError) -> Source:
+    if isinstance(download, DownloadError):
+        return replace(source, error=str(download).partition(": ")[2], rule="doc-connection-error")
+    return replace(source, path=download.path, base=download.final_url, error=download.error or "")

@@ -1,0 +1,326 @@
+"""The bodies of sitemaps and robots.txt that a crawl has read, kept on disk: a storage and a policy for an HTTP cache.
+
+`fix` reads them, so that it repairs what the audit has judged and makes no request. A later crawl of the same job or
+folder asks the server whether they have changed.
+
+Each body is a file: one line of JSON, then the content, compressed. A file gets its name when it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from gzip import GzipFile
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Headers, Response
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Named, OfCrawler
+from sitemapcrawler.urls import Authority, as_sent
+
+logger = logging.getLogger(__name__)
+
+LIMIT_BYTES = 2 << 30
+"""Bytes of a cache in all, as on disk: some 40 GB of sitemaps. Bodies beyond it are not kept."""
+KEPT_KEY = "sitemap_kept"
+"""Key in `Request.meta` of requests whose bodies are kept."""
+VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
+"""{request header: header of the earlier response that it repeats}. Source: RFC 9110, 13.1"""
+HEADERS = ("Age", "Cache-Control", "Content-Encoding", "Content-Type", "Date", "ETag", "Expires", "Last-Modified")
+"""Headers that are kept: what a policy and the readers need. Others may identify the user."""
+ABOUT = "crawl.json"
+"""File with the key that credentials are hashed with, and the hosts that the user named."""
+PART = ".part"
+"""Suffix of a file that is being written."""
+GZIP = b"\x1f\x8b"
+LEVEL = 1
+"""Level of compression: the fastest; sitemaps shrink to a tenth with it."""
+DIGEST_BYTES = 16
+"""Bytes of a name, and of a hash of credentials: collisions do not occur in practice."""
+KEY_BYTES = 32
+COPY_BYTES = 1 << 16
+MAX_LINE = 1 << 16
+"""Bytes of the line before a body; Twisted limits all headers of a response to 16 KiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBody:
+    """A body in a cache."""
+
+    path: Path
+    url: str
+    headers: Headers
+    who: str
+    """Hash of the credentials that it was requested with."""
+    is_packed: bool
+    """True if the cache has compressed it."""
+
+    @classmethod
+    def read(cls, path: Path) -> KeptBody | None:
+        """Read what stands before a body; None if the file is missing or damaged. Raises OSError."""
+        try:
+            with path.open("rb") as file:
+                found = json.loads(file.readline(MAX_LINE))
+            headers = Headers({name: found["headers"][name] for name in HEADERS if name in found["headers"]})
+            return cls(path, str(found["url"]), headers, str(found["who"]), bool(found["packed"]))
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            return None
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the content, as it came over the network. Raises OSError, also for a damaged file."""
+        with self.path.open("rb") as file:
+            file.readline(MAX_LINE)
+            try:
+                with GzipFile(fileobj=file) if self.is_packed else file as content:
+                    while chunk := content.read(COPY_BYTES):
+                        yield chunk
+            except EOFError as error:
+                raise OSError(str(error)) from None
+
+    def validates(self, request: Request) -> bool:
+        """True if a request asks for changes since this body, or for none."""
+        return all(request.headers.get(name) in (None, self.headers.get(own)) for name, own in VALIDATORS.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """Hosts and ports that the user named, as in `Named`."""
+
+    authorities: frozenset[Authority] = frozenset()
+    own: frozenset[Authority] = frozenset()
+
+    @classmethod
+    def read(cls, found: Mapping[str, object]) -> Self:
+        """Read what `written` returns. Ignores what is no authority."""
+        return cls(_authorities(found.get("authorities")), _authorities(found.get("own")))
+
+    def written(self) -> dict[str, object]:
+        """Return the rights as JSON can hold them."""
+        return {"authorities": sorted(self.authorities), "own": sorted(self.own)}
+
+
+class BodyStorage:
+    """A folder with bodies, one for each URL."""
+
+    def __init__(self, place: Path, earlier: Sequence[Path] = (), rights: Rights | None = None) -> None:
+        """`place`: folder to read and write; `earlier`: folders to read, in this order; `rights`: those of the crawl
+        that writes."""
+        self.place = place
+        self._earlier = earlier
+        self._rights = rights or Rights()
+        self._used: int | None = None
+        self._keys: dict[Path, bytes] = {}
+        self._is_lost = False
+
+    def find(self, request: Request, identity: bytes) -> KeptBody | None:
+        """Return the body that a request with these credentials may be answered with, if the server agrees."""
+        for folder in (self.place, *self._earlier):
+            with suppress(OSError):
+                kept = KeptBody.read(folder / name_of(request.url))
+                if kept and kept.who == self._hashed(folder, identity) and kept.validates(request):
+                    return kept
+        return None
+
+    def named(self, url: str) -> KeptBody | None:
+        """Return the body of a URL, whoever has requested it."""
+        try:
+            return KeptBody.read(self.place / name_of(Request(as_sent(url)).url))
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def rights(self) -> Rights:
+        """Rights of the crawl that has made the folder; none if it is missing or damaged."""
+        return Rights.read(_about(self.place))
+
+    def store(self, request: Request, headers: Headers, body: Body, identity: bytes) -> None:
+        """Keep a body in place of an earlier one of its URL. An error costs the body only, and is logged once."""
+        self._write(request.url, headers, body.chunks(), identity)
+
+    def keep(self, kept: KeptBody, identity: bytes) -> None:
+        """Keep a body that has not changed. One of an earlier crawl is copied."""
+        if kept.path.parent != self.place:
+            self._write(kept.url, kept.headers, kept.chunks(), identity)
+
+    def discard(self, url: str) -> None:
+        """Remove the body of a URL whose last response is not kept."""
+        path = self.place / name_of(url)
+        with suppress(OSError):
+            size = path.stat().st_size
+            path.unlink()
+            self._used = self._used - size if self._used is not None else None
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy all bodies to another folder, if there are any. Raises OSError."""
+        if self.place.is_dir():
+            shutil.copytree(self.place, folder, copy_function=_link, ignore=shutil.ignore_patterns(f"*{PART}"))
+
+    def _write(self, url: str, headers: Headers, chunks: Iterator[bytes], identity: bytes) -> None:
+        self.discard(url)
+        if self._is_lost:
+            return
+        try:
+            used = self.open()
+            size = self._written(url, headers, chunks, identity, LIMIT_BYTES - used)
+        except OSError as error:
+            self._is_lost = True
+            logger.warning("bodies of sitemaps are not kept in %s: %s", self.place, error.strerror or error)
+            return
+        self._used = used + size
+
+    def _written(self, url: str, headers: Headers, chunks: Iterator[bytes], identity: bytes, limit: int) -> int:
+        """Write a file, and return its size; 0 if it is larger than `limit`, after which it is not kept."""
+        first = next(chunks, b"")
+        is_packed = not first.startswith(GZIP)
+        about = {
+            "url": url,
+            "headers": {name: value.decode("latin-1") for name in HEADERS if (value := headers.get(name))},
+            "who": self._hashed(self.place, identity),
+            "packed": is_packed,
+        }
+        line = json.dumps(about).encode() + b"\n"
+        path = self.place / name_of(url)
+        with NamedTemporaryFile(dir=self.place, suffix=PART, delete=False) as file:  # mode 0600
+            part = Path(file.name)
+            try:
+                file.write(line)
+                is_whole = _pack(file, first, chunks, limit) if is_packed else _copy(file, first, chunks, limit)
+                file.flush()
+                if is_whole and len(line) < MAX_LINE:
+                    part.replace(path)
+                    return file.tell()
+            finally:
+                part.unlink(missing_ok=True)
+        return 0
+
+    def open(self) -> int:
+        """Create the folder, or clear up what a killed crawl left in it; returns the bytes in it. Raises OSError."""
+        if self._used is None:
+            self.place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.place.chmod(0o700)
+            for left in self.place.glob(f"*{PART}"):
+                left.unlink(missing_ok=True)
+            about = {"key": self._key(self.place).hex(), **self._rights.written()}
+            with NamedTemporaryFile("w", dir=self.place, suffix=PART, delete=False, encoding="utf-8") as file:
+                json.dump(about, file)
+            Path(file.name).replace(self.place / ABOUT)
+            self._used = sum(entry.stat().st_size for entry in os.scandir(self.place))
+        return self._used
+
+    def _key(self, folder: Path) -> bytes:
+        """Key of a folder; a new one has a new key."""
+        if folder not in self._keys:
+            try:
+                self._keys[folder] = bytes.fromhex(str(_about(folder)["key"]))
+            except (KeyError, ValueError):
+                self._keys[folder] = secrets.token_bytes(KEY_BYTES)
+        return self._keys[folder]
+
+    def _hashed(self, folder: Path, identity: bytes) -> str:
+        return blake2b(identity, key=self._key(folder), digest_size=DIGEST_BYTES).hexdigest()
+
+
+class BodyCache(OfCrawler):
+    """Where a crawl keeps the bodies of its sitemaps."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.place: Path | None = None
+        """Folder of the cache; None if nothing is kept: the crawl has neither a job nor a report."""
+        self.earlier: list[Path] = []
+        """Caches of earlier crawls."""
+
+    @cached_property
+    def storage(self) -> BodyStorage | None:
+        """The cache, from the first request on."""
+        if self.place is None:
+            return None
+        named = Named.of(self.crawler)
+        storage = BodyStorage(self.place, self.earlier, Rights(frozenset(named.authorities), frozenset(named.own)))
+        with suppress(OSError):  # as soon as a body is stored, it says so
+            storage.open()
+        return storage
+
+
+class AlwaysRevalidate:
+    """Policy for an HTTP cache, as HTTPCACHE_POLICY takes one: every body is kept, also with `no-store` and without
+    validators, and none passes as fresh."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        pass
+
+    def should_cache_request(self, request: Request) -> bool:
+        """True: what was read is kept."""
+        return True
+
+    def should_cache_response(self, response: Response, request: Request) -> bool:
+        """True for a response with content."""
+        return response.status == 200
+
+    def is_cached_response_fresh(self, cachedresponse: Response, request: Request) -> bool:
+        """False, after adding the headers that let the server answer 304."""
+        for name, own in VALIDATORS.items():
+            if own in cachedresponse.headers:
+                request.headers.setdefault(name, cachedresponse.headers[own])
+        return False
+
+    def is_cached_response_valid(self, cachedresponse: Response, response: Response, request: Request) -> bool:
+        """True if the server says that nothing has changed."""
+        return response.status == 304
+
+
+def name_of(url: str) -> str:
+    """Name of the file for the body of a URL."""
+    return blake2b(url.encode(), digest_size=DIGEST_BYTES).hexdigest()
+
+
+def _authorities(found: object) -> frozenset[Authority]:
+    pairs: Iterable[object] = found if isinstance(found, list) else ()
+    return frozenset(Authority(*pair) for pair in pairs if isinstance(pair, list) and [*map(type, pair)] == [str, int])
+
+
+def _about(folder: Path) -> dict[str, object]:
+    try:
+        found = json.loads((folder / ABOUT).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _pack(file: IO[bytes], first: bytes, chunks: Iterator[bytes], limit: int) -> bool:
+    with GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
+        return _copy(packed, first, chunks, limit, file)
+
+
+def _copy(
+    to: IO[bytes] | GzipFile, first: bytes, chunks: Iterator[bytes], limit: int, counted: IO[bytes] | None = None
+) -> bool:
+    """Write all chunks. Returns False once the file has more than `limit` bytes. `counted`: the file behind `to`."""
+    to.write(first)
+    for chunk in chunks:
+        to.write(chunk)
+        if (counted or to).tell() > limit:
+            return False
+    return (counted or to).tell() <= limit
+
+
+def _link(source: str, target: str) -> None:
+    """Link a file, or copy it to another file system. Bodies are replaced, never changed."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

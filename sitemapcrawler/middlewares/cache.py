@@ -1,0 +1,119 @@
+"""Keeps the bodies of sitemaps and robots.txt in the cache of a crawl, and asks whether they have changed."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.misc import load_object
+
+from sitemapcrawler.crawl.reading import is_page
+from sitemapcrawler.download.answers import from_response
+from sitemapcrawler.download.bodies import BODY_KEY, Body
+from sitemapcrawler.download.cache import KEPT_KEY, VALIDATORS, AlwaysRevalidate, BodyCache, BodyStorage, KeptBody
+from sitemapcrawler.middlewares.credentials import CredentialsMiddleware
+
+EARLIER_KEY = "sitemap_earlier"
+"""Key in `Request.meta` of the body of an earlier crawl, and the headers added to ask whether it has changed."""
+CACHED = "cached"
+"""Flag of a response from the cache, as Scrapy's middleware sets it."""
+POLICY = "HTTPCACHE_POLICY"
+
+
+class BodyCacheMiddleware:
+    """Scrapy's cache middleware for bodies that are collected in a file, of requests with KEPT_KEY in their meta.
+
+    Its policy is `AlwaysRevalidate`, unless the user sets HTTPCACHE_POLICY. It comes before `CredentialsMiddleware`, so
+    that it sees no login.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        is_chosen = bool(crawler.settings.getpriority(POLICY))
+        policy = load_object(crawler.settings[POLICY]) if is_chosen else AlwaysRevalidate
+        self._policy: Any = policy(crawler.settings)  # Any: Scrapy names no type of policies
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_request(self, request: Request) -> Response | None:
+        """Look for an earlier body. Only a policy of the user may answer with it at once."""
+        storage = self._storage(request)
+        if storage is None:
+            return None
+        kept = storage.find(request, self._identity(request))
+        if kept is None:
+            return None
+        asked = [name for name in VALIDATORS if name in request.headers]
+        response = _response(kept)
+        if self._policy.is_cached_response_fresh(response, request):
+            return _filled(request, response, kept)
+        added = [name for name in VALIDATORS if name in request.headers and name not in asked]
+        request.meta[EARLIER_KEY] = kept, added
+        return None
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Keep the body, or the earlier one if the server says that it has not changed. That one is the response then,
+        unless the crawl itself has sent validators."""
+        storage = self._storage(request)
+        if storage is None or CACHED in response.flags:
+            return response
+        kept, added = _taken(request)
+        identity = self._identity(request)
+        if kept is not None and self._policy.is_cached_response_valid(_response(kept), response, request):
+            storage.keep(kept, identity)
+            return _filled(request, _response(kept), kept) if added else response
+        if self._policy.should_cache_response(response, request) and _is_whole(request, response):
+            storage.store(request, response.headers, request.meta[BODY_KEY], identity)
+        else:
+            storage.discard(request.url)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Forget the earlier body of a URL that gives none now."""
+        storage = self._storage(request)
+        if storage is not None:
+            _taken(request)
+            storage.discard(request.url)
+
+    def _storage(self, request: Request) -> BodyStorage | None:
+        """Where the body of a request is kept; None if it is not."""
+        if not request.meta.get(KEPT_KEY) or not isinstance(request.meta.get(BODY_KEY), Body):
+            return None
+        return BodyCache.of(self._crawler).storage if self._policy.should_cache_request(request) else None
+
+    def _identity(self, request: Request) -> bytes:
+        credentials = self._crawler.get_downloader_middleware(CredentialsMiddleware)
+        return b"" if credentials is None else credentials.identity(request)
+
+
+def _taken(request: Request) -> tuple[KeptBody | None, list[str]]:
+    """Take from a request what was added to it: it may be sent again, or to another URL."""
+    kept, added = request.meta.pop(EARLIER_KEY, (None, []))
+    for name in added:
+        request.headers.pop(name, None)
+    return kept, added
+
+
+def _response(kept: KeptBody) -> Response:
+    return Response(kept.url, headers=kept.headers, flags=[CACHED])
+
+
+def _filled(request: Request, response: Response, kept: KeptBody) -> Response:
+    """Give the body of a request the content of an earlier one."""
+    body: Body = request.meta[BODY_KEY]
+    body.restart(response.headers)
+    body.url, body.status = response.url, response.status
+    for chunk in kept.chunks():
+        if body.receive(chunk):
+            break
+    return response
+
+
+def _is_whole(request: Request, response: Response) -> bool:
+    """True for a complete body that is no HTML page."""
+    answer = from_response(response.replace(request=request))
+    return answer.error is None and not is_page(answer)
