@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -9,8 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import Crawl, start
+from sitemapcrawler.download.cache import name_of
+from sitemapcrawler.feeds.folder import CACHE
+from tests.crawl.crawling import DEADLINE_S, Crawl, start
 from tests.crawl.documents import index, urlset
+from tests.crawl.forks import environment
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
@@ -21,6 +26,7 @@ PUBLIC, DEAD, METADATA, MAPPED = "93.184.216.34", "93.184.216.35", "169.254.169.
 SIX = "2606:2800:220:1::1"
 """Without a public address of that kind, resolvers give none."""
 LOOPBACK = "127.0.0.1"
+JOBDIR = "job"
 CLOSE = {"Connection": "close"}
 NAMES = {
     "site.test": [[PUBLIC]],
@@ -53,6 +59,8 @@ class Rebinding:
     site: SiteServer
     canaries: list[SiteServer]
     port: int
+    names: dict[str, list[list[str]]]
+    """What the name server answers."""
 
     def findings(self, rule: str) -> list[dict[str, Any]]:
         return [finding for finding in self.crawl.of_type("finding") if finding["rule"] == rule]
@@ -75,7 +83,8 @@ def rebinding(addresses: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
         port = site.server_address[1]
         canaries = [stack.enter_context(SiteServer(host=host, port=port)) for host in (LOOPBACK, METADATA, "::1")]
         own = stack.enter_context(SiteServer(host="127.0.0.2"))
-        stack.enter_context(NameServer({**NAMES, "own.test": [["127.0.0.2"]]}))
+        names = {**NAMES, "own.test": [["127.0.0.2"]]}
+        stack.enter_context(NameServer(names))
         site.routes = routes(port, own.server_address[1])
         own.routes = {"/own.xml": urlset(f"{own.url()}/page")}
         settings = {
@@ -84,11 +93,12 @@ def rebinding(addresses: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
             "DNSCACHE_ENABLED": 0,
             "RETRY_TIMES": 0,
             "SITEMAP_MAX_ROBOTS": 50,
+            "JOBDIR": JOBDIR,
         }
         named = f"http://site.test:{port}/index.xml,{own.url('/own.xml')}"
         arguments = {"sitemap": named, "verify": "get", "verify_offsite": "yes", "verify_assets": "yes"}
         crawl = start(folder, settings=settings, within=asking_it(folder, patience=5), **arguments).finish()
-        yield Rebinding(crawl, site, canaries, port)
+        yield Rebinding(crawl, site, canaries, port, names)
         assert own.connections > 0
         assert {exchange.headers["host"] for exchange in own.exchanges} == {own.place}
 
@@ -125,6 +135,27 @@ def test_name_that_leads_inside_is_refused_in_a_sitemap_a_page_and_a_redirect(re
     values = [finding["value"] for finding in rebinding.findings("security-address-refused")]
     assert values.count(child["sitemap"]) == 1
     assert values.count(f"http://{name}:{port}/page") == 1
+
+
+def test_fix_reaches_nothing_inside(rebinding: Rebinding) -> None:
+    folder, cache = rebinding.crawl.folder, rebinding.crawl.folder / JOBDIR / CACHE
+    child = f"http://shop.test:{rebinding.port}/child.xml"
+    assert rebinding.crawl.sitemaps[child]["outcome"] == "ok", "it was public then"
+    rebinding.names["shop.test"] = [[LOOPBACK]]
+    (cache / name_of(child)).unlink()
+    connections = rebinding.site.connections
+    command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", JOBDIR, "-s", "RETRY_TIMES=0", "-s", "DNS_TIMEOUT=10"]
+    done = subprocess.run(
+        [*asking_it(folder, patience=5), *command],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 3, done.stderr
+    assert b"1 not read      doc-connection-error" in done.stdout
+    assert [canary.connections for canary in rebinding.canaries] == [0, 0, 0]
+    assert rebinding.site.connections == connections
 
 
 def test_name_with_public_addresses_of_both_families_is_asked(rebinding: Rebinding) -> None:
