@@ -22,7 +22,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 if TYPE_CHECKING:
     from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Version of the records' fields and of the tables of a job's database. Databases, Parquet files and data sets of a
 fleet state it; databases and data sets of other versions are refused."""
 UtcTime = Annotated[str, datetime]
@@ -83,6 +83,26 @@ class ReplyRecord:
 
 
 @dataclass(slots=True)
+class Target:
+    """The page that search engines index in place of a listed one."""
+
+    url: str = ""
+    """The canonical of the page, or of the page that a redirect leads to; without one, where the redirect leads."""
+    kind: str = "unchecked"
+    """Kind of its own reply, as in `reply`."""
+    reason: str | None = None
+    """Why it was not requested: blocked, off-site or stopped."""
+    status: int | None = None
+    """HTTP status of the last answer."""
+    final_url: str | None = None
+    """URL of the last answer."""
+    indexable: bool | None = None
+    """Whether a search engine can index it; null if that is not known."""
+    indexability: str | None = None
+    """The same in words."""
+
+
+@dataclass(slots=True)
 class UrlRecord:
     """One `<url>` of a urlset, one item of a feed, or one line of a text sitemap."""
 
@@ -130,6 +150,9 @@ class UrlRecord:
     """ok, or why the URL is not indexable: blocked (by robots.txt), unreachable, server error, not found, client error,
     redirect, soft 404, noindex or canonicalised; page not read (as with `verify=head`) or not checked if that is not
     known. Null if `verify` is off, except for blocked URLs."""
+    target: Target | None = None
+    """The page that takes the place of one that redirects, or names another canonical; null for all others, and without
+    `verify`. With `verify=head`, which reads no canonical, only redirects have one."""
     issues: Sequence[str] = ()
     """Ids of the rules that found something on this entry."""
     change: str | None = None

@@ -37,6 +37,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
 from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.targets import Engine, OnTarget, Targets
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 MAX_FAULTS = 50_000
@@ -213,11 +214,12 @@ def new_status(
     judge: Judge,
     stopped: Callable[[], bool],
     on_step: OnStep | None,
-    search_engine: str,
+    engine: Engine,
+    on_target: OnTarget | None,
 ) -> Status | None:
     """The verification of listed URLs; None for verify=off.
-    `stopped`: returns True once the crawl is stopping; `on_step`: called with each reply; `search_engine`: crawler that
-    decides whether a URL is indexable."""
+    `stopped`: returns True once the crawl is stopping; `on_step`: called with each reply; `on_target`: with each
+    target of a listed URL."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"
@@ -228,7 +230,8 @@ def new_status(
     verifier = Verifier(asker, at_once, per_host, stopped)
     hosts = frozenset(host for host, _ in params.named_authorities)
     scope = VerificationScope(hosts, params.verify_offsite, params.verify_assets, params.sample, params.seed)
-    return Status(scope, Admission(scope, policies, own), verifier, asker, judge, search_engine)
+    admission = Admission(scope, policies, own)
+    return Status(scope, admission, verifier, asker, judge, Targets(admission, verifier, asker, engine, on_target))
 
 
 CONTACT = "SITEMAP_CONTACT_URL"

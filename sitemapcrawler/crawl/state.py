@@ -61,6 +61,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.targets import Engine
 
 UNPACKED = (UrlBatch, PageBatch, SitemapEnd)
 """Items that stand for several rows of a feed."""
@@ -159,7 +160,9 @@ class Audit:
         if job is not None:  # without JOBDIR no run resumes, and replies need not be kept
             reads_links = params.links != "no"
             on_step = job.records.reply if job.folder is not None else job.records.links if reads_links else None
-        status = new_status(crawler, params, policies, judge, stop.begun, on_step, verdicts.search_engine)
+        found = None if job is None else job.records.found
+        engine = Engine(verdicts.search_engine, verdicts.is_blocked)
+        status = new_status(crawler, params, policies, judge, stop.begun, on_step, engine, found)
         if status is not None:
             status.is_judged_asset = verdicts.judged_assets_of
         backlog = None if status is None or status.holding else Backlog(lambda batch: audit.send(batch))
@@ -306,18 +309,14 @@ class Audit:
 
     def link_scope(self) -> Scope:
         """What of the link graph belongs to this crawl. A found page must pass `include` and `exclude`."""
-        params, engine = self.params, self.verdicts.search_engine
+        params = self.params
         homes = sorted({f"{start}/" for start in self.starts - self.given_up if urls.is_web(start)})
-
-        def is_blocked(url: str) -> bool:
-            policy = self.policies.at(url)
-            return policy is not None and policy.status is not None and not policy.allows(url, engine)
 
         def passes(url: str) -> bool:
             included = params.include is None or params.include.matches(url)
             return included and (params.exclude is None or not params.exclude.matches(url))
 
-        return Scope(homes, engine, is_blocked, passes, params.max_pages)
+        return Scope(homes, self.verdicts.search_engine, self.verdicts.is_blocked, passes, params.max_pages)
 
     def note_failure(self) -> None:
         """Count an unexpected exception in our code."""

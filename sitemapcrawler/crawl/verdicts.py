@@ -93,6 +93,11 @@ class Verdicts:
         """Blocked URLs by agent, over all authorities; agents that nothing is blocked for are absent."""
         return sum((authority.blocked for authority in self._judges.values()), Counter())
 
+    def is_blocked(self, url: str) -> bool:
+        """True for a URL that robots.txt blocks for `search_engine`; False if it is unknown."""
+        policy = self._policies.at(url)
+        return policy is not None and policy.status is not None and not policy.allows(url, self.search_engine)
+
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
         """Set on each record the agents that robots.txt blocks."""
         if not self.agents:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import ComparedFolder, ComparedList, Coverage
-from sitemapcrawler.jobs.links import Links, Scope, number_of
+from sitemapcrawler.jobs.links import FoundBy, Links, Scope, number_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, read_export
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
@@ -40,6 +40,8 @@ MISSING = f"""
 
 class Lists:
     """The lists in the database of a job. Use it in the writing thread only."""
+
+    found_by = FoundBy.LIST
 
     def __init__(self, store: Store, scope: Scope, paths: Sequence[Path]) -> None:
         """`scope`: which pages belong to the crawl. `paths`: the lists."""

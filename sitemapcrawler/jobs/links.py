@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from hashlib import blake2b
 
 from sitemapcrawler import urls
@@ -36,7 +37,6 @@ MAX_VARIANTS = 100
 """Found pages requested that differ in nothing but their query: filters and session ids multiply a page."""
 FAR = 1_000_000
 """Depth of pages that cannot be reached, to sort them last."""
-FETCHED = "kind <> 'unchecked'"
 
 
 def number_of(url: str) -> int:
@@ -130,8 +130,26 @@ class Scope:
         return frozenset(map(urls.site_of, self.homes))
 
 
+class FoundBy(StrEnum):
+    """What led to a page of the table `found`."""
+
+    LINK = "link"
+    LIST = "list"
+    """A list to compare with."""
+    CANONICAL = "canonical"
+    """The canonical of a listed page."""
+    REDIRECT = "redirect"
+    """A listed URL redirects to it, so that it cost no further request."""
+
+
+FETCHED = f"kind <> 'unchecked' AND found_by <> '{FoundBy.REDIRECT}'"
+"""SQL that is true for pages of `found` that cost a request of their own."""
+
+
 class Links:
     """The link graph in the database of a job. Use it in the writing thread only."""
+
+    found_by = FoundBy.LINK
 
     def __init__(self, store: Store, scope: Scope) -> None:
         self._store = store
@@ -229,7 +247,9 @@ class Links:
 
     def left(self) -> int:
         """Number of found pages that may still be requested."""
-        [(asked,)] = self._store.execute(f"SELECT count(DISTINCT page) FROM found WHERE {FETCHED}")
+        [(asked,)] = self._store.execute(
+            f"SELECT count(DISTINCT page) FROM found ANTI JOIN link_listed USING (page) WHERE {FETCHED}"
+        )
         return max(0, self._scope.max_pages - int(asked))
 
     # Counting, once all pages are read.
@@ -386,13 +406,14 @@ UNREAD = """
 """SQL for the pages whose links are unknown, by reason."""
 
 
-def found_row(record: UrlRecord) -> dict[str, object]:
-    """The row of the table `found` for a page that was found by a link and requested."""
+def found_row(record: UrlRecord, by: FoundBy) -> dict[str, object]:
+    """The row of the table `found` for a page that was requested without being listed. `by`: what led to it."""
     reply = record.reply
     assert reply is not None  # it was verified
     return {
         "page": number_of(record.loc),
         "url": record.loc,
+        "found_by": str(by),
         "kind": reply.kind,
         "reason": reply.reason,
         "status": reply.status,

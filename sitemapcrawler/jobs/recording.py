@@ -25,7 +25,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
-from sitemapcrawler.jobs.links import LinkRows, found_row
+from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import FileRows
@@ -231,9 +231,9 @@ class Recorder:
             for table, row in self._links.rows(key, step):
                 self._writer.put(table, row)
 
-    def found(self, record: UrlRecord) -> None:
-        """Add a page that was found by a link and requested."""
-        self._writer.put("found", found_row(record))
+    def found(self, record: UrlRecord, by: FoundBy) -> None:
+        """Add a page that was requested without being listed. `by`: what led to it."""
+        self._writer.put("found", found_row(record, by))
 
     def policy(self, origin: str, answer: dict[str, object]) -> None:
         """Add the result of fetching a robots.txt."""

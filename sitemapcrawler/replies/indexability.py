@@ -57,6 +57,13 @@ def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:
     record.indexable = None if value in UNKNOWN else value is Indexability.OK
 
 
+def judged(url: str, reply: ReplyRecord, crawler: str, is_blocked: bool) -> UrlRecord:
+    """The record of a page that no sitemap lists. `is_blocked`: robots.txt blocks it for the crawler."""
+    record = UrlRecord(loc=url, reply=reply, blocked_for=[crawler] if is_blocked else [])
+    set_indexability(record, crawler)
+    return record
+
+
 def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
     """The indexability of a URL that the crawler may fetch."""
     if reply.hops or reply.kind in (ReplyKind.REDIRECTED, ReplyKind.REDIRECT_LOOP):

@@ -301,6 +301,10 @@ class Asker:
         """Return True once per URL, however often it is listed and however it is spelled."""
         return self._memo.mark(urls.request_key(url))
 
+    def is_first_target(self, url: str) -> bool:
+        """Return True once per URL that a redirect or canonical leads to."""
+        return self._memo.mark(f"target {urls.request_key(url)}")
+
     def cached_reply(self, url: str) -> Reply | None:
         """The reply to a URL that was requested before; None for any other."""
         chase = Chase(url, self._head)

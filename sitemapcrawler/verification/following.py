@@ -6,14 +6,13 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.job import Frontier, Job
-from sitemapcrawler.jobs.links import MAX_CLICKS, Links, Scope
-from sitemapcrawler.replies.indexability import set_indexability
+from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, Scope
+from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.verification.status import recorded
+from sitemapcrawler.verification.targets import recorded
 from sitemapcrawler.verification.verifying import Verifier
 
 logger = logging.getLogger(__name__)
@@ -95,21 +94,17 @@ class Follower:
                 break
             first += AT_ONCE
             left = await self._job.follow(kind.left, frontier) or 0
-            asked += await self._ask(found[:left], scope)
+            asked += await self._ask(found[:left], scope, kind.found_by)
             if len(found) > left:
                 return asked, False
         return asked, True
 
-    async def _ask(self, found: list[str], scope: Scope) -> int:
+    async def _ask(self, found: list[str], scope: Scope, by: FoundBy) -> int:
         outcomes = await self._verifier.verify(found)
         asked = 0
         for url, outcome in outcomes.items():
-            record = UrlRecord(loc=url, reply=recorded(outcome))
-            assert record.reply is not None  # set above
-            if record.reply.reason == Reason.STOPPED:
-                continue
-            record.blocked_for = [scope.search_engine] if scope.is_blocked(url) else []
-            set_indexability(record, scope.search_engine)
-            self._job.records.found(record)
-            asked += 1
+            reply = recorded(outcome)
+            if reply.reason != Reason.STOPPED:
+                self._job.records.found(judged(url, reply, scope.search_engine, scope.is_blocked(url)), by)
+                asked += 1
         return asked

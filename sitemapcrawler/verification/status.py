@@ -8,7 +8,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from math import prod
 
-from sitemapcrawler import urls
 from sitemapcrawler.items import (
     FinalBatch,
     FindingRecord,
@@ -27,7 +26,7 @@ from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
-from sitemapcrawler.replies.indexability import names_other, set_indexability
+from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
 from sitemapcrawler.rules.facts.replied import estimate, is_home
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
@@ -35,6 +34,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding, by_file
+from sitemapcrawler.verification.targets import Targets, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
@@ -125,15 +125,14 @@ class Status:
         verifier: Verifier,
         asker: Asker,
         judge: Judge,
-        search_engine: str,
+        targets: Targets,
     ) -> None:
-        """`search_engine`: crawler that decides whether a URL is indexable."""
         self.counts: Counter[str] = Counter()
         """Records by kind of reply; unchecked ones by reason."""
         self.indexability: Counter[str] = Counter()
         """Records by indexability."""
         self._scope = scope
-        self._search_engine = search_engine
+        self._targets = targets
         self._admission, self.verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
@@ -314,7 +313,7 @@ class Status:
 
     def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
         one.reply = reply
-        set_indexability(one, self._search_engine)
+        set_indexability(one, self._targets.search_engine)
         self.counts[kind_of(reply)] += 1
         self.indexability[one.indexability or ""] += 1
         self._count(one, reply)
@@ -323,9 +322,11 @@ class Status:
 
     async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
         outcomes = await self.verifier.verify((one.loc for one in records), again=self._done)
-        canonicals = await self._canonicals(outcomes, file)
+        canonicals = await self._targets.verify(outcomes, file)
         for one in records:
-            self._give(one, recorded(outcomes[one.loc]), file)
+            reply = recorded(outcomes[one.loc])
+            one.target = self._targets.judge(outcomes[one.loc], reply, canonicals)
+            self._give(one, reply, file)
             self.trusts.compare(one, outcomes[one.loc], file)
             page = outcomes[one.loc].page
             if page is not None and page.sitemaps and is_home(page.url):
@@ -361,18 +362,6 @@ class Status:
             element,
         )
 
-    async def _canonicals(
-        self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
-    ) -> Mapping[str, Verification]:
-        """Outcomes for canonicals on the site that differ from their page."""
-        wanted = [url for outcome in outcomes.values() if (url := other_canonical(outcome)) is not None]
-        if isinstance(file, FileFacts):
-            wanted = [url for url in wanted if not self._admission.is_offsite(url, file)]
-        else:  # a list or a sample: the hosts of its own URLs
-            hosts = set(map(urls.host_of, outcomes))
-            wanted = [url for url in wanted if urls.host_of(url) in hosts]
-        return await self.verifier.verify(wanted) if wanted else {}
-
     async def _ask_assets(
         self,
         records: Sequence[UrlRecord],
@@ -404,21 +393,6 @@ class Status:
         self._judge.assets(facts, file, notes)
 
 
-def recorded(outcome: Verification) -> ReplyRecord:
-    """The reply record of a verification."""
-    reply = reply_record(outcome.reply)
-    reply.soft_404 = outcome.soft_404
-    return reply
-
-
 def kind_of(reply: ReplyRecord) -> str:
     """The kind of a reply, or the reason if it is unchecked."""
     return reply.reason or reply.kind
-
-
-def other_canonical(outcome: Verification) -> str | None:
-    """The canonical of a page that answers, if it is another URL."""
-    page = outcome.page
-    if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
-        return None
-    return page.canonical if names_other(page.canonical, page.url) else None

@@ -6,8 +6,10 @@ import csv
 from collections import Counter
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from sitemapcrawler.jobs.store.database import FILE
 from tests.crawl.site_server import Reply, Route, moved
 from tests.crawl.verified import PATIENT, Verified, html, verifying
 
@@ -113,3 +115,86 @@ def test_csv_has_both_columns(tmp_path: Path) -> None:
         rows = csv.DictReader((tmp_path / "urls.csv").read_text("utf-8").splitlines())
         cells = {row["loc"].removeprefix(site.site.url("")): (row["indexable"], row["indexability"]) for row in rows}
     assert cells == {path: ("true" if value == "ok" else "false", value) for path, value in GET.items()}
+
+
+def named(href: str) -> Reply:
+    """A page with a canonical."""
+    return html(f'<link rel="canonical" href="{href}">', body=f"This page has its canonical at {href}. " * 9)
+
+
+LEADING: dict[str, Route] = {
+    "/self": named("/self"),
+    "/to-listed": named("/self#part"),
+    "/to-good": named("/good"),
+    "/also-to-good": named("/good"),
+    "/to-noindex": named("/hidden"),
+    "/to-missing": named("/missing"),
+    "/to-copy": named("/copy-of-copy"),
+    "/to-blocked": named("/blocked"),
+    "/to-redirect": named("/moves"),
+    "/to-other-site": named("https://other.example/"),
+    "/moved": moved("/good"),
+    "/moved-to-copy": moved("/copy-of-good"),
+    "/moved-to-missing": moved("/missing"),
+    "/moved-to-blocked": moved("/blocked"),
+}
+UNLISTED: dict[str, Route] = {
+    "/robots.txt": Reply(b"User-agent: *\nDisallow: /blocked\n"),
+    "/good": named("/good"),
+    "/hidden": html('<meta name="robots" content="noindex">'),
+    "/copy-of-copy": named("/good"),
+    "/copy-of-good": named("/good"),
+    "/moves": moved("/good"),
+}
+TARGETS = {
+    "/self": None,
+    "/to-listed": ("/self", "ok"),
+    "/to-good": ("/good", "ok"),
+    "/also-to-good": ("/good", "ok"),
+    "/to-noindex": ("/hidden", "noindex"),
+    "/to-missing": ("/missing", "not found"),
+    "/to-copy": ("/copy-of-copy", "canonicalised"),
+    "/to-blocked": ("/blocked", "blocked"),
+    "/to-redirect": ("/moves", "redirect"),
+    "/to-other-site": ("https://other.example/", "not checked"),
+    "/moved": ("/good", "ok"),
+    "/moved-to-copy": ("/good", "ok"),
+    "/moved-to-missing": ("/missing", "not found"),
+    "/moved-to-blocked": None,  # the redirect was not followed
+}
+CANONICAL_RULES = {
+    "page-canonical-other": {"/to-listed", "/to-good", "/also-to-good", "/to-other-site"},
+    "page-canonical-to-non-200": {"/to-missing", "/to-redirect"},
+    "page-canonical-not-indexable": {"/to-noindex", "/to-copy", "/to-blocked"},
+}
+
+
+def test_targets_of_redirects_and_canonicals_are_judged_and_requested_once(tmp_path: Path) -> None:
+    settings = PATIENT | {"JOBDIR": tmp_path / "job"}
+    with verifying(tmp_path, LEADING, hidden=UNLISTED, settings=settings, verify="get") as site:
+        home = site.site.url("")
+        records = {record["loc"].removeprefix(home): record for record in site.crawl.of_type("url")}
+        found = {
+            path: (target["url"].removeprefix(home), target["indexability"])
+            if (target := record.get("target"))
+            else None
+            for path, record in records.items()
+        }
+        assert found == TARGETS
+        assert all(
+            record["target"].get("indexable") is KNOWN.get(record["target"]["indexability"], False)
+            for record in records.values()
+            if "target" in record
+        )
+        for rule, paths in CANONICAL_RULES.items():
+            assert {path for path, record in records.items() if rule in record["issues"]} == paths
+        asked = Counter(exchange.path for exchange in site.site.exchanges)
+        assert set(asked.values()) == {1}
+        assert {"/good", "/hidden", "/missing", "/moves"} <= asked.keys()
+        assert "/blocked" not in asked
+    with duckdb.connect(tmp_path / "job" / FILE, read_only=True) as base:
+        stored = base.execute("SELECT url, found_by, indexability FROM found ORDER BY url").fetchall()
+    paths = {url.removeprefix(home): (by, why) for url, by, why in stored}
+    assert len(paths) == len(stored)
+    assert paths.keys() == {target[0] for target in TARGETS.values() if target and target[1] != "not checked"}
+    assert paths["/hidden"] == ("canonical", "noindex")

@@ -24,7 +24,7 @@ from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sit
 
 NOT_COMPARED = frozenset((
     "type", "loc", "loc_raw", "sitemap", "line", "lastmod_at", "recovered", "reply", "indexable", "indexability",
-    "issues", "change", "changed_fields",
+    "target", "issues", "change", "changed_fields",
 ))  # fmt: skip
 """Fields of an entry that say where it is, or what a crawl found out about it. A reply is compared on its own."""
 ENTRY = tuple(field.name for field in fields(UrlRecord) if field.name not in NOT_COMPARED)
@@ -75,7 +75,7 @@ def _of_extra(now: object, before: object) -> Iterator[str]:
 
 
 DATABASE = ".duckdb"
-OF_A_CRAWL = ("reply", "blocked_for", "indexable", "indexability", "issues", "changed_fields")
+OF_A_CRAWL = ("reply", "blocked_for", "indexable", "indexability", "target", "issues", "changed_fields")
 """Fields that are meaningless for removed URLs."""
 _REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
 LISTED = f"(SELECT * FROM {BASELINE}.urls WHERE {CURRENT} UNION ALL BY NAME SELECT * FROM {BASELINE}.{CARRIED})"

@@ -63,6 +63,7 @@ LINKS = {
     "found": {
         "page": "UBIGINT",
         "url": "VARCHAR",
+        "found_by": "VARCHAR",
         "kind": "VARCHAR",
         "reason": "VARCHAR",
         "status": "INTEGER",
@@ -73,7 +74,8 @@ LINKS = {
 }
 """Tables of the link graph (`jobs.links`), in which a page is a number. `linking`: a page that was read, with the pages
 it links to, in parts of some links each; or a redirect, with its target in `moved`. `linked`: the URL of each target,
-perhaps repeated. `found`: pages that were requested because a page links to them."""
+perhaps repeated. `found`: pages that were requested because a page links to them, a list has them, or the canonical or
+the redirect of a listed page leads to them; perhaps repeated, and perhaps listed."""
 COVERAGE = {
     "compared": {
         "page": "UBIGINT",

@@ -9,6 +9,8 @@ from urllib.parse import unquote
 from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import parse
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import Canonical, Denial, PageFacts, Place
 from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.rules.facts.given import ReplyFacts
@@ -176,6 +178,17 @@ CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consoli
 CANONICALISED = {"Sitebulb": "Canonicalized URL in XML Sitemaps", "Screaming Frog": "Non-Indexable URLs in Sitemap"}
 MAX_NAMED = 3
 """Canonicals that a message names."""
+UNFIT = {
+    Indexability.BLOCKED: "is blocked by robots.txt",
+    Indexability.SOFT_404: "is an error page with a status of success",
+    Indexability.NOINDEX: "has noindex",
+    Indexability.CANONICALISED: "names another canonical itself",
+}
+"""What keeps a canonical that answers 200 out of the index, as a phrase that follows its URL."""
+UNVERIFIED = {
+    Reason.OFF_SITE: ", on another site, which was not requested",
+    Reason.BLOCKED: ", which robots.txt does not allow us to request",
+}
 
 
 @rule("page-canonical-other", Severity.ERROR, CANONICAL, Needs.REPLY, also=CANONICALISED)
@@ -191,13 +204,14 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     Good: `https://example.com/shoes` in the sitemap
     """
     other = other_canonical(facts)
-    if other is None or _canonical_trouble(facts):
+    if other is None or _canonical_trouble(facts) or _unfit(facts):
         return
+    named = f"{_canonical_text(other)}{_unverified(facts)}"
     if _rough_key(other.url or "") == _rough_key(facts.record.loc):
-        text = f"the page names another spelling of its URL as canonical: {_canonical_text(other)}"
+        text = f"the page names another spelling of its URL as canonical: {named}"
         yield Message(text, value=other.url, severity=Severity.WARNING)
     else:
-        yield Message(f"the page names another URL as canonical: {_canonical_text(other)}", value=other.url)
+        yield Message(f"the page names another URL as canonical: {named}", value=other.url)
 
 
 @rule(
@@ -220,6 +234,29 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     other, wrong = other_canonical(facts), _canonical_trouble(facts)
     if other is not None and wrong:
         yield Message(f"the page's canonical {_canonical_text(other)} {wrong}", value=other.url)
+
+
+@rule(
+    "page-canonical-not-indexable",
+    Severity.ERROR,
+    CANONICAL,
+    Needs.REPLY,
+    per=Per.FILE,
+    many="have pages with a canonical that cannot be indexed",
+    by_value=True,
+    also={"Screaming Frog": "Non-Indexable Canonical"},
+)
+def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
+    """Canonical of a listed page answers 200, but cannot be indexed.
+
+    Why: the page leaves its place in the index to one that has none, so that neither may be found.
+    Fix: Point the canonical to a page that can be indexed, or remove what keeps this one out of the index.
+    Bad: a canonical with noindex, blocked by robots.txt, or with another canonical of its own
+    Good: a canonical that can be indexed and names itself
+    """
+    other, unfit = other_canonical(facts), _unfit(facts)
+    if other is not None and unfit and not _canonical_trouble(facts):
+        yield Message(f"the page's canonical {_canonical_text(other)} {unfit}", value=other.url)
 
 
 @rule(
@@ -329,6 +366,16 @@ def _rough_key(url: str) -> str:
 
 def _canonical_trouble(facts: ReplyFacts) -> str | None:
     return trouble(facts.canonical) if facts.canonical is not None else None
+
+
+def _unfit(facts: ReplyFacts) -> str | None:
+    target = facts.record.target
+    return None if target is None else UNFIT.get(Indexability(target.indexability or Indexability.NOT_CHECKED))
+
+
+def _unverified(facts: ReplyFacts) -> str:
+    target = facts.record.target
+    return "" if target is None or target.reason is None else UNVERIFIED.get(Reason(target.reason), "")
 
 
 def _canonical_text(canonical: Canonical) -> str:

@@ -43,7 +43,7 @@ Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
 HEADER = "loc,status,indexable,indexability,final_url,canonical,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,unchecked,redirects,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
-FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,issues,change,changed_fields"
+FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,target,issues,change,changed_fields"
 
 
 class Product(Item):
@@ -347,7 +347,7 @@ class TestCsv:
         assert export(CsvExporter, url, cells="json").decode().splitlines() == [
             FIELDS,
             "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,"[""a"",""b""]",,',
+            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,,"[""a"",""b""]",,',
         ]
 
     def test_fields_name_columns_of_either_kind(self) -> None:

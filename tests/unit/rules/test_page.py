@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import Target, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, News
 from sitemapcrawler.replies import Reply, ReplyKind, Unchecked
 from sitemapcrawler.replies.kinds import Reason
@@ -41,7 +41,7 @@ from .replying import (
     told,
 )
 
-ERRORS = ["noindex-meta", "noindex-header", "canonical-other", "canonical-to-non-200"]
+ERRORS = ["noindex-meta", "noindex-header", "canonical-other", "canonical-to-non-200", "canonical-not-indexable"]
 WARNINGS = ["noindex-for-googlebot-only", "canonical-multiple", "canonical-relative", "meta-refresh"]
 INFOS = ["canonical-missing", "canonical-other-listed-too", "lang-vs-hreflang"]
 
@@ -206,6 +206,26 @@ def test_the_reply_to_a_canonical(reply: Reply | None, rules: Told) -> None:
     asked = facts(page=page(link("https://example.com/b")), canonical=reply)
     assert told(asked) == rules
     assert "'https://example.com/b'" in findings(asked)[0].message
+
+
+@pytest.mark.parametrize(
+    ("indexability", "reason", "rule", "words"),
+    [
+        ("ok", None, "page-canonical-other", "canonical: 'https://example.com/b'"),
+        ("noindex", None, "page-canonical-not-indexable", "has noindex"),
+        ("soft 404", None, "page-canonical-not-indexable", "is an error page with a status of success"),
+        ("canonicalised", None, "page-canonical-not-indexable", "names another canonical itself"),
+        ("blocked", "blocked", "page-canonical-not-indexable", "is blocked by robots.txt"),
+        ("not checked", "blocked", "page-canonical-other", "which robots.txt does not allow us to request"),
+        ("not checked", "off-site", "page-canonical-other", "on another site, which was not requested"),
+        ("page not read", None, "page-canonical-other", "canonical: 'https://example.com/b'"),
+    ],
+)
+def test_what_a_canonical_was_verified_to_be(indexability: str, reason: str | None, rule: str, words: str) -> None:
+    target = Target("https://example.com/b", reason=reason, indexability=indexability)
+    asked = facts(record=UrlRecord(URL, sitemap=SITEMAP, target=target), page=page(link("https://example.com/b")))
+    assert told(asked) == {rule: "error"}
+    assert findings(asked)[0].message.endswith(words)
 
 
 def test_no_canonical() -> None:

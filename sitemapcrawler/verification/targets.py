@@ -1,0 +1,97 @@
+"""Verifies the pages that take the place of listed ones: canonicals, and what redirects lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from sitemapcrawler.items import ReplyRecord, Target, UrlRecord
+from sitemapcrawler.jobs.links import FoundBy
+from sitemapcrawler.replies import Reason, ReplyKind, Unchecked
+from sitemapcrawler.replies import record as reply_record
+from sitemapcrawler.replies.indexability import judged, names_other
+from sitemapcrawler.rules.facts.given import Counted, FileFacts
+from sitemapcrawler.urls import host_of
+from sitemapcrawler.verification.asking import Asker, Verification
+from sitemapcrawler.verification.verifying import Admission, Verifier
+
+OFFSITE = Verification(Unchecked(reason=Reason.OFF_SITE))
+OnTarget = Callable[[UrlRecord, FoundBy], None]
+"""Called once with each target that was requested, and what led to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """The crawler that decides whether a URL is indexable."""
+
+    name: str
+    is_blocked: Callable[[str], bool]
+    """True for a URL that robots.txt blocks for it."""
+
+
+class Targets:
+    """Verifies each canonical once, and judges where redirects and canonicals lead."""
+
+    def __init__(
+        self, admission: Admission, verifier: Verifier, asker: Asker, engine: Engine, on_target: OnTarget | None
+    ) -> None:
+        self._admission, self._verifier, self._asker = admission, verifier, asker
+        self._engine, self._on_target = engine, on_target
+
+    @property
+    def search_engine(self) -> str:
+        """Name of the crawler that decides."""
+        return self._engine.name
+
+    async def verify(
+        self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
+    ) -> Mapping[str, Verification]:
+        """Outcomes for the canonicals of verified pages that are other pages of the site. `outcomes`: by listed URL."""
+        hosts = set(map(_site_host, outcomes))
+        wanted = [
+            url
+            for outcome in outcomes.values()
+            if (url := other_canonical(outcome)) is not None
+            if _site_host(url) in hosts or (isinstance(file, FileFacts) and not self._admission.is_offsite(url, file))
+        ]
+        return await self._verifier.verify(wanted) if wanted else {}
+
+    def judge(self, outcome: Verification, reply: ReplyRecord, canonicals: Mapping[str, Verification]) -> Target | None:
+        """The target of a listed URL; None if it is its own. `reply`: of the URL; `canonicals`: from `verify`."""
+        canonical = other_canonical(outcome)
+        if canonical is not None:
+            asked = recorded(canonicals.get(canonical, OFFSITE))
+            return self._judge(canonical.partition("#")[0], asked, FoundBy.CANONICAL)
+        if not reply.hops or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
+            return None
+        kind = ReplyKind.OK if reply.kind == ReplyKind.REDIRECTED else reply.kind
+        return self._judge(reply.final_url, replace(reply, kind=str(kind), hops=()), FoundBy.REDIRECT)
+
+    def _judge(self, url: str, reply: ReplyRecord, by: FoundBy) -> Target:
+        page = judged(url, reply, self._engine.name, self._engine.is_blocked(url))
+        if (
+            self._on_target is not None
+            and reply.reason not in (Reason.OFF_SITE, Reason.STOPPED)
+            and self._asker.is_first_target(url)
+        ):
+            self._on_target(page, by)
+        return Target(url, reply.kind, reply.reason, reply.status, reply.final_url, page.indexable, page.indexability)
+
+
+def _site_host(url: str) -> str:
+    return host_of(url).removeprefix("www.")
+
+
+def recorded(outcome: Verification) -> ReplyRecord:
+    """The reply record of a verification."""
+    reply = reply_record(outcome.reply)
+    reply.soft_404 = outcome.soft_404
+    return reply
+
+
+def other_canonical(outcome: Verification) -> str | None:
+    """The canonical of a page that answers, if it is another URL."""
+    page = outcome.page
+    if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
+        return None
+    return page.canonical if names_other(page.canonical, page.url) else None
