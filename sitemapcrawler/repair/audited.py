@@ -21,7 +21,8 @@ from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, check, confine
 from sitemapcrawler.jobs.store.schema import columns, json_line, literal
 from sitemapcrawler.repair.reading import Verdict
-from sitemapcrawler.replies.indexability import Indexability, names_other
+from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
+from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -110,6 +111,8 @@ class AuditedSite:
         for record in self._records("urls", UrlRecord):
             if record.change == "removed":
                 continue
+            if record.target is not None and record.target.indexable:
+                execute("INSERT OR IGNORE INTO good VALUES (?)", (urls.request_key(record.target.url),))
             if record.indexable:
                 execute("INSERT OR IGNORE INTO good VALUES (?)", (urls.request_key(record.loc),))
             elif record.indexable is False:
@@ -135,31 +138,39 @@ class AuditedSite:
             case Indexability.NOINDEX:
                 return Verdict(next((rule for rule in NOINDEX if rule in record.issues), NOINDEX[0]))
             case Indexability.CANONICALISED if reply is not None and reply.canonical:
-                onsite = is_onsite(record.loc, reply.canonical)
-                return Verdict(CANONICAL, reply.canonical if onsite else None)
+                return self._of_canonical(record, reply.canonical)
             case Indexability.REDIRECT if reply is not None:
                 return self._of_redirect(record)
         return None
 
+    def _of_canonical(self, record: UrlRecord, canonical: str) -> Verdict:
+        """Without a verified target, the canonical replaces its page if another entry shows that it is indexable."""
+        target = record.target
+        is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
+        if is_unfit or not is_onsite(record.loc, canonical):
+            return Verdict(CANONICAL)
+        return Verdict(CANONICAL, canonical if target is None else target.url)
+
     def _of_redirect(self, record: UrlRecord) -> Verdict | None:
-        reply = record.reply
+        reply, target = record.reply, record.target
         assert reply is not None
-        target = reply.final_url
         if reply.kind == "redirect-loop":
             return Verdict("status-redirect-loop")
-        if target is None or reply.kind != "redirected" or reply.status is None:
-            return None
-        if reply.status in (404, GONE):
-            return Verdict(f"status-{reply.status}")
-        if not is_onsite(record.loc, target):
-            return Verdict("status-redirect-offsite")
-        if reply.status != 200 or reply.noindex is None:
-            return None if self._keeps or reply.status != 200 else Verdict(REDIRECT)
-        if reply.noindex or reply.noindex_agents:
-            return Verdict(NOINDEX[0])
-        if reply.soft_404 is not None or names_other(reply.canonical, target):
+        if reply.reason == Reason.BLOCKED:
             return None if self._keeps else Verdict(REDIRECT)
-        return Verdict(REDIRECT, target)
+        if reply.final_url is None or target is None:
+            return None
+        if not is_onsite(record.loc, reply.final_url):
+            return Verdict("status-redirect-offsite")
+        if target.indexability in PASSING:
+            return None
+        if target.indexability in UNKNOWN:
+            return None if self._keeps else Verdict(REDIRECT)
+        if target.indexability == Indexability.NOT_FOUND:
+            return Verdict("status-410" if target.status == GONE else "status-404")
+        if target.indexable:
+            return Verdict(REDIRECT, target.url if is_onsite(record.loc, target.url) else None)
+        return Verdict(LEADING_TO.get(target.indexability or "", REDIRECT))
 
     def _records(self, name: str, kind: type[Record]) -> Iterator[Record]:
         """Yield the records of a table, without the lists of their objects."""
@@ -186,12 +197,20 @@ def _line_of(kind: type) -> str:
 def _lines(database: Path | None, query: str, files: list[Path]) -> Iterator[str]:
     with duckdb.connect(database or ":memory:", read_only=database is not None, config=CONFIG) as connection:
         confine(connection, files=files)
-        cursor = connection.execute(query)
+        try:
+            cursor = connection.execute(query)
+        except duckdb.BinderException:
+            names = ", ".join(file.name for file in files) or FILE
+            raise ValueError(f"{names} of the audit was written by another version; audit the site again") from None
         while rows := cursor.fetchmany(ROWS):
             yield from (row[0] for row in rows)
 
 
 REDIRECT, CANONICAL = "status-redirect", "page-canonical-other"
+LEADING_TO = {Indexability.SOFT_404.value: "status-soft-404", Indexability.NOINDEX.value: NOINDEX[0]}
+"""{indexability of what a URL redirects to: the rule that says so}; `REDIRECT` for all others."""
+PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR, Indexability.CLIENT_ERROR))
+"""What may pass, or be meant for crawlers alone."""
 
 
 def is_onsite(url: str, other: str) -> bool:

@@ -6,10 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import msgspec
 import pytest
 
-from sitemapcrawler.items import ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import Hop, ReplyRecord, RobotsRecord, SitemapRecord, Target, UrlRecord
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.reading import Verdict
 from sitemapcrawler.replies.indexability import set_indexability
@@ -22,7 +23,7 @@ def reply(**fields: Any) -> ReplyRecord:
 
 
 def moved(to: str = GOOD, **fields: Any) -> ReplyRecord:
-    return reply(kind="redirected", final_url=to, **fields)
+    return reply(**{"kind": "redirected", "final_url": to, "hops": [Hop(301, PAGE)], **fields})
 
 
 def verdict(
@@ -32,11 +33,13 @@ def verdict(
     robots: str = "parsed",
     status: int | None = None,
     keep: bool = False,
+    leads_to: Target | None = None,
     answer: ReplyRecord,
 ) -> Verdict | None:
-    """The verdict on `PAGE`, in an audit that has read `GOOD`, too."""
+    """The verdict on `PAGE`, in an audit that has read `GOOD`, too. `leads_to`: the target of
+    `PAGE`."""
     records = [
-        UrlRecord(loc=PAGE, reply=answer, blocked_for=["Googlebot"] if blocked else []),
+        UrlRecord(loc=PAGE, reply=answer, target=leads_to, blocked_for=["Googlebot"] if blocked else []),
         UrlRecord(loc=GOOD, reply=reply(final_url=GOOD), blocked_for=[]),
     ]
     for record in records:
@@ -70,17 +73,57 @@ def verdict(
         (reply(canonical=GOOD), "page-canonical-other", GOOD),
         (reply(canonical="https://example.com/unknown"), "page-canonical-other", None),
         (reply(canonical=OTHER), "page-canonical-other", None),
-        (moved(), "status-redirect", GOOD),
-        (moved(OTHER), "status-redirect-offsite", None),
-        (moved(noindex=True), "page-noindex-meta", None),
-        (moved(status=404), "status-404", None),
-        (moved(canonical="https://example.com/unknown"), "status-redirect", None),
     ],
 )
 def test_a_page_that_does_not_belong_in_a_sitemap(
     answer: ReplyRecord, rule: str, replacement: str | None, tmp_path: Path
 ) -> None:
     assert verdict(tmp_path / "audit", answer=answer) == Verdict(rule, replacement)
+
+
+UNLISTED = "https://example.com/unlisted"
+
+
+def target(why: str = "ok", url: str = UNLISTED, **fields: Any) -> Target:
+    """What was found out about the target of a page; `why`: its indexability."""
+    indexable = {"ok": True, "not checked": None, "page not read": None}.get(why, False)
+    return Target(url, indexable=indexable, indexability=why, **fields)
+
+
+@pytest.mark.parametrize(
+    ("answer", "leads_to", "rule", "replacement"),
+    [
+        (reply(canonical=UNLISTED), target(), "page-canonical-other", UNLISTED),
+        (reply(canonical=f"{UNLISTED}#top"), target(), "page-canonical-other", UNLISTED),
+        (reply(canonical=UNLISTED), target("noindex"), "page-canonical-other", None),
+        (reply(canonical=UNLISTED), target("not checked"), "page-canonical-other", None),
+        (reply(canonical=OTHER), target(url=OTHER), "page-canonical-other", None),
+        (moved(), target(url=GOOD), "status-redirect", GOOD),
+        (moved(UNLISTED), target(), "status-redirect", UNLISTED),
+        (moved(UNLISTED), target("blocked"), "status-redirect", None),
+        (moved(UNLISTED), target("page not read"), "status-redirect", None),
+        (moved(UNLISTED), target("soft 404"), "status-soft-404", None),
+        (moved(UNLISTED), target("noindex"), "page-noindex-meta", None),
+        (moved(UNLISTED, kind="http-error", status=404), target("not found", status=404), "status-404", None),
+        (moved(UNLISTED, kind="http-error", status=410), target("not found", status=410), "status-410", None),
+        (moved(OTHER), target(url=OTHER), "status-redirect-offsite", None),
+        (moved(OTHER, kind="http-error", status=503), target("server error"), "status-redirect-offsite", None),
+        (moved(canonical=UNLISTED), target(), "status-redirect", UNLISTED),
+        (moved(canonical=UNLISTED), target("noindex"), "page-noindex-meta", None),
+        (moved(canonical=UNLISTED), target("not checked"), "status-redirect", None),
+        (moved(canonical=OTHER), target(url=OTHER), "status-redirect", None),
+        (
+            reply(kind="unchecked", reason="blocked", hops=[Hop(301, PAGE)], final_url=None),
+            None,
+            "status-redirect",
+            None,
+        ),
+    ],
+)
+def test_a_target_takes_the_place_of_a_page_if_it_is_indexable(
+    answer: ReplyRecord, leads_to: Target | None, rule: str, replacement: str | None, tmp_path: Path
+) -> None:
+    assert verdict(tmp_path / "audit", answer=answer, leads_to=leads_to) == Verdict(rule, replacement)
 
 
 @pytest.mark.parametrize(
@@ -108,11 +151,33 @@ def test_a_robots_txt_that_did_not_answer_drops_nothing(tmp_path: Path) -> None:
     assert verdict(tmp_path / "busy", blocked=True, robots="unavailable", status=429, answer=reply()) is None
 
 
+def test_an_audit_of_another_version_is_refused(tmp_path: Path) -> None:
+    for name in ("urls", "sitemaps"):
+        duckdb.sql("SELECT 'https://example.com/' AS loc").write_parquet(str(tmp_path / f"{name}.parquet"))
+    (tmp_path / "summary.json").write_text("{}")
+    (tmp_path / "work").mkdir()
+    with pytest.raises(ValueError, match=r"sitemaps\.parquet .* written by another version; audit the site again"):
+        AuditedSite(tmp_path, tmp_path / "work", False)
+
+
 def test_keeping_what_is_not_verified(tmp_path: Path) -> None:
     unknown = "https://example.com/unknown"
     assert verdict(tmp_path / "a", keep=True, answer=reply(canonical=unknown)) is None
-    assert verdict(tmp_path / "b", keep=True, answer=moved(noindex=None)) is None
-    assert verdict(tmp_path / "c", keep=True, answer=moved()) == Verdict("status-redirect", GOOD)
+    assert verdict(tmp_path / "b", keep=True, answer=moved(), leads_to=target("page not read")) is None
+    assert verdict(tmp_path / "c", keep=True, answer=moved(), leads_to=target(url=GOOD)) == Verdict(
+        "status-redirect", GOOD
+    )
+    assert verdict(tmp_path / "d", keep=True, answer=moved(), leads_to=target("not checked")) is None
+    assert verdict(tmp_path / "e", keep=True, answer=moved(), leads_to=target("blocked")) == Verdict("status-redirect")
+    canonical = reply(canonical=UNLISTED)
+    assert verdict(tmp_path / "f", keep=True, answer=canonical, leads_to=target()) == Verdict(
+        "page-canonical-other", UNLISTED
+    )
+    assert verdict(tmp_path / "g", keep=True, answer=canonical, leads_to=target("noindex")) == Verdict(
+        "page-canonical-other"
+    )
+    assert verdict(tmp_path / "h", keep=True, answer=canonical, leads_to=target("server error")) is None
+    assert verdict(tmp_path / "i", answer=moved(kind="timeout", status=None), leads_to=target("unreachable")) is None
 
 
 def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_path: Path) -> None:
