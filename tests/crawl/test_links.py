@@ -149,3 +149,29 @@ def test_needs_a_database(tmp_path: Path, site: SiteServer) -> None:
     done = audited(tmp_path, site, links="yes", settings={"SITEMAP_STORE": "False"})
     assert done.code == 2
     assert "SITEMAP_STORE=True" in done.log
+
+
+@pytest.mark.parametrize("max_pages", [1, 2])
+def test_targets_of_listed_pages_are_pages_that_were_requested(
+    tmp_path: Path, site: SiteServer, max_pages: int
+) -> None:
+    site.routes = {
+        "/robots.txt": robots(site.url("/sitemap.xml")),
+        "/sitemap.xml": urlset(*map(site.url, ("/", "/moved", "/copy"))),
+        "/": page("/target", "/canonical", "/linked"),
+        "/moved": moved("/target"),
+        "/target": page("/"),
+        "/copy": page("/", head=f'<link rel="canonical" href="{site.url("/canonical")}">'),
+        "/canonical": page("/"),
+        "/linked": page("/"),
+    }
+    done = audited(tmp_path, site, "-O", "records.jsonl", links="site", max_pages=max_pages)
+    found = {path: record["indexability"] for path, record in pages(site, done).items() if not record["listed"]}
+    assert found == {
+        "/target": "ok",
+        "/canonical": "ok",
+        "/linked": "not checked" if max_pages == 1 else "ok",
+    }
+    asked = [one.path for one in site.exchanges]
+    assert asked.count("/target") == asked.count("/canonical") == 1
+    assert asked.count("/linked") == max_pages - 1

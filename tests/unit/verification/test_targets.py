@@ -1,0 +1,53 @@
+"""Which canonicals are requested: those on a host of the site, with or without `www.`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any, cast
+
+import pytest
+
+from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.replies.page import read_page
+from sitemapcrawler.verification.asking import Verification
+from sitemapcrawler.verification.targets import Engine, Targets
+
+LISTED = "https://www.example.com/a"
+
+
+class Verifier:
+    """Keeps the URLs that it is to request."""
+
+    def __init__(self) -> None:
+        self.wanted: list[str] = []
+
+    async def verify(self, urls: Iterable[str]) -> dict[str, Verification]:
+        self.wanted += urls
+        return {}
+
+
+def verified(canonical: str) -> Verification:
+    """The outcome for `LISTED`, a page with this canonical."""
+    body = f'<html><head><link rel="canonical" href="{canonical}"></head></html>'.encode()
+    page = read_page(body, {"content-type": ["text/html"]}, LISTED)
+    return Verification(Ok(status=200, final_url=LISTED, canonical=page.canonical), Step(200, page=page))
+
+
+@pytest.mark.parametrize(
+    ("canonical", "is_asked"),
+    [
+        ("https://www.example.com/b", True),
+        ("https://example.com/a", True),
+        ("http://www.example.com/a", True),
+        ("https://www.example.com/a#top", False),
+        ("https://other.example/a", False),
+        ("https://shop.example.com/a", False),
+    ],
+)
+def test_canonicals_on_a_host_of_the_site_are_requested(canonical: str, is_asked: bool) -> None:
+    verifier, no = Verifier(), cast(Any, None)
+    targets = Targets(no, cast(Any, verifier), no, Engine("Googlebot", lambda url: False), None)
+    asyncio.run(targets.verify({LISTED: verified(canonical)}, None))
+    assert verifier.wanted == [canonical] * is_asked
