@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,17 +15,19 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import FORMATS, SUMMARY
-from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, check, confine
 from sitemapcrawler.jobs.store.schema import columns, json_line, literal
 from sitemapcrawler.repair.reading import Verdict
-from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
-from sitemapcrawler.replies.kinds import Reason
+from sitemapcrawler.replies.chase import REDIRECTS
+from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
+from sitemapcrawler.replies.kinds import Reason, ReplyKind
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.families.status import PERMANENT
 from sitemapcrawler.urls.grammar import Standing, standing
 
 JSON_LINES, PARQUET = FORMATS
@@ -152,25 +154,47 @@ class AuditedSite:
         return Verdict(CANONICAL, canonical if target is None else target.url)
 
     def _of_redirect(self, record: UrlRecord) -> Verdict | None:
-        reply, target = record.reply, record.target
+        """The verdict on a URL that redirects, by the page at the end, and by the canonical of that page."""
+        reply, verified = record.reply, record.target
         assert reply is not None
-        if reply.kind == "redirect-loop":
+        if reply.kind == ReplyKind.REDIRECT_LOOP:
             return Verdict("status-redirect-loop")
-        if reply.reason == Reason.BLOCKED:
-            return None if self._keeps else Verdict(REDIRECT)
-        if reply.final_url is None or target is None:
-            return None
-        if not is_onsite(record.loc, reply.final_url):
+        if reply.hops and reply.final_url is not None and not is_onsite(record.loc, reply.final_url):
             return Verdict("status-redirect-offsite")
-        if target.indexability in PASSING:
-            return None
-        if target.indexability in UNKNOWN:
-            return None if self._keeps else Verdict(REDIRECT)
-        if target.indexability == Indexability.NOT_FOUND:
-            return Verdict("status-410" if target.status == GONE else "status-404")
-        if target.indexable:
-            return Verdict(REDIRECT, target.url if is_onsite(record.loc, target.url) else None)
-        return Verdict(LEADING_TO.get(target.indexability or "", REDIRECT))
+        target = moved_to(reply)
+        if target is not None and not is_onsite(record.loc, target):
+            return Verdict("status-redirect-offsite")
+        unverified = None if self._keeps else Verdict(REDIRECT)
+        if reply.reason == Reason.BLOCKED:
+            return unverified
+        kind = ReplyKind.OK if reply.kind == ReplyKind.REDIRECTED else reply.kind
+        why: str | None = indexability(replace(reply, kind=kind, hops=()))
+        if why == Indexability.CANONICALISED:
+            if target is None and not names_other(reply.canonical, record.loc):
+                return None
+            target = verified.url if verified is not None else target
+        if verified is not None:  # robots.txt counts there too
+            why = verified.indexability
+        match why:
+            case Indexability.OK:
+                if target is None:
+                    return None
+                return Verdict(REDIRECT, target if is_onsite(record.loc, target) else None)
+            case Indexability.NOT_FOUND:
+                return Verdict("status-410" if (verified or reply).status == GONE else "status-404")
+            case Indexability.SOFT_404:
+                return Verdict("status-soft-404")
+            case Indexability.NOINDEX:
+                return Verdict(NOINDEX[0])
+            case Indexability.BLOCKED:
+                return Verdict(REDIRECT)
+            case Indexability.CANONICALISED:
+                return unverified
+            case Indexability.NOT_READ | Indexability.NOT_CHECKED:
+                return unverified if target is not None else None
+            case Indexability.REDIRECT if verified is not None or reply.status in REDIRECTS:  # to no web page
+                return Verdict(REDIRECT)
+        return None
 
     def _records(self, name: str, kind: type[Record]) -> Iterator[Record]:
         """Yield the records of a table, without the lists of their objects."""
@@ -207,10 +231,18 @@ def _lines(database: Path | None, query: str, files: list[Path]) -> Iterator[str
 
 
 REDIRECT, CANONICAL = "status-redirect", "page-canonical-other"
-LEADING_TO = {Indexability.SOFT_404.value: "status-soft-404", Indexability.NOINDEX.value: NOINDEX[0]}
-"""{indexability of what a URL redirects to: the rule that says so}; `REDIRECT` for all others."""
 PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR, Indexability.CLIENT_ERROR))
 """What may pass, or be meant for crawlers alone."""
+
+
+def moved_to(reply: ReplyRecord) -> str | None:
+    """The URL at the end of the permanent redirects with which a chain begins; None if the first one is temporary."""
+    target = None
+    for hop, end in zip(reply.hops, [*(hop.url for hop in reply.hops[1:]), reply.final_url], strict=True):
+        if hop.status not in PERMANENT:
+            break
+        target = end
+    return target
 
 
 def is_onsite(url: str, other: str) -> bool:

@@ -22,8 +22,15 @@ def reply(**fields: Any) -> ReplyRecord:
     return ReplyRecord(**{"kind": "ok", "status": 200, "final_url": PAGE, "noindex": False, **fields})
 
 
-def moved(to: str = GOOD, **fields: Any) -> ReplyRecord:
-    return reply(**{"kind": "redirected", "final_url": to, "hops": [Hop(301, PAGE)], **fields})
+def moved(to: str = GOOD, *statuses: int, **fields: Any) -> ReplyRecord:
+    """A chain of redirects with these statuses; one of 301 by default."""
+    hops = [Hop(status, f"{PAGE}{number or ''}") for number, status in enumerate(statuses or (301,))]
+    return reply(**{"kind": "redirected", "final_url": to, "hops": hops, **fields})
+
+
+def lost(**fields: Any) -> ReplyRecord:
+    """A redirect to a page of the site that answers with an error."""
+    return moved(kind="http-error", noindex=None, **fields)
 
 
 def verdict(
@@ -73,6 +80,24 @@ def verdict(
         (reply(canonical=GOOD), "page-canonical-other", GOOD),
         (reply(canonical="https://example.com/unknown"), "page-canonical-other", None),
         (reply(canonical=OTHER), "page-canonical-other", None),
+        (moved(), "status-redirect", GOOD),
+        (moved(OTHER), "status-redirect-offsite", None),
+        (moved(noindex=True), "page-noindex-meta", None),
+        (moved(GOOD, 301, 308), "status-redirect", GOOD),
+        (moved(GOOD, 301, 302), "status-redirect", f"{PAGE}1"),
+        (moved(GOOD, 308, 301, 302, 301), "status-redirect", f"{PAGE}2"),
+        (moved(OTHER, 302), "status-redirect-offsite", None),
+        (moved(OTHER, 302, kind="http-error", status=404), "status-redirect-offsite", None),
+        (moved(soft_404="title"), "status-soft-404", None),
+        (moved(GOOD, 302, soft_404="title"), "status-soft-404", None),
+        (moved(GOOD, 302, noindex=True), "page-noindex-meta", None),
+        (lost(status=404), "status-404", None),
+        (lost(status=410), "status-410", None),
+        (lost(status=302), "status-redirect", None),
+        (moved(GOOD, 302, kind="redirect-loop", status=302), "status-redirect-loop", None),
+        (moved(canonical="https://example.com/unknown"), "status-redirect", None),
+        (moved(GOOD, 302, canonical="https://example.com/unknown"), "status-redirect", None),
+        (moved(noindex=None), "status-redirect", None),
     ],
 )
 def test_a_page_that_does_not_belong_in_a_sitemap(
@@ -133,10 +158,16 @@ def test_a_target_takes_the_place_of_a_page_if_it_is_indexable(
         reply(kind="http-error", status=503),
         reply(kind="http-error", status=403),
         reply(kind="timeout", status=None),
+        moved(GOOD, 302),
+        moved(GOOD, 307, 301),
+        moved(GOOD, 303, canonical=PAGE),
+        moved(GOOD, 302, noindex=None),
+        lost(status=503),
+        lost(status=403),
         reply(kind="unchecked", reason="sampled-out", status=None),
         reply(noindex=None),
     ],
-    ids=lambda answer: f"{answer.kind} {answer.status}",
+    ids=lambda answer: " ".join(map(str, [answer.kind, answer.status, *(hop.status for hop in answer.hops)])),
 )
 def test_a_page_that_may_belong_in_it_is_kept(answer: ReplyRecord, tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", answer=answer) is None
