@@ -7,7 +7,7 @@ something, so that a choice of rules (`--only`) changes nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from html import unescape
 from urllib.parse import quote, urljoin
 
@@ -20,7 +20,7 @@ from sitemapcrawler.namespaces.schemas.repairs import REPEATABLE, find_own, term
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.recovery import UNREADABLE
-from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
+from sitemapcrawler.rules.facts.languages import page_key, read_code
 from sitemapcrawler.rules.facts.suspects import MARKS
 from sitemapcrawler.urls.display import removed
 from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED, hash_is_text
@@ -484,40 +484,10 @@ OF_VERSIONS = {
 """Rule on a listed page -> rule on the entries that name it as a language version."""
 
 
-def lead_on(draft: Draft, wrong: Mapping[str, tuple[str, str | None]]) -> None:
-    """Let links to language versions lead to the pages that are listed instead, and remove those to pages that are not
-    listed. `wrong`: {href: (rule, other URL or None)}."""
-    for link in [*_links(draft)]:
-        draft.rule, target = wrong.get((link.get("href") or "").strip(), ("", None))
-        if target is not None:
-            draft.set_attribute(link, "href", target)
-        elif draft.rule:
-            draft.remove(link)
-
-
-def rename_versions(draft: Draft, page: str, code: str | None) -> None:
-    """Give links to a page another language code; None removes them. `page`: page key of the URL."""
-    others = {(link.get("hreflang") or "").lower() for link in _links(draft) if not _leads_to(draft, link, page)}
+def unlink(draft: Draft, page: str) -> None:
+    """Remove links to a page as a language version. `page`: page key of the URL."""
     for link in [one for one in _links(draft) if _leads_to(draft, one, page)]:
-        if code is None or code.lower() in others:
-            draft.remove(link)
-        elif (link.get("hreflang") or "").strip().lower() != DEFAULT:
-            draft.set_attribute(link, "hreflang", code)
-            others.add(code.lower())
-
-
-def list_itself(draft: Draft, code: str | None) -> None:
-    """Add a link to the entry's own page, if it lists versions; without a code, remove them all, since search engines
-    ignore a set that lacks the page itself."""
-    links = [*_links(draft)]
-    if code is None:
-        for link in links:
-            draft.remove(link)
-    elif links and not any(_leads_to(draft, link, page_key(draft.loc)) for link in links):
-        own = etree.Element(links[0].tag, rel=ALTERNATE, hreflang=code, href=draft.loc)
-        links[0].addprevious(own)
-        own.tail = links[0].tail if len(links) > 1 else None
-        draft.note("", written(own))
+        draft.remove(link)
 
 
 def _leads_to(draft: Draft, link: etree._Element, page: str) -> bool:
@@ -546,6 +516,18 @@ def join_code(draft: Draft) -> None:
         draft.set_attribute(link, "hreflang", (link.get("hreflang") or "").replace("_", "-") or link.get("hreflang"))
 
 
+@edit("hreflang-code-invalid")
+def correct_code(draft: Draft) -> None:
+    """Write the right form of a language code, if there is one and no other link of the entry has it."""
+    links = [*_links(draft)]
+    codes = {(link.get("hreflang") or "").strip().lower() for link in links}
+    for link in links:
+        right = read_code(link.get("hreflang") or "").right
+        if right is not None and right.lower() not in codes:
+            codes.add(right.lower())
+            draft.set_attribute(link, "hreflang", right)
+
+
 @edit("hreflang-href-relative")
 def complete_href(draft: Draft) -> None:
     """Resolve the URL of a language version against that of its page, if it begins with a slash."""
@@ -569,22 +551,6 @@ def escape_href_once(draft: Draft) -> None:
     for link in _links(draft):
         if link.get("href"):
             draft.set_attribute(link, "href", escaped_once(link.get("href") or ""))
-
-
-@edit("hreflang-duplicate-code", "hreflang-x-default-multiple")
-def keep_first_version(draft: Draft) -> None:
-    """Keep the first page of each language code, or the entry's own page."""
-    wants_default = draft.rule == "hreflang-x-default-multiple"
-    by_code: dict[str, list[etree._Element]] = {}
-    for link in _links(draft):
-        code = (link.get("hreflang") or "").strip().lower()
-        if (code == DEFAULT) == wants_default:
-            by_code.setdefault(code, []).append(link)
-    for same in by_code.values():
-        kept = next((one for one in same if (one.get("href") or "").strip() == draft.loc), same[0])
-        for other in same:
-            if other is not kept:
-                draft.remove(other)
 
 
 # Images, videos and news

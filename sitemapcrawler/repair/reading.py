@@ -8,7 +8,7 @@ language version that has it, or is dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -25,14 +25,14 @@ from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change, State
-from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, lead_on, split, w3c
+from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, split, w3c
 from sitemapcrawler.repair.markup import EntryMarkup, front_of, kept_markup, prolog_of, root_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import Cluster
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import Needs, Rule, Severity
+from sitemapcrawler.rules.registry import Needs, Per, Rule, Severity
 
 GIB = 1024 * 1024 * 1024
 LIMITS = Limits(max_bytes=4 * GIB)
@@ -49,7 +49,7 @@ AROUND = (
 CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults that leave the rest of a file unread."""
-RECOVERED, DUPLICATE = "doc-recovered-entry", "loc-duplicate"
+RECOVERED, DUPLICATE, CROSS = "doc-recovered-entry", "loc-duplicate", "cross-duplicate-url"
 LEADING, SCHEMA = "doc-leading-content", "xml-schema-violation"
 MIXED = "xml-mixed-index-urlset"
 UNKNOWN_ELEMENT = "xml-unknown-element"
@@ -58,7 +58,9 @@ SELF = "hreflang-self-missing"
 NO_PAGE = frozenset(("loc-offsite", "loc-bad-scheme", "loc-placeholder", "loc-empty", "xml-entry-without-loc"))
 """Rules on entries that name no page of the site."""
 OF_THE_SET = frozenset((DUPLICATE, SELF))
-"""Rules on an entry whose right answer depends on others, and which are repaired at the end."""
+"""Rules on an entry that are judged at the end, when all entries are known."""
+STAYING = frozenset(("hreflang-duplicate-code", "hreflang-x-default-multiple"))
+"""Rules on language versions of which no link is wrong on its own, so that none is removed."""
 ATTRIBUTED = re.compile(r"<(?:[\w.-]+:)?(?:url|loc|lastmod|changefreq|priority)\s+[^>]*?[\w.-]+:[\w.-]+\s*=")
 """An element of the protocol with an attribute of another namespace, which its schema does not allow."""
 FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -93,6 +95,17 @@ MayList = Callable[[str, Sequence[str]], bool]
 """Tells whether the host of a URL lets one of these files list it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The URL of an entry that an audit found another one for."""
+
+    rule: str
+    url: str
+    """As written before."""
+    old: str
+    """The entry before."""
+
+
 @dataclass(slots=True)
 class Entry:
     """An entry on its way through the repair."""
@@ -119,10 +132,9 @@ class Entry:
     articles: int = 0
     """1 if it has a news article."""
     versions: Versions = ()
-    links: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
-    """{href of a language version: rule that says that it is not listed, URL that is listed instead}."""
-    is_unrepaired: bool = False
-    """True if it stays with an error."""
+    move: Move | None = None
+    problems: Sequence[str] = ()
+    """Rules on errors that stay."""
 
 
 @dataclass(slots=True)
@@ -136,14 +148,28 @@ class Kept:
     is_bare: bool
     articles: int
     versions: Versions
+    move: Move | None = None
+    problems: Sequence[str] = ()
+    """Rules on errors that stay."""
     state: State = State.KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A page that no other entry may name as a language version."""
+
+    loc: str
+    rule: str
+    """The rule for which its entry was dropped, or is not indexable."""
+    is_judged: bool
+    """True for the verdict of an audit, which holds for all entries of the page."""
 
 
 def repairable() -> tuple[str, ...]:
     """Return the ids of the rules that lead to changes, in alphabetical order."""
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
     own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF}
-    own |= {*OF_INDEXES, "cross-duplicate-url", "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
+    own |= {*OF_INDEXES, CROSS, "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
     own |= {
         rule.id for rule in all_rules() if rule.severity is Severity.ERROR and JUDGED_ALWAYS.intersection(rule.needs)
     }
@@ -186,9 +212,10 @@ MAX_JUDGES = 64
 
 @lru_cache(MAX_JUDGES)
 def judge_of(ids: frozenset[str]) -> Judge:
-    """A judge that applies those of these rules that concern entries."""
-    judged = [rule.id for rule in all_rules() if rule.id in ids and JUDGED_ALWAYS.intersection(rule.needs)]
-    return Judge(Choice(tuple(all_rules()), tuple(judged) or ("none",)), EVERY)
+    """A judge that applies those of these rules that concern entries, and reports each entry with its severity."""
+    rules = tuple(replace(rule, per=Per.ENTRY) for rule in all_rules())
+    judged = [rule.id for rule in rules if rule.id in ids and JUDGED_ALWAYS.intersection(rule.needs)]
+    return Judge(Choice(rules, tuple(judged) or ("none",)), EVERY)
 
 
 EVERY = 1 << 60
@@ -238,7 +265,7 @@ class FileRepair:
         self._markup: EntryMarkup | None = None
         self._wants_spaces = False
         self._last_versions: tuple[object, Versions] = ((), ())
-        self._last_links: tuple[tuple[str, ...], Mapping[str, tuple[str, str | None]]] = ((), {})
+        self._lost: list[Lost] = []
 
     @property
     def markup(self) -> EntryMarkup:
@@ -272,8 +299,8 @@ class FileRepair:
         format = self._document.format
         return format in (URLSET.name, TEXT.name) or (self._converts and format_named(format).is_feed)
 
-    def entries(self, chunks: Iterable[bytes]) -> Iterator[Kept]:
-        """Yield the entries of the repaired file, in order."""
+    def entries(self, chunks: Iterable[bytes]) -> Iterator[Kept | Lost]:
+        """Yield the entries of the repaired file, in order, and the pages that it lost."""
         document, losses = self._document, self._document.faults.losses
         facts = self._facts(document, self.record)
         assert losses is not None
@@ -346,7 +373,7 @@ class FileRepair:
         self.dropped += 1
         self._note(Change(Action.DROPPED, rule, url, old, "", self.url, line))
 
-    def _pages(self, pages: list[UrlRecord], facts: FileFacts, notes: Notes) -> Iterator[Kept]:
+    def _pages(self, pages: list[UrlRecord], facts: FileFacts, notes: Notes) -> Iterator[Kept | Lost]:
         if not pages:
             return
         self.read += len(pages)
@@ -361,8 +388,10 @@ class FileRepair:
                 is_changed = entry.recovered or found.text != entry.text or FORBIDDEN.search(entry.written)
                 yield Kept(
                     found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions,
-                    State.UNREPAIRED if found.is_unrepaired else State.CHANGED if is_changed else State.KEPT,
+                    found.move, found.problems, State.CHANGED if is_changed else State.KEPT,
                 )  # fmt: skip
+        yield from self._lost
+        self._lost.clear()
 
     def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
         source = note.source if note is not None and not self._converts else None
@@ -376,10 +405,9 @@ class FileRepair:
         loc = page.loc_raw or page.loc
         errors = self._errors(page.issues, note)
         articles = int(page.news is not None)
-        links = self._wrong_links(tuple(one.href for one in page.alternates if one.href)) if page.alternates else {}
         return Entry(
             source, page.loc, loc, page.line, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered,
-            original, articles, self._versions(page, facts), links,
+            original, articles, self._versions(page, facts),
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
@@ -390,20 +418,6 @@ class FileRepair:
         if listed != self._last_versions[0]:
             self._last_versions = (listed, versions_of(page, facts))
         return self._last_versions[1]
-
-    def _wrong_links(self, hrefs: tuple[str, ...]) -> Mapping[str, tuple[str, str | None]]:
-        """Links to language versions that an audit found not to belong in a sitemap. The pages of a cluster list the
-        same ones in a row."""
-        if self._verified is None:
-            return {}
-        if hrefs != self._last_links[0]:
-            found = {
-                href: (OF_VERSIONS[verdict.rule], verdict.replacement)
-                for href, verdict in self._verified(hrefs).items()
-                if OF_VERSIONS.get(verdict.rule, "") in self._rules
-            }
-            self._last_links = (hrefs, found)
-        return self._last_links[1]
 
     def _text_of(self, page: UrlRecord, note: Note | None) -> str:
         """Text of an entry that the reader could not keep as it stands."""
@@ -440,7 +454,6 @@ class FileRepair:
             self._is_other_root
             or entry.change is not None
             or entry.recovered
-            or entry.links
             or (ATTRIBUTE in self._rules and ATTRIBUTED.search(entry.text))
             or any(rule in self._rules and rule not in OF_THE_SET for rule in entry.issues)
             or ("xml-ext-namespace-wrong" in self._rules and not entry.is_bare and self._has_spaces(entry.text))
@@ -468,19 +481,27 @@ class FileRepair:
     def _began(self, found: list[Entry | None], place: int, entry: Entry) -> bool:
         """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
         if entry.recovered and UNREADABLE in entry.loc:
-            self._drop(entry.recovered, entry.written, _line(entry.text), entry.line)
+            self._drop_entry(replace(entry, original=entry.text), entry.recovered)
             found[place] = None
             return False
         if entry.recovered:
             self._change(entry.recovered, entry.written, _line(entry.original), _line(entry.text), entry.line)
         verdict = entry.change
-        if verdict is None or verdict.rule not in self._rules:
+        if verdict is None:
             return True
-        if verdict.replacement is None:
+        self._lost.append(Lost(entry.loc, verdict.rule, is_judged=True))
+        if verdict.rule not in self._rules:
+            entry.change = None
+        elif verdict.replacement is None:
             self._drop(verdict.rule, entry.written, _line(entry.original), entry.line)
             found[place] = None
             return False
         return True
+
+    def _drop_entry(self, entry: Entry, rule: str) -> None:
+        """Note that an entry is dropped."""
+        self._lost.append(Lost(entry.loc, rule, is_judged=False))
+        self._drop(rule, entry.written, _line(entry.original), entry.line)
 
     def _edited(self, found: list[Entry | None], places: list[int]) -> list[int]:
         """Run the edits on entries; return the places of those that they changed, or that must be judged first."""
@@ -489,29 +510,34 @@ class FileRepair:
         changed: list[int] = []
         for place, entry, element in zip(places, entries, parsed, strict=True):
             if element is None:
-                self._drop(RECOVERED, entry.written, _line(entry.original), entry.line)
+                self._drop_entry(entry, RECOVERED)
                 found[place] = None
                 continue
             draft = Draft(element, self.base)
+            move = self._moved(draft, entry)
             self._edit(draft, entry)
             if drops := [rule for rule in DROPPING if rule in entry.issues and rule in self._rules]:
-                self._drop(drops[0], entry.written, _line(entry.original), entry.line)
+                self._drop_entry(entry, drops[0])
                 found[place] = None
                 continue
             for rule, old, new in draft.changes:
                 self._change(rule, entry.written, old, new, entry.line)
-            if draft.changes or entry.recovered:
-                found[place] = replace(entry, text=self.markup.write(element), change=None)
+            if draft.changes or entry.recovered or entry.change is not None:
+                found[place] = replace(entry, text=self.markup.write(element), change=None, move=move)
                 changed.append(place)
         return changed
 
-    def _edit(self, draft: Draft, entry: Entry) -> None:
+    @staticmethod
+    def _moved(draft: Draft, entry: Entry) -> Move | None:
+        """Give an entry the URL of its page. Noted at the end, unless the page has an entry of its own."""
         verdict = entry.change
-        if verdict is not None and verdict.replacement is not None and verdict.rule in self._rules:
-            draft.rule = verdict.rule
-            draft.set_field("loc", verdict.replacement)
-        if entry.links:
-            lead_on(draft, entry.links)
+        if verdict is None:
+            return entry.move
+        draft.set_field("loc", verdict.replacement)
+        draft.changes.clear()
+        return Move(verdict.rule, entry.written, _line(entry.original))
+
+    def _edit(self, draft: Draft, entry: Entry) -> None:
         wrong_space = "xml-ext-namespace-wrong"
         for rule, function in EDITS.items():
             if rule in self._rules and (
@@ -530,12 +556,13 @@ class FileRepair:
             places, entries, self._judgements([e.text for e in entries], self._judge), strict=True
         ):
             if result is None:
-                self._drop(SCHEMA, entry.written, _line(entry.original), entry.line)
+                self._drop_entry(entry, SCHEMA)
                 found[place] = None
                 continue
             found[place] = replace(
-                result, text=entry.text, original=entry.original, written=entry.written, line=entry.line
-            )
+                result, text=entry.text, original=entry.original, written=entry.written, line=entry.line,
+                move=entry.move,
+            )  # fmt: skip
             if any(rule in EDITS and rule in self._rules for rule in result.issues):
                 again.append(place)
         return again
@@ -574,25 +601,21 @@ class FileRepair:
             reduced = self._without_wrong_objects(found, waiting) if waiting else []
             waiting = [place for place in reduced if (entry := found[place]) is not None and self._wrong(entry)]
         for place, entry in enumerate(found):
-            rules = self._wrong(entry) if entry is not None else []
-            if entry is not None and rules:
-                found[place] = self._unrepaired(entry, rules)
-
-    def _unrepaired(self, entry: Entry, rules: Sequence[str]) -> Entry | None:
-        """Note that an entry stays with its errors; None, and a row, for one that names no page of the site."""
-        if NO_PAGE.intersection(rules) or UNREADABLE in entry.loc:
-            self._drop(rules[0], entry.written, _line(entry.original), entry.line)
-            return None
-        for rule in rules:
-            text = _line(entry.text)
-            self._note(Change(Action.UNREPAIRED, rule, entry.written, text, "", self.url, entry.line))
-        return replace(entry, is_unrepaired=True)
+            if entry is None:
+                continue
+            rules = [*self._wrong(entry), *(rule for rule in entry.issues if rule in self._rules and rule in STAYING)]
+            if NO_PAGE.intersection(rules) or (rules and UNREADABLE in entry.loc):
+                self._drop_entry(entry, rules[0])
+                found[place] = None
+            elif rules:
+                found[place] = replace(entry, problems=rules)
 
     def _wrong(self, entry: Entry) -> list[str]:
         """Rules that find an error in an entry, or lead to the removal of a part."""
+        unjudged = OF_THE_SET | STAYING
         return [
             rule for rule in entry.issues
-            if rule in self._rules and rule not in OF_THE_SET and (rule in entry.errors or rule in OPTIONAL)
+            if rule in self._rules and rule not in unjudged and (rule in entry.errors or rule in OPTIONAL)
         ]  # fmt: skip
 
     def _without_wrong_objects(self, found: list[Entry | None], places: Sequence[int]) -> list[int]:

@@ -1,4 +1,5 @@
-"""Remembers the URLs of a set: which one stands where, and which language versions its entry lists.
+"""Remembers the entries of a set, and decides on what depends on all of them: which of several entries of a page stays,
+which links to language versions lead to pages that are gone, and which problems between pages remain.
 
 URLs are remembered as digests in a database on disk, so that a set of any size fits.
 """
@@ -6,13 +7,15 @@ URLs are remembered as digests in a database on disk, so that a set of any size 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from sitemapcrawler.repair.reading import CONTRADICTED, SELF, UNRETURNED, Versions
+from sitemapcrawler.repair.edits import OF_VERSIONS
+from sitemapcrawler.repair.reading import CONTRADICTED, CROSS, DUPLICATE, SELF, UNRETURNED, Kept, Lost, Rules, Versions
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
 
 DIGEST_BYTES = 16
@@ -21,84 +24,96 @@ CACHE_KIB = 32 * 1024
 """Memory of the database of digests."""
 MAX_SETS = 4096
 """Sets of language versions that are known to be stored. The pages of a set often come in a row."""
+DROPPED, MOVED, UNLINKED, UNREPAIRED = "dropped", "moved", "unlinked", "unrepaired"
+"""Decisions on an entry."""
+TABLES = """
+    CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, news INT, versions INT,
+                          PRIMARY KEY (digest, file, entry)) WITHOUT ROWID;
+    CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID;
+    CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID;
+    CREATE TABLE lost (digest BLOB PRIMARY KEY, rule TEXT, judged INT) WITHOUT ROWID;
+    CREATE TABLE gone (file INT, entry INT, PRIMARY KEY (file, entry)) WITHOUT ROWID;
+    CREATE TABLE broken (id INT, page BLOB, rule TEXT, PRIMARY KEY (id, page)) WITHOUT ROWID;
+    CREATE TABLE sets (digest BLOB PRIMARY KEY, versions INT) WITHOUT ROWID;
+    CREATE TABLE edits (file INT, entry INT, action TEXT, rule TEXT, url TEXT, old TEXT);
+    """
+REPEATED = f"""
+    SELECT file, entry,
+           CASE WHEN moved AND max(in_file, in_kind) > 1 THEN ''
+                WHEN NOT moved AND :file AND in_file > 1 THEN '{DUPLICATE}'
+                WHEN NOT moved AND :set AND bare AND in_bare > 1 THEN '{CROSS}' END AS rule
+    FROM (SELECT *, row_number() OVER (PARTITION BY digest, file ORDER BY moved, entry) AS in_file,
+                 row_number() OVER (PARTITION BY digest, news ORDER BY moved, file, entry) AS in_kind,
+                 row_number() OVER (PARTITION BY digest, bare ORDER BY moved, file, entry) AS in_bare
+          FROM entries WHERE digest IN (SELECT digest FROM entries GROUP BY digest HAVING count(*) > 1))
+    WHERE rule IS NOT NULL"""
+"""SQL for the entries that repeat others: an entry that an audit moved to its page makes way for the page's own."""
+KEPT = """
+    entries e WHERE versions IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry)"""
+"""SQL for the entries that stay and list versions."""
+WITHOUT_SELF = f"""
+    SELECT e.file, e.entry, '{UNREPAIRED}', '{SELF}', '', '' FROM {KEPT}
+       AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
+       AND EXISTS (SELECT 1 FROM versions v WHERE id = e.versions
+                   AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))"""
+"""SQL for entries that list versions and not themselves."""
 APART = """
     SELECT s.digest, m.page, m.code, t.versions
-    FROM seen s JOIN versions m ON m.id = s.versions JOIN seen t ON t.digest = m.page
-    WHERE s.versions IN (SELECT m.id FROM versions m JOIN seen t ON t.digest = m.page WHERE t.versions IS NOT m.id)
+    FROM sets s JOIN versions m ON m.id = s.versions JOIN sets t ON t.digest = m.page
+    WHERE s.versions IN (SELECT m.id FROM versions m JOIN sets t ON t.digest = m.page WHERE t.versions IS NOT m.id)
       AND t.versions IS NOT s.versions AND m.page <> s.digest
       AND EXISTS (SELECT 1 FROM versions WHERE id = s.versions AND page = s.digest)"""
 """SQL for links to listed language versions with other sets than the page, which lists itself. Pages with equal sets
 return each other's links."""
-WITHOUT_SELF = """
-    SELECT digest, versions FROM seen s
-    WHERE digest > ? AND versions IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM versions WHERE id = s.versions AND page = s.digest)
-    ORDER BY digest LIMIT 1000"""
-"""SQL for pages that list versions and not themselves."""
-ROUNDS = 10
-"""Times that the links of all pages are judged at most; what is removed may be missed by another page."""
 CODES = "SELECT code FROM versions WHERE id IS ? AND page = ?"
 
 
-class Seen:
-    """Remembers which URL stands where, which language versions it lists, and what has to be changed in entries."""
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision on an entry, made when all are known."""
 
-    def __init__(self, path: Path) -> None:
+    action: str
+    """`DROPPED`, `MOVED`, `UNLINKED` or `UNREPAIRED`."""
+    rule: str
+    """Empty for a drop in favour of the page's own entry, which has the rule of its move."""
+    url: str
+    """Of a move, the URL before; else the page key of the other page."""
+    old: str
+    """Of a move, the entry before."""
+
+
+class Seen:
+    """Remembers the entries of a set, and decides on them."""
+
+    def __init__(self, path: Path, rules: Rules) -> None:
+        self._rules = rules
         self._database = sqlite3.connect(path, isolation_level=None)
         execute = self._database.execute
         for pragma in ("journal_mode=OFF", "synchronous=OFF", f"cache_size=-{CACHE_KIB}", "locking_mode=EXCLUSIVE"):
             execute(f"PRAGMA {pragma}")
-        execute(
-            "CREATE TABLE seen (digest BLOB PRIMARY KEY, file INT, entry INT, bare INT, versions INT) WITHOUT ROWID"
-        )
-        execute("CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID")
-        execute("CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID")
-        execute("CREATE TABLE again (digest BLOB, file INT, entry INT)")
-        execute("CREATE TABLE late (file INT, entry INT, line INT, text TEXT, lastmod TEXT)")
-        execute("CREATE TABLE links (source BLOB, rule TEXT, page BLOB, code TEXT)")
-        execute("CREATE TABLE wrong (source BLOB, rule TEXT, page BLOB, code TEXT)")
-        execute("CREATE TABLE edits (file INT, entry INT, rule TEXT, key TEXT, code TEXT)")
+        self._database.executescript(TABLES)
         execute("BEGIN")
         self._sets: dict[Versions, int] = {}
+        self._has_versions = False
 
-    def add(
-        self, loc: str, file: int, entry: int, is_bare: bool, versions: Versions = ()
-    ) -> tuple[int, int, bool] | None:
-        """Add a URL. If it was added before, return the file and entry that it has, and whether that is a bare one."""
-        digest = _digest(loc)
-        added = self._database.execute(
-            "INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?)",
-            (digest, file, entry, is_bare, self._set_of(versions) if versions else None),
-        ).rowcount
-        if added:
-            return None
-        found = self._database.execute("SELECT file, entry, bare FROM seen WHERE digest = ?", (digest,)).fetchone()
-        return found[0], found[1], bool(found[2])
+    def add(self, file: int, entry: int, kept: Kept) -> None:
+        """Remember an entry. `file` and `entry`: numbers of the file, and of the entry in it."""
+        versions = self._set_of(kept.versions) if kept.versions else None
+        row = (_digest(kept.loc), file, entry, kept.move is not None, kept.is_bare, kept.articles > 0, versions)
+        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        if kept.move is not None:
+            move = (kept.move.rule, kept.move.url, kept.move.old)
+            self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?)", (file, entry, MOVED, *move))
+        for rule in kept.problems:
+            self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '', '')", (file, entry, UNREPAIRED, rule))
 
-    def add_again(self, loc: str, file: int, entry: int, versions: Versions) -> None:
-        """Add another entry of a URL, which is kept too. Its language versions are those of the page as well."""
-        digest = _digest(loc)
-        self._database.execute("INSERT INTO again VALUES (?, ?, ?)", (digest, file, entry))
-        if versions:
-            before, new = self._versions_of(digest), self._set_of(versions)
-            if before is not None and before != new:
-                both = "SELECT DISTINCT page, code FROM versions WHERE id IN (?, ?)"
-                new = self._store(self._database.execute(both, (before, new)).fetchall())
-            self._set_versions(digest, new)
-
-    def give_versions(self, loc: str, versions: Versions) -> None:
-        """Give the language versions of an entry that is dropped to the first one of its URL, unless that has some."""
-        digest = _digest(loc)
-        if versions and self._versions_of(digest) is None:
-            self._set_versions(digest, self._set_of(versions))
-
-    def _versions_of(self, digest: bytes) -> int | None:
-        row = self._database.execute("SELECT versions FROM seen WHERE digest = ?", (digest,)).fetchone()
-        found: int | None = row[0]
-        return found
-
-    def _set_versions(self, digest: bytes, number: int | None) -> None:
-        self._database.execute("UPDATE seen SET versions = ? WHERE digest = ?", (number, digest))
+    def lose(self, lost: Lost) -> None:
+        """Remember a page whose entry is dropped, or that an audit judged not indexable."""
+        rule = OF_VERSIONS.get(lost.rule, lost.rule)
+        if rule in self._rules:
+            row = (_digest(lost.loc), rule, lost.is_judged)
+            self._database.execute("INSERT OR REPLACE INTO lost VALUES (?, ?, ?)", row)
 
     def _set_of(self, versions: Versions) -> int:
         """Store a set of language versions, each once; return its number."""
@@ -120,95 +135,73 @@ class Seen:
         number = int.from_bytes(digest, "big", signed=True)
         rows = [(number, *member) for member in members]
         self._database.executemany("INSERT OR IGNORE INTO versions VALUES (?, ?, ?)", rows)
+        self._has_versions = True
         return number
 
-    def judge_links(self, rules: Collection[str]) -> None:
-        """Decide on the language versions of all pages. A page that does not list itself gets the code that others give
-        it. Links that are not returned are removed, since search engines ignore them; a page that is given another code
-        than it gives itself gets its own, or loses the link if another page has that code."""
+    def settle(self) -> None:
+        """Decide on all entries."""
         execute = self._database.execute
-        if SELF in rules:
-            self._list_themselves()
-        for _ in range(ROUNDS):
-            self._find_contradictions(rules)
-            if execute("SELECT 1 FROM wrong LIMIT 1").fetchone() is None:
-                break
-            for source, group in groupby(execute("SELECT DISTINCT * FROM wrong ORDER BY source, page"), itemgetter(0)):
-                self._settle(source, [(rule, page, code) for _, rule, page, code in group])
-            execute("DELETE FROM wrong")
-        execute(
-            """
-            INSERT INTO edits
-            SELECT p.file, p.entry, l.rule, k.key, l.code
-            FROM links l
-            JOIN (SELECT digest, file, entry FROM seen UNION ALL SELECT * FROM again) p ON p.digest = l.source
-            LEFT JOIN pages k ON k.digest = l.page ORDER BY l.rowid"""
-        )
+        chosen = {"file": DUPLICATE in self._rules, "set": CROSS in self._rules}
+        execute(f"CREATE TEMP TABLE repeated AS {REPEATED}", chosen)
+        execute("INSERT INTO gone SELECT file, entry FROM repeated")
+        execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '', '' FROM repeated")
+        if self._has_versions:
+            self._find_broken_links()
+            if SELF in self._rules:
+                execute(f"INSERT INTO edits {WITHOUT_SELF}")
+            self._find_contradictions()
         execute("CREATE INDEX by_place ON edits (file, entry)")
 
-    def _find_contradictions(self, rules: Collection[str]) -> None:
-        execute, insert = self._database.execute, "INSERT INTO wrong VALUES (?, ?, ?, ?)"
+    def _find_broken_links(self) -> None:
+        """Find the links to pages that are gone. A page of which another entry stays is not."""
+        execute = self._database.execute
+        execute("""
+            INSERT INTO broken
+            SELECT DISTINCT v.id, v.page, l.rule FROM versions v JOIN lost l ON l.digest = v.page
+            WHERE l.judged OR NOT EXISTS (SELECT 1 FROM entries WHERE digest = v.page)""")
+        execute(f"""
+            INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', b.rule, p.key, ''
+            FROM entries e JOIN broken b ON b.id = e.versions JOIN pages p ON p.digest = b.page""")
+
+    def _find_contradictions(self) -> None:
+        """Find links between pages that are not returned, or with another code than the page gives itself."""
+        execute = self._database.execute
+        self._merge_sets()
+        execute("CREATE TEMP TABLE wrong (digest BLOB, rule TEXT, other BLOB, PRIMARY KEY (digest, rule))")
+        insert = "INSERT OR IGNORE INTO wrong VALUES (?, ?, ?)"
         for page, other, code, its_versions in execute(APART):
             if execute(CODES, (its_versions, page)).fetchone() is None:
-                if UNRETURNED in rules:
-                    execute(insert, (page, UNRETURNED, other, None))
-            elif code != DEFAULT and CONTRADICTED in rules:
-                named = {found for (found,) in execute(CODES, (its_versions, other))}
-                own = min(named - {DEFAULT}, default=None)
-                if own is not None and code not in named:
-                    execute(insert, (page, CONTRADICTED, other, own))
+                if UNRETURNED in self._rules:
+                    execute(insert, (other, UNRETURNED, page))
+            elif code != DEFAULT and CONTRADICTED in self._rules:
+                own = {found for (found,) in execute(CODES, (its_versions, other))}
+                if own - {DEFAULT} and code not in own:
+                    execute(insert, (page, CONTRADICTED, other))
+        execute(f"""
+            INSERT INTO edits SELECT e.file, e.entry, '{UNREPAIRED}', w.rule, coalesce(p.key, ''), ''
+            FROM wrong w JOIN entries e ON e.digest = w.digest LEFT JOIN pages p ON p.digest = w.other""")
 
-    def _settle(self, source: bytes, wrong: list[tuple[str, bytes, str | None]]) -> None:
-        """Change the versions of one page: (rule, page, code) each, code None to remove the page."""
-        found = self._database.execute("SELECT page, code FROM versions WHERE id = ?", (self._versions_of(source),))
-        members = found.fetchall()
-        for rule, page, code in wrong:
-            if any(one == code and other != page for other, one in members):
-                code = None
-            kept = [(page, DEFAULT)] if code is not None and (page, DEFAULT) in members else []
-            members = [member for member in members if member[0] != page] + kept
-            if code is not None:
-                members.append((page, code))
-            self._decide(source, rule, page, code)
-        self._set_versions(source, self._store(members) if members else None)
+    def _merge_sets(self) -> None:
+        """Give each page the versions of all its entries."""
+        execute = self._database.execute
+        execute(f"INSERT INTO sets SELECT digest, min(versions) FROM {KEPT} GROUP BY digest")
+        execute("INSERT OR IGNORE INTO sets SELECT digest, NULL FROM entries")
+        several = f"SELECT digest FROM {KEPT} GROUP BY digest HAVING count(DISTINCT versions) > 1"
+        for (digest,) in execute(several).fetchall():
+            found = f"SELECT DISTINCT page, code FROM versions WHERE id IN (SELECT versions FROM {KEPT} AND digest = ?)"
+            merged = self._store(execute(found, (digest,)).fetchall())
+            execute("UPDATE sets SET versions = ? WHERE digest = ?", (merged, digest))
 
-    def _list_themselves(self) -> None:
-        execute, last = self._database.execute, b""
-        while found := execute(WITHOUT_SELF, (last,)).fetchall():
-            last = found[-1][0]
-            execute("CREATE INDEX IF NOT EXISTS by_page ON versions (page)")
-            for page, versions in found:
-                given = {code for (code,) in execute("SELECT DISTINCT code FROM versions WHERE page = ?", (page,))}
-                given = given - {DEFAULT} or given
-                held = execute("SELECT page, code FROM versions WHERE id = ?", (versions,)).fetchall()
-                code = given.pop() if len(given) == 1 else None
-                if code is None or code in {one for _, one in held}:
-                    self._decide(page, SELF, None, None)
-                    self._set_versions(page, None)
-                else:
-                    self._decide(page, SELF, page, code)
-                    self._set_versions(page, self._store([*held, (page, code)]))
+    def dropped(self, file: int) -> Iterator[int]:
+        """Yield the numbers of the entries of a file that are dropped, in their order."""
+        found = self._database.execute("SELECT entry FROM gone WHERE file = ? ORDER BY entry", (file,))
+        yield from (entry for (entry,) in found)
 
-    def _decide(self, source: bytes, rule: str, page: bytes | None, code: str | None) -> None:
-        self._database.execute("INSERT INTO links VALUES (?, ?, ?, ?)", (source, rule, page, code))
-
-    def links(self, file: int) -> Iterator[tuple[int, str, str | None, str | None]]:
-        """Yield (entry, rule, page key, code) of the links of a file to change, in their order; code None to remove
-        them, page None for all."""
-        yield from self._database.execute(
-            "SELECT entry, rule, key, code FROM edits WHERE file = ? ORDER BY entry, rowid", (file,)
-        )
-
-    def add_to(self, file: int, entry: int, line: int | None, text: str, lastmod: str | None) -> None:
-        """Keep an entry whose images and videos, and newer date, belong into an earlier one. `line`: None if it is in
-        another file."""
-        self._database.execute("INSERT INTO late VALUES (?, ?, ?, ?, ?)", (file, entry, line, text, lastmod))
-
-    def additions(self, file: int) -> Iterator[tuple[int, int | None, str, str | None]]:
-        """Yield (entry, line, text, lastmod) of what belongs into the entries of a file, in their order."""
-        yield from self._database.execute(
-            "SELECT entry, line, text, lastmod FROM late WHERE file = ? ORDER BY entry, rowid", (file,)
-        )
+    def decisions(self, file: int) -> Iterator[tuple[int, list[Decision]]]:
+        """Yield the decisions on each entry of a file, in their order."""
+        query = "SELECT entry, action, rule, url, old FROM edits WHERE file = ? ORDER BY entry, rowid"
+        for entry, group in groupby(self._database.execute(query, (file,)), itemgetter(0)):
+            yield entry, [Decision(*row) for _, *row in group]
 
     def close(self) -> None:
         self._database.close()

@@ -164,10 +164,10 @@ class SiteRepair:
     def _write(self, writer: SetWriter, result: Repaired) -> None:
         """Plan where the files go, and write them."""
         assert result.changes is not None
+        writer.settle()
         listing = Indexes(self._by_url, self._rules, result.changes.add, writer.states)
         for index in (member for member in self._members if member.is_index):
             listing.choose(index)
-        writer.settle()
         listed = {row.member for member in self._members for row in member.rows if row.member is not None}
         files = [_set_file(member, member in listed) for member in self._members]
         others = [row.child.loc for member in self._members for row in member.rows if not _is_in_set(row)]
@@ -176,6 +176,8 @@ class SiteRepair:
         for member in self._members:
             if member.placed is not None:
                 self._write_file(member, member.placed, listing, writer)
+            elif member.spooled is not None:
+                writer.write(member.spooled, ())
         result.files = writer.written
         states = writer.states
         result.kept, result.changed = states[State.KEPT], states[State.CHANGED]

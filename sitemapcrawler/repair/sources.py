@@ -114,7 +114,7 @@ class Member:
 
     @property
     def is_written(self) -> bool:
-        return self.is_copy or self.spooled is not None or bool(self.rows)
+        return self.is_copy or (self.spooled is not None and bool(self.spooled.parts)) or bool(self.rows)
 
     @property
     def unlistable(self) -> str:

@@ -1,37 +1,32 @@
 """Writes the files of a set: without duplicates, split at the limits of the protocol.
 
-Entries are spooled first, so that an entry can still be completed when a later one repeats it, and so that the number
-of files is known before their places are planned.
+Entries are spooled first, since a later one may decide on an earlier one, and so that the number of files is known
+before their places are planned.
 """
 
 from __future__ import annotations
 
 import gzip
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
+from xml.sax.saxutils import escape
 
-from lxml import etree
-
-from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, VIDEO
-from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.repair.changes import Action, Change, State
-from sitemapcrawler.repair.edits import MAX_IMAGES, Draft, list_itself, rename_versions, split, text_of, written
-from sitemapcrawler.repair.markup import EntryMarkup
+from sitemapcrawler.repair.edits import Draft, unlink
 from sitemapcrawler.repair.places import Place
-from sitemapcrawler.repair.reading import DUPLICATE, OF_LIMITS, SELF, FileRepair, Kept, Rules
-from sitemapcrawler.repair.seen import Seen
+from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, Kept, Lost, Rules
+from sitemapcrawler.repair.seen import DROPPED, MOVED, UNLINKED, UNREPAIRED, Decision, Seen
 
 MAX_ENTRIES = 50_000  # https://www.sitemaps.org/protocol.html#index
 MAX_BYTES = 52_428_800  # uncompressed; the same page
 MAX_ARTICLES = 1_000  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
-CROSS = "cross-duplicate-url"
-LINK = '<xhtml:link rel="alternate" hreflang="" href=""/>'
-"""A link to a language version, to estimate its bytes."""
+NO_MORE: tuple[int, list[Decision]] = (-1, [])
+"""Stands for the decisions behind the last entry with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +56,40 @@ class Spooled:
         return self.path.with_suffix(".sizes")
 
 
+@dataclass(slots=True)
+class Written:
+    """A spooled entry on which something was decided."""
+
+    repair: FileRepair
+    data: bytes
+    line: int | None
+    state: str
+
+    @property
+    def line_of_text(self) -> str:
+        """The entry on one line, for the list of changes."""
+        return " ".join(self.data.decode().split())
+
+    def draft(self) -> Draft:
+        """The entry as elements; of a text file with its URL only."""
+        text = self.data.decode().strip()
+        if self.repair.is_text:
+            text = f"<url><loc>{escape(text)}</loc></url>"
+        element = self.repair.markup.parse([text])[0]
+        assert element is not None
+        return Draft(element, self.repair.base)
+
+    def change(self, action: Action, rule: str, url: str, old: str, new: str) -> Change:
+        """A row of the list of changes."""
+        return Change(action, rule, url, old, new, self.repair.url, self.line)
+
+    def dropped(self, draft: Draft, move: Decision | None, rule: str) -> Change:
+        """The row of a dropped entry, with its URL and text before it was moved."""
+        if move is not None:
+            return self.change(Action.DROPPED, move.rule, move.url, move.old, "")
+        return self.change(Action.DROPPED, rule, draft.loc, self.line_of_text, "")
+
+
 class SetWriter:
     """Writes the files of a set into a new folder."""
 
@@ -68,9 +97,8 @@ class SetWriter:
         """`work`: empty folder for temporary files; `folder`: the one to write to."""
         self._work = work
         self._folder = folder
-        self._rules = rules
         self._note = note
-        self._seen = Seen(work / "seen.sqlite")
+        self._seen = Seen(work / "seen.sqlite", rules)
         self._files: list[Spooled] = []
         self.states: Counter[str] = Counter()
         """Written entries by `State`."""
@@ -80,7 +108,7 @@ class SetWriter:
     def close(self) -> None:
         self._seen.close()
 
-    def spool(self, repair: FileRepair, entries: Iterable[Kept]) -> Spooled | None:
+    def spool(self, repair: FileRepair, entries: Iterable[Kept | Lost]) -> Spooled | None:
         """Spool the entries of a file. None if there are none left, or it is another kind of file. A file that lists
         nothing is written as it is."""
         number = len(self._files)
@@ -88,8 +116,10 @@ class SetWriter:
         with spooled.path.open("wb") as file, spooled.sizes.open("w", encoding="ascii") as sizes:
             row = 0
             for entry in entries:
-                if self._repeats(entry, number, row, repair):
+                if isinstance(entry, Lost):
+                    self._seen.lose(entry)
                     continue
+                self._seen.add(number, row, entry)
                 data = self._bytes(entry, repair)
                 file.write(data)
                 date = entry.lastmod_at or "-"
@@ -109,34 +139,14 @@ class SetWriter:
             text = Draft(element, "").loc
         return f"{text}\n".encode("utf-8", "replace")
 
-    def _repeats(self, entry: Kept, number: int, place: int, repair: FileRepair) -> bool:
-        """True for an entry that is left out because an earlier one has its URL."""
-        earlier = self._seen.add(entry.loc, number, place, entry.is_bare, entry.versions)
-        if earlier is None:
-            return False
-        file, at, was_bare = earlier
-        if file == number and DUPLICATE in self._rules:
-            rule, line = DUPLICATE, entry.line
-        elif file != number and CROSS in self._rules and entry.is_bare and was_bare:
-            rule, line = CROSS, None
-        else:
-            self._seen.add_again(entry.loc, number, place, entry.versions)
-            return False
-        self._seen.give_versions(entry.loc, entry.versions)
-        if not entry.is_bare or entry.lastmod_at is not None:
-            self._seen.add_to(file, at, line, entry.text, entry.lastmod_at)
-        repair.dropped += 1
-        self._note(Change(Action.DROPPED, rule, entry.loc, " ".join(entry.text.split()), "", repair.url, entry.line))
-        return True
-
     def settle(self) -> None:
         """Decide on what depends on the whole set, and how many files the entries of each need."""
-        self._seen.judge_links(self._rules.only)
+        self._seen.settle()
         for spooled in self._files:
             spooled.parts = [*self._cuts(spooled)]
 
     def write(self, spooled: Spooled, places: Sequence[Place]) -> None:
-        """Write the entries of a file to its places, one for each part."""
+        """Write the entries of a file to its places, one for each part; without places, only note what is dropped."""
         with spooled.path.open("rb") as file:
             entries = self._completed(spooled, file)
             for part, place in zip(spooled.parts, places, strict=True):
@@ -144,28 +154,26 @@ class SetWriter:
                     out.write(self._head(spooled).encode())
                     out.writelines(islice(entries, part.entries))
                     out.write(self._end(spooled).encode())
+            deque(entries, maxlen=0)  # notes what is dropped behind the last one
         if len(places) > 1:
             new = " ".join(place.url for place in places)
             url = spooled.repair.url
             self._note(Change(Action.CHANGED, spooled.parts[0].ended_by, "", url, new, url))
 
     def _lines(self, spooled: Spooled) -> Iterator[tuple[int, int, str | None]]:
-        """Yield bytes, articles and lastmod of each entry, with what will be added to it."""
-        added: dict[int, int] = {}
-        dates: dict[int, str] = {}
-        for entry, _, text, date in self._seen.additions(spooled.number):
-            added[entry] = added.get(entry, 0) + len(text.encode("utf-8", "replace"))
-            dates[entry] = max(dates.get(entry, ""), date or "")
-        for entry, _, key, code in self._seen.links(spooled.number):
-            added[entry] = added.get(entry, 0) + (len(f"{LINK}{key}{code}".encode()) if code is not None else 0)
+        """Yield bytes, articles and lastmod of each entry that stays. Links that are removed only make it smaller."""
+        dropped = self._seen.dropped(spooled.number)
+        next_one = next(dropped, None)
         with spooled.sizes.open(encoding="ascii") as lines:
             for place, line in enumerate(lines):
+                if place == next_one:
+                    next_one = next(dropped, None)
+                    continue
                 size, articles, lastmod, *_ = line.split()
-                newest = max(dates.get(place, ""), lastmod.removeprefix("-"))
-                yield int(size) + added.get(place, 0), int(articles), newest or None
+                yield int(size), int(articles), lastmod.removeprefix("-") or None
 
     def _cuts(self, spooled: Spooled) -> Iterator[Part]:
-        """Yield the files that the entries need."""
+        """Yield the files that the entries need; none if all are dropped."""
         around = len(self._head(spooled).encode()) + len(self._end(spooled))
         entries, articles, size, newest = 0, 0, around, None
         for one, news, lastmod in self._lines(spooled):
@@ -175,7 +183,8 @@ class SetWriter:
                 entries, articles, size, newest = 0, 0, around, None
             entries, articles, size = entries + 1, articles + news, size + one
             newest = max(filter(None, (newest, lastmod)), default=None)
-        yield Part(entries, newest, "")
+        if entries or not spooled.sizes.stat().st_size:
+            yield Part(entries, newest, "")
 
     @staticmethod
     def _head(spooled: Spooled) -> str:
@@ -187,79 +196,44 @@ class SetWriter:
         return "" if spooled.repair.is_text else f"{spooled.repair.markup.root.end}\n"
 
     def _completed(self, spooled: Spooled, file: BinaryIO) -> Iterator[bytes]:
-        """Yield the entries of a file, with what later ones add to them, and without links that are not returned."""
-        additions, links = self._seen.additions(spooled.number), self._seen.links(spooled.number)
-        waiting, link = next(additions, None), next(links, None)
+        """Yield the entries of a file that stay, without links to pages that are gone."""
+        decisions = self._seen.decisions(spooled.number)
+        number, decided = next(decisions, NO_MORE)
         with spooled.sizes.open(encoding="ascii") as lines:
             for place, line in enumerate(lines):
-                size, _, _, number, state = line.split()
-                data = before = file.read(int(size))
-                while waiting is not None and waiting[0] == place:
-                    data = self._with_objects(spooled.repair, data, *waiting[1:])
-                    waiting = next(additions, None)
-                while link is not None and link[0] == place:
-                    data = self._with_link(spooled.repair, data, int(number), *link[1:])
-                    link = next(links, None)
-                self.states[State.CHANGED if data != before and state == State.KEPT else state] += 1
-                yield data
+                size, _, _, at, state = line.split()
+                data: bytes | None = file.read(int(size))
+                if place == number:
+                    assert data is not None
+                    entry = Written(spooled.repair, data, int(at) or None, state)
+                    data, state = self._decided(entry, decided), entry.state
+                    number, decided = next(decisions, NO_MORE)
+                if data is not None:
+                    self.states[state] += 1
+                    yield data
 
-    def _with_link(
-        self, repair: FileRepair, data: bytes, line: int, rule: str, page: str | None, code: str | None
-    ) -> bytes:
-        """Change, add or remove the links of an entry to a language version."""
-        markup = repair.markup
-        element = markup.parse([data.decode()])[0]
-        if element is None:
-            return data
-        draft = Draft(element, repair.base)
-        draft.rule = rule
-        if rule == SELF:
-            list_itself(draft, code)
-        elif page is not None:
-            rename_versions(draft, page, code)
-        for _, old, new in draft.changes:
-            self._note(Change(Action.CHANGED, rule, draft.loc, old, new, repair.url, line or None))
-        return f"{markup.write(element)}\n".encode() if draft.changes else data
-
-    def _with_objects(self, repair: FileRepair, data: bytes, line: int | None, text: str, lastmod: str | None) -> bytes:
-        """Add the images and videos of a repeated entry to the first one, unless it has them, and its date if that is
-        newer."""
-        markup: EntryMarkup = repair.markup
-        first, other = markup.parse([data.decode(), text])
-        if first is None or other is None or repair.is_text:
-            return data
-        draft = Draft(first, "")
-        draft.rule = DUPLICATE if line is not None else CROSS
-        if lastmod is not None:
-            self._set_newer(draft, Draft(other, "").field("lastmod"), lastmod)
-        held = {etree.tostring(part, method="c14n", with_tail=False) for part in draft.parts}
-        merged = (IMAGE, VIDEO) if draft.objects(HREFLANG) else (IMAGE, VIDEO, HREFLANG)
-        images = len(draft.objects(IMAGE))
-        for part in [one for one in other if isinstance(one.tag, str) and split(one)[0] in merged]:
-            form = etree.tostring(part, method="c14n", with_tail=False)
-            if form in held or (split(part)[0] == IMAGE and images >= MAX_IMAGES):
-                continue
-            held.add(form)
-            images += split(part)[0] == IMAGE
-            part.tail = None
-            first.append(part)
-            draft.note("", written(part))
+    def _decided(self, entry: Written, decisions: Sequence[Decision]) -> bytes | None:
+        """Apply what was decided on an entry, and note it. None if it is dropped."""
+        draft = entry.draft()
+        move = next((one for one in decisions if one.action == MOVED), None)
+        if any(one.action == DROPPED for one in decisions):
+            entry.repair.dropped += 1
+            self._note(entry.dropped(draft, move, next(one.rule for one in decisions if one.action == DROPPED)))
+            return None
+        if move is not None:
+            self._note(entry.change(Action.CHANGED, move.rule, move.url, move.url, draft.loc))
+        for link in [one for one in decisions if one.action == UNLINKED]:
+            draft.rule = link.rule
+            unlink(draft, link.url)
         for rule, old, new in draft.changes:
-            self._note(Change(Action.CHANGED, rule, draft.loc, old, new, repair.url, line))
-        return f"{markup.write(first)}\n".encode() if draft.changes else data
-
-    @staticmethod
-    def _set_newer(draft: Draft, field: etree._Element | None, moment: str) -> None:
-        """Set the date of an entry to that of a repeated one, if it is newer. `moment`: the same in UTC."""
-        own, loc = draft.field("lastmod"), draft.field("loc")
-        before = utc(text_of(own)) if own is not None else None
-        if field is None or loc is None or (before is not None and before >= moment):
-            return
-        if own is None:
-            own = etree.Element(field.tag)
-            own.tail, loc.tail = loc.tail, None
-            loc.addnext(own)
-        draft.set_text(own, text_of(field))
+            entry.state = State.CHANGED
+            self._note(entry.change(Action.CHANGED, rule, draft.loc, old, new))
+        if draft.changes:
+            entry.data = f"{entry.repair.markup.write(draft.element)}\n".encode()
+        for problem in [one for one in decisions if one.action == UNREPAIRED]:
+            entry.state = State.UNREPAIRED
+            self._note(entry.change(Action.UNREPAIRED, problem.rule, draft.loc, problem.url or entry.line_of_text, ""))
+        return entry.data
 
     @contextmanager
     def opened(self, place: Place) -> Iterator[BinaryIO]:

@@ -63,6 +63,8 @@ class Code:
     code names a language and may still be understood."""
     underscore: bool = False
     """True if the code becomes valid with dashes in place of underscores; `canonical` has the dashes."""
+    right: str | None = None
+    """The valid code that is meant, where the fault names one."""
 
     @property
     def usual(self) -> bool:
@@ -89,26 +91,54 @@ def _read_code(written: str) -> Code:
         return _judge(written)
     dashed = _judge(written.replace("_", "-"))
     if dashed.canonical is None:
-        return Code(written, None, dashed.fault)
+        return Code(written, None, dashed.fault, right=dashed.right)
     return Code(written, dashed.canonical, underscore=True)
 
 
 def _judge(written: str) -> Code:
     if written.lower() == DEFAULT:
         return Code(written, DEFAULT)
+    fault = _fault(written)
+    if fault is not None:
+        return Code(written, None, fault, right=_right_form(written))
+    language, script, region, _ = _parts(written)
+    canonical = _joined(language, script, region)
+    doubt = _doubt(language)
+    return Code(written, canonical, doubt, right=_right_form(written) if doubt else None)
+
+
+def _parts(written: str) -> tuple[str, str | None, str | None, list[str]]:
+    """Language, script and region of a code in their usual case, and what is behind them."""
     language, *rest = written.split("-")
     script = rest.pop(0).title() if rest and len(rest[0]) == 4 else None
     region = rest.pop(0).upper() if rest else None
-    fault = (
+    return language.lower(), script, region, rest
+
+
+def _joined(language: str, script: str | None, region: str | None) -> str:
+    return "-".join(part for part in (language, script, region) if part)
+
+
+def _fault(written: str) -> str | None:
+    language, script, region, rest = _parts(written)
+    return (
         _shape_fault(written, language, rest)
-        or _language_fault(language.lower(), region)
+        or _language_fault(language, region)
         or _script_fault(script)
         or _region_fault(region)
     )
-    if fault is not None:
-        return Code(written, None, fault)
-    canonical = "-".join(part for part in (language.lower(), script, region) if part)
-    return Code(written, canonical, _doubt(language.lower()))
+
+
+def _right_form(written: str) -> str | None:
+    """The valid code that the faults of a code name; None if there is none."""
+    swapped = _SCRIPT_LAST.fullmatch(written)
+    language, script, region, rest = _parts(f"{swapped[1]}-{swapped[3]}-{swapped[2]}" if swapped else written)
+    if not is_language(language) and region is not None and is_country(language) and is_language(region):
+        language, region = region.lower(), language.upper()
+    language = WITHDRAWN.get(language) or (len(language) == 3 and _languages().get(language)) or language
+    region = RESERVED.get(region or "") or region
+    right = _joined(language, script, region)
+    return right if not rest and right != written and _fault(right) is None and not _doubt(language) else None
 
 
 def _shape_fault(written: str, language: str, rest: list[str]) -> str | None:

@@ -130,5 +130,5 @@ def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
             return
         again = repair(Path(folder, "again"), *(outcome.data(name) for name in outcome.names), names=outcome.names)
         # An entry may lose its last language version, so that it only repeats one of another file.
-        told = {row["rule"] for row in again.rows} - {"loc-non-ascii", "cross-duplicate-url"}
-        assert told == set(), "what was repaired needs no repair"
+        changed = {row["rule"] for row in again.rows if row["action"] != "not repaired"}
+        assert changed <= {"loc-non-ascii", "cross-duplicate-url"}, "what was repaired needs no repair"

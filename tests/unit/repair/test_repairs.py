@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.repair.reading import Verdict, judge_of, repairable
+from sitemapcrawler.repair.reading import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
 
@@ -15,6 +15,13 @@ MIB = 1024 * 1024
 
 def link(code: str, path: str) -> str:
     return f'<xhtml:link rel="alternate" hreflang="{code}" href="{HOME}{path}"/>'
+
+
+IMAGE = "<image:image><image:loc>https://example.com/{}.png</image:loc></image:image>"
+NEWS = (
+    "<news:news><news:publication><news:name>n</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2026-05-01</news:publication_date><news:title>t</news:title></news:news>"
+)
 
 
 def page(path: str, *parts: str) -> str:
@@ -139,26 +146,29 @@ def test_an_entry_that_cannot_be_repaired_stays_as_it_was(entry: str, rule: str,
     assert (outcome.result.kept, outcome.result.unrepaired, outcome.result.dropped) == (1, 1, 0)
 
 
-def test_a_repeated_page_gives_its_images_to_the_first(tmp_path: Path) -> None:
-    first = page("a", "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>")
-    second = page("a", "<image:image><image:loc>https://example.com/2.png</image:loc></image:image>")
-    outcome = repair(tmp_path, urlset(first, page("b"), second))
-    assert outcome.locs == [f"{HOME}a", f"{HOME}b"]
-    assert written(outcome).index("2.png") < written(outcome).index(f"{HOME}b")
-    assert [row["action"] for row in outcome.rows] == ["dropped", "changed"]
-
-
-def test_a_repeated_page_has_its_newest_date(tmp_path: Path) -> None:
-    first, second = page("a"), page("a", "<lastmod>2026-05-02</lastmod>")
-    third = page("a", "<lastmod>2026-05-01</lastmod>", "<priority>0.5</priority>")
-    outcome = repair(tmp_path, urlset(first, second), urlset(third))
-    assert page("a", "<lastmod>2026-05-02</lastmod>") in written(outcome)
-    assert [(row["action"], row["rule"], row["new"]) for row in outcome.rows] == [
-        ("dropped", "loc-duplicate", ""),
-        ("dropped", "cross-duplicate-url", ""),
-        ("changed", "loc-duplicate", "2026-05-02"),
-        ("not written", "xml-empty-urlset", ""),
+def test_of_two_entries_of_a_page_in_a_file_the_first_stays(tmp_path: Path) -> None:
+    again = page("a", "<lastmod>2026-05-02</lastmod>", IMAGE.format(2))
+    outcome = repair(tmp_path, urlset(page("a", IMAGE.format(1)), page("b"), again))
+    assert outcome.data("sitemap.xml") == urlset(page("a", IMAGE.format(1)), page("b"))
+    assert [(row["action"], row["rule"], row["url"], row["old"], row["line"]) for row in outcome.rows] == [
+        ("dropped", "loc-duplicate", f"{HOME}a", again, "5")
     ]
+    assert (outcome.result.kept, outcome.result.dropped) == (2, 1)
+
+
+@pytest.mark.parametrize("names", [["sitemap.xml", "news.xml"], ["news.xml", "sitemap.xml"]])
+def test_an_article_is_listed_once_in_each_of_news_and_pages(names: list[str], tmp_path: Path) -> None:
+    files = {"sitemap.xml": urlset(page("a"), page("a")), "news.xml": urlset(page("a", NEWS), page("a", NEWS))}
+    outcome = repair(tmp_path, *map(files.get, names), names=names)  # type: ignore[arg-type]  # each is there
+    assert outcome.data("sitemap.xml") == urlset(page("a"))
+    assert outcome.data("news.xml") == urlset(page("a", NEWS))
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [("dropped", "loc-duplicate")] * 2
+
+
+def test_a_page_of_two_files_stays_in_the_first_and_where_it_has_more(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("a")), urlset(page("a"), page("b")), urlset(page("a", IMAGE.format(1))))
+    assert outcome.locs == [f"{HOME}a", f"{HOME}b", f"{HOME}a"]
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [("dropped", "cross-duplicate-url")]
 
 
 def test_a_page_repeated_in_another_spelling_is_dropped(tmp_path: Path) -> None:
@@ -187,63 +197,122 @@ def test_verdicts_of_an_audit(tmp_path: Path) -> None:
     assert [(row["action"], row["rule"], row["url"], row["new"]) for row in outcome.rows] == [
         ("dropped", "status-404", f"{HOME}gone", ""),
         ("changed", "status-redirect", f"{HOME}old", f"{HOME}new"),
-        ("changed", "page-canonical-other", f"{HOME}copy", f"{HOME}a"),
-        ("dropped", "loc-duplicate", f"{HOME}a", ""),
+        ("dropped", "page-canonical-other", f"{HOME}copy", ""),
     ]
 
 
-def test_links_to_versions_follow_the_verdicts(tmp_path: Path) -> None:
-    verdicts = {
-        f"{HOME}fr": Verdict("status-404"),
-        f"{HOME}en": Verdict("status-redirect", f"{HOME}uk"),
-    }
-    links = [link("de", "de"), link("en", "en"), link("fr", "fr")]
-    outcome = repair(
-        tmp_path, urlset(*(page(path, *links) for path in ("de", "en", "fr"))),
-        verified=lambda listed: {url: verdicts[url] for url in listed if url in verdicts},
-    )  # fmt: skip
-    assert outcome.locs == [f"{HOME}de", f"{HOME}uk"]
-    assert f"{HOME}fr" not in written(outcome)
-    assert f"{HOME}en" not in written(outcome)
-    assert {"hreflang-target-status", "hreflang-target-redirect", "status-404", "status-redirect"} == outcome.rules
+def moving(**targets: str | None) -> Verified:
+    """Verdicts of an audit: {path of a page: path of the page that it redirects to, None for a missing one}."""
+    found = {f"{HOME}{path}": Verdict("status-404" if to is None else "status-redirect", None if to is None else HOME + to)
+             for path, to in targets.items()}  # fmt: skip
+    return lambda listed: {url: found[url] for url in listed if url in found}
 
 
-def test_a_link_that_is_not_returned_is_removed(tmp_path: Path) -> None:
-    german = page("de", link("de", "de"), link("en", "en"), link("x-default", ""))
-    english = page("en", link("de", "de"), link("en", "en"), link("x-default", ""))
-    outcome = repair(tmp_path, urlset(page(""), german), urlset(english))
-    assert [(row["rule"], row["url"], row["new"], row["line"]) for row in outcome.rows] == [
-        ("hreflang-return-missing", f"{HOME}de", "", "4"),
-        ("hreflang-return-missing", f"{HOME}en", "", "3"),
+@pytest.mark.parametrize(
+    ("files", "kept"),
+    [
+        ([[page("old", IMAGE.format(1)), page("new")]], [[page("new")]]),
+        ([[page("new"), page("old", IMAGE.format(1))]], [[page("new")]]),
+        ([[page("old", IMAGE.format(1)), page("x")], [page("new")]], [[page("x")], [page("new")]]),
+        ([[page("old"), page("old2", IMAGE.format(1))]], [[page("new")]]),
+        ([[page("x"), page("old")], [page("y"), page("old2")]], [[page("x"), page("new")], [page("y")]]),
+        ([[page("old")], [page("new")]], [None, [page("new")]]),
+    ],
+    ids=["before", "behind", "other file", "two in one file", "two in two files", "only entry"],
+)
+def test_a_page_that_moved_makes_way_for_the_entry_of_its_target(
+    files: list[list[str]], kept: list[list[str] | None], tmp_path: Path
+) -> None:
+    outcome = repair(tmp_path, *(urlset(*file) for file in files), verified=moving(old="new", old2="new"))
+    names = ["sitemap.xml", "sitemap1.xml"][: len(files)]
+    assert [outcome.data(name) if name in outcome.names else None for name in names] == [
+        urlset(*file) if file is not None else None for file in kept
     ]
-    assert written(outcome).count("xhtml:link") == 2
-    assert repair(tmp_path / "again", *map(outcome.data, outcome.sitemaps), names=outcome.sitemaps).rows == []
+    dropped = [row for row in outcome.rows if row["action"] == "dropped"]
+    assert [row["rule"] for row in dropped] == ["status-redirect"]
+    assert dropped[0]["url"].startswith(f"{HOME}old")
+    assert f"<loc>{dropped[0]['url']}</loc>" in dropped[0]["old"]
+    result = outcome.result
+    assert result.read == result.kept + result.changed + result.dropped
 
 
-def test_a_page_has_the_code_that_it_gives_itself(tmp_path: Path) -> None:
-    german = page("de", link("de", "de"), link("en", "en"))
-    english = page("en", link("de", "de"), link("en-GB", "en"))
-    outcome = repair(tmp_path, urlset(german, english))
-    assert [(row["rule"], row["old"], row["new"]) for row in outcome.rows] == [
-        ("hreflang-return-inconsistent", "hreflang=en", "hreflang=en-GB")
+def test_a_moved_article_stays_in_the_news_if_only_pages_list_its_target(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("new")), urlset(page("old", NEWS)), verified=moving(old="new"))
+    assert outcome.data("sitemap1.xml") == urlset(page("new", NEWS))
+
+
+def test_links_to_versions_that_are_gone_go_and_no_others(tmp_path: Path) -> None:
+    links = [link("de", "de"), link("en", "en"), link("fr", "fr"), link("es", "unlisted"), link("it", "it")]
+    other = "<url><loc>https://other.example/it</loc></url>"
+    entries = [page(path, *links).replace(f"{HOME}it", "https://other.example/it") for path in ("de", "en", "fr")]
+    outcome = repair(tmp_path, urlset(*entries, other), verified=moving(fr=None, en="uk"))
+    kept = [links[0], links[3]]
+    assert outcome.data("sitemap.xml") == urlset(page("de", *kept), page("uk", *kept))
+    told = [(row["action"], row["rule"], row["url"].removeprefix(HOME)) for row in outcome.rows]
+    assert told[:2] == [("dropped", "status-404", "fr"), ("dropped", "loc-offsite", "https://other.example/it")]
+    assert sorted(told[2:]) == [
+        ("changed", "hreflang-target-redirect", "de"),
+        ("changed", "hreflang-target-redirect", "uk"),
+        ("changed", "hreflang-target-status", "de"),
+        ("changed", "hreflang-target-status", "uk"),
+        ("changed", "loc-offsite", "de"),
+        ("changed", "loc-offsite", "uk"),
+        ("changed", "status-redirect", "en"),
+        ("not repaired", "hreflang-self-missing", "uk"),
     ]
 
 
-def test_a_page_that_lacks_itself_gets_the_code_that_others_give_it(tmp_path: Path) -> None:
-    german = page("de", link("de", "de"), link("en-GB", "en"))
-    english = page("en", link("de", "de"))
-    outcome = repair(tmp_path, urlset(german, english))
-    assert [(row["rule"], row["url"], row["old"], row["new"]) for row in outcome.rows] == [
-        ("hreflang-self-missing", f"{HOME}en", "", f'<xhtml:link rel="alternate" hreflang="en-GB" href="{HOME}en"/>')
-    ]
-    assert page("en", link("en-GB", "en"), link("de", "de")) in written(outcome)
-    assert outcome.errors() == []
+def test_a_link_to_a_page_of_which_another_entry_stays_is_kept(tmp_path: Path) -> None:
+    links = [link("de", "de"), link("en", "en")]
+    outcome = repair(tmp_path, urlset(page("de", *links), page("en", *links), page("de")))
+    assert outcome.data("sitemap.xml") == urlset(page("de", *links), page("en", *links))
+    assert outcome.rules == {"loc-duplicate"}
 
 
-def test_a_page_that_lacks_itself_and_has_no_code_loses_its_versions(tmp_path: Path) -> None:
-    outcome = repair(tmp_path, urlset(page("en", link("de", "de")), page("a")))
-    assert [(row["rule"], row["new"]) for row in outcome.rows] == [("hreflang-self-missing", "")]
-    assert page("en") in written(outcome)
+@pytest.mark.parametrize(
+    ("entries", "rows"),
+    [
+        ([page("", ""), page("de", link("de", "de"), link("en", "en"), link("x-default", "")),
+          page("en", link("de", "de"), link("en", "en"), link("x-default", ""))],
+         [("hreflang-return-missing", "", "3")]),
+        ([page("de", link("de", "de"), link("en", "en")), page("en", link("de", "de"), link("en-GB", "en"))],
+         [("hreflang-return-inconsistent", "de", "3")]),
+        ([page("de", link("de", "de"), link("en-GB", "en")), page("en", link("de", "de"))],
+         [("hreflang-self-missing", "en", "4")]),
+        ([page("a"), page("en", link("de", "de"))], [("hreflang-self-missing", "en", "4")]),
+        ([page("a", link("de", "a"), link("en", "b"), link("en", "c"))], [("hreflang-duplicate-code", "a", "3")]),
+        ([page("a", link("de", "a"), link("x-default", "b"), link("x-default", "c"))],
+         [("hreflang-x-default-multiple", "a", "3")]),
+    ],
+    ids=lambda value: value[0][0] if isinstance(value[0], tuple) else "",
+)  # fmt: skip
+def test_links_without_a_right_answer_stay(
+    entries: list[str], rows: list[tuple[str, str, str]], tmp_path: Path
+) -> None:
+    outcome = repair(tmp_path, urlset(*entries))
+    assert outcome.data("sitemap.xml") == urlset(*entries)
+    told = [(row["action"], row["rule"], row["url"].removeprefix(HOME), row["line"]) for row in outcome.rows]
+    assert told == [("not repaired", *row) for row in rows]
+    assert (outcome.result.unrepaired, outcome.result.kept) == (len(rows), len(entries) - len(rows))
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [("iw", "he"), ("in", "id"), ("ji", "yi"), ("iw_IL", "he-IL"), ("en-UK", "en-GB"), ("gr_EL", "el-GR"), ("eng-US", "en-US"),
+     ("zh-CN-Hans", "zh-Hans-CN"), ("fil", "fil"), ("jp", None), ("es-419", None), ("en-EU", None)],
+)  # fmt: skip
+def test_a_code_with_one_right_form_is_written_so(written: str, right: str | None, tmp_path: Path) -> None:
+    entry = page("a", link("de", "a"), link("{}", "b"))
+    kept = entry.format(right) if right is not None else page("a", link("de", "a"))
+    outcome = repair(tmp_path, urlset(entry.format(written)))
+    assert outcome.data("sitemap.xml") == urlset(kept)
+    assert {row["action"] for row in outcome.rows} == ({"changed"} if written != right else set())
+
+
+def test_a_code_whose_right_form_another_page_has_is_not_written(tmp_path: Path) -> None:
+    links = [link("de", "a"), link("en-GB", "b")]
+    outcome = repair(tmp_path, urlset(page("a", *links, link("en-UK", "c"))))
+    assert outcome.data("sitemap.xml") == urlset(page("a", *links))
 
 
 def test_versions_in_a_sitemap_of_their_own_stay(tmp_path: Path) -> None:
@@ -252,18 +321,6 @@ def test_versions_in_a_sitemap_of_their_own_stay(tmp_path: Path) -> None:
     outcome = repair(tmp_path, pages, urlset(page("de", *links), page("en", *links)))
     assert outcome.rows == []
     assert written(outcome, "sitemap1.xml").count("xhtml:link") == 4
-
-
-def test_versions_of_a_repeated_entry_go_to_the_first(tmp_path: Path) -> None:
-    links = [link("de", "de"), link("en", "en")]
-    outcome = repair(tmp_path, urlset(page("de"), page("en", *links), page("de", *links)))
-    assert page("de", *links) in written(outcome)
-    assert outcome.rules == {"loc-duplicate"}
-
-
-def test_versions_of_pages_that_are_not_listed_stay(tmp_path: Path) -> None:
-    outcome = repair(tmp_path, urlset(page("de", link("de", "de"), link("en", "en"))))
-    assert outcome.rows == []
 
 
 @pytest.mark.parametrize("name", ["feed.rss", "feed.xml"])
