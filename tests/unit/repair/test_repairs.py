@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair.reading import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
@@ -422,6 +423,45 @@ def test_a_recovered_entry_below_a_root_with_a_wrong_namespace_is_kept(uri: str,
     assert written(outcome).count("<image:loc>https://example.com/i.png</image:loc>") == entry.count("<image:loc>")
     assert [row for row in outcome.rows if row["action"] == "dropped"] == []
     assert outcome.violations() == outcome.errors() == []
+
+
+NESTED = "the readers take a nested entry for a part of the outer one, until they are replaced"
+
+
+@pytest.mark.xfail(strict=True, reason=NESTED)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        page("a", f"<image:image><image:loc>{HOME}a.png</image:loc>{page('b')}</image:image>"),
+        page("a", page("b")),
+        page("a", "<lastmod>2026-05-01</lastmod>", page("b", page("c"))),
+    ],
+    ids=["in an image", "in an entry", "in two entries"],
+)
+def test_a_nested_entry_becomes_one_of_its_own(entry: str, tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(entry))
+    assert outcome.locs == [f"{HOME}{path}" for path in "abc"[: entry.count("<url>")]]
+    assert outcome.result.dropped == 0
+    assert outcome.errors() == outcome.violations() == []
+
+
+@pytest.mark.xfail(strict=True, reason=NESTED)
+def test_a_nested_sitemap_of_an_index_becomes_one_of_its_own(tmp_path: Path) -> None:
+    inner = f"<sitemap><loc>{HOME}2.xml</loc></sitemap>"
+    data = f'<sitemapindex xmlns="{CORE}"><sitemap><loc>{HOME}1.xml</loc>{inner}</sitemap></sitemapindex>'
+    outcome = repair(tmp_path, data.encode())
+    assert written(outcome).count("<sitemap>") == 2
+    assert f"\n{inner}\n" in written(outcome)
+
+
+@pytest.mark.xfail(strict=True, reason=NESTED)
+def test_a_nested_item_of_a_feed_is_an_error_and_becomes_an_entry(tmp_path: Path) -> None:
+    inner = f"<item><title>b</title><link>{HOME}b</link></item>"
+    items = f"<item><title>a</title><link>{HOME}a</link>{inner}</item>"
+    feed = f'<rss version="2.0"><channel><title>t</title><link>{HOME}</link><description>d</description>{items}</channel></rss>'
+    outcome = repair(tmp_path, feed.encode(), names=["feed.rss"])
+    assert outcome.format("feed.rss") == "xml-urlset"
+    assert outcome.locs == [f"{HOME}a", f"{HOME}b"]
 
 
 def test_rules_are_chosen_once_however_many_objects_are_removed(tmp_path: Path) -> None:
