@@ -411,12 +411,15 @@ class FileRepair:
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
-        """`versions_of` an entry. The pages of a cluster list the same ones in a row."""
+        """`versions_of` an entry, of which those that an audit judged are lost, also where only a feed lists them. The
+        pages of a cluster list the same ones in a row."""
         if not page.alternates:
             return ()
         listed = [(one.hreflang, one.href, one.rel, one.attributes) for one in page.alternates]
         if listed != self._last_versions[0]:
             self._last_versions = (listed, versions_of(page, facts))
+            found = self._verified([one.href for one in page.alternates if one.href]) if self._verified else {}
+            self._lost += [Lost(url, verdict.rule, is_judged=True) for url, verdict in found.items()]
         return self._last_versions[1]
 
     def _text_of(self, page: UrlRecord, note: Note | None) -> str:

@@ -263,6 +263,11 @@ def test_links_to_versions_that_are_gone_go_and_no_others(tmp_path: Path) -> Non
     ]
 
 
+def test_a_link_to_a_missing_page_that_only_a_feed_lists_goes(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("de", link("de", "de"), link("fr", "fr"))), verified=moving(fr=None))
+    assert outcome.data("sitemap.xml") == urlset(page("de", link("de", "de")))
+
+
 def test_a_link_to_a_page_of_which_another_entry_stays_is_kept(tmp_path: Path) -> None:
     links = [link("de", "de"), link("en", "en")]
     outcome = repair(tmp_path, urlset(page("de", *links), page("en", *links), page("de")))
