@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import os
 import tempfile
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
-from tests.unit.repair.repairing import ROOT, canonical, check, repair
+from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces.extensions import HREFLANG
+from sitemapcrawler.repair.reading import Verdict
+from tests.unit.repair.repairing import HOME, ROOT, canonical, check, repair
 
 pytestmark = pytest.mark.no_cover
 
@@ -132,3 +139,109 @@ def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
         # An entry may lose its last language version, so that it only repeats one of another file.
         changed = {row["rule"] for row in again.rows if row["action"] != "not repaired"}
         assert changed <= {"loc-non-ascii", "cross-duplicate-url"}, "what was repaired needs no repair"
+
+
+CODES = {"en": "en", "de": "de", "iw": "he", "en-UK": "en-GB", "jp": None, "x-default": "x-default"}
+"""{language code: its right form, None if there is none}."""
+NEWS = (
+    "<news:news><news:publication><news:name>n</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2026-05-01</news:publication_date><news:title>t</news:title></news:news>"
+)
+IMAGE = "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>"
+PATHS = [f"{HOME}{number}" for number in range(8)]
+LOC, LINK = f"{{{CORE}}}loc", f"{{{HREFLANG}}}link"
+
+
+@dataclass
+class Site:
+    """A made site: its files, and the verdicts of its audit."""
+
+    files: list[list[str]]
+    verdicts: dict[str, Verdict]
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> Site:
+    fates = draw(
+        st.lists(st.sampled_from(("ok", "ok", "gone", "soft", "noindex", "moved", "copy")), min_size=8, max_size=8)
+    )
+    good = [path for path, fate in zip(PATHS, fates, strict=True) if fate == "ok"] + [f"{HOME}unlisted"]
+    verdicts = {}
+    for path, fate in zip(PATHS, fates, strict=True):
+        rule = {"gone": "status-404", "soft": "status-soft-404", "noindex": "page-noindex-meta"}.get(fate)
+        if rule is not None:
+            verdicts[path] = Verdict(rule)
+        elif fate != "ok":
+            moved = fate == "moved"
+            verdicts[path] = Verdict(
+                "status-redirect" if moved else "page-canonical-other", draw(st.sampled_from(good))
+            )
+    versions = st.lists(
+        st.tuples(st.sampled_from([*CODES]), st.sampled_from(PATHS)), max_size=4, unique_by=itemgetter(0)
+    )
+    extensions = st.sampled_from(("", "", IMAGE, NEWS))
+    entry = st.builds(_entry, st.sampled_from(PATHS), extensions, versions)
+    return Site(draw(st.lists(st.lists(entry, max_size=6), min_size=1, max_size=3)), verdicts)
+
+
+def _entry(loc: str, extension: str, versions: list[tuple[str, str]]) -> str:
+    links = "".join(f'<xhtml:link rel="alternate" hreflang="{code}" href="{href}"/>' for code, href in versions)
+    return f"<url><loc>{loc}</loc>{extension}{links}</url>"
+
+
+def entries_of(data: bytes) -> list[tuple[str, list[tuple[str, str]], bool]]:
+    """URL of each entry, code and URL of its links, and whether it is an article."""
+    return [
+        (entry.findtext(LOC) or "", [(one.get("hreflang", ""), one.get("href", "")) for one in entry.iter(LINK)],
+         b"<news:news>" in etree.tostring(entry))
+        for entry in etree.fromstring(data) if isinstance(entry.tag, str)
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@given(sites())
+@settings(
+    deadline=None,
+    max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250,
+)
+def test_a_made_site_with_moved_pages_and_language_versions(site: Site) -> None:
+    documents = [f"{ROOT}{''.join(file)}</urlset>".encode() for file in site.files]
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = repair(
+            Path(folder), *documents,
+            verified=lambda listed: {url: site.verdicts[url] for url in listed if url in site.verdicts},
+        )  # fmt: skip
+        check(outcome)
+        written = [entries_of(outcome.data(name)) for name in outcome.names]
+        kept = {loc for file in written for loc, _, _ in file}
+        assert not kept & site.verdicts.keys()
+        assert all(len({loc for loc, _, _ in file}) == len(file) for file in written)
+        right = {loc for document in documents for loc, _, _ in entries_of(document)} - site.verdicts.keys()
+        assert right <= kept, "a page without a fault stays"
+        hrefs = {href for file in written for _, links, _ in file for _, href in links}
+        assert not hrefs & site.verdicts.keys()
+        read = [entry for document in documents for entry in entries_of(document)]
+        moves = {url: verdict.replacement for url, verdict in site.verdicts.items()}
+        came = [(moves.get(loc, loc), _links_left(links, site), is_news) for loc, links, is_news in read]
+        assert all(entry in came for file in written for entry in file)
+        if not outcome.names:
+            return
+        again = repair(Path(folder, "again"), *map(outcome.data, outcome.names), names=outcome.names)
+        # An entry that lost its last language version may only repeat one of another file.
+        assert {row["rule"] for row in again.rows if row["action"] != "not repaired"} <= {
+            "cross-duplicate-url", "xml-empty-urlset"
+        }  # fmt: skip
+
+
+def _links_left(links: list[tuple[str, str]], site: Site) -> list[tuple[str, str]]:
+    """Return the links of an entry that stay, with codes in their right form where no other link has that."""
+    codes = {code for code, _ in links}
+    left = []
+    for code, href in links:
+        right = CODES[code]
+        if right not in codes and right is not None:
+            codes.add(right)
+            code = right
+        if href not in site.verdicts and code not in ("jp", "en-UK"):
+            left.append((code, href))
+    return left
