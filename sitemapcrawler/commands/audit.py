@@ -36,6 +36,7 @@ from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
+from sitemapcrawler.feeds.scratch import is_abandoned
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.report.advice import in_words
@@ -254,7 +255,7 @@ def _is_taken(path: Path) -> bool:
     """True for a folder that is in use: it holds more than what a killed audit left."""
     if not path.is_dir():
         return path.exists()
-    return not all(PART.fullmatch(held.name) and is_leftover(held) for held in path.iterdir())
+    return not all(PART.fullmatch(held.name) and (is_leftover(held) or is_abandoned(held)) for held in path.iterdir())
 
 
 def _name(found: Target) -> str:

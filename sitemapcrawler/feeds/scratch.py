@@ -42,15 +42,17 @@ def sweep(parent: Path, prefix: str) -> None:
     """Remove folders left by killed processes of this machine. Those of other machines stay, since locks on some shared
     file systems are local to a machine."""
     for folder in parent.glob(f"{prefix}*"):
-        with suppress(OSError, AttributeError):  # Windows has no user ids
-            if folder.lstat().st_uid == os.getuid() and _is_left(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+        if is_abandoned(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_left(folder: Path) -> bool:
-    """True if the folder is abandoned. A folder without a lock file is still being created."""
-    with (folder / LOCK).open("rb") as lock:
-        return lock_file(lock)
+def is_abandoned(folder: Path) -> bool:
+    """True for the folder of a killed process of this user. A folder without a lock file is still being created."""
+    with suppress(OSError, AttributeError):  # Windows has no user ids
+        if folder.lstat().st_uid == os.getuid():
+            with (folder / LOCK).open("rb") as lock:
+                return lock_file(lock)
+    return False
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -98,8 +99,10 @@ def test_another_audit_of_the_day_gets_a_folder_of_its_own(shop: SiteServer, tmp
 def test_folder_that_a_killed_audit_left_is_taken_again(shop: SiteServer, tmp_path: Path) -> None:
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
     folder = folder_in(tmp_path)
-    for file in folder.iterdir():
+    for file in [one for one in folder.iterdir() if one.is_file()]:
         file.rename(file.with_name(f".{file.name}.123.part"))
+    (folder / "cache").rename(folder / f".cache@{socket.gethostname()}@left")
+    (folder / f".cache@{socket.gethostname()}@left" / ".lock").touch()
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
     assert folder_in(tmp_path) == folder
     assert {file.name for file in folder.iterdir()} >= {*TABLES[:-1], "report.html"}
