@@ -33,6 +33,8 @@ from sitemapcrawler.replies.page import Headers, PageFacts, joined
 from sitemapcrawler.urls.display import masked_url
 
 MAX_EXCERPT = 200  # characters of a value in a message
+MAX_HEADER = 2_000
+"""Characters of a header that a record keeps; real ones have some dozen. Servers may send 256 KiB with each page."""
 
 
 class NoTarget(ValueError):
@@ -196,10 +198,14 @@ class Chase:
             **self._trail(),
             "status": status,
             "final_url": self._url,
-            "content_type": joined(headers.get("content-type", ())),
-            "last_modified": last_modified,
-            "etag": etag,
+            "content_type": _cut(joined(headers.get("content-type", ()))),
+            "last_modified": _cut(last_modified),
+            "etag": _cut(etag),
         }
+
+
+def _cut(value: str | None) -> str | None:
+    return None if value is None else value[:MAX_HEADER]
 
 
 _CUT = {

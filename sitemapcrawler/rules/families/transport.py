@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler import urls
 from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.replies import AddressRefused
+from sitemapcrawler.replies.chase import MAX_EXCERPT
 from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
@@ -347,7 +348,7 @@ def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
 def _media_type(file: FileFacts) -> str:
     """Media type in lower case, or the whole header if it is malformed; empty without one."""
     known = media_type(file.content_type)
-    return known.essence if known is not None else (file.content_type or "").strip().lower()
+    return (known.essence if known is not None else (file.content_type or "").strip().lower())[:MAX_EXCERPT]
 
 
 def _is_https_of(file: FileFacts, url: str | None) -> bool:

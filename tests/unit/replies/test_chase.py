@@ -25,6 +25,7 @@ from sitemapcrawler.replies import (
     ReplyKind,
     Unchecked,
 )
+from sitemapcrawler.replies.chase import MAX_HEADER
 from sitemapcrawler.replies.page import HtmlHead, page_of, plain_headers, read_page
 
 URL = "https://e.com/dir/a"
@@ -51,6 +52,13 @@ def test_answer_200_is_ok_with_its_headers() -> None:
         status=200, final_url=URL, content_type="text/html", etag='"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
         attempts=3, elapsed_ms=120,
     )  # fmt: skip
+
+
+def test_long_headers_are_cut() -> None:
+    long = {name: ["a" * 2 * MAX_HEADER] for name in ("content-type", "etag", "last-modified")}
+    reply = begun().answered(200, long)
+    assert isinstance(reply, Ok)
+    assert {len(value or "") for value in (reply.content_type, reply.etag, reply.last_modified)} == {MAX_HEADER}
 
 
 @pytest.mark.parametrize("status", [201, 204, 206, 226])
