@@ -67,6 +67,8 @@ class LimitedParser(HTTPClientParser):
 
     MAX_LENGTH = MAX_HEAD
     """Bytes that the next line may have."""
+    _is_skipping = False
+    """True after a line that was skipped, so that its continuations are skipped too."""
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
         self.MAX_LENGTH -= len(line) + len(self.delimiter)
@@ -79,8 +81,9 @@ class LimitedParser(HTTPClientParser):
     def _is_usable(self, line: bytes) -> bool:
         """True for a header field, the continuation of one, and the empty line after the last."""
         if line.startswith((b" ", b"\t")):
-            return self._partialHeader is not None
-        return not line or FIELD.match(line) is not None
+            return self._partialHeader is not None and not self._is_skipping
+        self._is_skipping = line != b"" and FIELD.match(line) is None
+        return not self._is_skipping
 
     def lineLengthExceeded(self, line: bytes) -> None:  # noqa: N802 - Twisted's name
         raise HeadTooLong

@@ -417,6 +417,7 @@ def test_long_header_is_read(name: str) -> None:
     "line",
     [
         b"nonsense",
+        b"nonsense" + END + b" and its continuation",
         b" folded",
         b": nameless",
         b"X Y: blank in the name",
