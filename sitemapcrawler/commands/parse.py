@@ -8,6 +8,7 @@ from scrapy import Request
 from scrapy.commands import parse
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.spider import spidercls_for_request
+from w3lib.url import is_url
 
 from sitemapcrawler.commands.running import refuse
 from sitemapcrawler.commands.single import name_url
@@ -22,6 +23,8 @@ class Command(parse.Command):
         assert self.settings is not None
         super().process_options(args, opts)
         name_url(self.settings, args, opts)
-        for url in args[:1] if opts.spider is None else ():
-            if spidercls_for_request(get_spider_loader(self.settings), Request(url)) is None:
+        for url in args[:1]:
+            if not is_url(url):
+                refuse(f"parse {inert(url)}: no URL; accepted: one like https://example.com/")
+            if opts.spider is None and spidercls_for_request(get_spider_loader(self.settings), Request(url)) is None:
                 refuse(f"parse: no spider of this project is for {inert(url)}; to read a sitemap: inspect {inert(url)}")
