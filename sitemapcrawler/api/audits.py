@@ -60,7 +60,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "pages": ("url", "listed", "depth", "inlinks", "indexability"),
 }
 """Fields that a notebook shows of each table."""
-FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 """Flags of a compiled expression by their letters in its text."""
 Record = TypeVar("Record")
 
@@ -151,7 +151,7 @@ def _argument(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, re.Pattern):
-        return _with_flags(value)
+        return _with_flags(name, value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, (list, tuple, set, frozenset)) and all(isinstance(item, str) for item in value):
@@ -161,10 +161,12 @@ def _argument(name: str, value: object) -> str:
     raise ValueError(f"argument {name}={value!r}: accepted: text, a number, True, False, a date, a list of texts")
 
 
-def _with_flags(expression: re.Pattern[Any]) -> str:  # Any: of texts or of bytes
-    """The text of a compiled expression and its flags."""
+def _with_flags(name: str, expression: re.Pattern[Any]) -> str:  # Any: of texts or of bytes
+    """The text of a compiled expression and its flags. Raises ValueError for what RE2 cannot do."""
+    if not isinstance(expression.pattern, str) or expression.flags & re.VERBOSE:
+        raise ValueError(f"argument {name}={expression!r}: accepted: an expression of texts, without re.VERBOSE")
     flags = "".join(letter for letter, flag in FLAGS.items() if expression.flags & flag)
-    return f"(?{flags}){expression.pattern}" if flags else str(expression.pattern)
+    return f"(?{flags}){expression.pattern}" if flags else expression.pattern
 
 
 def _setting(name: str, value: object) -> str:

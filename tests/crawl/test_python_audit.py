@@ -245,6 +245,8 @@ def test_crawl_that_ends_at_a_limit_has_results(shop: SiteServer) -> None:
             {"max_urls": {}},
             "argument max_urls={}: accepted: text, a number, True, False, a date, a list of texts",
         ),
+        ("e.com", {"include": re.compile("a b", re.VERBOSE)}, "accepted: an expression of texts, without re.VERBOSE"),
+        ("e.com", {"include": re.compile(b"a")}, "accepted: an expression of texts, without re.VERBOSE"),
         ("e.com", {"report": "out"}, "argument report='out': accepted: out, the folder of the report"),
         (
             "e.com",
