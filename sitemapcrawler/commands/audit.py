@@ -191,8 +191,8 @@ def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) 
 
     paint, verdict = painter(colour), health(report)
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
-    told = [partial(report), *verdict.sentences, limited(report)]
-    yield fold(" ".join(inert(sentence) for sentence in told if sentence), columns)
+    summary = [partial(report), *verdict.sentences, limited(report)]
+    yield fold(" ".join(inert(sentence) for sentence in summary if sentence), columns)
     rules = [rule for rule in report.rules if rule.severity != "info"]
     if rules:
         yield ""

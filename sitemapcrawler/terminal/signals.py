@@ -11,10 +11,8 @@ from typing import Any, Self
 
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a program to stop. Windows has no SIGHUP."""
-
-
-Handler = Any  # of `signal.signal`: a function, a constant, or None
-"""What happens on a signal."""
+Handler = Any
+"""Handler of a signal as `signal.signal` takes and returns it: a function, a constant, or None."""
 
 
 class Interruptible:
