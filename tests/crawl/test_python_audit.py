@@ -22,7 +22,7 @@ import pytest
 
 import sitemapcrawler
 from sitemapcrawler import AuditError, AuditResult, FindingRecord, RecordTable, RobotsRecord, SitemapRecord, UrlEntry
-from sitemapcrawler.feeds.folder import NAMES, TABLES
+from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
 from sitemapcrawler.items import SCHEMA_VERSION
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
 from tests.crawl.documents import dated, robots
@@ -219,7 +219,11 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
     )
     assert [url.loc for url in result.urls] == [shop.url("/a"), shop.url("/b")]
     names = {one.name for one in out.iterdir()}
-    assert {"report.html", "summary.json", "urls.jsonl", "urls.parquet", *TABLES} - {"pages.csv"} <= names <= NAMES
+    assert (
+        {"report.html", "summary.json", "urls.jsonl", "urls.parquet", *TABLES} - {"pages.csv"}
+        <= names
+        <= NAMES | {CACHE}
+    )
     assert (result.folder, result.report) == (out, out / "report.html")
     assert not list(temporary.iterdir())
     again = sitemapcrawler.audit(shop.url("/sitemap.xml"), out=str(out), verify="off", settings=SETTINGS)
