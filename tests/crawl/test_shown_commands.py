@@ -96,6 +96,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
         (path / "sitemap.xml").write_text(document.format(f"{base}/visit"))
         (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
         shutil.copytree(path, path / "public", ignore=shutil.ignore_patterns("bin"))
+        shutil.copytree(path / "public", path / "upload")
         write_program(path / "bin" / "build-sitemap", "cat sitemap.xml")
         yield path, base
 
