@@ -305,29 +305,31 @@ def create(target: Path, on_failure: OnFailure = log_failure) -> FeedFile:
         except FileExistsError:
             continue
         try:
-            _held[part] = _lock(file)
+            _lock(file, part)
             if part.exists():
                 return file
         except BlockingIOError:  # a crawl that begins takes the file for a leftover
             pass
         except OSError:
-            part.unlink()
             file.close()
+            part.unlink()
             raise
         release(part)
         file.close()
     raise AssertionError  # names never run out
 
 
-def _lock(file: FeedFile) -> int:
-    """Lock a temporary file, and return a descriptor that keeps the lock when the file is closed. Raises OSError."""
+def _lock(file: FeedFile, part: Path) -> None:
+    """Lock a temporary file until `release`, also when it is closed. Raises OSError."""
     descriptor = os.dup(file.fileno())
+    is_locked = False
     try:
-        lock_file(descriptor)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise
-    return descriptor
+        is_locked = lock_file(descriptor)
+    finally:
+        if is_locked:
+            _held[part] = descriptor
+        else:
+            os.close(descriptor)  # Windows has no locks, and renames and removes no open file
 
 
 def release(part: Path) -> None:

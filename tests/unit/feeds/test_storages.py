@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import ftplib
 import gzip
 import json
@@ -11,6 +12,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,28 @@ import pytest
 
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedFile, FeedLost, shorten_lost_feeds
+
+
+@pytest.fixture
+def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system like Windows: no locks, and no open file is renamed or removed."""
+
+    def only_closed(method: Callable[..., object]) -> Callable[..., object]:
+        def checked(path: Path, *arguments: object, **options: object) -> object:
+            if path.exists() and any(map(path.samefile, open_files())):
+                raise PermissionError(errno.EACCES, "The process cannot access the file", str(path))
+            return method(path, *arguments, **options)
+
+        return checked
+
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    for name in ("replace", "unlink"):
+        monkeypatch.setattr(Path, name, only_closed(getattr(Path, name)))
+
+
+def open_files() -> list[Path]:
+    """Links to this process's open files."""
+    return [link for link in Path("/proc/self/fd").iterdir() if link.exists()]
 
 
 def storage(path: Path | str, overwrite: bool = True) -> AtomicFileStorage:
@@ -105,6 +129,12 @@ class TestWhole:
         write(tmp_path / ("é" * 127), b"rows")
         assert (tmp_path / ("é" * 127)).read_bytes() == b"rows"
 
+    def test_the_temporary_file_is_closed_before_it_is_renamed_without_locks(
+        self, feed: Path, without_locks: None
+    ) -> None:
+        write(feed, b"rows")
+        assert (feed.read_bytes(), list(feed.parent.iterdir())) == (b"rows", [feed])
+
 
 class TestAppending:
     def test_an_append_begins_with_the_earlier_rows(self, feed: Path) -> None:
@@ -158,6 +188,15 @@ class TestFailure:
         with pytest.raises(OSError, match="was not written: Input/output error"):
             write(feed, b"rows")
         assert (list(feed.parent.iterdir()), feed.read_bytes()) == ([feed], b"earlier")
+
+    def test_the_temporary_file_is_closed_before_it_is_removed_without_locks(
+        self, feed: Path, without_locks: None
+    ) -> None:
+        target, file = opened(feed)
+        file.fail(OSError(28, "No space left on device"))
+        with pytest.raises(FeedLost, match="was not written: No space left on device"):
+            target.store(file)
+        assert list(feed.parent.iterdir()) == []
 
     @pytest.mark.parametrize("overwrite", [True, False])
     def test_a_folder_cannot_be_written(self, tmp_path: Path, overwrite: bool) -> None:
