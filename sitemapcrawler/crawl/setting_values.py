@@ -126,8 +126,10 @@ NUMBERS: Reader = (_numbers, "whole numbers, separated by commas")
 
 
 def _reader(name: str) -> Reader | None:
-    """How a setting is read; None for a text, or a setting that is unknown."""
-    default = DEFAULTS.get(name)
+    """How a setting is read; None for a text, or a setting that is neither Scrapy's nor ours."""
+    if name not in DEFAULTS:
+        return None
+    default = DEFAULTS[name]
     if name.endswith("_CODES") or (isinstance(default, list) and any(isinstance(item, int) for item in default)):
         return NUMBERS
     return READERS.get(TYPES.get(name, type(default)))
@@ -148,7 +150,8 @@ def _refusal(name: str, value: object, accepted: str) -> str:
 
 def _check_encodings(changed: Mapping[str, object]) -> None:
     for name, value in changed.items():
-        if name.endswith("_ENCODING") and value is not None:
+        is_unset = value is None or (name == "FEED_EXPORT_ENCODING" and not value)  # exporters then choose
+        if name in DEFAULTS and name.endswith("_ENCODING") and not is_unset:
             try:
                 codecs.lookup(str(value))
             except (LookupError, ValueError):

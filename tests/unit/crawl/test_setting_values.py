@@ -34,6 +34,7 @@ WRONG = [
     ("SITEMAP_SEVERITIES", "abc", "='abc': accepted: a dictionary, on the command line as JSON"),
     ("DOWNLOAD_TLS_MIN_VERSION", "9", "='9': accepted: TLSv1.0, TLSv1.1, TLSv1.2, TLSv1.3"),
     ("FEED_EXPORT_ENCODING", "klingon", "='klingon': accepted: a character encoding, such as utf-8"),
+    ("LOG_ENCODING", "", "='': accepted: a character encoding, such as utf-8"),
     ("RETRY_GIVE_UP_LOG_LEVEL", "loud", "='loud': accepted: CRITICAL, "),
     ("LOG_FORMAT", "%(nope)s", "='%(nope)s': no log line has this form: "),
     ("SCHEDULER", "no_such.Scheduler", "='no_such.Scheduler': No module named 'no_such'"),
@@ -71,7 +72,10 @@ RIGHT = [
     ("STATS_CLASS", Settings),
     ("EXTENSIONS", {"scrapy.extensions.memusage.MemoryUsage": None, Settings: 5}),
     ("DOWNLOAD_HANDLERS", {"s3": None}),
+    ("FEED_EXPORT_ENCODING", ""),
     ("OF_ANOTHER_PACKAGE", "anything"),
+    ("COUNTRY_CODES", ["de"]),
+    ("MY_ENCODING", "wibble"),
 ]
 
 
