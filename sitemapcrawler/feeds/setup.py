@@ -84,11 +84,20 @@ def check_feeds(feeds: Feeds, exporters: Exporters = OURS, schemes: Collection[s
         _check_appending(uri, options, exporters)
 
 
+def scheme_of(uri: str) -> str:
+    """Return the scheme of a feed's URI; empty for a path. Raises ValueError, one line, for a URI that Scrapy cannot
+    split."""
+    try:
+        return urlsplit(uri).scheme
+    except ValueError as error:
+        raise ValueError(f"{uri} cannot be written: {error}") from None
+
+
 def local_path(uri: str | Path) -> Path | None:
     """Return the path of a local feed; None for others (standard output, S3, FTP, ...)."""
     if isinstance(uri, Path):
         return uri
-    scheme = urlsplit(uri).scheme
+    scheme = scheme_of(uri)
     if scheme == "file":
         return Path(file_uri_to_path(uri))
     return None if scheme and not PureWindowsPath(uri).is_absolute() else Path(uri)
@@ -144,7 +153,7 @@ def _completed(uri: str, options: FeedOptions, exporters: Exporters) -> dict[str
         if exporter_of(completed["format"], exporters).selects_records:
             kwargs = {"item_classes": list(options["item_classes"]), **completed.get("item_export_kwargs", {})}
             completed["item_export_kwargs"] = kwargs
-    if urlsplit(uri).scheme == "stdout":
+    if scheme_of(uri) == "stdout":
         completed.pop("overwrite", None)
     return completed
 
@@ -204,7 +213,7 @@ def _check_encoding(encoding: str | None) -> None:
 def _check_place(uri: str | Path, schemes: Collection[str]) -> None:
     path = local_path(uri)
     if path is None:
-        if (scheme := urlsplit(str(uri)).scheme) not in schemes:
+        if (scheme := scheme_of(str(uri))) not in schemes:
             raise ValueError(f"{uri} cannot be written: no storage is known for {scheme}:")
     elif str(uri).endswith("/") or path.is_dir():
         raise ValueError(f"{uri} is a folder; name a file in it")

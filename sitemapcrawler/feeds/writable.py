@@ -17,10 +17,12 @@ from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.misc import build_from_crawler
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.feeds.setup import FeedOptions, components_in, imported, local_path
+from sitemapcrawler.feeds.setup import FeedOptions, components_in, imported, local_path, scheme_of
 
 NEEDED = {"s3": ("boto3", "s3"), "gs": ("google.cloud.storage", "gcs")}
 """{URI scheme: (module that Scrapy's storage imports, extra of this project that installs it)}."""
+PLACES = {"ftp": "host", "ftps": "host", "s3": "bucket", "gs": "bucket"}
+"""{URI scheme: what its authority names}. Files and standard output have none."""
 OF_SCRAPY = "scrapy."
 """Import path prefix of Scrapy's own storages."""
 OF_A_FEED = ("time", "batch_time", "batch_id")
@@ -38,7 +40,7 @@ def check_writable(settings: Settings) -> None:
     storages = components_in(settings, "FEED_STORAGES")
     for uri, options in feeds.items():
         _check_batches(str(uri), options, settings)
-        scheme = "" if local_path(uri) is not None else urlsplit(str(uri)).scheme
+        scheme = "" if local_path(uri) is not None else scheme_of(str(uri))
         try:
             _check_storage(imported(storages[scheme], f"setting FEED_STORAGES: {scheme}"), crawler, str(uri), scheme)
         except ValueError as error:
@@ -71,7 +73,8 @@ def _check_storage(kind: object, crawler: Crawler, uri: str, scheme: str) -> Non
     own = kind.__module__.startswith(OF_SCRAPY)
     if own:
         _check_library(scheme)
-        _check_parts(uri, scheme)
+        if scheme in PLACES:
+            _check_parts(uri, scheme)
     try:
         storage = build_from_crawler(kind, crawler, uri, feed_options=None)
         if own:
@@ -100,7 +103,7 @@ def _check_library(scheme: str) -> None:
 def _check_parts(uri: str, scheme: str) -> None:
     parts = urlsplit(uri)
     if not parts.hostname:
-        raise ValueError("it names no host" if scheme.startswith("ftp") else "it names no bucket")
+        raise ValueError(f"it names no {PLACES[scheme]}")
     if not parts.path.strip("/") or parts.path.endswith("/"):
         raise ValueError("it names no file")
 

@@ -139,6 +139,11 @@ def test_a_scheme_is_no_drive(uri: str) -> None:
     assert feeds.local_path(uri) is None
 
 
+def test_uri_that_cannot_be_split_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^ftp://\[bad/x\.csv cannot be written: Invalid IPv6 URL$"):
+        feeds.prepared({"ftp://[bad/x.csv": {"format": "csv"}})
+
+
 def test_formats_of_the_settings_are_known() -> None:
     yaml = {"yaml": "scrapy.exporters.XmlItemExporter"}
     feeds.check_feeds({"x:out": {"format": "yaml"}}, exporters=yaml, schemes={"x"})

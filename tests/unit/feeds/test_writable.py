@@ -69,6 +69,7 @@ def test_library_that_is_missing_is_named_with_what_installs_it(
         ("s3://bucket/folder/", "it names no file"),
         ("ftp:///x.csv", "it names no host"),
         ("ftp://host:abc/x.csv", "Port could not be cast"),
+        ("ftp://[bad/x.csv", "Invalid IPv6 URL"),
         ("s3://bucket/x.csv", "no credentials are known; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
         ("gs://bucket/x.csv", "Your default credentials were not found"),
     ],
@@ -81,6 +82,18 @@ def test_place_that_is_certain_to_fail(uri: str, problem: str) -> None:
 def test_place_that_may_work(uri: str) -> None:
     check_writable(changed := settings(uri))
     assert changed.getdict("FEEDS") == {uri: {"format": "csv"}}
+
+
+@pytest.mark.parametrize(
+    ("uri", "scheme", "storage"),
+    [
+        ("x.csv", "", "FileFeedStorage"),
+        ("file:///tmp/x.csv", "file", "FileFeedStorage"),
+        ("stdout:", "stdout", "StdoutFeedStorage"),
+    ],
+)
+def test_local_storage_of_scrapy(uri: str, scheme: str, storage: str) -> None:
+    check_writable(settings(uri, FEED_STORAGES={scheme: f"scrapy.extensions.feedexport.{storage}"}))
 
 
 def test_credentials_of_the_settings_and_the_environment_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
