@@ -27,7 +27,7 @@ OF_SCRAPY = "scrapy."
 """Import path prefix of Scrapy's own storages."""
 OF_A_FEED = ("time", "batch_time", "batch_id")
 """Names that Scrapy adds to the attributes of a spider for `%(name)s` in the URI of a feed."""
-_FIELD = re.compile(r"%\((\w+)\)")
+_FIELD = re.compile(r"%(?:%|\((\w+)\))")
 _BATCH = re.compile(r"%\(batch_(?:id|time)\)")
 
 
@@ -56,7 +56,7 @@ def check_fields_of_names(settings: BaseSettings, known: Collection[str]) -> Non
     for uri, options in settings.getdict("FEEDS").items():
         if (options.get("uri_params") or settings["FEED_URI_PARAMS"]) != ours.FEED_URI_PARAMS:
             continue
-        for name in _FIELD.findall(str(uri)):
+        for name in filter(None, _FIELD.findall(str(uri))):
             if name not in known and name not in OF_A_FEED:
                 raise ValueError(f"{uri} cannot be written: %({name})s has no value; name an argument")
 

@@ -22,7 +22,7 @@ from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
-from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.spiders.sitemap import AuditSpider, overrides
 
 NOT_STARTED = FEED_LOST = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
@@ -53,7 +53,8 @@ def plan(settings: Settings, arguments: Mapping[str, object], spider: type[Audit
     spider.update_settings(completed)
     check_columns(completed)
     check_writable(completed)
-    check_fields_of_names(completed, [*arguments, *dir(spider)])
+    if not overrides(spider, "__init__", "from_crawler"):  # they may set attributes
+        check_fields_of_names(completed, [*arguments, *dir(spider)])
     return Plan.check(completed, arguments)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from inspect import getattr_static
 from typing import ClassVar, Self
 
 from scrapy import Request
@@ -26,6 +27,11 @@ from sitemapcrawler.feeds.setup import check_columns, overwrite
 from sitemapcrawler.feeds.storages import remove_leftovers, shorten_lost_feeds
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
 from sitemapcrawler.spiders.checking import check
+
+
+def overrides(spider: type[AuditSpider], *methods: str) -> bool:
+    """True if a subclass replaces one of these methods of AuditSpider."""
+    return any(getattr_static(spider, name) is not getattr_static(AuditSpider, name) for name in methods)
 
 
 class AuditSpider(Audited):
@@ -67,14 +73,20 @@ class AuditSpider(Audited):
         with refusing():
             if _plan is None:
                 check_writable(crawler.settings)
-                check_fields_of_names(crawler.settings, [*kwargs, *dir(cls)])
             plan = _plan or Plan.check(crawler.settings, kwargs)
         shorten_lost_feeds()
         if "_job" in kwargs:
             overwrite(crawler.settings, str(kwargs["_job"]))
         if plan.params.report is not None:
             add_feeds(crawler.settings, plan.params.report, plan.params.links != "no")
-        spider = super().from_crawler(crawler, *args, **kwargs)
+        try:
+            spider = super().from_crawler(crawler, *args, **kwargs)
+            if not overrides(cls, "from_crawler"):  # it may set attributes later
+                with refusing():
+                    check_fields_of_names(crawler.settings, dir(spider))
+        except Exception:
+            plan.discard()
+            raise
         spider.params = plan.params
         spider.audit = Audit.new(crawler, plan, spider.request)
         return spider

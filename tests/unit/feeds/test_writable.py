@@ -138,7 +138,9 @@ def test_feed_in_several_files_has_a_number_in_its_name() -> None:
     check_writable(settings("x-%(batch_id)d.csv", {"batch_item_count": 5}))
 
 
-@pytest.mark.parametrize("uri", ["%(domain)s.csv", "%(name)s-%(time)s.csv", "100%.csv", "%(batch_id)03d.csv"])
+@pytest.mark.parametrize(
+    "uri", ["%(domain)s.csv", "%(name)s-%(time)s.csv", "100%.csv", "%%(shop)s.csv", "%(batch_id)03d.csv"]
+)
 def test_field_of_a_name_has_a_value(uri: str) -> None:
     check_fields_of_names(settings(uri), ["domain", "name"])
     check_fields_of_names(settings(f"{uri}-%(shop)s.csv", FEED_URI_PARAMS="shop.params"), ["domain", "name"])

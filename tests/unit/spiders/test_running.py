@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
+from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
+from sitemapcrawler.crawl.refusing import Refused
 from sitemapcrawler.spiders.running import COLLECTED_AFTER, FEED_LOST, STOPPED, collecting_seldom, exit_code, plan
+from sitemapcrawler.spiders.sitemap import AuditSpider
 
 
 def settings(name: str, value: object) -> Settings:
@@ -25,6 +28,35 @@ def test_refused_arguments_leave_no_log(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^argument verify='perhaps': "):
         plan(settings("LOG_FILE", str(log)), {"domain": "e.com", "verify": "perhaps"})
     assert not log.exists()
+
+
+class InInit(AuditSpider):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.region = "eu"
+
+
+class InFromCrawler(AuditSpider):
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.region = "eu"  # type: ignore[attr-defined]  # as users write it
+        return spider
+
+
+@pytest.mark.parametrize("kind", [InInit, InFromCrawler])
+def test_attribute_that_a_subclass_sets_may_be_in_the_name_of_a_feed(kind: type[AuditSpider]) -> None:
+    given = settings("FEEDS", {"out-%(region)s-%(domain)s.csv": {"format": "csv"}})
+    plan(given.copy(), {"domain": "e.com"}, kind).discard()
+    spider = Crawler(kind, given)._create_spider(domain="e.com", select="none")  # opens no database
+    assert f"{spider.region}-{spider.domain}" == "eu-e.com"  # type: ignore[attr-defined]  # set by Scrapy and the subclass
+
+
+@pytest.mark.parametrize("kind", [AuditSpider, InInit])
+def test_name_of_a_feed_without_a_value_is_refused_when_the_spider_is_made(kind: type[AuditSpider]) -> None:
+    given = settings("FEEDS", {"out-%(shop)s.csv": {"format": "csv"}})
+    with pytest.raises(Refused, match=r"^out-%\(shop\)s\.csv cannot be written: %\(shop\)s has no value"):
+        Crawler(kind, given)._create_spider(domain="e.com")
 
 
 @pytest.mark.parametrize(
