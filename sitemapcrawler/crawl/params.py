@@ -200,7 +200,8 @@ class Params:
             "a number such as 500, or a share such as 2.5%",
             Sample.parse,
             beside=(VERIFYING,),
-        )
+        ),
+        lambda value, default: not value.is_whole,
     )
     seed: int = _field(
         number(

@@ -65,6 +65,11 @@ class Sample:
             raise ValueError(f"more than {MAX_COUNT}; take a share, such as 10%")
         return cls(count=int(text))
 
+    @property
+    def is_whole(self) -> bool:
+        """True if all URLs are drawn, however many there are."""
+        return self.share == 1
+
     def __str__(self) -> str:
         """The argument that yields this sample."""
         if self.share is None:

@@ -246,6 +246,8 @@ def test_argument_without_effect_is_left_out(folder: Path, given: dict[str, str]
         ('agents = "search,ai,baidu"\nprobe = "always"\nmax-depth = 99\nfindings = "all"', {}, None),
         ('fail-on = "warning"\nquiet = true\nverify = "get"', {}, None),
         ('verify = "head"', {}, "verify = head"),
+        ('sample = "99.9%"', {}, "sample = 99.9%"),
+        ('sample = "100 %"', {}, None),
         ('verify = "off"', {"verify": "get"}, None),
     ],
 )
