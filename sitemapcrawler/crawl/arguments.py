@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.crawl.argument_values import Start, read_list
-from sitemapcrawler.crawl.refusing import Refused
 from sitemapcrawler.urls.display import masked_url
 from sitemapcrawler.urls.expressions import Expression
 
 
-class ArgumentError(Refused):
+class ArgumentError(ValueError):
     """An invalid argument. The message is one line: name, value, problem, accepted values."""
 
     def __init__(self, name: str, value: object, problem: str, accepted: str, line: str | None = None) -> None:

@@ -27,8 +27,6 @@ def refusing() -> Iterator[None]:
     except ValueError as error:
         for name in LOGGERS:
             logging.getLogger(name).addFilter(in_one_line)
-        if isinstance(error, Refused):
-            raise
         raise Refused(str(error)) from error
 
 

@@ -131,7 +131,7 @@ class SitemapSpider(ArgumentSpider):
 
     Arguments, each also an attribute (a string, number, date, list of strings or compiled expression): `domain`,
     `sitemap`, `probe`, `include`, `exclude`, `follow`, `since`, `max_urls`, `max_sitemaps`, `max_depth`, `max_time`. A
-    subclass may have others. An invalid argument raises ArgumentError before the crawl starts and logs one line.
+    subclass may have others. An invalid argument raises ValueError before the crawl starts and logs one line.
 
     Each listed URL is requested once (Scrapy's duplicate filter). Reading pauses while SITEMAP_PAGES_WAITING requests
     wait. With JOBDIR, a stopped crawl can be resumed: pages already crawled are not requested again, and `max_urls`
@@ -184,7 +184,7 @@ class SitemapSpider(ArgumentSpider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:
-        """Check the arguments before anything else; raises ArgumentError."""
+        """Check the arguments before anything else; raises ValueError, one line."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         declared()  # a plug-in that cannot be imported ends the crawl here
         with refusing():

@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import SitemapSpider, UrlRecord, read_sitemap
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
-from sitemapcrawler.crawl.refusing import in_one_line
+from sitemapcrawler.crawl.refusing import Refused, in_one_line
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.crawl import stopping
@@ -118,7 +118,7 @@ def test_bad_argument_is_one_line(attributes: dict[str, Any], words: str) -> Non
 
 def test_log_tells_a_bad_argument_in_a_line_and_all_else_in_full() -> None:
     for error, expected in (
-        (ArgumentError("a", "b", "c", "d"), "argument a='b': c; accepted: d"),
+        (Refused("argument a='b': c"), "argument a='b': c"),
         (KeyError("x"), "m"),
     ):
         record = logging.LogRecord("asyncio", logging.ERROR, "", 1, "m", (), (type(error), error, None))
@@ -149,7 +149,7 @@ class Pages(SitemapSpider):
 )
 def test_invalid_rule_is_refused_in_a_line(rules: Any, problem: str) -> None:
     kind = type("Ruled", (SitemapSpider,), {"name": "ruled", "domain": "a.example", "rules": rules})
-    with pytest.raises(ArgumentError, match=f"^argument rules=.*: {problem}.*; accepted: a list of pairs"):
+    with pytest.raises(Refused, match=f"^argument rules=.*: {problem}.*; accepted: a list of pairs"):
         get_crawler(kind)._create_spider()
 
 
