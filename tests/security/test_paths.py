@@ -93,7 +93,7 @@ def test_nothing_leaves_the_folder_whatever_site_and_sitemap_are_called(site: Si
     assert len(done.sitemaps) == 1 + len(names)
     assert {path.name for path in tmp_path.iterdir()} == {"start"} and not Path("/tmp/climbed").exists()
     held = {str(path.parent.relative_to(start)) for path in start.rglob("*") if path.is_file()}
-    assert held == {".", "here", "sitemap", "report"}
+    assert held == {".", "here", "sitemap", "report", "report/cache"}
     [named] = (start / "here").iterdir()
     assert named.name.startswith("http-127.0.0.1-") and named.suffix == ".csv"
 
