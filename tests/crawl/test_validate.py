@@ -211,7 +211,7 @@ def test_local_robots_txt_is_judged_by_its_lines(tmp_path: Path, name: str) -> N
     (tmp_path / name).write_bytes(ROBOTS)
     done = validate(tmp_path, name)
     assert places(done) == [
-        [f"{name}:4", "error", "robots-sitemap-invalid"],
+        [f"{name}:4", "error", "security-scheme-refused"],
         [f"{name}:2", "warning", "robots-field-misspelt"],
         [f"{name}:3", "warning", "robots-sitemap-relative"],
     ]
@@ -527,7 +527,7 @@ def test_robots_txt_of_a_server_is_judged_without_its_sitemaps(tmp_path: Path) -
         site.routes = {"/robots.txt": ROBOTS, "/s.xml": urls_of(site.url("/good"))}
         done = validate(tmp_path, url)
         assert [rule for _, _, rule in places(done)] == [
-            "robots-sitemap-invalid",
+            "security-scheme-refused",
             "robots-field-misspelt",
             "robots-sitemap-relative",
         ]
