@@ -53,7 +53,8 @@ class Indexes:
             return index.rows
         self._open.append(index)
         seen: set[str] = set()
-        for child in index.repair.children if index.repair is not None else ():
+        for found in index.repair.children if index.repair is not None else ():
+            child = _located(found, index.source)
             row = Row(child, index.source, self._members.get(urls.visit_key(child.loc)))
             index.rows += (rows := self._stay(row, index, seen))
             seen.update(urls.visit_key(one.child.loc) for one in rows)
@@ -74,7 +75,7 @@ class Indexes:
         return [replace(row, problem=self._problem(row, index.source))]
 
     def _flat(self, row: Row, inner: Sequence[Row], index: Member, seen: Collection[str]) -> list[Row]:
-        rows = [one for one in inner if urls.visit_key(one.child.loc) not in seen]
+        rows = [one for one in inner if self._fault(one, index, seen) is None]
         if rows:
             self._states[State.CHANGED] += 1
             new = " ".join(one.child.loc for one in rows)
@@ -205,6 +206,13 @@ def shortest(moment: str) -> str:
 def _url(row: Row) -> str:
     """URL as written."""
     return row.child.loc_raw or row.child.loc
+
+
+def _located(child: ChildRecord, index: Source) -> ChildRecord:
+    """Resolve a relative URL of an index whose own URL became known after it was read."""
+    home = index.web_url
+    loc = None if home is None or urls.is_web(child.loc) else urls.resolve(home, child.loc)
+    return child if loc is None else replace(child, loc=loc, loc_raw=child.loc_raw or child.loc)
 
 
 def _is_relative(row: Row) -> bool:

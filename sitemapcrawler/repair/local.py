@@ -25,6 +25,8 @@ class LocalFiles:
         paths = [Path(urls.local_path(url) or "") for url in files]
         self._folder = Path(folder).resolve() if folder is not None else paths[0].absolute().parent
         self._home = base if base is None or base.endswith("/") else f"{urls.origin(base)}{folder_of(base)}"
+        self._indexes: list[Source] = []
+        """Indexes that were read while the URL of the folder was unknown."""
         self.sources = [Source(url, path) for url, path in zip(files, paths, strict=True)]
         for source in self.sources:
             inside = self._inside(source)
@@ -50,15 +52,18 @@ class LocalFiles:
             if beside is not None:
                 found.append(Source(beside, Path(urls.local_path(beside) or ""), place=one.loc, target=one.loc))
             else:
-                missing.append(Source(one.loc, error="listed in the index, and no such file", rule=MISSING))
+                missing.append(Source(one.loc, error=NO_FILE, rule=MISSING))
         return [*found, *missing] if found else []
 
     def _home_of(self, index: Source, listed: Sequence[ChildRecord]) -> str | None:
         """URL of the folder: as named, or assumed from the first index that lists files in it."""
+        self._indexes.append(index)
         if self._home is None:
             self._home = assumed_home(str(self._folder), [one.loc for one in listed])
             for source in self.sources if self._home is not None else ():
                 source.target = f"{self._home}{self._inside(source)}"
-        if index.place is None and self._home is not None:
-            index.place = index.target
+        if self._home is not None:
+            for one in self._indexes:  # also those that were read before
+                one.place = one.place or one.target
+            self._indexes.clear()
         return self._home

@@ -71,7 +71,6 @@ class SiteRepair:
         self._compress = compress
         self._may_list = may_list
         self._members: list[Member] = []
-        self._by_url: dict[str, Member] = {}
 
     def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
         """Repair files and publish the folder `out`; None for a dry run. `parent`: folder for temporary files. Raises
@@ -101,15 +100,14 @@ class SiteRepair:
         # Indexes first: they know where local files will live.
         waiting = deque(sorted(sources, key=lambda source: not source.is_index()))
         known = {urls.visit_key(source.url): source for source in sources}
+        done: set[str] = set()
         while waiting:
             member = Member(waiting.popleft())
-            if self._by_url.get(urls.visit_key(member.source.lives_at)) is not None:
+            if urls.visit_key(member.source.lives_at) in done:
                 continue  # a second URL that redirects to the same file
             self._read_file(member, writer, result)
             self._members.append(member)
-            for url in (member.source.url, member.source.place, member.source.lives_at):
-                if url is not None:
-                    self._by_url.setdefault(urls.visit_key(url), member)
+            done.update(_keys(member.source))
             if member.is_index and member.repair is not None:
                 for child in self._children(member.source, member.repair.children):
                     same = known.setdefault(urls.visit_key(child.url), child)
@@ -165,7 +163,11 @@ class SiteRepair:
         """Plan where the files go, and write them."""
         assert result.changes is not None
         writer.settle()
-        listing = Indexes(self._by_url, self._rules, result.changes.add, writer.states)
+        by_url: dict[str, Member] = {}  # only now: an index that is read late may say where earlier files will live
+        for member in self._members:
+            for key in _keys(member.source):
+                by_url.setdefault(key, member)
+        listing = Indexes(by_url, self._rules, result.changes.add, writer.states)
         for index in (member for member in self._members if member.is_index):
             listing.choose(index)
         listed = {row.member for member in self._members for row in member.rows if row.member is not None}
@@ -198,6 +200,11 @@ class SiteRepair:
             root = repair.markup.root if member.is_index else indexes.ROOT
             with writer.opened(placed.own) as out:
                 indexes.write(out, repair.prolog, root, repair.comments, entries)
+
+
+def _keys(source: Source) -> Iterator[str]:
+    """Visit keys of all URLs of a file."""
+    return (urls.visit_key(url) for url in (source.url, source.place, source.lives_at) if url is not None)
 
 
 def _is_in_set(row: Row) -> bool:

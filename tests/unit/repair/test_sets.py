@@ -12,6 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.repair.changes import NAME
+from sitemapcrawler.repair.local import LocalFiles
+from sitemapcrawler.repair.reading import Rules
+from sitemapcrawler.repair.site import SiteRepair
 from sitemapcrawler.repair.sources import Source, SourceError
 from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
 
@@ -107,6 +111,35 @@ def test_an_index_in_an_index_is_replaced_by_what_it_lists(tmp_path: Path) -> No
         ("changed", "index-nested", f"{HOME}b.xml"),
     ]
     assert counts(outcome) == (9, 7, 1, 1, 0)
+
+
+def of_folder(folder: Path, files: dict[str, bytes], base: str | None) -> dict[str, str]:
+    """Repair the files of a folder, compressed; return {name: content} of the set with its list of changes."""
+    for name, data in files.items():
+        path = folder / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    local = LocalFiles([(folder / "site" / name).as_uri() for name in files], str(folder / "site"), base)
+    out = folder / f"out-{base is None}"
+    outcome = Outcome(out, SiteRepair(Rules.chosen(), local.children, compress=True).run(local.sources, out, folder))
+    return {NAME: (out / NAME).read_text("utf-8")} | {name: outcome.data(name).decode() for name in outcome.names}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a_index.xml": index("p.xml"), "p.xml": urlset(page("p")), "z_index.xml": index(f"{HOME}a_index.xml")},
+        {"a/index.xml": index("/p.xml", "q.xml"), "p.xml": urlset(page("p")), "a/q.xml": urlset(page("q")),
+         "z.xml": index(f"{HOME}p.xml")},
+        {"sitemap_index.xml": index(f"{HOME}sub/idx.xml"), "p.xml": urlset(page("p")),
+         "sub/idx.xml": index(f"{HOME}sitemap_index.xml", f"{HOME}p.xml")},
+    ],
+    ids=["found by the last index", "found by another index", "found by a loop"],
+)  # fmt: skip
+def test_a_folder_whose_url_an_index_tells_is_repaired_as_if_it_were_known(
+    files: dict[str, bytes], tmp_path: Path
+) -> None:
+    assert of_folder(tmp_path, files, None) == of_folder(tmp_path, files, HOME)
 
 
 def test_an_index_stays_as_it_is_where_it_is_right(tmp_path: Path) -> None:
