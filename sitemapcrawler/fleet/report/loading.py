@@ -119,7 +119,6 @@ def loaded(source: Source, failed: Sequence[DomainRecord], folder: Path) -> Iter
         copies.mkdir()
         try:
             with duckdb.connect(Path(scratch, "overview.duckdb"), config=CONFIG) as connection:
-                connection.execute("SET TimeZone = 'UTC'")  # in which it shows times and takes them apart
                 confine(connection, [folder] if source[0] is not None else [folder, Path(source[1])])
                 _load_domains(connection, source, failed, copies)
                 _load_files(connection, source, copies)

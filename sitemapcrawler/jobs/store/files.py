@@ -92,11 +92,12 @@ class Foreign(StoreError):
 
 def confine(connection: duckdb.DuckDBPyConnection, folders: Iterable[Path] = (), files: Iterable[Path] = ()) -> None:
     """Restrict DuckDB to its own files, to those in `folders`, and to `files` with their logs. Cannot be undone for the
-    connection's database. Raises duckdb.Error."""
+    connection's database. Times are shown in UTC, not in the zone of the machine. Raises duckdb.Error."""
     paths = [str(path) for file in files for path in (file, file.with_name(f"{file.name}{WAL}"))]
     connection.execute(f"SET allowed_directories = {_listed(map(str, folders))}")
     connection.execute(f"SET allowed_paths = {_listed(paths)}")
     connection.execute("SET enable_external_access = false")
+    connection.execute("SET TimeZone = 'UTC'")
 
 
 @cache

@@ -315,7 +315,7 @@ def _as_in_lines(store: Store, path: Path) -> str:
         elif type.endswith("[]") and name not in KEPT_WHEN_EMPTY:
             replaced[name] = _unless_empty(quoted(name), type)
         elif type == ZONED:
-            replaced[name] = iso(f"({quoted(name)} AT TIME ZONE 'UTC')")
+            replaced[name] = iso(quoted(name))
     return ", ".join(f"{value} AS {quoted(name)}" for name, value in replaced.items())
 
 

@@ -17,7 +17,7 @@ from sitemapcrawler.jobs.store import Store, StoreError, check, files
 from sitemapcrawler.jobs.store.database import FILE, SPOOLS
 from sitemapcrawler.jobs.store.files import create, in_words, refusal
 from sitemapcrawler.jobs.store.queries import AT_ONCE
-from sitemapcrawler.jobs.store.schema import VIEWS, tables
+from sitemapcrawler.jobs.store.schema import VIEWS, iso, tables
 from tests.unit.jobs.store.making import lines
 
 ANEW, ELSEWHERE = "fresh=yes starts over", "use another JOBDIR"
@@ -61,6 +61,14 @@ def test_new_database_has_all_tables_and_views(path: Path) -> None:
     assert found == {*tables(), *VIEWS}
     assert check(path) == {"version": SCHEMA_VERSION}
     assert names(path.parent) == {FILE}
+
+
+def test_times_are_in_utc_whatever_the_zone_of_the_machine() -> None:
+    with duckdb.connect() as database:
+        database.execute("SET TimeZone = 'America/New_York'")
+        files.confine(database)
+        query = f"SELECT {iso('moment')} FROM (SELECT TIMESTAMPTZ '2024-05-01T10:00:00Z' AS moment)"
+        assert database.execute(query).fetchall() == [("2024-05-01T10:00:00Z",)]
 
 
 def test_database_that_could_not_be_made_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
