@@ -102,12 +102,15 @@ def plan(files: Sequence[SetFile], compress: bool = False, others: Iterable[str]
         if is_exact and names.claim(path):
             owns[number] = Place(path, files[number].url, _root(files[number].url, hosts))
     for url in [*others, *(file.url for file in files if not file.parts)]:
-        names.claim(_ideal(SetFile(url), hosts, compress=False)[0])
+        if not hosts or _host(url) in ("", *hosts):
+            names.claim(_ideal(SetFile(url), hosts, compress=False)[0])
     # In the order of their URLs, so that a name does not depend on when a file was found.
     for number in sorted(ideal.keys() - owns.keys(), key=lambda number: files[number].url):
         file, (path, is_exact) = files[number], ideal[number]
-        with_suffix = path + file.suffix if is_exact and "." not in path.rpartition("/")[2] else path
-        owns[number] = _place(names.free(with_suffix, file.url), file.url, hosts)
+        folder, slash, name = path.rpartition("/")
+        if is_exact and "." not in name:
+            path = f"{folder}{slash}{_fitting(name, '', file.suffix)}"
+        owns[number] = _place(names.free(path, file.url), file.url, hosts)
     return [_with_parts(file, owns[number], names, hosts) if number in owns else None
             for number, file in enumerate(files)]  # fmt: skip
 
@@ -125,7 +128,8 @@ def _ideal(file: SetFile, hosts: Sequence[str], compress: bool) -> tuple[str, bo
         while len("/".join(folders).encode()) > MAX_PATH_BYTES:
             folders.pop()
     if compress and not name.lower().endswith(GZ):
-        name, is_exact = name + GZ, False
+        stem, suffix = _split(name)
+        name, is_exact = _fitting(stem, "", suffix + GZ), False
     return "/".join([*filter(None, [_root(file.url, hosts)]), *folders, name]), is_exact
 
 
@@ -170,6 +174,12 @@ def _split(name: str) -> tuple[str, str]:
     return name[: found.start()], found[0]
 
 
+def _fitting(stem: str, addition: str, suffix: str) -> str:
+    """Put a name together, with a stem short enough for a file system."""
+    room = MAX_NAME_BYTES - len(f"{addition}{suffix}".encode())
+    return f"{stem.encode()[:room].decode(errors='ignore')}{addition}{suffix}"
+
+
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).hexdigest()
 
@@ -201,10 +211,8 @@ def _with_parts(file: SetFile, own: Place, names: _Names, hosts: Sequence[str]) 
         return Placed(own, (own,))
     folder, slash, name = own.path.rpartition("/")
     stem, suffix = _split(name)
-    room = MAX_NAME_BYTES - len(f"-{file.parts}-{_digest(name)}{suffix}")
-    stem = stem.encode()[:room].decode(errors="ignore")
     numbers = range(1 if file.indexes_parts else 2, file.parts + 1)
-    paths = [names.free(f"{folder}{slash}{stem}-{number}{suffix}", file.url) for number in numbers]
+    paths = [names.free(f"{folder}{slash}{_fitting(stem, f'-{number}', suffix)}", file.url) for number in numbers]
     parts = tuple(_place(path, file.url, hosts) for path in paths)
     return Placed(own, parts if file.indexes_parts else (own, *parts))
 
@@ -228,8 +236,10 @@ class _Names:
     def free(self, path: str, url: str) -> str:
         """Take a path, with the digest of a URL in its name if it is taken already."""
         tried, number = path, 0
+        folder, slash, name = path.rpartition("/")
+        stem, suffix = _split(name)
         while not self.claim(tried):
-            stem, suffix = _split(path)
-            tried = f"{stem}-{_digest(f'{url}#{number}' if number else url)}{suffix}"
+            digest = _digest(f"{url}#{number}" if number else url)
+            tried = f"{folder}{slash}{_fitting(stem, f'-{digest}', suffix)}"
             number += 1
         return tried

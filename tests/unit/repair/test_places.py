@@ -69,6 +69,24 @@ def test_two_files_of_one_name(paths: list[str], names: list[str]) -> None:
     assert [place.path for place in places(*(HOME + path for path in paths))] == names
 
 
+LONG = "a" * 250
+
+
+@pytest.mark.parametrize(
+    ("paths", "compress", "names"),
+    [
+        ([f"/{LONG}.xml"], True, [f"{LONG[:248]}.xml.gz"]),
+        ([f"/{LONG}a.xml", f"/{LONG}A.xml"], False, [f"{LONG}a.xml", f"{LONG[:242]}-3ae81b1f.xml"]),
+        ([f"/{LONG}", f"/{LONG}/1.xml"], False, [f"{LONG}.xml", f"{LONG}/1.xml"]),
+        ([f"/{LONG}abcde", f"/{LONG}abcde/1.xml"], False, [f"{LONG}a.xml", f"{LONG}abcde/1.xml"]),
+        ([f"/{'é' * 125}.xml"], True, [f"{'é' * 124}.xml.gz"]),
+    ],
+    ids=["compressed", "same but for case", "with room", "name of a folder", "several bytes a letter"],
+)
+def test_a_long_name_is_shortened_where_it_grows(paths: list[str], compress: bool, names: list[str]) -> None:
+    assert [place.path for place in places(*(HOME + path for path in paths), compress=compress)] == names
+
+
 def test_several_hosts_have_a_folder_each() -> None:
     urls = [f"{HOME}/a.xml", "http://example.com/b.xml", "https://cdn.example.net:8443/a.xml?v=1"]
     assert places(*urls) == [
@@ -94,9 +112,11 @@ def test_a_split_file_is_an_index_of_its_parts_or_their_first() -> None:
 
 
 def test_no_made_up_name_is_that_of_another_file_of_the_site() -> None:
-    [placed] = plan([SetFile(f"{HOME}/a.xml?b")], others=[f"{HOME}/a-b.xml"])
-    assert placed is not None
-    assert placed.own.path == "a-b-94af2b11.xml"
+    file = SetFile(f"{HOME}/a.xml?b")
+    for other, name in [(f"{HOME}/a-b.xml", "a-b-94af2b11.xml"), ("https://other.example/a-b.xml", "a-b.xml")]:
+        [placed] = plan([file], others=[other])
+        assert placed is not None
+        assert placed.own.path == name
 
 
 def test_compressed_files_get_the_suffix() -> None:
@@ -107,7 +127,7 @@ def test_compressed_files_get_the_suffix() -> None:
 
 
 segments = st.sampled_from(["", "a", "A", "sitemap", "sitemap.xml", "Sitemap.xml", "..", ".", "%2e%2e", "%2F", "%FF", "é", "e%CC%81",
-                            "con", ".git", "a.xml.gz", "x" * 300, "%E2%80%AE", "a-2.xml", "*", "a b", "sitemap-1.xml"]) | st.text(max_size=4)  # fmt: skip
+                            "con", ".git", "a.xml.gz", "x" * 300, "x" * 255, "X" * 255, "x" * 254, "%E2%80%AE", "a-2.xml", "*", "a b", "sitemap-1.xml"]) | st.text(max_size=4)  # fmt: skip
 queries = st.sampled_from(["", "", "?page=1", "?page=2", "?", "?a/../b", f"?{'q' * 300}"])
 addresses = st.builds(
     lambda home, parts, query: f"{home}/{'/'.join(parts)}{query}",
