@@ -43,7 +43,7 @@ class AuditedFiles:
         rights = self._rights(records).written()
         downloads = Download.fetch_all(missing, self._settings, folder, rights)
         fetched = dict(zip(missing, downloads, strict=True))
-        return [_fetched(source, fetched[source.url]) if source.url in fetched else source for source in found]
+        return [self._fetched(source, fetched[source.url]) if source.url in fetched else source for source in found]
 
     def _source(self, record: SitemapRecord) -> Source | None:
         """A file of the audit, without content or error if it must be fetched; None for a guess that is no sitemap."""
@@ -68,15 +68,16 @@ class AuditedFiles:
             file.writelines(kept.chunks())
         return path
 
+    def _fetched(self, source: Source, download: Download | DownloadError) -> Source:
+        """Add content or error. The content is moved: the folder of the downloads is removed with the last of them."""
+        if isinstance(download, DownloadError):
+            return replace(source, error=str(download).partition(": ")[2], rule="doc-connection-error")
+        path = download.path.replace(self._work / f"fetched-{download.name}")
+        return replace(source, path=path, base=download.final_url, error=download.error or "")
+
     def _rights(self, records: Sequence[SitemapRecord]) -> Rights:
         """What the audit was allowed to do. An older one has not noted it: its records tell which files were named."""
         noted = self._cache.rights
         named = [urls.authority(record.sitemap) for record in records if record.found_by == ARGUMENT.name]
         known = frozenset[Authority](filter(None, named))
         return noted if noted.authorities else Rights(known, known)
-
-
-def _fetched(source: Source, download: Download | DownloadError) -> Source:
-    if isinstance(download, DownloadError):
-        return replace(source, error=str(download).partition(": ")[2], rule="doc-connection-error")
-    return replace(source, path=download.path, base=download.final_url, error=download.error or "")

@@ -364,7 +364,8 @@ def test_login_goes_to_no_port_that_only_a_file_names(site_of_files: SiteServer,
                 if path.name != "crawl.json":
                     path.unlink()
             before = len(site.paths), len(other.paths)
-            run(tmp_path, "fix", source, *SETTINGS, *login, *network)
+            done = run(tmp_path, "fix", source, *SETTINGS, *login, *network)
+            assert done.stdout.startswith(f"{source}: 3 files read")
             assert sorted(set(site.paths[before[0] :]) - {"/robots.txt"}) == ["/a.xml", "/index.xml"]
             assert set(other.paths[before[1] :]) - {"/robots.txt"} == {"/far.xml"}
         assert {one.headers.get("authorization") for one in other.exchanges} == {None}
