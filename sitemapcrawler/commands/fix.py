@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from tempfile import gettempdir
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
@@ -175,19 +176,24 @@ class Command(ScrapyCommand):
                 raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
         job = work / "job"
         given = {argument: value, "verify": VERIFY, **arguments}
-        command = ["sitemapcrawler", "crawl", "sitemap", "-s", f"JOBDIR={job}", "-s", "LOG_LEVEL=ERROR",
-                   "-s", "SITEMAP_PROGRESS=False"]  # fmt: skip
+        settings = {"LOG_LEVEL": "ERROR", "SITEMAP_PROGRESS": False, **self._settings(), "JOBDIR": job}
+        command = ["sitemapcrawler", "crawl", "sitemap"]
+        command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         command += [part for name, text in given.items() for part in ("-a", f"{name}={text}")]
-        ended = child.run(PROGRAM, [*command, *self._settings()], work)
+        ended = child.run(PROGRAM, command, work)
         if ended.code == child.BAD_ARGUMENT or not is_audit(job):
             raise ValueError(ended.complaint)
         return job
 
-    def _settings(self) -> list[str]:
-        """Settings of the command line, for the crawl."""
+    def _settings(self) -> dict[str, object]:
+        """Settings of the command line, for a crawl. Dictionaries are JSON, as the command line takes them."""
         assert self.settings is not None
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
-        return [part for name in names for part in ("-s", f"{name}={self.settings[name]}")]
+        values = {name: self.settings[name] for name in names}
+        return {
+            name: json.dumps(value.copy_to_dict()) if isinstance(value, BaseSettings) else value
+            for name, value in values.items()
+        }
 
     def _of_audit(
         self, path: Path, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack, crawled: str = ""
@@ -200,9 +206,7 @@ class Command(ScrapyCommand):
         listed = [record for record in audit.sitemaps if record.format != "list"]
         if not listed:
             raise ValueError(f"{quoted(crawled or str(path))}: no sitemap was found")
-        assert self.settings is not None
-        names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
-        settings = {name: self.settings[name] for name in names if name != "LOG_LEVEL"}
+        settings = {name: value for name, value in self._settings().items() if name != "LOG_LEVEL"}
         sources = AuditedFiles(path, work, settings).sources(listed)
         return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, audit.may_list), sources
 

@@ -345,6 +345,23 @@ def test_a_file_that_has_not_changed_comes_from_the_cache_of_the_baseline(
     assert requests_of_fix(site, tmp_path, "monday") == []
 
 
+def test_dictionary_of_the_command_line_holds_for_all_crawls(site_of_files: SiteServer, tmp_path: Path) -> None:
+    site = site_of_files
+    headers = ["-s", 'DEFAULT_REQUEST_HEADERS={"X-Key": "a"}']
+    run(tmp_path, "crawl", "sitemap", "-a", f"domain={site.url()}", "-s", "JOBDIR=job", *SETTINGS)
+    for path in (tmp_path / "job" / "cache").iterdir():
+        if path.name != "crawl.json":
+            path.unlink()
+    before = len(site.exchanges)
+    for source in (["job"], [site.url("/index.xml"), "-a", "verify=off"]):
+        done = run(tmp_path, "fix", *source, *SETTINGS, *headers)
+        assert done.returncode == 0, done.stderr
+        assert "3 files read, 6 entries" in done.stdout
+    found = site.exchanges[before:]
+    assert {one.headers.get("x-key") for one in found if one.path != "/robots.txt"} == {"a"}
+    assert [one.path for one in found].count("/a.xml") == 2
+
+
 @pytest.mark.parametrize("source", ["audit", "job", "site"])
 def test_login_goes_to_no_port_that_only_a_file_names(site_of_files: SiteServer, tmp_path: Path, source: str) -> None:
     site = site_of_files
