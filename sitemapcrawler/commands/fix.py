@@ -167,7 +167,7 @@ class Command(ScrapyCommand):
             raise ValueError("--keep-unverified: only for a site, a URL or an audit")
         targets = read_targets([text])
         self._unreadable = targets.unreadable
-        return _of_files(targets, opts, rules)
+        return _of_files(text, targets, opts, rules)
 
     def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, is_site: bool) -> Path:
         """Crawl a site into a temporary job. Raises ValueError, one line, if that fails."""
@@ -264,13 +264,15 @@ def _out(text: str, source: str) -> Path:
     return out
 
 
-def _of_files(targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple[SiteRepair, list[Source]]:
+def _of_files(text: str, targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple[SiteRepair, list[Source]]:
     """Repair local files, with those that an index lists and that lie beside it."""
     try:
         base = base_url(opts.base_url) if opts.base_url is not None else None
     except ValueError as error:
         raise ValueError(f"--base-url {quoted(opts.base_url)}: {error}") from None
     files = [url for url in targets.sitemaps if not is_robots_url(url)]
+    if not files and targets.folder is None:
+        raise ValueError(f"{quoted(text)}: is a robots.txt; accepted: a sitemap")
     if base is not None and not base.endswith("/") and targets.folder is not None:
         raise ValueError(
             f"--base-url {quoted(base)}: a folder cannot live at the URL of a file; accepted: one ending in /"

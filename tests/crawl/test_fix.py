@@ -174,6 +174,7 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
     [
         ([], "takes one site, URL, file, folder or job"),
         (["missing.xml"], "no such file"),
+        (["robots.txt"], "'robots.txt': is a robots.txt"),
         (["a.xml", "--out", "."], "--out '.'"),
         (["a.xml", "--out", "full"], "is not empty"),
         (["a.xml", "--only", "loc-relativ"], "loc-relativ"),
@@ -185,6 +186,7 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
 )
 def test_a_wrong_argument_is_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text(document("a"))
+    (tmp_path / "robots.txt").write_text("User-agent: *\n")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "theirs.txt").write_text("keep me")
     done = run(tmp_path, "fix", *arguments)
