@@ -25,7 +25,7 @@ class Advice:
     uploads: list[tuple[str, str]] = field(default_factory=list)
     """(folder in the set, URL of the folder on the site; empty if unknown)."""
     moved: list[tuple[str, str]] = field(default_factory=list)
-    """(URL, its new one) of files whose URL is no file name."""
+    """(URL, its new one) of files that do not keep their URL."""
     emptied: list[str] = field(default_factory=list)
     """URLs of files without any entry left."""
     added: list[str] = field(default_factory=list)
@@ -36,8 +36,8 @@ class Advice:
 
 UPLOADS = "Upload these folders with what is in them. Each file replaces the one with its URL:"
 MOVED = """\
-These files have a new URL, since no file can have the old one. The indexes of the set list the new one. Replace the old
-one in robots.txt and Search Console:"""
+These files have a new URL. The indexes of the set list the new one. Replace the old one in robots.txt and Search
+Console:"""
 EMPTIED = """\
 No entry is left of these files, and they are not part of the set. Remove them from robots.txt, Search Console and the
 server:"""

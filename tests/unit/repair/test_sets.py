@@ -61,6 +61,7 @@ def test_a_url_with_a_query_gets_a_name_that_the_index_lists(tmp_path: Path) -> 
     assert [(row["action"], row["old"], row["new"]) for row in outcome.rows] == [
         ("moved", HOME + names[number], f"{HOME}sitemap-page-{number}.xml") for number in (1, 2)
     ]
+    assert "These files have a new URL. The indexes" in outcome.readme
     assert f"{HOME}sitemap.xml?page=1 -> {HOME}sitemap-page-1.xml\n" in outcome.readme
     assert counts(outcome) == (4, 2, 2, 0, 0)
 
