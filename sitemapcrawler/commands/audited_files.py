@@ -9,7 +9,7 @@ from pathlib import Path
 from sitemapcrawler import urls
 from sitemapcrawler.api.child import TemporaryFolder
 from sitemapcrawler.api.sitemaps import Download, DownloadError
-from sitemapcrawler.download.cache import BodyStorage, KeptBody, Rights
+from sitemapcrawler.download.cache import BodyStorage, DamagedBody, KeptBody, Rights
 from sitemapcrawler.feeds.folder import CACHE
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader.formats import format_named
@@ -61,11 +61,14 @@ class AuditedFiles:
         kept = self._cache.named(final_url)
         return Source(record.sitemap, None if kept is None else self._copied(kept), base=final_url)
 
-    def _copied(self, kept: KeptBody) -> Path:
-        """Write a body to a file of its own."""
+    def _copied(self, kept: KeptBody) -> Path | None:
+        """Write a body to a file of its own; None if it is damaged."""
         path = self._work / f"body-{kept.path.name}"
-        with path.open("wb") as file:
-            file.writelines(kept.chunks())
+        try:
+            with path.open("wb") as file:
+                file.writelines(kept.chunks())
+        except DamagedBody:
+            return None
         return path
 
     def _fetched(self, source: Source, download: Download | DownloadError) -> Source:

@@ -13,11 +13,12 @@ import logging
 import os
 import secrets
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from gzip import GzipFile
+from gzip import BadGzipFile, GzipFile
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -57,6 +58,10 @@ MAX_LINE = 1 << 16
 """Bytes of the line before a body; Twisted limits all headers of a response to 16 KiB."""
 
 
+class DamagedBody(OSError):
+    """A body cannot be decompressed."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeptBody:
     """A body in a cache."""
@@ -81,15 +86,15 @@ class KeptBody:
             return None
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the content, as it came over the network. Raises OSError, also for a damaged file."""
+        """Yield the content, as it came over the network. Raises DamagedBody or another OSError."""
         with self.path.open("rb") as file:
             file.readline(MAX_LINE)
             try:
                 with GzipFile(fileobj=file) if self.is_packed else file as content:
                     while chunk := content.read(COPY_BYTES):
                         yield chunk
-            except EOFError as error:
-                raise OSError(str(error)) from None
+            except (EOFError, zlib.error, BadGzipFile) as error:
+                raise DamagedBody(str(error)) from None
 
     def validates(self, request: Request) -> bool:
         """True if a request asks for changes since this body, or for none."""

@@ -16,6 +16,7 @@ import pytest
 
 from demo.server import serving
 from sitemapcrawler.commands.fix import SCRATCH
+from sitemapcrawler.download.cache import name_of
 from sitemapcrawler.feeds.scratch import LOCK
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
@@ -301,6 +302,15 @@ def requests_of_fix(site: SiteServer, folder: Path, source: str) -> list[str]:
     done = run(folder, "fix", source, *SETTINGS)
     assert done.returncode == 0, done.stderr
     return site.paths[before:]
+
+
+def test_a_damaged_body_of_an_audit_is_fetched_again(site_of_files: SiteServer, tmp_path: Path) -> None:
+    site = site_of_files
+    run(tmp_path, "crawl", "sitemap", "-a", f"domain={site.url()}", "-s", "JOBDIR=job", *SETTINGS)
+    path = tmp_path / "job" / "cache" / name_of(site.url("/a.xml"))
+    head, data = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(head + b"\n" + data[:12] + b"\xff" * len(data[12:]))
+    assert [one for one in requests_of_fix(site, tmp_path, "job") if one != "/robots.txt"] == ["/a.xml"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from scrapy.http import Headers
 
 from sitemapcrawler.download import cache
 from sitemapcrawler.download.bodies import SPOOL_BYTES, Body
-from sitemapcrawler.download.cache import ABOUT, BodyStorage, Rights
+from sitemapcrawler.download.cache import ABOUT, BodyStorage, DamagedBody, Rights
 from sitemapcrawler.urls import Authority
 
 URL = "https://example.com/sitemap.xml"
@@ -78,6 +78,18 @@ def test_bodies_beyond_the_limit_are_not_kept(tmp_path: Path, monkeypatch: pytes
     assert content_of(storage) is None, "nor is the earlier one of its URL"
     assert [file.name for file in (tmp_path / "cache").iterdir()] == [ABOUT]
     assert content_of(stored(storage)) == b"<urlset/>"
+
+
+@pytest.mark.parametrize("damage", ["cut", "overwritten", "replaced"])
+def test_a_damaged_body_says_so(damage: str, tmp_path: Path) -> None:
+    storage = stored(BodyStorage(tmp_path / "cache"), b"<urlset>" + bytes(range(256)) * 100)
+    kept = storage.named(URL)
+    assert kept is not None
+    head, data = kept.path.read_bytes().split(b"\n", 1)
+    damaged = {"cut": data[:-20], "overwritten": data[:20] + b"\xff" * 40 + data[60:], "replaced": b"<urlset/>"}
+    kept.path.write_bytes(head + b"\n" + damaged[damage])
+    with pytest.raises(DamagedBody):
+        b"".join(kept.chunks())
 
 
 def test_what_a_killed_crawl_left_is_removed(tmp_path: Path) -> None:
