@@ -132,6 +132,8 @@ class Entry:
     articles: int = 0
     """1 if it has a news article."""
     versions: Versions = ()
+    has_only_versions: bool = False
+    """True if it has elements of the protocol, and links to these versions only."""
     move: Move | None = None
     problems: Sequence[str] = ()
     """Rules on errors that stay."""
@@ -148,6 +150,7 @@ class Kept:
     is_bare: bool
     articles: int
     versions: Versions
+    has_only_versions: bool = False
     move: Move | None = None
     problems: Sequence[str] = ()
     """Rules on errors that stay."""
@@ -388,7 +391,7 @@ class FileRepair:
                 is_changed = entry.recovered or found.text != entry.text or FORBIDDEN.search(entry.written)
                 yield Kept(
                     found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions,
-                    found.move, found.problems, State.CHANGED if is_changed else State.KEPT,
+                    found.has_only_versions, found.move, found.problems, State.CHANGED if is_changed else State.KEPT,
                 )  # fmt: skip
         yield from self._lost
         self._lost.clear()
@@ -401,13 +404,14 @@ class FileRepair:
             if page.recovered:
                 recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
         original = (note.broken if note is not None and recovered else "") or source
-        is_bare = self._converts or not (page.images or page.videos or page.news or page.alternates or page.extra)
+        is_bare = self._converts or _is_bare(page)
         loc = page.loc_raw or page.loc
         errors = self._errors(page.issues, note)
         articles = int(page.news is not None)
+        versions = self._versions(page, facts)
         return Entry(
             source, page.loc, loc, page.line, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered,
-            original, articles, self._versions(page, facts),
+            original, articles, versions, _has_only(versions, page),
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
@@ -588,12 +592,12 @@ class FileRepair:
                 note = document.notes.get(id(page))
                 position = lines.get(page.line or 0)
                 if position is not None and results[position] is None:
-                    bare = not (page.images or page.videos or page.news or page.alternates or page.extra)
+                    versions = versions_of(page, facts) if judge is self._judge else ()
                     issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
-                        "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, bare, issues,
+                        "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, _is_bare(page), issues,
                         self._errors(issues, note), None, "", "", int(page.news is not None),
-                        versions_of(page, facts) if judge is self._judge else (),
+                        versions, _has_only(versions, page),
                     )  # fmt: skip
         return results
 
@@ -705,6 +709,17 @@ def versions_of(page: UrlRecord, facts: FileFacts) -> Versions:
         return ()
     cluster = Cluster(UrlFacts(page, facts))
     return tuple(zip(cluster.codes, cluster.urls, strict=True))
+
+
+def _is_bare(page: UrlRecord) -> bool:
+    """True for an entry with elements of the protocol only."""
+    return not (page.alternates or page.images or page.videos or page.news or page.extra)
+
+
+def _has_only(versions: Versions, page: UrlRecord) -> bool:
+    """True for an entry with elements of the protocol, and a link to each of these versions only."""
+    is_whole = len(versions) == len(page.alternates) > 0
+    return is_whole and not (page.images or page.videos or page.news or page.extra)
 
 
 def _optional(part: etree._Element, rule: str) -> etree._Element:

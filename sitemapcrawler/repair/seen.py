@@ -28,6 +28,7 @@ DROPPED, MOVED, UNLINKED, UNREPAIRED = "dropped", "moved", "unlinked", "unrepair
 """Decisions on an entry."""
 TABLES = """
     CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, news INT, versions INT,
+                          linked INT,
                           PRIMARY KEY (digest, file, entry)) WITHOUT ROWID;
     CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID;
     CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID;
@@ -100,8 +101,9 @@ class Seen:
     def add(self, file: int, entry: int, kept: Kept) -> None:
         """Remember an entry. `file` and `entry`: numbers of the file, and of the entry in it."""
         versions = self._set_of(kept.versions) if kept.versions else None
-        row = (_digest(kept.loc), file, entry, kept.move is not None, kept.is_bare, kept.articles > 0, versions)
-        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        row = (_digest(kept.loc), file, entry, kept.move is not None, kept.is_bare, kept.articles > 0, versions,
+               kept.has_only_versions)  # fmt: skip
+        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         if kept.move is not None:
             move = (kept.move.rule, kept.move.url, kept.move.old)
             self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?)", (file, entry, MOVED, *move))
@@ -142,18 +144,20 @@ class Seen:
         """Decide on all entries."""
         execute = self._database.execute
         chosen = {"file": DUPLICATE in self._rules, "set": CROSS in self._rules}
+        if self._has_versions:
+            self._find_broken_links()
         execute(f"CREATE TEMP TABLE repeated AS {REPEATED}", chosen)
         execute("INSERT INTO gone SELECT file, entry FROM repeated")
         execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '', '' FROM repeated")
         if self._has_versions:
-            self._find_broken_links()
             if SELF in self._rules:
                 execute(f"INSERT INTO edits {WITHOUT_SELF}")
             self._find_contradictions()
         execute("CREATE INDEX by_place ON edits (file, entry)")
 
     def _find_broken_links(self) -> None:
-        """Find the links to pages that are gone. A page of which another entry stays is not."""
+        """Find the links to pages that are gone. A page of which another entry stays is not. An entry that has nothing
+        beside such links becomes bare."""
         execute = self._database.execute
         execute("""
             INSERT INTO broken
@@ -162,6 +166,10 @@ class Seen:
         execute(f"""
             INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', b.rule, p.key, ''
             FROM entries e JOIN broken b ON b.id = e.versions JOIN pages p ON p.digest = b.page""")
+        execute("""
+            UPDATE entries SET bare = 1 WHERE linked AND versions IN (SELECT id FROM broken)
+            AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = entries.versions
+                            AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))""")
 
     def _find_contradictions(self) -> None:
         """Find links between pages that are not returned, or with another code than the page gives itself."""

@@ -136,9 +136,8 @@ def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
         if not outcome.names:
             return
         again = repair(Path(folder, "again"), *(outcome.data(name) for name in outcome.names), names=outcome.names)
-        # An entry may lose its last language version, so that it only repeats one of another file.
         changed = {row["rule"] for row in again.rows if row["action"] != "not repaired"}
-        assert changed <= {"loc-non-ascii", "cross-duplicate-url"}, "what was repaired needs no repair"
+        assert changed <= {"loc-non-ascii"}, "what was repaired needs no repair"
 
 
 CODES = {"en": "en", "de": "de", "iw": "he", "en-UK": "en-GB", "jp": None, "x-default": "x-default"}

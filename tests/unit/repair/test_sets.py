@@ -193,6 +193,18 @@ def test_what_an_index_loses_has_a_row(tmp_path: Path) -> None:
     assert outcome.data("sitemap.xml").decode().count("<s:sitemap>") == 2
 
 
+@pytest.mark.parametrize("other", ["", "<priority>0.5</priority>"])
+def test_an_entry_that_loses_its_last_link_may_repeat_another(other: str, tmp_path: Path) -> None:
+    lost = "https://other.example/"
+    link = f'<xhtml:link rel="alternate" hreflang="de" href="{lost}"/>'
+    files = [urlset(page("a", other)), urlset(page("a", link), page("b"), f"<url><loc>{lost}</loc></url>")]
+    outcome = repair(tmp_path / "once", *files)
+    assert [(row["action"], row["rule"]) for row in outcome.rows] == [
+        ("dropped", "loc-offsite"), ("dropped", "cross-duplicate-url"),
+    ]  # fmt: skip
+    assert repair(tmp_path / "again", *map(outcome.data, outcome.names)).rows == []
+
+
 def test_a_split_file_of_an_index_keeps_its_url_as_the_first_part(tmp_path: Path) -> None:
     articles = [page(f"{number}", NEWS) for number in range(1_001)]
     outcome = repair(tmp_path, index(f"{HOME}news.xml"), urlset(*articles), names=["sitemap.xml", "news.xml"])
