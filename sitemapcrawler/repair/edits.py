@@ -484,6 +484,9 @@ OF_VERSIONS = {
 """Rule on a listed page -> rule on the entries that name it as a language version."""
 
 
+CODE = "hreflang-code-invalid"
+
+
 def unlink(draft: Draft, page: str) -> None:
     """Remove links to a page as a language version. `page`: page key of the URL."""
     for link in [one for one in _links(draft) if _leads_to(draft, one, page)]:
@@ -516,7 +519,7 @@ def join_code(draft: Draft) -> None:
         draft.set_attribute(link, "hreflang", (link.get("hreflang") or "").replace("_", "-") or link.get("hreflang"))
 
 
-@edit("hreflang-code-invalid")
+@edit(CODE)
 def correct_code(draft: Draft) -> None:
     """Write the right form of a language code, if there is one and no other link of the entry has it."""
     links = [*_links(draft)]

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 from xml.sax.saxutils import escape
 
 from sitemapcrawler.repair.changes import Action, Change, State
-from sitemapcrawler.repair.edits import Draft, unlink
+from sitemapcrawler.repair.edits import CODE, Draft, correct_code, unlink
 from sitemapcrawler.repair.places import Place
 from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, Kept, Lost, Rules
 from sitemapcrawler.repair.seen import DROPPED, MOVED, UNLINKED, UNREPAIRED, Decision, Seen
@@ -97,6 +97,7 @@ class SetWriter:
         """`work`: empty folder for temporary files; `folder`: the one to write to."""
         self._work = work
         self._folder = folder
+        self._rules = rules
         self._note = note
         self._seen = Seen(work / "seen.sqlite", rules)
         self._files: list[Spooled] = []
@@ -222,9 +223,13 @@ class SetWriter:
             return None
         if move is not None:
             self._note(entry.change(Action.CHANGED, move.rule, move.url, move.url, draft.loc))
-        for link in [one for one in decisions if one.action == UNLINKED]:
+        unlinked = [one for one in decisions if one.action == UNLINKED]
+        for link in unlinked:
             draft.rule = link.rule
             unlink(draft, link.url)
+        if unlinked and CODE in self._rules:  # a link that is gone may have had the right form of another one's code
+            draft.rule = CODE
+            correct_code(draft)
         for rule, old, new in draft.changes:
             entry.state = State.CHANGED
             self._note(entry.change(Action.CHANGED, rule, draft.loc, old, new))

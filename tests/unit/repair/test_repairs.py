@@ -321,6 +321,19 @@ def test_a_code_whose_right_form_another_page_has_is_not_written(tmp_path: Path)
     assert outcome.data("sitemap.xml") == urlset(page("a", *links))
 
 
+@pytest.mark.parametrize("codes", [("he", "iw"), ("iw", "iw"), ("iw", "iw", "iw")])
+def test_a_link_that_is_removed_leaves_its_code_to_another(codes: tuple[str, ...], tmp_path: Path) -> None:
+    lost = "https://other.example/"
+    links = [f'<xhtml:link rel="alternate" hreflang="{codes[0]}" href="{lost}"/>']
+    links += [link(code, name) for code, name in zip(codes[1:], "bc", strict=False)]
+    others = [page("b"), page("c")]
+    outcome = repair(tmp_path / "once", urlset(page("a", *links), *others, f"<url><loc>{lost}</loc></url>"))
+    right = [link(code, name) for code, name in zip(("he", "iw")[: len(codes) - 1], "bc", strict=False)]
+    assert outcome.data("sitemap.xml") == urlset(page("a", *right), *others)
+    again = repair(tmp_path / "again", outcome.data("sitemap.xml"))
+    assert again.data("sitemap.xml") == outcome.data("sitemap.xml")
+
+
 def test_versions_in_a_sitemap_of_their_own_stay(tmp_path: Path) -> None:
     links = [link("de", "de"), link("en", "en")]
     pages = urlset(page("de"), page("en"))
