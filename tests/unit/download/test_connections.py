@@ -13,7 +13,7 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
 from scrapy.settings.default_settings import TWISTED_REACTOR
-from scrapy.utils.reactor import install_reactor
+from scrapy.utils.reactor import install_reactor, is_reactor_installed
 from scrapy.utils.test import get_crawler
 from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred, succeed
@@ -59,7 +59,8 @@ from sitemapcrawler.urls import Authority
 @pytest.fixture(scope="module", autouse=True)
 def installed() -> None:
     """Install the reactor of a crawl: the order of the tests must not decide whether there is one."""
-    install_reactor(TWISTED_REACTOR)
+    if not is_reactor_installed():  # another event loop would never be closed
+        install_reactor(TWISTED_REACTOR)
 
 
 class Recorder(Clock):
