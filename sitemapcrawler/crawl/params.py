@@ -49,7 +49,7 @@ def _differs(value: object, default: object) -> bool:
     return value != default
 
 
-def _limiting(argument: Argument, narrows: Callable[[Any, Any], bool] = _differs) -> Any:
+def _limiting(argument: Argument, narrows: Callable[[Any, Any], bool] = _differs) -> Any:  # Any: as for `_field`
     """Declare an argument as a field, of which any value but the default leaves something out, or some `narrows`."""
     return _field(replace(argument, narrows=narrows))
 

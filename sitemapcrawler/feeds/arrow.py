@@ -83,7 +83,9 @@ class Columns:
         return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
-def writer(file: object, schema: pa.Schema, facts: Mapping[str, str] = NOTHING, **options: object) -> Any:
+def writer(
+    file: object, schema: pa.Schema, facts: Mapping[str, str] = NOTHING, **options: object
+) -> Any:  # Any: no types
     """Return a `pyarrow.parquet.ParquetWriter`. The file states the version of its columns and other `facts` in its
     metadata. Raises what that class raises for its `options`."""
     made = import_module("pyarrow.parquet").ParquetWriter(file, schema, **options)

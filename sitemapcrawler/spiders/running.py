@@ -122,7 +122,7 @@ def feeds_of(settings: BaseSettings) -> int:
     return sum(bool(options.get("store_empty", empty)) for options in settings.getdict("FEEDS").values())
 
 
-def exit_code(stats: Mapping[str, Any], stopped: bool = False, feeds: int = 0) -> int:
+def exit_code(stats: Mapping[str, Any], stopped: bool = False, feeds: int = 0) -> int:  # Any: as Scrapy types them
     """Exit code from a crawl's stats: lost feeds first, then an early stop, then nothing read. `feeds`: number of feeds
     that a crawl has stored at its end; one that fails earlier has no count of its own."""
     lost = "sitemap/store_lost" in stats or LOST in stats

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """Signals that ask a program to stop. Windows has no SIGHUP."""
-Handler = Any
-"""Handler of a signal as `signal.signal` takes and returns it: a function, a constant, or None."""
+Handler = Any  # Any: a function, a constant or None
+"""Handler of a signal as `signal.signal` takes and returns it."""
 
 
 class Interruptible:
