@@ -247,7 +247,7 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     also={"Screaming Frog": "Non-Indexable Canonical"},
 )
 def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
-    """Canonical of a listed page answers 200, but cannot be indexed.
+    """Canonical of a listed page answers, but cannot be indexed.
 
     Why: the page leaves its place in the index to one that has none, so that neither may be found.
     Fix: Point the canonical to a page that can be indexed, or remove what keeps this one out of the index.
