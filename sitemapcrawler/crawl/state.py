@@ -36,7 +36,7 @@ from sitemapcrawler.crawl.walk import Step, Walk
 from sitemapcrawler.download.cache import BodyCache
 from sitemapcrawler.download.crawl import UNNAMED_URL, Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
-from sitemapcrawler.feeds.folder import CACHE
+from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
 from sitemapcrawler.items import (
@@ -373,6 +373,7 @@ def keep_bodies(crawler: Crawler, params: Params, job: Job | None) -> None:
     cache = BodyCache.of(crawler)
     if job is not None and job.folder is not None:
         cache.place = job.folder / CACHE
+        cache.earlier.append(job.folder / EARLIER_CACHE)
     if params.baseline is not None:
         path = Path(params.baseline)
         cache.earlier.append((path if path.is_dir() else path.parent) / CACHE)

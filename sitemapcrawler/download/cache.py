@@ -3,7 +3,8 @@
 `fix` reads them, so that it repairs what the audit has judged and makes no request. A later crawl of the same job or
 folder asks the server whether they have changed.
 
-Each body is a file: one line of JSON, then the content, compressed. A file gets its name when it is whole.
+Each body is a file: one line of JSON, then the content as gzip, whose checksum tells a damaged one. A file gets its
+name when it is whole.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from gzip import BadGzipFile, GzipFile
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Self
@@ -48,8 +50,8 @@ ABOUT = "crawl.json"
 PART = ".part"
 """Suffix of a file that is being written."""
 GZIP = b"\x1f\x8b"
-LEVEL = 1
-"""Level of compression: the fastest; sitemaps shrink to a tenth with it."""
+LEVEL, LEVEL_OF_GZIP = 1, 0
+"""Levels of compression: the fastest, with which sitemaps shrink to a tenth; and none for what is gzip already."""
 DIGEST_BYTES = 16
 """Bytes of a name, and of a hash of credentials: collisions do not occur in practice."""
 KEY_BYTES = 32
@@ -71,8 +73,6 @@ class KeptBody:
     headers: Headers
     who: str
     """Hash of the credentials that it was requested with."""
-    is_packed: bool
-    """True if the cache has compressed it."""
 
     @classmethod
     def read(cls, path: Path) -> KeptBody | None:
@@ -81,7 +81,7 @@ class KeptBody:
             with path.open("rb") as file:
                 found = json.loads(file.readline(MAX_LINE))
             headers = Headers({name: found["headers"][name] for name in HEADERS if name in found["headers"]})
-            return cls(path, str(found["url"]), headers, str(found["who"]), bool(found["packed"]))
+            return cls(path, str(found["url"]), headers, str(found["who"]))
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return None
 
@@ -89,12 +89,23 @@ class KeptBody:
         """Yield the content, as it came over the network. Raises DamagedBody or another OSError."""
         with self.path.open("rb") as file:
             file.readline(MAX_LINE)
+            if not file.peek(1):  # GzipFile takes nothing for an empty content
+                raise DamagedBody("cut off")
             try:
-                with GzipFile(fileobj=file) if self.is_packed else file as content:
+                with GzipFile(fileobj=file) as content:
                     while chunk := content.read(COPY_BYTES):
                         yield chunk
             except (EOFError, zlib.error, BadGzipFile) as error:
                 raise DamagedBody(str(error)) from None
+
+    def is_whole(self) -> bool:
+        """False if the content cannot be read to its end."""
+        try:
+            for _ in self.chunks():
+                pass
+        except OSError:
+            return False
+        return True
 
     def validates(self, request: Request) -> bool:
         """True if a request asks for changes since this body, or for none."""
@@ -157,7 +168,7 @@ class BodyStorage:
         self._write(request.url, headers, body.chunks(), identity)
 
     def keep(self, kept: KeptBody, identity: bytes) -> None:
-        """Keep a body that has not changed. One of an earlier crawl is copied."""
+        """Keep a body that has not changed. One of an earlier crawl is copied, unless it is damaged."""
         if kept.path.parent != self.place:
             self._write(kept.url, kept.headers, kept.chunks(), identity)
 
@@ -181,6 +192,8 @@ class BodyStorage:
         try:
             used = self.open()
             size = self._written(url, headers, chunks, identity, LIMIT_BYTES - used)
+        except DamagedBody:
+            return
         except OSError as error:
             self._is_lost = True
             logger.warning("bodies of sitemaps are not kept in %s: %s", self.place, error.strerror or error)
@@ -190,12 +203,10 @@ class BodyStorage:
     def _written(self, url: str, headers: Headers, chunks: Iterator[bytes], identity: bytes, limit: int) -> int:
         """Write a file, and return its size; 0 if it is larger than `limit`, after which it is not kept."""
         first = next(chunks, b"")
-        is_packed = not first.startswith(GZIP)
         about = {
             "url": url,
             "headers": {name: value.decode("latin-1") for name in HEADERS if (value := headers.get(name))},
             "who": self._hashed(self.place, identity),
-            "packed": is_packed,
         }
         line = json.dumps(about).encode() + b"\n"
         path = self.place / name_of(url)
@@ -203,7 +214,7 @@ class BodyStorage:
             part = Path(file.name)
             try:
                 file.write(line)
-                is_whole = _pack(file, first, chunks, limit) if is_packed else _copy(file, first, chunks, limit)
+                is_whole = _pack(file, first, chunks, limit)
                 file.flush()
                 if is_whole and len(line) < MAX_LINE:
                     part.replace(path)
@@ -307,20 +318,14 @@ def _about(folder: Path) -> dict[str, object]:
 
 
 def _pack(file: IO[bytes], first: bytes, chunks: Iterator[bytes], limit: int) -> bool:
-    with GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL, mtime=0) as packed:
-        return _copy(packed, first, chunks, limit, file)
-
-
-def _copy(
-    to: IO[bytes] | GzipFile, first: bytes, chunks: Iterator[bytes], limit: int, counted: IO[bytes] | None = None
-) -> bool:
-    """Write all chunks. Returns False once the file has more than `limit` bytes. `counted`: the file behind `to`."""
-    to.write(first)
-    for chunk in chunks:
-        to.write(chunk)
-        if (counted or to).tell() > limit:
-            return False
-    return (counted or to).tell() <= limit
+    """Write all chunks. Returns False once the file has more than `limit` bytes."""
+    level = LEVEL_OF_GZIP if first.startswith(GZIP) else LEVEL
+    with GzipFile(fileobj=file, mode="wb", compresslevel=level, mtime=0) as packed:
+        for chunk in chain([first], chunks):
+            packed.write(chunk)
+            if file.tell() > limit:
+                return False
+    return file.tell() <= limit
 
 
 def _link(source: str, target: str) -> None:

@@ -38,6 +38,8 @@ NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEED
 """All files of a report."""
 CACHE = "cache"
 """Folder with the bodies of sitemaps, in that of a report or a job; see `download/cache.py`."""
+EARLIER_CACHE = "cache.earlier"
+"""Folder with the bodies of the job that `fresh` has discarded, in that of the new one until it is finished."""
 CACHE_PART = ".cache"
 """Beginning of the name of a folder in which those of a report are collected."""
 PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part|{re.escape(CACHE_PART)}@.*")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -23,6 +24,7 @@ from sitemapcrawler import __version__
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.feeds.folder import EARLIER_CACHE
 from sitemapcrawler.items import (
     FINISHED,
     MAX_SITE_TIME,
@@ -345,6 +347,8 @@ class Job:
             await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
         if self._writer.error is None:
             self._keep_history(crawl, summary)
+            if self.folder is not None:
+                shutil.rmtree(self.folder / EARLIER_CACHE, ignore_errors=True)
 
     def _keep_history(self, crawl: Crawl, summary: SummaryRecord) -> None:
         """Add a finished run to the history in JOBDIR. A failure costs a row of the trend and is only logged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
+from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison, may_take
@@ -74,6 +76,8 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         except duckdb.Error as error:
             store.close()
             raise refusal(store.path, error) from None
+    if folder is not None and params.fresh:
+        _set_cache_aside(folder)
     return OpenedJob(
         store,
         folder,
@@ -140,6 +144,14 @@ def _put_aside(folder: Path) -> Iterator[None]:
         raise
     for _, aside in moved:
         aside.unlink(missing_ok=True)
+
+
+def _set_cache_aside(folder: Path) -> None:
+    """Keep the bodies of a discarded job apart, so that the new one keeps only those that it has asked for too."""
+    with suppress(OSError):  # costs disk space only
+        if (folder / CACHE).is_dir():
+            shutil.rmtree(folder / EARLIER_CACHE, ignore_errors=True)
+            (folder / CACHE).rename(folder / EARLIER_CACHE)
 
 
 @contextmanager

@@ -12,7 +12,14 @@ from scrapy.utils.misc import load_object
 from sitemapcrawler.crawl.reading import is_page
 from sitemapcrawler.download.answers import from_response
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.cache import KEPT_KEY, VALIDATORS, AlwaysRevalidate, BodyCache, BodyStorage, KeptBody
+from sitemapcrawler.download.cache import (
+    KEPT_KEY,
+    VALIDATORS,
+    AlwaysRevalidate,
+    BodyCache,
+    BodyStorage,
+    KeptBody,
+)
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware
 
 EARLIER_KEY = "sitemap_earlier"
@@ -40,7 +47,7 @@ class BodyCacheMiddleware:
         return cls(crawler)
 
     def process_request(self, request: Request) -> Response | None:
-        """Look for an earlier body. Only a policy of the user may answer with it at once."""
+        """Look for an earlier body, and forget a damaged one. Only a policy of the user may answer with it at once."""
         storage = self._storage(request)
         if storage is None:
             return None
@@ -49,10 +56,15 @@ class BodyCacheMiddleware:
             return None
         asked = [name for name in VALIDATORS if name in request.headers]
         response = _response(kept)
-        if self._policy.is_cached_response_fresh(response, request):
-            return _filled(request, response, kept)
+        is_fresh = self._policy.is_cached_response_fresh(response, request)
         added = [name for name in VALIDATORS if name in request.headers and name not in asked]
         request.meta[EARLIER_KEY] = kept, added
+        if (is_fresh or added) and not kept.is_whole():
+            _taken(request)
+            storage.discard(request.url)
+        elif is_fresh:
+            _taken(request)
+            return _filled(request, response, kept)
         return None
 
     def process_response(self, request: Request, response: Response) -> Response:

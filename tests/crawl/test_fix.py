@@ -357,6 +357,30 @@ def test_a_file_that_has_not_changed_comes_from_the_cache_of_the_baseline(
     assert requests_of_fix(site, tmp_path, "monday") == []
 
 
+def test_damaged_body_is_not_revalidated_but_requested_as_a_whole(site_of_files: SiteServer, tmp_path: Path) -> None:
+    site, child = site_of_files, site_of_files.routes["/a.xml"]
+    assert isinstance(child, bytes)
+    site.routes["/a.xml"] = Reply(child, headers={"ETag": '"1"'})
+    start = ("crawl", "sitemap", "-a", f"domain={site.url()}", "-s", "JOBDIR=job", *SETTINGS)
+    run(tmp_path, *start)
+    path = tmp_path / "job" / "cache" / name_of(site.url("/a.xml"))
+    path.write_bytes(path.read_bytes()[:-12])
+    assert run(tmp_path, *start, "-a", "fresh=yes").returncode == 0
+    assert [one.headers.get("if-none-match") for one in site.exchanges if one.path == "/a.xml"] == [None, None]
+    assert requests_of_fix(site, tmp_path, "job") == []
+
+
+def test_fresh_job_keeps_no_body_of_a_file_that_it_has_not_requested(site_of_files: SiteServer, tmp_path: Path) -> None:
+    site = site_of_files
+    start = ("crawl", "sitemap", "-a", f"domain={site.url()}", "-s", "JOBDIR=job", *SETTINGS)
+    run(tmp_path, *start)
+    site.routes["/index.xml"] = index(site.url("/a.xml"))
+    assert run(tmp_path, *start, "-a", "fresh=yes").returncode == 0
+    kept = {path.name for path in (tmp_path / "job" / "cache").iterdir()} - {"crawl.json"}
+    assert kept == {name_of(site.url(path)) for path in ("/robots.txt", "/index.xml", "/a.xml")}
+    assert not (tmp_path / "job" / "cache.earlier").exists()
+
+
 def test_dictionary_of_the_command_line_holds_for_all_crawls(site_of_files: SiteServer, tmp_path: Path) -> None:
     site = site_of_files
     headers = ["-s", 'DEFAULT_REQUEST_HEADERS={"X-Key": "a"}']

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from sitemapcrawler.urls import Authority
 
 URL = "https://example.com/sitemap.xml"
 REQUEST = Request(URL)
+ROOT = Path(__file__).parents[3]
 LOGIN = b"Basic dXNlcjpzZWNyZXQ="
 CONTENTS = {
     "text": b"<urlset/>",
@@ -80,16 +83,88 @@ def test_bodies_beyond_the_limit_are_not_kept(tmp_path: Path, monkeypatch: pytes
     assert content_of(stored(storage)) == b"<urlset/>"
 
 
+@pytest.mark.parametrize("is_gzip", [False, True], ids=["text", "gzip"])
 @pytest.mark.parametrize("damage", ["cut", "overwritten", "replaced"])
-def test_a_damaged_body_says_so(damage: str, tmp_path: Path) -> None:
-    storage = stored(BodyStorage(tmp_path / "cache"), b"<urlset>" + bytes(range(256)) * 100)
+def test_a_damaged_body_says_so(damage: str, is_gzip: bool, tmp_path: Path) -> None:
+    content = b"<urlset>" + bytes(range(256)) * 100
+    storage = stored(BodyStorage(tmp_path / "cache"), gzip.compress(content) if is_gzip else content)
     kept = storage.named(URL)
     assert kept is not None
+    assert kept.is_whole()
     head, data = kept.path.read_bytes().split(b"\n", 1)
     damaged = {"cut": data[:-20], "overwritten": data[:20] + b"\xff" * 40 + data[60:], "replaced": b"<urlset/>"}
     kept.path.write_bytes(head + b"\n" + damaged[damage])
     with pytest.raises(DamagedBody):
         b"".join(kept.chunks())
+    assert not kept.is_whole()
+
+
+def test_a_damaged_body_of_an_earlier_crawl_costs_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    stored(BodyStorage(tmp_path / "monday"))
+    tuesday = BodyStorage(tmp_path / "tuesday", [tmp_path / "monday"])
+    kept = tuesday.find(REQUEST, b"")
+    assert kept is not None
+    kept.path.write_bytes(kept.path.read_bytes()[:-9])
+    tuesday.keep(kept, b"")
+    assert content_of(tuesday) is None
+    assert content_of(stored(tuesday)) == b"<urlset/>"
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+def test_no_part_of_a_file_passes_for_a_body(content: bytes, tmp_path: Path) -> None:
+    """After a power failure, a file may be shorter than what was written."""
+    storage = stored(BodyStorage(tmp_path / "cache"), content)
+    path = tmp_path / "cache" / cache.name_of(URL)
+    whole = path.read_bytes()
+    for kept in range(0, len(whole), 1 + len(whole) // 200):
+        path.write_bytes(whole[:kept])
+        torn = storage.named(URL)
+        assert torn is None or not torn.is_whole(), kept
+
+
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+from sitemapcrawler.download import cache
+from tests.unit.download.test_cache import VERSIONS, content_of, stored
+
+def store_until(lines, content):
+    def trace(frame, event, argument):
+        nonlocal lines
+        if frame.f_code.co_filename != cache.__file__:
+            return None
+        lines -= event == "line"
+        if lines < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+    sys.settrace(trace)
+    stored(cache.BodyStorage(place), content)
+    os._exit(0)
+
+place, found, killed = Path(sys.argv[1]), [], True
+while killed:
+    child = os.fork() or store_until(len(found), VERSIONS[len(found) % 2])
+    killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    content = content_of(cache.BodyStorage(place))
+    found.append(None if content is None else content.decode("latin-1"))
+print(json.dumps(found))
+"""
+"""Stores a body again and again, and is killed one line of the module later each time. Prints what is then found."""
+VERSIONS = (b"<urlset>" * 100, gzip.compress(b"<urlset/>" * 100, mtime=0))
+
+
+def test_a_kill_at_any_line_leaves_a_whole_body_or_none(tmp_path: Path) -> None:
+    place = tmp_path / "cache"
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(place)], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert not done.stderr
+    found = json.loads(done.stdout)
+    assert set(found) == {None, *(version.decode("latin-1") for version in VERSIONS)}
+    assert len(found) > 50, "as many kills as lines"
+    BodyStorage(place).open()
+    assert {path.name for path in place.iterdir()} == {ABOUT, cache.name_of(URL)}
 
 
 def test_what_a_killed_crawl_left_is_removed(tmp_path: Path) -> None:
