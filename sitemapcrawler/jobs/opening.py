@@ -147,7 +147,7 @@ def _put_aside(folder: Path) -> Iterator[None]:
 
 
 def _set_cache_aside(folder: Path) -> None:
-    """Keep the bodies of a discarded job apart, so that the new one keeps only those that it has asked for too."""
+    """Keep the bodies of a discarded job apart, so that the new one keeps only those that it requests too."""
     with suppress(OSError):  # costs disk space only
         if (folder / CACHE).is_dir():
             shutil.rmtree(folder / EARLIER_CACHE, ignore_errors=True)
