@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -59,6 +60,14 @@ MOST = 20
 """Rules, and files, that the summary names."""
 SHOWN = {Action.UNREAD: "not read"}
 """Actions by the words of the summary, where they differ."""
+
+
+UNWRITTEN = re.compile(r" cannot be (?:used|written): ([^;]*)")
+"""Reason in the last line of a crawl that could not write its job."""
+
+
+class LostCrawl(Exception):
+    """The crawl of a site could not store what it read: a fault of this machine. The message is one line."""
 
 
 class Command(ScrapyCommand):
@@ -130,6 +139,9 @@ class Command(ScrapyCommand):
         except (OSError, sqlite3.Error) as error:
             complain(_lost(error, opts.out))
             self.exitcode = LOST
+        except LostCrawl as error:
+            complain(f"the crawl of the site could not be stored in {gettempdir()}: {error}")
+            self.exitcode = LOST
 
     def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
         text = _target(args)
@@ -170,7 +182,8 @@ class Command(ScrapyCommand):
         return _of_files(text, targets, opts, rules)
 
     def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, is_site: bool) -> Path:
-        """Crawl a site into a temporary job. Raises ValueError, one line, if that fails."""
+        """Crawl a site into a temporary job. Raises LostCrawl if that cannot be written, and ValueError, one line, if the
+        crawl fails otherwise."""
         for name in ("domain", "sitemap", "urls", "report"):
             if name in arguments:
                 raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
@@ -181,6 +194,8 @@ class Command(ScrapyCommand):
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         command += [part for name, text in given.items() for part in ("-a", f"{name}={text}")]
         ended = child.run(PROGRAM, command, work)
+        if ended.code == LOST or str(job) in ended.complaint:
+            raise LostCrawl(_reason(ended.complaint))
         if ended.code == child.BAD_ARGUMENT or not is_audit(job):
             raise ValueError(ended.complaint)
         return job
@@ -214,6 +229,12 @@ class Command(ScrapyCommand):
 def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
     """An audit names all its files."""
     return []
+
+
+def _reason(complaint: str) -> str:
+    """Why a crawl could not write its job, without what to do with a job that is temporary."""
+    found = UNWRITTEN.search(complaint)
+    return found[1] if found is not None else complaint
 
 
 def _lost(error: OSError | sqlite3.Error, out: str | None) -> str:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 import pickle
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO
@@ -116,4 +117,5 @@ class Backlog:
     def close(self) -> None:
         """Delete what waits."""
         if self._disk is not None:
-            self._disk.close()
+            with suppress(OSError):  # it still tries to write what did not fit on a full disk
+                self._disk.close()

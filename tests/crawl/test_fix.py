@@ -227,6 +227,27 @@ def test_a_full_disk_is_not_a_fault_of_the_site(size: str, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
 
 
+@pytest.mark.parametrize(("size", "why"), [("200k", "No space left on device"), ("6m", "")])
+def test_a_disk_too_small_for_the_crawl_of_a_site_is_not_a_fault_of_the_site(
+    size: str, why: str, site_of_files: SiteServer, tmp_path: Path
+) -> None:
+    site = site_of_files
+    site.routes["/a.xml"] = urlset(*(site.url(f"/{'x' * 400}{number}") for number in range(20_000)))
+    (tmp_path / "tiny").mkdir()
+    with small(tmp_path / "tiny", size) as disk:
+        done = subprocess.run(
+            [*disk.within(tmp_path), sys.executable, "-m", "sitemapcrawler.cli", "fix", site.url(), "--out", "out",
+             "-a", "verify=off", *SETTINGS],
+            env={**environment(), "TMPDIR": str(disk.folder)}, capture_output=True, text=True, check=False,
+            timeout=DEADLINE_S,
+        )  # fmt: skip
+        assert disk.names() == set()
+        said = f"sitemapcrawler: the crawl of the site could not be stored in {disk.folder}: {why}"
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (1, "", 1)
+    assert done.stderr.startswith(said)
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_unreadable_file_of_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "a.xml").write_text(document("a"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,15 @@ def test_full_disk_costs_nothing(
     assert len(one.urls) == 1
     assert "No space left" in caplog.text
     asyncio.run(pipelines.release(A))
+
+
+def test_disk_that_becomes_full_does_not_end_the_crawl(
+    pipelines: Pipelines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "TemporaryFile", lambda: Path("/dev/full").open("w+b"))
+    pipelines.backlog.open(A)
+    assert not pipelines.backlog.put(batch(A, "u1"))
+    pipelines.backlog.close()  # what is buffered does not fit either
 
 
 def test_deeply_nested_entry_is_verified_at_once(pipelines: Pipelines) -> None:
