@@ -24,7 +24,7 @@ from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
-from sitemapcrawler.repair.changes import Action, Change, State
+from sitemapcrawler.repair.changes import Action, Change
 from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, split, w3c
 from sitemapcrawler.repair.markup import EntryMarkup, front_of, kept_markup, prolog_of, root_of
 from sitemapcrawler.rules import all_rules
@@ -95,15 +95,19 @@ MayList = Callable[[str, Sequence[str]], bool]
 """Tells whether the host of a URL lets one of these files list it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """The URL of an entry that an audit found another one for."""
+@dataclass(slots=True)
+class Origin:
+    """What an entry was, and what has been done to it: rows of the list of changes if it stays."""
 
-    rule: str
     url: str
-    """As written before."""
-    old: str
-    """The entry before."""
+    """URL as written."""
+    text: str
+    """Its text in the file that was read."""
+    line: int | None
+    changes: list[tuple[str, str, str]] = field(default_factory=list)
+    """(rule, old, new) of each change, in order."""
+    move: str = ""
+    """The rule for which an audit gave it another URL; empty if it has its own."""
 
 
 @dataclass(slots=True)
@@ -114,9 +118,7 @@ class Entry:
     """As it stands in the file, or as repaired."""
     loc: str
     """URL as the reader gives it."""
-    written: str
-    """URL as written, for the list of changes."""
-    line: int | None
+    origin: Origin
     lastmod_at: str | None
     is_bare: bool
     """True if it has elements of the protocol only."""
@@ -127,16 +129,17 @@ class Entry:
     change: Verdict | None = None
     recovered: str = ""
     """Rule of the fault for which it was read after a repair; empty if it was not."""
-    original: str = ""
-    """Its text in the file that was read."""
     articles: int = 0
     """1 if it has a news article."""
     versions: Versions = ()
     has_only_versions: bool = False
     """True if it has elements of the protocol, and links to these versions only."""
-    move: Move | None = None
     problems: Sequence[str] = ()
     """Rules on errors that stay."""
+
+
+NO_ORIGIN = Origin("", "", None)
+"""Of an entry that is judged again, which has the origin of the one that was read."""
 
 
 @dataclass(slots=True)
@@ -145,16 +148,14 @@ class Kept:
 
     text: str
     loc: str
-    line: int | None
+    origin: Origin
     lastmod_at: str | None
     is_bare: bool
     articles: int
     versions: Versions
     has_only_versions: bool = False
-    move: Move | None = None
     problems: Sequence[str] = ()
     """Rules on errors that stay."""
-    state: State = State.KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,14 +315,14 @@ class FileRepair:
                 self.is_text = document.format == TEXT.name
                 yield from self._pages(pages, facts, document.notes)
                 for child in children:
-                    self._drop(MIXED, child.loc_raw or child.loc, "<sitemap>", child.line)
+                    self._drop(MIXED, Origin(child.loc_raw or child.loc, "<sitemap>", child.line))
                     self.read += 1
                 self._lose(losses)
             elif format_named(document.format).is_index:
                 self.children += children
                 for page in pages:
                     self.read += 1
-                    self._drop(MIXED, page.loc_raw or page.loc, "<url>", page.line)
+                    self._drop(MIXED, Origin(page.loc_raw or page.loc, "<url>", page.line))
                 self._lose(losses)
             else:
                 self._judge.urls(pages, facts, document.notes)
@@ -340,7 +341,7 @@ class FileRepair:
         for loss in losses:
             if loss.rule != UNKNOWN_ELEMENT:
                 self.read += 1
-                self._drop(loss.rule, "", loss.text, loss.line)
+                self._drop(loss.rule, Origin("", loss.text, loss.line))
             elif not self._converts:  # of a feed, its title, for example
                 self._change(loss.rule, "", loss.text, "", loss.line)
 
@@ -372,9 +373,9 @@ class FileRepair:
     def _change(self, rule: str, url: str, old: str, new: str, line: int | None = None) -> None:
         self._note(Change(Action.CHANGED, rule, url, old, new, self.url, line))
 
-    def _drop(self, rule: str, url: str, old: str, line: int | None) -> None:
+    def _drop(self, rule: str, entry: Origin) -> None:
         self.dropped += 1
-        self._note(Change(Action.DROPPED, rule, url, old, "", self.url, line))
+        self._note(Change(Action.DROPPED, rule, entry.url, line_of(entry.text), "", self.url, entry.line))
 
     def _pages(self, pages: list[UrlRecord], facts: FileFacts, notes: Notes) -> Iterator[Kept | Lost]:
         if not pages:
@@ -388,10 +389,9 @@ class FileRepair:
         for entry in entries:
             found = kept.get(id(entry), entry)
             if found is not None:
-                is_changed = entry.recovered or found.text != entry.text or FORBIDDEN.search(entry.written)
                 yield Kept(
-                    found.text, found.loc, entry.line, found.lastmod_at, found.is_bare, found.articles, found.versions,
-                    found.has_only_versions, found.move, found.problems, State.CHANGED if is_changed else State.KEPT,
+                    found.text, found.loc, found.origin, found.lastmod_at, found.is_bare, found.articles,
+                    found.versions, found.has_only_versions, found.problems,
                 )  # fmt: skip
         yield from self._lost
         self._lost.clear()
@@ -399,19 +399,19 @@ class FileRepair:
     def _entry(self, page: UrlRecord, facts: FileFacts, note: Note | None, verdict: Verdict | None) -> Entry:
         source = note.source if note is not None and not self._converts else None
         recovered = ""
+        origin = Origin(page.loc_raw or page.loc, "", page.line)
         if source is None or (page.recovered and UNREADABLE in source):
-            source = self._text_of(page, note)
+            source = self._text_of(page, note, origin)
             if page.recovered:
                 recovered = next((rule for rule in (note.faults if note else ()) if rule.startswith("doc-")), RECOVERED)
-        original = (note.broken if note is not None and recovered else "") or source
+        origin.text = (note.broken if note is not None and recovered else "") or source
         is_bare = self._converts or _is_bare(page)
-        loc = page.loc_raw or page.loc
         errors = self._errors(page.issues, note)
         articles = int(page.news is not None)
         versions = self._versions(page, facts)
         return Entry(
-            source, page.loc, loc, page.line, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered,
-            original, articles, versions, _has_only(versions, page),
+            source, page.loc, origin, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered, articles,
+            versions, _has_only(versions, page),
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
@@ -426,15 +426,15 @@ class FileRepair:
             self._lost += [Lost(url, verdict.rule, is_judged=True) for url, verdict in found.items()]
         return self._last_versions[1]
 
-    def _text_of(self, page: UrlRecord, note: Note | None) -> str:
+    def _text_of(self, page: UrlRecord, note: Note | None, origin: Origin) -> str:
         """Text of an entry that the reader could not keep as it stands."""
         element = note.element if note is not None else None
         if element is not None and not self._converts:
             return self.markup.of_element(element)
-        prefix, written = self.markup.root.prefix, page.loc_raw or page.loc
-        loc = FORBIDDEN.sub(lambda found: quote(found[0], errors="replace"), written)
-        if loc != written:
-            self._change("loc-invalid-uri", written, written, loc, page.line)
+        prefix = self.markup.root.prefix
+        loc = FORBIDDEN.sub(lambda found: quote(found[0], errors="replace"), origin.url)
+        if loc != origin.url:
+            origin.changes.append(("loc-invalid-uri", origin.url, loc))
         lastmod = w3c(page.lastmod) if self._converts and page.lastmod else page.lastmod
         fields = {"loc": loc, "lastmod": lastmod, "changefreq": page.changefreq,
                   "priority": None if page.priority is None else f"{page.priority:g}"}  # fmt: skip
@@ -488,11 +488,12 @@ class FileRepair:
     def _began(self, found: list[Entry | None], place: int, entry: Entry) -> bool:
         """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
         if entry.recovered and UNREADABLE in entry.loc:
-            self._drop_entry(replace(entry, original=entry.text), entry.recovered)
+            entry.origin.text = entry.text
+            self._drop_entry(entry, entry.recovered)
             found[place] = None
             return False
         if entry.recovered:
-            self._change(entry.recovered, entry.written, _line(entry.original), _line(entry.text), entry.line)
+            entry.origin.changes.append((entry.recovered, line_of(entry.origin.text), line_of(entry.text)))
         verdict = entry.change
         if verdict is None:
             return True
@@ -500,7 +501,7 @@ class FileRepair:
         if verdict.rule not in self._rules:
             entry.change = None
         elif verdict.replacement is None:
-            self._drop(verdict.rule, entry.written, _line(entry.original), entry.line)
+            self._drop(verdict.rule, entry.origin)
             found[place] = None
             return False
         return True
@@ -508,7 +509,7 @@ class FileRepair:
     def _drop_entry(self, entry: Entry, rule: str) -> None:
         """Note that an entry is dropped."""
         self._lost.append(Lost(entry.loc, rule, is_judged=False))
-        self._drop(rule, entry.written, _line(entry.original), entry.line)
+        self._drop(rule, entry.origin)
 
     def _edited(self, found: list[Entry | None], places: list[int]) -> list[int]:
         """Run the edits on entries; return the places of those that they changed, or that must be judged first."""
@@ -521,28 +522,24 @@ class FileRepair:
                 found[place] = None
                 continue
             draft = Draft(element, self.base)
-            move = self._moved(draft, entry)
+            if entry.change is not None:
+                self._move(draft, entry, entry.change)
             self._edit(draft, entry)
             if drops := [rule for rule in DROPPING if rule in entry.issues and rule in self._rules]:
                 self._drop_entry(entry, drops[0])
                 found[place] = None
                 continue
-            for rule, old, new in draft.changes:
-                self._change(rule, entry.written, old, new, entry.line)
+            entry.origin.changes += draft.changes
             if draft.changes or entry.recovered or entry.change is not None:
-                found[place] = replace(entry, text=self.markup.write(element), change=None, move=move)
+                found[place] = replace(entry, text=self.markup.write(element), change=None)
                 changed.append(place)
         return changed
 
     @staticmethod
-    def _moved(draft: Draft, entry: Entry) -> Move | None:
-        """Give an entry the URL of its page. Noted at the end, unless the page has an entry of its own."""
-        verdict = entry.change
-        if verdict is None:
-            return entry.move
+    def _move(draft: Draft, entry: Entry, verdict: Verdict) -> None:
+        """Give an entry the URL of its page."""
+        entry.origin.move = draft.rule = verdict.rule
         draft.set_field("loc", verdict.replacement)
-        draft.changes.clear()
-        return Move(verdict.rule, entry.written, _line(entry.original))
 
     def _edit(self, draft: Draft, entry: Entry) -> None:
         wrong_space = "xml-ext-namespace-wrong"
@@ -566,10 +563,7 @@ class FileRepair:
                 self._drop_entry(entry, SCHEMA)
                 found[place] = None
                 continue
-            found[place] = replace(
-                result, text=entry.text, original=entry.original, written=entry.written, line=entry.line,
-                move=entry.move,
-            )  # fmt: skip
+            found[place] = replace(result, text=entry.text, origin=entry.origin)
             if any(rule in EDITS and rule in self._rules for rule in result.issues):
                 again.append(place)
         return again
@@ -595,9 +589,8 @@ class FileRepair:
                     versions = versions_of(page, facts) if judge is self._judge else ()
                     issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
-                        "", page.loc, page.loc_raw or page.loc, page.line, page.lastmod_at, _is_bare(page), issues,
-                        self._errors(issues, note), None, "", "", int(page.news is not None),
-                        versions, _has_only(versions, page),
+                        "", page.loc, NO_ORIGIN, page.lastmod_at, _is_bare(page), issues, self._errors(issues, note),
+                        None, "", int(page.news is not None), versions, _has_only(versions, page),
                     )  # fmt: skip
         return results
 
@@ -639,8 +632,7 @@ class FileRepair:
                 draft.rule = rule
                 draft.remove(_optional(part, rule))
             if draft.changes or self._remove_family(draft, self._wrong(entry)):
-                for rule, old, new in draft.changes:
-                    self._change(rule, entry.written, old, new, entry.line)
+                entry.origin.changes += draft.changes
                 found[place] = replace(entry, text=self.markup.write(draft.element))
                 changed.append(place)
         self._judged(found, changed)
@@ -728,7 +720,8 @@ def _optional(part: etree._Element, rule: str) -> etree._Element:
     return next((one for one in part if isinstance(one.tag, str) and split(one)[1] == name), part)
 
 
-def _line(text: str) -> str:
+def line_of(text: str) -> str:
+    """A text on one line, for the list of changes."""
     return " ".join(text.split())
 
 

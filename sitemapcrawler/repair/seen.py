@@ -24,7 +24,7 @@ CACHE_KIB = 32 * 1024
 """Memory of the database of digests."""
 MAX_SETS = 4096
 """Sets of language versions that are known to be stored. The pages of a set often come in a row."""
-DROPPED, MOVED, UNLINKED, UNREPAIRED = "dropped", "moved", "unlinked", "unrepaired"
+DROPPED, UNLINKED, UNREPAIRED = "dropped", "unlinked", "unrepaired"
 """Decisions on an entry."""
 TABLES = """
     CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, news INT, versions INT,
@@ -36,7 +36,7 @@ TABLES = """
     CREATE TABLE gone (file INT, entry INT, PRIMARY KEY (file, entry)) WITHOUT ROWID;
     CREATE TABLE broken (id INT, page BLOB, rule TEXT, PRIMARY KEY (id, page)) WITHOUT ROWID;
     CREATE TABLE sets (digest BLOB PRIMARY KEY, versions INT) WITHOUT ROWID;
-    CREATE TABLE edits (file INT, entry INT, action TEXT, rule TEXT, url TEXT, old TEXT);
+    CREATE TABLE edits (file INT, entry INT, action TEXT, rule TEXT, page TEXT);
     """
 REPEATED = f"""
     SELECT file, entry,
@@ -54,7 +54,7 @@ KEPT = """
     AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry)"""
 """SQL for the entries that stay and list versions."""
 WITHOUT_SELF = f"""
-    SELECT e.file, e.entry, '{UNREPAIRED}', '{SELF}', '', '' FROM {KEPT}
+    SELECT e.file, e.entry, '{UNREPAIRED}', '{SELF}', '' FROM {KEPT}
        AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
        AND EXISTS (SELECT 1 FROM versions v WHERE id = e.versions
                    AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))"""
@@ -75,13 +75,11 @@ class Decision:
     """A decision on an entry, made when all are known."""
 
     action: str
-    """`DROPPED`, `MOVED`, `UNLINKED` or `UNREPAIRED`."""
+    """`DROPPED`, `UNLINKED` or `UNREPAIRED`."""
     rule: str
     """Empty for a drop in favour of the page's own entry, which has the rule of its move."""
-    url: str
-    """Of a move, the URL before; else the page key of the other page."""
-    old: str
-    """Of a move, the entry before."""
+    page: str
+    """Page key of the other page."""
 
 
 class Seen:
@@ -101,14 +99,11 @@ class Seen:
     def add(self, file: int, entry: int, kept: Kept) -> None:
         """Remember an entry. `file` and `entry`: numbers of the file, and of the entry in it."""
         versions = self._set_of(kept.versions) if kept.versions else None
-        row = (_digest(kept.loc), file, entry, kept.move is not None, kept.is_bare, kept.articles > 0, versions,
+        row = (_digest(kept.loc), file, entry, kept.origin.move != "", kept.is_bare, kept.articles > 0, versions,
                kept.has_only_versions)  # fmt: skip
         self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        if kept.move is not None:
-            move = (kept.move.rule, kept.move.url, kept.move.old)
-            self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, ?, ?)", (file, entry, MOVED, *move))
         for rule in kept.problems:
-            self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '', '')", (file, entry, UNREPAIRED, rule))
+            self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '')", (file, entry, UNREPAIRED, rule))
 
     def lose(self, lost: Lost) -> None:
         """Remember a page whose entry is dropped, or that an audit judged not indexable."""
@@ -148,7 +143,7 @@ class Seen:
             self._find_broken_links()
         execute(f"CREATE TEMP TABLE repeated AS {REPEATED}", chosen)
         execute("INSERT INTO gone SELECT file, entry FROM repeated")
-        execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '', '' FROM repeated")
+        execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '' FROM repeated")
         if self._has_versions:
             if SELF in self._rules:
                 execute(f"INSERT INTO edits {WITHOUT_SELF}")
@@ -164,7 +159,7 @@ class Seen:
             SELECT DISTINCT v.id, v.page, l.rule FROM versions v JOIN lost l ON l.digest = v.page
             WHERE l.judged OR NOT EXISTS (SELECT 1 FROM entries WHERE digest = v.page)""")
         execute(f"""
-            INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', b.rule, p.key, ''
+            INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', b.rule, p.key
             FROM entries e JOIN broken b ON b.id = e.versions JOIN pages p ON p.digest = b.page""")
         execute("""
             UPDATE entries SET bare = 1 WHERE linked AND versions IN (SELECT id FROM broken)
@@ -186,7 +181,7 @@ class Seen:
                 if own - {DEFAULT} and code not in own:
                     execute(insert, (page, CONTRADICTED, other))
         execute(f"""
-            INSERT INTO edits SELECT e.file, e.entry, '{UNREPAIRED}', w.rule, coalesce(p.key, ''), ''
+            INSERT INTO edits SELECT e.file, e.entry, '{UNREPAIRED}', w.rule, coalesce(p.key, '')
             FROM wrong w JOIN entries e ON e.digest = w.digest LEFT JOIN pages p ON p.digest = w.other""")
 
     def _merge_sets(self) -> None:
@@ -207,7 +202,7 @@ class Seen:
 
     def decisions(self, file: int) -> Iterator[tuple[int, list[Decision]]]:
         """Yield the decisions on each entry of a file, in their order."""
-        query = "SELECT entry, action, rule, url, old FROM edits WHERE file = ? ORDER BY entry, rowid"
+        query = "SELECT entry, action, rule, page FROM edits WHERE file = ? ORDER BY entry, rowid"
         for entry, group in groupby(self._database.execute(query, (file,)), itemgetter(0)):
             yield entry, [Decision(*row) for _, *row in group]
 

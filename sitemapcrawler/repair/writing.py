@@ -16,15 +16,20 @@ from pathlib import Path
 from typing import BinaryIO, cast
 from xml.sax.saxutils import escape
 
+import msgspec
+
 from sitemapcrawler.repair.changes import Action, Change, State
 from sitemapcrawler.repair.edits import CODE, Draft, correct_code, unlink
 from sitemapcrawler.repair.places import Place
-from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, Kept, Lost, Rules
-from sitemapcrawler.repair.seen import DROPPED, MOVED, UNLINKED, UNREPAIRED, Decision, Seen
+from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, Kept, Lost, Origin, Rules, line_of
+from sitemapcrawler.repair.seen import DROPPED, UNLINKED, UNREPAIRED, Decision, Seen
 
 MAX_ENTRIES = 50_000  # https://www.sitemaps.org/protocol.html#index
 MAX_BYTES = 52_428_800  # uncompressed; the same page
 MAX_ARTICLES = 1_000  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
+CHANGED = "1"
+"""Mark of an entry that was changed, in `Spooled.sizes`."""
+ORIGIN = msgspec.json.Decoder(Origin)
 NO_MORE: tuple[int, list[Decision]] = (-1, [])
 """Stands for the decisions behind the last entry with one."""
 
@@ -52,23 +57,30 @@ class Spooled:
 
     @property
     def sizes(self) -> Path:
-        """File with a line for each entry: bytes, articles, lastmod, line, state."""
+        """File with a line for each entry: bytes, articles, lastmod, line, and 1 if it was changed."""
         return self.path.with_suffix(".sizes")
+
+    @property
+    def origins(self) -> Path:
+        """File with a line for each entry that was changed: its `Origin` as JSON."""
+        return self.path.with_suffix(".origins")
 
 
 @dataclass(slots=True)
 class Written:
-    """A spooled entry on which something was decided."""
+    """A spooled entry that was changed, or on which something was decided."""
 
     repair: FileRepair
     data: bytes
     line: int | None
-    state: str
+    origin: Origin | None
+    """None if it is as it was read."""
+    state: str = State.KEPT
 
     @property
     def line_of_text(self) -> str:
         """The entry on one line, for the list of changes."""
-        return " ".join(self.data.decode().split())
+        return line_of(self.data.decode())
 
     def draft(self) -> Draft:
         """The entry as elements; of a text file with its URL only."""
@@ -83,11 +95,10 @@ class Written:
         """A row of the list of changes."""
         return Change(action, rule, url, old, new, self.repair.url, self.line)
 
-    def dropped(self, draft: Draft, move: Decision | None, rule: str) -> Change:
-        """The row of a dropped entry, with its URL and text before it was moved."""
-        if move is not None:
-            return self.change(Action.DROPPED, move.rule, move.url, move.old, "")
-        return self.change(Action.DROPPED, rule, draft.loc, self.line_of_text, "")
+    def dropped(self, rule: str) -> Change:
+        """The row of a dropped entry, with its URL and text as they were read; without a rule, that of its move counts."""
+        origin = self.origin or Origin(self.draft().loc, self.line_of_text, self.line)
+        return self.change(Action.DROPPED, rule or origin.move, origin.url, line_of(origin.text), "")
 
 
 class SetWriter:
@@ -114,7 +125,11 @@ class SetWriter:
         nothing is written as it is."""
         number = len(self._files)
         spooled = Spooled(number, repair, self._work / f"{number}.spool")
-        with spooled.path.open("wb") as file, spooled.sizes.open("w", encoding="ascii") as sizes:
+        with (
+            spooled.path.open("wb") as file,
+            spooled.sizes.open("w", encoding="ascii") as sizes,
+            spooled.origins.open("wb") as origins,
+        ):
             row = 0
             for entry in entries:
                 if isinstance(entry, Lost):
@@ -123,8 +138,10 @@ class SetWriter:
                 self._seen.add(number, row, entry)
                 data = self._bytes(entry, repair)
                 file.write(data)
-                date = entry.lastmod_at or "-"
-                sizes.write(f"{len(data)} {entry.articles} {date} {entry.line or 0} {entry.state}\n")
+                origin, date = entry.origin, entry.lastmod_at or "-"
+                sizes.write(f"{len(data)} {entry.articles} {date} {origin.line or 0} {int(bool(origin.changes))}\n")
+                if origin.changes:
+                    origins.write(msgspec.json.encode(origin) + b"\n")
                 row += 1
         if not repair.is_listing or (repair.read and not row):
             return None
@@ -200,45 +217,56 @@ class SetWriter:
         """Yield the entries of a file that stay, without links to pages that are gone."""
         decisions = self._seen.decisions(spooled.number)
         number, decided = next(decisions, NO_MORE)
-        with spooled.sizes.open(encoding="ascii") as lines:
+        with spooled.sizes.open(encoding="ascii") as lines, spooled.origins.open("rb") as origins:
             for place, line in enumerate(lines):
-                size, _, _, at, state = line.split()
+                size, _, _, at, is_changed = line.split()
                 data: bytes | None = file.read(int(size))
-                if place == number:
+                state: str = State.KEPT
+                if place == number or is_changed == CHANGED:
                     assert data is not None
-                    entry = Written(spooled.repair, data, int(at) or None, state)
-                    data, state = self._decided(entry, decided), entry.state
+                    origin = ORIGIN.decode(origins.readline()) if is_changed == CHANGED else None
+                    entry = Written(spooled.repair, data, int(at) or None, origin)
+                    data, state = self._decided(entry, decided if place == number else ()), entry.state
+                if place == number:
                     number, decided = next(decisions, NO_MORE)
                 if data is not None:
                     self.states[state] += 1
                     yield data
 
     def _decided(self, entry: Written, decisions: Sequence[Decision]) -> bytes | None:
-        """Apply what was decided on an entry, and note it. None if it is dropped."""
-        draft = entry.draft()
-        move = next((one for one in decisions if one.action == MOVED), None)
-        if any(one.action == DROPPED for one in decisions):
-            entry.repair.dropped += 1
-            self._note(entry.dropped(draft, move, next(one.rule for one in decisions if one.action == DROPPED)))
-            return None
-        if move is not None:
-            self._note(entry.change(Action.CHANGED, move.rule, move.url, move.url, draft.loc))
-        unlinked = [one for one in decisions if one.action == UNLINKED]
-        for link in unlinked:
-            draft.rule = link.rule
-            unlink(draft, link.url)
-        if unlinked and CODE in self._rules:  # a link that is gone may have had the right form of another one's code
-            draft.rule = CODE
-            correct_code(draft)
-        for rule, old, new in draft.changes:
-            entry.state = State.CHANGED
-            self._note(entry.change(Action.CHANGED, rule, draft.loc, old, new))
-        if draft.changes:
-            entry.data = f"{entry.repair.markup.write(draft.element)}\n".encode()
+        """Apply what was decided on an entry, and note all its changes. None if it is dropped."""
+        for decision in decisions:
+            if decision.action == DROPPED:
+                entry.repair.dropped += 1
+                self._note(entry.dropped(decision.rule))
+                return None
+        if entry.origin is not None:
+            self._note_changes(entry, entry.origin.url, entry.origin.changes)
+        if decisions:
+            self._unlink(entry, [one for one in decisions if one.action == UNLINKED])
         for problem in [one for one in decisions if one.action == UNREPAIRED]:
             entry.state = State.UNREPAIRED
-            self._note(entry.change(Action.UNREPAIRED, problem.rule, draft.loc, problem.url or entry.line_of_text, ""))
+            loc = entry.draft().loc
+            self._note(entry.change(Action.UNREPAIRED, problem.rule, loc, problem.page or entry.line_of_text, ""))
         return entry.data
+
+    def _unlink(self, entry: Written, links: Sequence[Decision]) -> None:
+        """Remove links to pages that are gone."""
+        draft = entry.draft()
+        for link in links:
+            draft.rule = link.rule
+            unlink(draft, link.page)
+        if links and CODE in self._rules:  # a link that is gone may have had the right form of another one's code
+            draft.rule = CODE
+            correct_code(draft)
+        if draft.changes:
+            entry.data = f"{entry.repair.markup.write(draft.element)}\n".encode()
+        self._note_changes(entry, draft.loc, draft.changes)
+
+    def _note_changes(self, entry: Written, url: str, changes: Iterable[tuple[str, str, str]]) -> None:
+        for rule, old, new in changes:
+            entry.state = State.CHANGED
+            self._note(entry.change(Action.CHANGED, rule, url, old, new))
 
     @contextmanager
     def opened(self, place: Place) -> Iterator[BinaryIO]:

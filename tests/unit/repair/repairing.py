@@ -158,7 +158,10 @@ def check(outcome: Outcome) -> None:
     result = outcome.result
     written = result.kept + result.changed + result.unrepaired
     assert result.read == written + result.dropped
-    assert [row["action"] for row in outcome.rows].count("dropped") == result.dropped
+    dropped = [(row["sitemap"], row["line"], row["url"]) for row in outcome.rows if row["action"] == "dropped"]
+    assert len(dropped) == result.dropped
+    changed = Counter((row["sitemap"], row["line"], row["url"]) for row in outcome.rows if row["action"] == "changed")
+    assert not any(changed[one] for one in dropped if one[2]), "a dropped entry has one row"
     parts = [part for row in outcome.rows if row["rule"] in OF_LIMITS for part in row["new"].split()]
     assert outcome.entries == written + len(parts)  # which an index lists at the URL of the whole
     assert all(row["rule"] for row in outcome.rows if row["action"] != "moved")

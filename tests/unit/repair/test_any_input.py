@@ -18,7 +18,7 @@ from lxml import etree
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.repair.reading import Verdict
-from tests.unit.repair.repairing import HOME, ROOT, canonical, check, repair
+from tests.unit.repair.repairing import HOME, canonical, check, repair, urlset
 
 pytestmark = pytest.mark.no_cover
 
@@ -128,7 +128,7 @@ entries = st.builds(lambda loc, rest: f"<url><loc>{loc}</loc>{''.join(rest)}</ur
 @given(st.lists(st.lists(entries, max_size=8), min_size=1, max_size=3))
 @settings(deadline=None, max_examples=150)
 def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
-    documents = [f"{ROOT}{''.join(file)}</urlset>".encode() for file in files]
+    documents = [urlset(*file) for file in files]
     with tempfile.TemporaryDirectory() as folder:
         outcome = repair(Path(folder), *documents)
         check(outcome)
@@ -204,7 +204,7 @@ def entries_of(data: bytes) -> list[tuple[str, list[tuple[str, str]], bool]]:
     max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250,
 )
 def test_a_made_site_with_moved_pages_and_language_versions(site: Site) -> None:
-    documents = [f"{ROOT}{''.join(file)}</urlset>".encode() for file in site.files]
+    documents = [urlset(*file) for file in site.files]
     with tempfile.TemporaryDirectory() as folder:
         outcome = repair(
             Path(folder), *documents,

@@ -172,6 +172,32 @@ def test_a_page_of_two_files_stays_in_the_first_and_where_it_has_more(tmp_path: 
     assert [(row["action"], row["rule"]) for row in outcome.rows] == [("dropped", "cross-duplicate-url")]
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [page("a", "<lastmod>soon</lastmod>"), page("a?x=1&y=2"), page("a", "<b/>", link("zz-QQ", "b")), page("a#b")],
+    ids=["date", "ampersand", "object", "URL"],
+)
+def test_an_entry_that_is_changed_and_then_dropped_has_one_row_with_its_old_text(entry: str, tmp_path: Path) -> None:
+    first = page("a?x=1&amp;y=2") if "?" in entry else page("a")
+    outcome = repair(tmp_path, urlset(first, entry))
+    assert outcome.data("sitemap.xml") == urlset(first)
+    assert [(row["action"], row["rule"], row["old"], row["line"]) for row in outcome.rows] == [
+        ("dropped", "loc-duplicate", entry, "4")
+    ]
+    moved = repair(
+        tmp_path / "moved", urlset(page("new"), page("old", "<lastmod>soon</lastmod>")), verified=moving(old="new")
+    )
+    assert [(row["rule"], row["old"]) for row in moved.rows] == [
+        ("status-redirect", page("old", "<lastmod>soon</lastmod>"))
+    ]
+
+
+def test_an_entry_that_is_changed_and_still_names_no_page_has_one_row(tmp_path: Path) -> None:
+    entry = "<url><loc>ftp://example.com/a</loc><lastmod>soon</lastmod></url>"
+    outcome = repair(tmp_path, urlset(page("a"), entry))
+    assert [(row["action"], row["rule"], row["old"]) for row in outcome.rows] == [("dropped", "loc-bad-scheme", entry)]
+
+
 def test_a_page_repeated_in_another_spelling_is_dropped(tmp_path: Path) -> None:
     outcome = repair(tmp_path, urlset(page("~a"), page("%7Ea")))
     assert outcome.locs == [f"{HOME}~a"]
