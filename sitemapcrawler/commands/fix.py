@@ -182,8 +182,8 @@ class Command(ScrapyCommand):
         return _of_files(text, targets, opts, rules)
 
     def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, is_site: bool) -> Path:
-        """Crawl a site into a temporary job. Raises LostCrawl if that cannot be written, and ValueError, one line, if the
-        crawl fails otherwise."""
+        """Crawl a site into a temporary job. Raises LostCrawl if that cannot be written, and ValueError, one line, if
+        the crawl fails otherwise."""
         for name in ("domain", "sitemap", "urls", "report"):
             if name in arguments:
                 raise ValueError(f"-a {name}=: what is to be repaired is named without -a")

@@ -55,7 +55,8 @@ MIXED = "xml-mixed-index-urlset"
 UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
-NO_PAGE = frozenset(("loc-offsite", "loc-bad-scheme", "loc-placeholder", "loc-empty", "xml-entry-without-loc"))
+OFFSITE = "loc-offsite"
+NO_PAGE = frozenset((OFFSITE, "loc-bad-scheme", "loc-placeholder", "loc-empty", "xml-entry-without-loc"))
 """Rules on entries that name no page of the site."""
 OF_THE_SET = frozenset((DUPLICATE, SELF))
 """Rules on an entry that are judged at the end, when all entries are known."""
@@ -474,16 +475,19 @@ class FileRepair:
     def _repaired(self, entries: list[Entry]) -> list[Entry | None]:
         """Repair entries. None for each that is dropped."""
         found: list[Entry | None] = [*entries]
-        waiting = [place for place, entry in enumerate(entries) if self._began(found, place, entry)]
-        for number in range(ROUNDS):
-            changed = self._edited(found, waiting)
-            kept = [place for place in waiting if found[place] is not None]
-            unjudged = kept if number == 0 and self._is_other_root else changed
-            waiting = self._judged(found, unjudged) if unjudged else []
-            if not waiting:
-                break
+        begun = [place for place, entry in enumerate(entries) if self._began(found, place, entry)]
+        changed = self._edited(found, begun)
+        if self._is_other_root:
+            changed = [place for place in begun if found[place] is not None]
+        self._edit_again(found, changed)
         self._purge(found)
         return found
+
+    def _edit_again(self, found: list[Entry | None], changed: list[int]) -> None:
+        """Judge changed entries, and edit those on which rules still find something, until nothing changes."""
+        for _ in range(ROUNDS):
+            if changed:
+                changed = self._edited(found, self._judged(found, changed))
 
     def _began(self, found: list[Entry | None], place: int, entry: Entry) -> bool:
         """Note what the reader repaired, and apply the verdict of an audit. False for an entry that is dropped."""
@@ -507,8 +511,9 @@ class FileRepair:
         return True
 
     def _drop_entry(self, entry: Entry, rule: str) -> None:
-        """Note that an entry is dropped."""
-        self._lost.append(Lost(entry.loc, rule, is_judged=False))
+        """Note that an entry is dropped. A page of another site stays one that language versions may name."""
+        if rule != OFFSITE:
+            self._lost.append(Lost(entry.loc, rule, is_judged=False))
         self._drop(rule, entry.origin)
 
     def _edited(self, found: list[Entry | None], places: list[int]) -> list[int]:
@@ -635,7 +640,7 @@ class FileRepair:
                 entry.origin.changes += draft.changes
                 found[place] = replace(entry, text=self.markup.write(draft.element))
                 changed.append(place)
-        self._judged(found, changed)
+        self._edit_again(found, changed)
         return changed
 
     def _faults(

@@ -96,7 +96,7 @@ class Written:
         return Change(action, rule, url, old, new, self.repair.url, self.line)
 
     def dropped(self, rule: str) -> Change:
-        """The row of a dropped entry, with its URL and text as they were read; without a rule, that of its move counts."""
+        """The row of a dropped entry, with its URL and text as they were read. `rule`: empty for that of its move."""
         origin = self.origin or Origin(self.draft().loc, self.line_of_text, self.line)
         return self.change(Action.DROPPED, rule or origin.move, origin.url, line_of(origin.text), "")
 

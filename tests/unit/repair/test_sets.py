@@ -195,12 +195,12 @@ def test_what_an_index_loses_has_a_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", ["", "<priority>0.5</priority>"])
 def test_an_entry_that_loses_its_last_link_may_repeat_another(other: str, tmp_path: Path) -> None:
-    lost = "https://other.example/"
+    lost = "ftp://example.com/"
     link = f'<xhtml:link rel="alternate" hreflang="de" href="{lost}"/>'
     files = [urlset(page("a", other)), urlset(page("a", link), page("b"), f"<url><loc>{lost}</loc></url>")]
     outcome = repair(tmp_path / "once", *files)
     assert [(row["action"], row["rule"]) for row in outcome.rows] == [
-        ("dropped", "loc-offsite"), ("dropped", "cross-duplicate-url"),
+        ("dropped", "loc-bad-scheme"), ("dropped", "cross-duplicate-url"),
     ]  # fmt: skip
     assert repair(tmp_path / "again", *map(outcome.data, outcome.names)).rows == []
 

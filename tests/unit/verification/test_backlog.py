@@ -108,10 +108,8 @@ def test_full_disk_costs_nothing(
     asyncio.run(pipelines.release(A))
 
 
-def test_disk_that_becomes_full_does_not_end_the_crawl(
-    pipelines: Pipelines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "TemporaryFile", lambda: Path("/dev/full").open("w+b"))
+def test_disk_that_becomes_full_does_not_end_the_crawl(pipelines: Pipelines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "TemporaryFile", lambda: Path("/dev/full").open("w+b"))  # noqa: SIM115  # `close` closes it
     pipelines.backlog.open(A)
     assert not pipelines.backlog.put(batch(A, "u1"))
     pipelines.backlog.close()  # what is buffered does not fit either
