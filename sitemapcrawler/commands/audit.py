@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -30,11 +32,11 @@ from sitemapcrawler.commands.running import (
     spider_arguments,
     without_options,
 )
-from sitemapcrawler.commands.targets import FILE, Target, target
+from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, target
 from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.crawl.wiring import complete_for_audit
-from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, folder
+from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, complete_reports, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.scratch import is_abandoned
 from sitemapcrawler.feeds.setup import part_of_name
@@ -51,6 +53,8 @@ FAILED = 1
 """Exit code if findings reach `--fail-on`."""
 MOST = 5
 """Number of problems that are printed; the report has all."""
+DAY = len("2026-11-25")
+"""Characters of an ISO 8601 time that are its date."""
 LEAST_WIDTH = 30
 """Characters of a sentence in a line, at least."""
 DEFAULTS = {"verify": "get"}
@@ -92,6 +96,11 @@ class Command(ScrapyCommand):
             metavar="N",
             help="request only so many listed pages, such as 500 or 2.5%% (default: all)",
         )
+        add(
+            "--baseline",
+            metavar="FOLDER",
+            help="folder of an earlier audit: say what has changed since then, and which problems are solved and new",
+        )
         add("--no-pages", action="store_true", help="request no listed page: check the sitemap files alone")
         add(
             "--fail-on",
@@ -124,9 +133,12 @@ class Command(ScrapyCommand):
             if not self.settings.getlist(REPORT_FILES):
                 self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
             apply_progress_option(self.settings, opts)
+            offer = offered(found, Path(opts.out)) if "baseline" not in opts.spargs else None
             self._plan = plan(self.settings, opts.spargs)
         except (ValueError, UsageError) as error:
             refuse(str(error))
+        if offer is not None:
+            print(offer, file=sys.stderr)
         if opts.loglevel is None:
             quieten()
             drop_reported()
@@ -169,6 +181,8 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Map
         own["verify"] = "off"
     if opts.sample is not None:
         own["sample"] = opts.sample
+    if opts.baseline is not None:
+        own["baseline"] = opts.baseline
     arguments = config.arguments(own | given, defaults=DEFAULTS)
     if found.kind != FILE:
         return arguments
@@ -223,6 +237,34 @@ def fold(text: str, columns: int, indent: str = "") -> str:
 def _shown(path: Path) -> Path:
     """The path relative to the working directory if it lies below."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def offered(found: Target, out: Path) -> str | None:
+    """One line that offers the newest complete audit of the target as a baseline: one beside `out`, or the one in `out`
+    that is about to be replaced. None without one."""
+    named = re.compile(rf"{re.escape(part_of_name(_name(found)))}-\d{{4}}-\d\d-\d\d(?:-\d+)?")
+    audits = [
+        (str(summary.get("started", "")), path)
+        for path, summary in complete_reports(out.parent)
+        if _is_of(summary, found) and (found.kind == DOMAIN or path == out or named.fullmatch(path.name))
+    ]
+    if not audits:
+        return None
+    started, path = max(audits)
+    day, name = inert(started[:DAY]), inert(shlex.quote(str(_shown(path))))
+    return f"Compare with the audit of {day}: add --baseline {name}"
+
+
+def _is_of(summary: Mapping[str, object], found: Target) -> bool:
+    """True if the summary is of the site; for a URL or a file, if it is of no site."""
+    domains = summary.get("domains") or []
+    if found.kind != DOMAIN:
+        return domains == []
+    return isinstance(domains, list) and list(map(_host, domains)) == [_host(found.value)]
+
+
+def _host(site: object) -> str:
+    return str(site).rpartition("://")[2].rstrip("/")
 
 
 def _report(crawler: Crawler) -> Report | None:

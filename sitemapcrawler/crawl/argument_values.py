@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sitemapcrawler import urls
+from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.reader.exports import read_export
 from sitemapcrawler.robots.agents import named
 from sitemapcrawler.rules import all_rules
@@ -35,7 +36,7 @@ COMMA = re.compile(",")
 COMMA_BEFORE_URL = re.compile(
     r",\s*(?=https?://|file:|\.{0,2}/|@|(?:[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?/|,|\Z)", re.IGNORECASE
 )
-BASELINES = ("audit.duckdb", "urls.parquet", "urls.jsonl")
+BASELINES = ("audit.duckdb", *OF_A_REPORT)
 """Files of a job or report folder that serve as a baseline, the most complete first."""
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
 MAX_COMPARED = 32

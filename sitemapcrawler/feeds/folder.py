@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -34,6 +35,8 @@ TABLES = ("audit.xlsx", "urls.csv", "findings.csv", "pages.csv")
 """Tables for people, which the command `audit` writes."""
 REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""
+BASELINES = ("urls.parquet", "urls.jsonl")
+"""Files that a later crawl can be compared with, the preferred one first."""
 NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
 CACHE = "cache"
@@ -103,6 +106,15 @@ def unfinished(path: Path) -> str | None:
     partial, only = summary.get("partial"), summary.get("only")
     missing = None if (path / PAGE).is_file() else f"{PAGE} is missing"
     return str(partial) if partial else f"only={only}" if only else missing
+
+
+def complete_reports(place: Path) -> Iterator[tuple[Path, JsonObject]]:
+    """Yield the complete reports right below a folder that can serve as a baseline, with their summaries."""
+    with suppress(OSError):  # a folder that cannot be read
+        for path in place.iterdir():
+            held = summary_of(path)
+            if held is not None and unfinished(path) is None and any((path / name).is_file() for name in BASELINES):
+                yield path, held
 
 
 def _check_content(path: Path) -> None:

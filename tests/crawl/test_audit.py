@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import socket
 import subprocess
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from sitemapcrawler.commands import audit as audit_command
 from sitemapcrawler.commands.audit import fold
+from sitemapcrawler.commands.targets import target as read_target
 from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
@@ -95,6 +98,43 @@ def test_another_audit_of_the_day_gets_a_folder_of_its_own(shop: SiteServer, tmp
     assert second == f"{first}-2"
 
 
+OFFER = "Compare with the audit of {day}: add --baseline {folder}\n"
+
+
+def report_in(folder: Path, day: str, *domains: str, partial: str | None = None) -> None:
+    """Write what tells an audit of a day from other folders."""
+    folder.mkdir()
+    held = {"type": "summary", "domains": domains, "started": f"{day}T08:00:00Z", "partial": partial}
+    (folder / "summary.json").write_text(json.dumps(held))
+    for name in ("report.html", "urls.jsonl"):
+        (folder / name).touch()
+
+
+@pytest.mark.parametrize(
+    ("target", "out", "offered"),
+    [
+        ("museum.example", "museum.example-2026-11-26", ("2026-11-25", "museum.example-2026-11-25")),
+        ("https://museum.example/", "museum.example-2026-11-26", ("2026-11-25", "museum.example-2026-11-25")),
+        ("museum.example", "weekly", ("2026-11-25", "museum.example-2026-11-25")),
+        ("other.example", "weekly", ("2026-11-24", "weekly")),
+        ("nowhere.example", "weekly", None),
+        ("https://museum.example/a.xml", "museum.example-2026-11-26", ("2026-11-20", "museum.example-2026-11-20-2")),
+        ("https://museum.example/a.xml", "nowhere/else", None),
+    ],
+)
+def test_newest_audit_of_the_target_is_offered(
+    target: str, out: str, offered: tuple[str, str] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    report_in(tmp_path / "museum.example-2026-11-20", "2026-11-20", "museum.example")
+    report_in(tmp_path / "museum.example-2026-11-25", "2026-11-25", "museum.example")
+    report_in(tmp_path / "museum.example-2026-11-25-2", "2026-11-25", "museum.example", partial="max_urls")
+    report_in(tmp_path / "museum.example-2026-11-20-2", "2026-11-20")
+    report_in(tmp_path / "weekly", "2026-11-24", "other.example")
+    line = audit_command.offered(read_target(target), tmp_path / out)
+    assert line == (offered and OFFER.format(day=offered[0], folder=offered[1]).rstrip())
+
+
 @pytest.mark.slow
 def test_folder_that_a_killed_audit_left_is_taken_again(shop: SiteServer, tmp_path: Path) -> None:
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
@@ -114,6 +154,8 @@ def test_chosen_folder_is_replaced(shop: SiteServer, tmp_path: Path) -> None:
     for _ in range(2):
         done = audit(tmp_path, shop.url("/plain.xml"), "--out", "results")
         assert done.stdout.splitlines()[-1] == "Report: results/report.html"
+    day = json.loads((tmp_path / "results" / "summary.json").read_text())["started"][:10]
+    assert done.stderr == OFFER.format(day=day, folder="results")
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
 
 
@@ -249,6 +291,8 @@ def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
         (("missing.xml",), "missing.xml: no such file"),
         (("a.example", "--sample", "1", "--no-pages"), "--sample and --no-pages exclude each other"),
         (("a.example", "--sample", "many"), "argument sample='many'"),
+        (("a.example", "--baseline", "taken"), "argument baseline='taken': the folder holds none of "),
+        (("a.example", "--baseline", "missing"), "argument baseline='missing': no such file or folder"),
         (("a.example", "--out", "taken"), "--out taken: is not empty"),
         (("a.example", "--out", ""), "--out '': is empty"),
         (("a.example", "--out", "/proc/x/y"), "--out /proc/x/y: cannot be written, "),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
@@ -207,8 +208,6 @@ def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
 
 PARQUET = ".parquet"
 GZIP = ".gz"
-OF_A_REPORT = ("urls.parquet", "urls.jsonl")
-"""Feeds in a report's folder. The summary there tells whether they are complete."""
 REPLY = "reply"
 """Field with the result of verifying the URL."""
 ZONED = "TIMESTAMP WITH TIME ZONE"
