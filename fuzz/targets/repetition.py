@@ -15,7 +15,7 @@ from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
-from sitemapcrawler.replies.soft404 import heading, visible, words
+from sitemapcrawler.replies.page.text import heading, visible, words
 from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.urls import grammar as uri
 from tests.unit.reader.reading import URL

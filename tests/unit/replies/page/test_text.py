@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.replies.soft404 import MAX_WORDS, heading, says_not_found, visible, words
+from sitemapcrawler.replies.page.text import MAX_WORDS, heading, visible, words
+from sitemapcrawler.replies.phrases import says_not_found
 
 
 def test_words_are_what_a_visitor_sees() -> None:
