@@ -76,6 +76,9 @@ class ReplyRecord:
     soft_404: str | None = None
     """Why the page counts as an error page although its status is 200, 204 or 205; null if it does not, or was not
     read."""
+    shell: bool | None = None
+    """True if its HTML is the same as that of a made-up URL, so that it proves nothing about the page: scripts render
+    it, or a wall stands before it. Null otherwise."""
     head_status: int | None = None
     """Status that HEAD got where GET got another one; 0 where HEAD got no answer, and GET did."""
     error: str | None = None
@@ -148,8 +151,8 @@ class UrlRecord:
     not known."""
     indexability: str | None = None
     """ok, or why the URL is not indexable: blocked (by robots.txt), unreachable, server error, not found, client error,
-    redirect, soft 404, noindex or canonicalised; page not read (as with `verify=head`) or not checked if that is not
-    known. Null if `verify` is off, except for blocked URLs."""
+    redirect, soft 404, noindex or canonicalised; unknown (the HTML of a made-up URL), page not read (as with
+    `verify=head`) or not checked if that is not known. Null if `verify` is off, except for blocked URLs."""
     target: Target | None = None
     """The page that takes the place of one that redirects, or names another canonical; null for all others, and without
     `verify`. With `verify=head`, which reads no canonical, only redirects have one."""

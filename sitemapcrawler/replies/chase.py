@@ -245,6 +245,8 @@ class Step:
     """Facts about the page, if it was read."""
     soft_404: str | None = None
     """Why the page is a soft 404, if it is."""
+    shell: bool = False
+    """True if the page has the markup of a made-up URL."""
     cut: str | None = None
     """truncated or too-large if the body is incomplete."""
 

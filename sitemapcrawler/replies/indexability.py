@@ -32,6 +32,8 @@ class Indexability(StrEnum):
     """The redirect target is indexed instead, if at all."""
     SOFT_404 = "soft 404"
     NOINDEX = "noindex"
+    SHELL = "unknown"
+    """The URL works, but its HTML is that of a made-up URL, which proves nothing."""
     CANONICALISED = "canonicalised"
     """The page names another URL as its canonical."""
     NOT_READ = "page not read"
@@ -40,7 +42,7 @@ class Indexability(StrEnum):
     """The URL was not requested."""
 
 
-UNKNOWN = (Indexability.NOT_READ, Indexability.NOT_CHECKED)
+UNKNOWN = (Indexability.SHELL, Indexability.NOT_READ, Indexability.NOT_CHECKED)
 """Neither indexable nor not."""
 MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 UNREACHED = frozenset((
@@ -78,6 +80,8 @@ def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
         return Indexability.SOFT_404
     if reply.noindex or crawler.lower() in reply.noindex_agents:
         return Indexability.NOINDEX
+    if reply.shell:
+        return Indexability.SHELL
     if names_other(reply.canonical, reply.final_url):
         return Indexability.CANONICALISED
     return Indexability.NOT_READ if reply.noindex is None else Indexability.OK

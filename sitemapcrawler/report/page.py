@@ -109,6 +109,7 @@ def content(report: Report) -> dict[str, object]:
         "feed_gaps": feed_gaps(report),
         "statuses": _statuses(report),
         "indexability": _indexability(report),
+        "all_indexable": report.summary.indexability.keys() <= {Indexability.OK, Indexability.NOT_CHECKED},
         "trend": trend(report),
         "unchecked": report.summary.indexability.get(Indexability.NOT_CHECKED, 0),
         "matrix": matrix(report),

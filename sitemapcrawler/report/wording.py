@@ -72,6 +72,8 @@ EVIDENCE = {
     "newer_than_page": "newer than the page says",
 }
 """Evidence against lastmod dates, by kind."""
+SHELL = "the HTML is the same as for a made-up URL (rendered by scripts, or behind a wall)"
+"""Why nothing is known of a shell."""
 SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
 LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
 
@@ -271,7 +273,8 @@ def health(report: Report) -> Health:
     """Verdict on the crawled sites."""
     if (nothing := _nothing(report)) is not None:
         return nothing
-    troubles, unchecked = _troubles(report), _unchecked_pages(report)
+    troubles, unchecked = _troubles(report), [*_unchecked_pages(report), *shells(report)]
+    pages_checked = not _unchecked_pages(report) and report.summary.indexability.keys() != {Indexability.SHELL}
     errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
     scope = "in what was read" if report.summary.partial else "in any file"
     notes = _sampled(report)
@@ -288,11 +291,11 @@ def health(report: Report) -> Health:
         return Health(Level.UNKNOWN, NOT_JUDGED, [unknown, *troubles])
     if warnings:
         found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
-        return Health(Level.WARNING, works(with_warnings=True, pages_checked=not unchecked), found)
+        return Health(Level.WARNING, works(with_warnings=True, pages_checked=pages_checked), found)
     clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
     if troubles:  # rules that report them were not selected
         return Health(Level.WARNING, "Not everything works", clean)
-    healthy = works(with_warnings=False, pages_checked=not unchecked)
+    healthy = works(with_warnings=False, pages_checked=pages_checked)
     return Health(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
 
 
@@ -343,6 +346,12 @@ def _unchecked_pages(report: Report) -> list[str]:
     if (summary.bad and summary.bad.checked) or any(kind not in NOT_REQUESTED for kind in summary.replies):
         return []
     return ["No listed page was requested." if summary.replies else "Pages were not checked (use verify=get)."]
+
+
+def shells(report: Report) -> list[str]:
+    """A sentence if the HTML of pages proves nothing, else nothing."""
+    number = report.summary.indexability.get(Indexability.SHELL)
+    return [f"Whether {counted(number, 'page')} can be indexed is unknown: {SHELL}."] if number else []
 
 
 def _sampled(report: Report) -> list[str]:
@@ -440,6 +449,7 @@ def _not_asked(report: Report) -> list[str]:
         for reason, why in UNCHECKED.items()
         if replies.get(reason)
     ]
+    told += shells(report)
     if report.arguments.get("verify") == "head" and not _unchecked_pages(report):
         told.append("noindex, canonical and soft 404 were not checked (use verify=get).")
     return told

@@ -24,8 +24,9 @@ from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
+from sitemapcrawler.replies.fingerprint import Fingerprint
 from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
-from sitemapcrawler.replies.soft404 import EMPTY, NO_CONTENT, Fingerprint, is_soft_404, nonsense_url, witness
+from sitemapcrawler.replies.soft404 import EMPTY, NO_CONTENT, Witness, is_shell, is_soft_404, nonsense_url, witness
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.urls.display import counted
 
@@ -195,7 +196,8 @@ class Witnesses:
         self._send = send
         self._keep = keep
         self._seed = seed
-        self._asked: dict[str, asyncio.Future[Fingerprint | None]] = {}
+        self._asked: dict[str, asyncio.Future[None]] = {}
+        self._found: dict[str, Witness] = {}
 
     async def obtain(self, url: str) -> None:
         """Ensure that the witness for a URL's site is known."""
@@ -204,15 +206,17 @@ class Witnesses:
             return
         asked = self._asked.get(origin)
         if asked is None:
-            asked = self._asked[origin] = asyncio.ensure_future(self._ask(f"{origin}/"))
+            asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin))
         await asyncio.shield(asked)
 
     def judge(self, url: str, step: Step) -> Step:
-        """Add the soft-404 verdict to a result, and drop the text of the page, which would fill the cache."""
-        if step.page is None or not (step.page.sample or step.page.empty):
+        """Add what the page proves to a result, and drop the text of the page, which would fill the cache."""
+        page, seen = step.page, self._witness_of(url)
+        if page is None or not (page.sample or page.empty):
             return step
-        soft = is_soft_404(step.page, url, self._fingerprint_of(url)) if step.status == OK else None
-        return replace(step, soft_404=soft, page=replace(step.page, sample=""))
+        soft = is_soft_404(page, url, seen) if step.status == OK else None
+        shell = step.status == OK and soft is None and is_shell(page, url, seen)
+        return replace(step, soft_404=soft, shell=shell, page=replace(page, sample="", about=""))
 
     def verdict(self, asked: str, last: Step | None) -> str | None:
         """Why the final page is a soft 404; None if it is not, or if its status is an error already."""
@@ -220,35 +224,37 @@ class Witnesses:
             return NO_CONTENT
         if last is None or last.page is None or last.status != OK:
             return None
-        nonsense = self._fingerprint_of(asked)
-        if last.soft_404 is None and nonsense is not None and nonsense.moved:
-            return is_soft_404(last.page, asked, nonsense)
+        seen = self._witness_of(asked)
+        if last.soft_404 is None and seen is not None and seen.nonsense.moved:
+            return is_soft_404(last.page, asked, seen)
         return last.soft_404
 
-    async def _ask(self, home: str) -> Fingerprint | None:
-        asked: dict[str, Step] = {}
-        nonsense = await self._fingerprint(nonsense_url(home, self._seed), asked, is_real=False)
-        return None if nonsense is None else witness(nonsense, await self._fingerprint(home, asked))
+    async def _ask(self, origin: str) -> None:
+        home = f"{origin}/"
+        asked: dict[str, tuple[str, Step]] = {}
+        nonsense = await self._fingerprint(nonsense_url(home, self._seed), asked)
+        made_up = asked.keys() - {urls.request_key(home)}
+        if nonsense is not None:
+            self._found[origin] = witness(nonsense, await self._fingerprint(home, asked))
+        for key, (url, step) in asked.items():  # what a made-up URL leads to is no page of the site
+            self._keep(url, step.without_links() if key in made_up else step)
 
-    async def _fingerprint(self, url: str, asked: dict[str, Step], is_real: bool = True) -> Fingerprint | None:
-        """The fingerprint of the page that a URL leads to; None unless it answers with 200. `is_real`: False for a
-        made-up URL, whose page is no page of the site, so that its links do not count.
-        `asked`: results by key of URL, including the text of their pages."""
+    async def _fingerprint(self, url: str, asked: dict[str, tuple[str, Step]]) -> Fingerprint | None:
+        """The fingerprint of the page that a URL leads to; None unless it answers with 200. `asked`: URLs and results
+        by key of URL, including the text of their pages."""
         chase, page = Chase(url, False), None
         step = chase.begin()
         while isinstance(step, Ask):
             key = urls.request_key(step.url)
             if key not in asked:
-                asked[key] = await self._send(step.url, step.method)
-                self._keep(step.url, asked[key] if is_real else asked[key].without_links())
-            answer = asked[key]
+                asked[key] = step.url, await self._send(step.url, step.method)
+            answer = asked[key][1]
             page = answer.page if answer.status == OK else None
             step = answer.advance(chase)
         return None if page is None or not page.sampled else Fingerprint.of_page(page, url)
 
-    def _fingerprint_of(self, url: str) -> Fingerprint | None:
-        asked = self._asked.get(urls.origin(url) or "")
-        return asked.result() if asked is not None and asked.done() and not asked.cancelled() else None
+    def _witness_of(self, url: str) -> Witness | None:
+        return self._found.get(urls.origin(url) or "")
 
 
 OnStep = Callable[[str, str, Step], None]
@@ -264,6 +270,11 @@ class Verification:
     """The last request; None if none was made."""
     soft_404: str | None = None
     """Why a page with status 200, 204 or 205 is a soft 404."""
+
+    @property
+    def shell(self) -> bool:
+        """True if the page has the markup of a made-up URL, which proves nothing about it."""
+        return self.last is not None and self.last.shell and self.soft_404 is None
 
     @property
     def page(self) -> PageFacts | None:

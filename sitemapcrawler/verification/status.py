@@ -357,6 +357,7 @@ class Status:
             page,
             outcome.last.headers if outcome.last is not None else {},
             outcome.soft_404,
+            outcome.shell,
             canonical.reply if canonical is not None else None,
             {url: reply for url, reply in targets.items() if reply is not None},
             element,

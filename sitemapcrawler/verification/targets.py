@@ -86,12 +86,13 @@ def recorded(outcome: Verification) -> ReplyRecord:
     """The reply record of a verification."""
     reply = reply_record(outcome.reply)
     reply.soft_404 = outcome.soft_404
+    reply.shell = outcome.shell or None
     return reply
 
 
 def other_canonical(outcome: Verification) -> str | None:
-    """The canonical of a page that answers, if it is another URL."""
-    page = outcome.page
+    """The canonical of a page that answers, if it is another URL. That of a shell is not the page's."""
+    page = None if outcome.shell else outcome.page
     if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
         return None
     return page.canonical if names_other(page.canonical, page.url) else None

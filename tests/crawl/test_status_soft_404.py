@@ -33,8 +33,27 @@ def test_redirects_to_where_nonsense_leads_count_as_bad(tmp_path: Path) -> None:
         assert visit.crawl.summary["bad"]["bad"] == len(GONE)
 
 
-def test_site_that_is_one_page_has_no_witness(tmp_path: Path) -> None:
-    frame = html("<title>App</title>", body=f"Loading. {WORDS}")
-    pages = dict.fromkeys([*GONE, "/real"], frame)
+def test_pages_with_the_html_of_a_made_up_url_are_unknown(tmp_path: Path) -> None:
+    frame = html("<title>App</title>", '<link rel="canonical" href="/">', body=f"Loading. {WORDS}")
+    own = html("<title>Red shoes</title>", body=f"Loading. {WORDS}")
+    pages: dict[str, Route] = {**dict.fromkeys(GONE, frame), "/to-shell": moved("/gone/0"), "/real": own}
     with verifying(tmp_path, pages, hidden={"/robots.txt": ""}, otherwise=frame, verify="get") as visit:
-        assert visit.crawl.summary["bad"]["bad"] == 0
+        summary, made = visit.crawl.summary, visit.crawl
+        assert summary["bad"]["bad"] == summary["not_indexable"]["bad"] == 1
+        assert summary["indexability"] == {"unknown": len(GONE), "redirect": 1, "ok": 1}
+        records = {record["loc"]: record for record in made.of_type("url")}
+        assert {visit.reply(path).get("shell") for path in GONE} == {True}
+        assert "shell" not in visit.reply("/real")
+        assert "target" not in records[visit.url(GONE[0])]
+        assert records[visit.url("/to-shell")]["target"]["indexability"] == "unknown"
+        [found] = [finding for finding in made.of_type("finding") if finding["rule"].startswith("page-shell")]
+        assert found["severity"] == "warning"
+        assert found["message"].startswith("5 of 7 entries have the same HTML as a made-up URL, for example ")
+        marked = {loc for loc, record in records.items() if "page-shell" in record["issues"]}
+        assert marked == {visit.url(path) for path in GONE}
+
+
+def test_home_page_that_is_a_shell_is_unknown(tmp_path: Path) -> None:
+    frame = html("<title>App</title>", body="Loading.")
+    with verifying(tmp_path, {"/": frame}, hidden={"/robots.txt": ""}, otherwise=frame, verify="get") as visit:
+        assert visit.crawl.summary["indexability"] == {"unknown": 1}

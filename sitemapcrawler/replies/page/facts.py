@@ -85,6 +85,10 @@ class PageFacts:
     """Its links; None if they were not wanted, or if it is not HTML."""
     empty: bool = False
     """True if it has no content but white space."""
+    scripted: bool = False
+    """True if its head has a script that runs."""
+    about: str = ""
+    """What its head says about the content: description, Open Graph, JSON-LD, at most `MAX_ABOUT` characters."""
 
     @property
     def noindex(self) -> bool:
@@ -137,6 +141,7 @@ def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader
         (*elements.canonicals(), *linked), moved or elements.refresh(), tuple(elements.dates()),
         tuple(elements.alternates()), tuple(elements.sitemaps()), head.broken_by, head.sample, head.sampled,
         None if links is None else links.links(url, head.encoding, denied, head.whole), head.empty,
+        head.scripted, elements.about(),
     )  # fmt: skip
 
 
@@ -171,8 +176,11 @@ MAX_CANONICALS = 20
 MAX_ALTERNATES = 1_000
 MAX_SITEMAPS = 20
 MAX_DATES = 50
+MAX_ABOUT = 4_000  # characters; a description has some 160, an article in JSON-LD some hundreds
 _LINK = re.compile(r"canonical|hreflang|sitemap", re.IGNORECASE)
 """Relations of interest. Most links are styles and icons, and are not parsed further."""
+_ABOUT = re.compile(r"description|(?:og|twitter|article|product):.*", re.IGNORECASE)
+"""`<meta>` names of statements about the content."""
 _NAMING = ("name", "property", "http-equiv", "itemprop")
 _WANTED_NAMES = META_AGENTS | {EVERYBODY, "refresh"} | frozenset(META_DATES)
 
@@ -184,7 +192,9 @@ class Elements:
         self._tags = head.tags
         self._behind = head.behind
         self._base = self._base_of(url)
-        self._metas = list(filter(_is_wanted, (attributes(token.attributes) for token in self._named("meta"))))
+        metas = [attributes(token.attributes) for token in self._named("meta")]
+        self._metas = list(filter(_is_wanted, metas))
+        self._about = [meta.get("content", "") for meta in metas if _ABOUT.fullmatch(_name(meta))]
         self._links = [attributes(token.attributes) for token in self._named("link") if _LINK.search(token.attributes)]
 
     def _named(self, name: str) -> Iterator[Token]:
@@ -243,6 +253,11 @@ class Elements:
         scripts = chain.from_iterable(json_ld_dates(token.text) for token in self._named("script"))
         return list(islice(chain(metas, scripts), MAX_DATES))
 
+    def about(self) -> str:
+        """Return what the head says about the content of the page."""
+        data = (token.text for token in self._named("script"))
+        return " ".join(chain(self._about, data))[:MAX_ABOUT]
+
     def sitemaps(self) -> list[str]:
         """Return the absolute URLs of sitemaps that the head links to."""
         known = (link for link in self._links if "sitemap" in link.get("rel", "").lower().split())
@@ -255,6 +270,10 @@ class Elements:
         coded = ((link.get("hreflang", "").strip(), link) for link in known)
         found = ((code, urls.resolve(self._base, link.get("href", ""))) for code, link in coded if code)
         return list(islice(((code, url) for code, url in found if url), MAX_ALTERNATES))
+
+
+def _name(meta: dict[str, str]) -> str:
+    return (meta.get("name") or meta.get("property") or "").strip()
 
 
 def _is_wanted(meta: dict[str, str]) -> bool:

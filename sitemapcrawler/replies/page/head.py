@@ -269,7 +269,7 @@ A page cut here has `complete` False, and nothing is reported as missing from it
 BEHIND = 16 * 2**10
 """Characters read after what broke the head, to find what the author meant to be in it."""
 SAMPLE = 16 * 2**10
-"""Characters of markup after the head, used to compare pages (see soft404)."""
+"""Characters of markup after the head, used to compare pages (see fingerprint)."""
 MAX_TAGS = 4_000
 """Tags kept of one head; 100 languages with a link each need far fewer."""
 
@@ -312,6 +312,8 @@ class HtmlHead:
     """True if the page was read to its end."""
     empty: bool = False
     """True if the page has no content but white space."""
+    scripted: bool = False
+    """True if the head has a script that runs."""
 
 
 class Listener(Protocol):
@@ -414,7 +416,9 @@ class HeadReader:
         if token.name not in _ALLOWED and head.broken_by is None and not token.name.startswith("/"):
             head.broken_by = token.name or "text"
             self._broken_at, head.sample = self._tokens.cut, self._tokens.remaining[:SAMPLE]
-        if token.name in _KEPT or (token.name == "script" and _JSON_LD.search(token.attributes)):
+        is_data = token.name == "script" and _JSON_LD.search(token.attributes) is not None
+        head.scripted |= token.name == "script" and not is_data
+        if token.name in _KEPT or is_data:
             (head.tags if head.broken_by is None else head.behind).append(token)
 
     def _is_far_behind(self) -> bool:

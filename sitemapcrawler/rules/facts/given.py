@@ -448,6 +448,8 @@ class ReplyFacts:
     """Headers of the last response, in lower case, limited to `replies.chase.HEADERS`."""
     soft_404: str | None = None
     """Why a page with status 200, 204 or 205 is a soft 404; None if it is not."""
+    shell: bool = False
+    """True if its markup is that of a made-up URL."""
     canonical: Reply | None = None
     """The reply to the page's canonical URL; None if that is the page itself, or was not requested."""
     targets: Mapping[str, Reply] = field(default_factory=dict)

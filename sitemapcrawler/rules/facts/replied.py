@@ -105,8 +105,8 @@ def is_home(url: str) -> bool:
 
 
 def own_page(facts: ReplyFacts) -> PageFacts | None:
-    """Facts from the listed page; None if it was not read, or the URL returns an error or another page."""
-    return facts.page if isinstance(facts.reply, Ok) and fault_of(facts) is None else None
+    """Facts from the listed page; None if it was not read, or the URL returns an error, another page or a shell."""
+    return facts.page if isinstance(facts.reply, Ok) and fault_of(facts) is None and not facts.shell else None
 
 
 def way(reply: Reply) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import parse
+from sitemapcrawler.replies import Ok
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import Canonical, Denial, PageFacts, Place
@@ -24,6 +25,7 @@ NOINDEX = "https://developers.google.com/search/docs/crawling-indexing/block-ind
 ROBOTS_META = "https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag"
 REFRESH = "https://developers.google.com/search/docs/crawling-indexing/301-redirects#metarefresh"
 LANGUAGES = "https://www.w3.org/International/questions/qa-html-language-declarations"
+JAVASCRIPT = "https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics"
 DENIED = {"Sitebulb": "Noindex URL in XML Sitemaps", "Screaming Frog": "Non-Indexable URLs in Sitemap"}
 SEARCH_NAMES = frozenset(("msnbot", "slurp", "teoma", "yandex", "naverbot"))
 """Names of search engines in `<meta name>` that robots.txt does not use."""
@@ -127,6 +129,30 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     if codes and {language, None}.isdisjoint(map(_language, codes)):
         text = f"the page has lang={quoted(written)}, its own hreflang is {', '.join(codes[:MAX_CODES])}"
         yield Message(text, value=written)
+
+
+@rule(
+    "page-shell",
+    Severity.WARNING,
+    JAVASCRIPT,
+    Needs.REPLY,
+    per=Per.SITE,
+    many="have the same HTML as a made-up URL",
+)
+def page_shell(facts: ReplyFacts) -> Iterator[Message]:
+    """Listed page has the same HTML as a made-up URL. So its HTML does not show whether the page exists, and its
+    indexability is unknown.
+
+    Why: scripts render the page, or a wall for logins, consent or bots stands before it. Search engines render pages
+    later, and not all of them do. They index nothing where rendering fails.
+    Fix: Render title, canonical and text of each page on the server, and answer 404 for unknown URLs.
+    Bad: `<title>App</title>` and `<div id="root"></div>` for each path, with status 200
+    Good: HTML with the page's own title and text, and status 404 for a path that does not exist
+    """
+    if isinstance(facts.reply, Ok) and facts.shell:
+        canonical = facts.page.canonical if facts.page is not None else None
+        named = f", with the canonical {quoted(canonical)}" if canonical else ""
+        yield Message(f"the HTML is what the site gives for a path that does not exist{named}")
 
 
 def _that_hold(facts: ReplyFacts) -> Sequence[Denial]:

@@ -34,6 +34,9 @@ def reply(kind: str = "ok", status: int | None = 200, noindex: bool | None = Fal
         (reply(noindex_agents=["googlebot"]), "noindex"),
         (reply(noindex=None, noindex_agents=["googlebot"]), "noindex"),
         (reply(soft_404="it says so", noindex=True), "soft 404"),
+        (reply(shell=True), "unknown"),
+        (reply(shell=True, canonical="https://example.com/"), "unknown"),
+        (reply("redirected", shell=True, hops=MOVED), "redirect"),
         (reply("redirected", hops=MOVED, final_url="https://example.com/b"), "redirect"),
         (reply("http-error", 404, hops=MOVED), "redirect"),
         (reply("unchecked", None, hops=MOVED, reason="off-site"), "redirect"),
@@ -60,7 +63,9 @@ def test_reply_decides(made: ReplyRecord | None, expected: str) -> None:
     record = UrlRecord(LOC, reply=made, blocked_for=["Bingbot", "GPTBot"])
     set_indexability(record)
     assert record.indexability == expected
-    assert record.indexable is {"ok": True, "page not read": None, "not checked": None}.get(expected, False)
+    assert record.indexable is {"ok": True, "unknown": None, "page not read": None, "not checked": None}.get(
+        expected, False
+    )
 
 
 @pytest.mark.parametrize("kind", [*ReplyKind])

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
+from sitemapcrawler.replies.fingerprint import Fingerprint
 from sitemapcrawler.replies.page import HeadReader, PageFacts, read_page
-from sitemapcrawler.replies.soft404 import MIN_WORDS, Fingerprint, is_soft_404, nonsense_url, witness
+from sitemapcrawler.replies.soft404 import MIN_WORDS, is_shell, is_soft_404, nonsense_url, witness
 
 TYPED = {"content-type": ["text/html"]}
 HOME = "https://e.com/"
@@ -35,7 +36,6 @@ LOST = "Sorry, we cannot show you this. Try the search."
 
 def test_page_like_the_answer_to_nonsense_is_none() -> None:
     seen = witness(told("Shop", LOST), HOME_PAGE)
-    assert seen is not None
     assert (
         is_soft_404(page("Shop", LOST), ASKED, seen) == "the same page as the site gives for a path that does not exist"
     )
@@ -64,22 +64,98 @@ def test_page_with_a_title_of_its_own_is_one() -> None:
     assert is_soft_404(page("Red shoes", LOST), ASKED, seen) is None
 
 
-def test_site_that_answers_everything_alike_has_no_witness() -> None:
+def test_site_that_answers_everything_alike_proves_nothing() -> None:
     wall = "Please enable JavaScript"
-    assert witness(told("App", wall), told("App", wall, HOME)) is None
-    assert witness(told("App", wall), None) is None
+    for home in (told("App", wall, HOME), None):
+        seen = witness(told("App", wall), home)
+        assert is_soft_404(page("App", wall), ASKED, seen) is None
+        assert is_shell(page("App", wall), ASKED, seen)
 
 
 def test_login_wall_is_no_witness() -> None:
     login = "https://e.com/login"
-    assert witness(told("Login", "x", url=login), told("Login", "x", HOME, url=login)) is None
+    seen = witness(told("Login", "x", url=login), told("Login", "x", HOME, url=login))
+    assert is_soft_404(page("Login", "x", login), ASKED, seen) is None
+    assert not is_shell(page("Login", "x", login), ASKED, seen)
+
+
+SPA = '<div id="root"></div><script src=/app.js></script>'
+MENU_AND_ROOT = f"<nav>{MENU} {FOOTER}</nav>{SPA}"
+FRAMES = {
+    "nothing but an element": (SPA, SPA),
+    "a menu and an element": (MENU_AND_ROOT, MENU_AND_ROOT),
+    "a text while it loads": ('<app-root class="x">Loading ...</app-root>',) * 2,
+    "tokens of a session": tuple(
+        f"{SPA}<script nonce='{nonce}'>run('{token}')</script>"
+        for nonce, token in (("kZx+Tq/abQ==", "4f1ac2d29b"), ("PwLmNo/Q+ab", "93bb01ffa0"))
+    ),
+    "the path": tuple(f"{SPA}<script>route('{url}')</script>" for url in (NONSENSE, ASKED)),
+}
+HEADS = {
+    "title of its own": ("Red shoes", ""),
+    "description of its own": ("App", '<meta name="description" content="Red shoes of leather">'),
+    "canonical of its own": ("App", f'<link rel="canonical" href="{ASKED}?v=1">'),
+    "Open Graph of its own": ("App", '<meta property="og:title" content="Red shoes">'),
+    "JSON-LD of its own": ("App", '<script type="application/ld+json">{"name": "Red shoes"}</script>'),
+    "language versions": ("App", '<link rel="alternate" hreflang="de" href="/de/schuhe">'),
+}
+
+
+@pytest.mark.parametrize("server_renders_home", [True, False])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_page_with_the_markup_of_nonsense_is_a_shell(frame: str, server_renders_home: bool) -> None:
+    nonsense, listed = FRAMES[frame]
+    home = HOME_PAGE if server_renders_home else told("App", nonsense, HOME, frame=False)
+    seen = witness(told("App", nonsense, frame=False), home)
+    assert is_soft_404(page("App", listed, frame=False), ASKED, seen) is None
+    assert is_shell(page("App", listed, frame=False), ASKED, seen)
+
+
+@pytest.mark.parametrize("server_renders_home", [True, False])
+@pytest.mark.parametrize("head", HEADS)
+def test_frame_with_a_head_of_its_own_is_a_page(head: str, server_renders_home: bool) -> None:
+    title, more = HEADS[head]
+    home = HOME_PAGE if server_renders_home else told("App", MENU_AND_ROOT, HOME, frame=False)
+    seen = witness(told("App", MENU_AND_ROOT, frame=False), home)
+    listed = page(title, MENU_AND_ROOT, head=more, frame=False)
+    assert is_soft_404(listed, ASKED, seen) is None
+    assert not is_shell(listed, ASKED, seen)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "Red shoes",
+        "Red shoes <div id=root></div>",
+        f"{SPA}<script>state = {{name: 'red shoes', made: 'of leather'}}</script>",
+    ],
+)
+def test_page_with_text_or_data_of_its_own_is_no_shell(listed: str) -> None:
+    seen = witness(told("App", SPA, frame=False), told("App", SPA, HOME, frame=False))
+    assert not is_shell(page("App", listed, frame=False), ASKED, seen)
+
+
+def test_page_with_noindex_is_no_shell() -> None:
+    seen = witness(told("App", SPA, frame=False), HOME_PAGE)
+    assert not is_shell(page("App", SPA, head="<meta name=robots content=noindex>", frame=False), ASKED, seen)
+
+
+def test_shell_of_a_site_that_answers_404_is_unknown_to_us() -> None:
+    assert not is_shell(page("App", SPA, frame=False), ASKED, None)
+
+
+def test_home_page_of_a_site_of_one_page_is_a_page() -> None:
+    seen = witness(told("Shop", STORY), told("Shop", STORY, HOME))
+    assert not is_shell(page("Shop", STORY, HOME), HOME, seen)
+    assert is_shell(page("Shop", STORY), ASKED, seen)
+    thin = witness(told("App", SPA, frame=False), told("App", SPA, HOME, frame=False))
+    assert is_shell(page("App", SPA, HOME, frame=False), HOME, thin)
 
 
 def test_empty_frame_that_a_script_may_fill_is_a_page() -> None:
     frame = '<div id="root"></div><noscript>You need JavaScript</noscript><script src=/app.js></script>'
     seen = witness(told("App", frame, frame=False), HOME_PAGE)
-    assert seen is not None
-    assert seen.words < MIN_WORDS
+    assert seen.nonsense.words < MIN_WORDS
     assert is_soft_404(page("App", frame, frame=False), ASKED, seen) is None
 
 
@@ -107,7 +183,6 @@ def test_empty_frame_that_says_so_is_none() -> None:
 
 def test_redirect_to_where_nonsense_is_sent_is_none() -> None:
     seen = witness(told("Shop", STORY, url=HOME), HOME_PAGE)
-    assert seen is not None
     assert is_soft_404(page("Shop", STORY, HOME), ASKED, seen) == (
         "redirected to https://e.com/, where a path that does not exist leads, too"
     )
@@ -117,7 +192,6 @@ def test_redirect_to_where_nonsense_is_sent_is_none() -> None:
 
 def test_other_spelling_of_the_home_page_is_no_soft_404() -> None:
     seen = witness(told("Shop", STORY, url=HOME), told("Shop", STORY, "http://e.com/", HOME))
-    assert seen is not None
     for asked in ("http://e.com/", "https://www.e.com", "https://e.com/index.html", "https://e.com/index.php"):
         assert is_soft_404(page("Shop", STORY, HOME), asked, seen) is None
     assert is_soft_404(page("Shop", STORY, HOME), "https://e.com/?p=123", seen)
@@ -125,7 +199,6 @@ def test_other_spelling_of_the_home_page_is_no_soft_404() -> None:
 
 def test_nonsense_that_is_only_given_a_slash_is_compared_by_its_text() -> None:
     seen = witness(told("Shop", LOST, url=NONSENSE + "/"), HOME_PAGE)
-    assert seen is not None
     assert is_soft_404(page("Shop", LOST, ASKED + "/"), ASKED, seen)
     assert is_soft_404(page("Shop", STORY, ASKED + "/"), ASKED, seen) is None
 
@@ -172,9 +245,14 @@ def test_nonsense_is_beside_the_url_and_the_same_for_a_seed() -> None:
 @given(st.text(), st.text(), st.text(), st.text())
 def test_nothing_raises(title: str, text: str, asked: str, url: str) -> None:
     found = page(title, text, url)
-    for seen in (None, Fingerprint.of_page(found, asked), witness(told(title, text, asked, url), HOME_PAGE)):
+    for seen in (
+        None,
+        witness(Fingerprint.of_page(found, asked), None),
+        witness(told(title, text, asked, url), HOME_PAGE),
+    ):
         reason = is_soft_404(found, asked, seen)
         assert reason is None or reason
+        assert is_shell(found, asked, seen) in (True, False)
 
 
 @given(st.text(min_size=1))

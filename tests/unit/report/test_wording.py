@@ -181,6 +181,19 @@ def test_share_that_is_not_indexable_says_what_it_is_of(
 
 
 @pytest.mark.parametrize(
+    ("indexability", "headline"),
+    [({"unknown": 30}, "Sitemap files are valid"), ({"unknown": 30, "ok": 1}, "Healthy")],
+)
+def test_pages_whose_html_proves_nothing_are_not_called_healthy(indexability: dict[str, int], headline: str) -> None:
+    summary = SummaryRecord(sitemaps=1, urls=31, replies={"ok": 31}, indexability=indexability)
+    made = health(Report(summary))
+    assert made.headline == headline
+    [line] = [line for line in gaps(Report(summary)) if "unknown" in line]
+    assert line.startswith("Whether 30 pages can be indexed is unknown: ")
+    assert line in made.sentences
+
+
+@pytest.mark.parametrize(
     ("severities", "first"),
     [
         ({"error": 1, "warning": 1, "info": 1}, "1 error, 1 warning and 1 note."),

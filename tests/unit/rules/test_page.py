@@ -42,7 +42,7 @@ from .replying import (
 )
 
 ERRORS = ["noindex-meta", "noindex-header", "canonical-other", "canonical-to-non-200", "canonical-not-indexable"]
-WARNINGS = ["noindex-for-googlebot-only", "canonical-multiple", "canonical-relative", "meta-refresh"]
+WARNINGS = ["shell", "noindex-for-googlebot-only", "canonical-multiple", "canonical-relative", "meta-refresh"]
 INFOS = ["canonical-missing", "canonical-other-listed-too", "lang-vs-hreflang"]
 
 
