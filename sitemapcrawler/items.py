@@ -98,7 +98,7 @@ class Target:
     status: int | None = None
     """HTTP status of the last answer."""
     final_url: str | None = None
-    """URL of the last answer."""
+    """URL of the last answer; of a canonical that redirects, where it leads, which is not requested."""
     indexable: bool | None = None
     """Whether a search engine can index it; null if that is not known."""
     indexability: str | None = None

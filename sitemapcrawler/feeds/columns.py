@@ -87,6 +87,8 @@ URLS = (
     Column("indexability", 16, "indexability"),
     Column("final_url", 40, _final_url, needs="reply"),
     Column("canonical", 40, lambda url: url.reply and url.reply.canonical, needs="reply"),
+    Column("target", 40, lambda url: url.target and url.target.url, needs="target"),
+    Column("target_indexability", 18, lambda url: url.target and url.target.indexability, needs="target"),
     Column("noindex", 10, _noindex, needs="reply"),
     Column("blocked_for", 20, _blocked_for, needs="blocked_for"),
     Column("lastmod", 22, "lastmod"),

@@ -91,11 +91,23 @@ class Ask:
 
 
 class Chase:
-    """Requests that verify one listed URL. `head`: use HEAD, then GET if the server refuses it."""
+    """Requests that verify one URL. `head`: use HEAD, then GET if the server refuses it. `follow`: False to end at a
+    redirect."""
 
-    __slots__ = ("_attempts", "_elapsed_ms", "_head_status", "_hops", "_method", "_refused", "_seen", "_url")
+    __slots__ = (
+        "_attempts",
+        "_elapsed_ms",
+        "_follows",
+        "_head_status",
+        "_hops",
+        "_method",
+        "_refused",
+        "_seen",
+        "_url",
+    )
 
-    def __init__(self, url: str, head: bool) -> None:
+    def __init__(self, url: str, head: bool, follow: bool = True) -> None:
+        self._follows = follow
         self._url = urls.without_user(url)
         self._method = "HEAD" if head else "GET"
         self._hops: list[Hop] = []
@@ -160,6 +172,9 @@ class Chase:
             url = target(next(iter(headers.get("location", ())), None), self._url)
         except NoTarget as fault:
             return HttpError(**self._answer(status, headers), error=f"HTTP status {status}: {fault}")
+        if not self._follows:
+            why = f"HTTP status {status}: the redirect was not followed"
+            return HttpError(**self._answer(status, headers), error=why, location=url)
         self._hops.append(Hop(status, self._url))
         key = urls.visit_key(url)
         if key in self._seen:

@@ -100,6 +100,8 @@ class HttpError(Answer):
 
     kind: ClassVar[ReplyKind] = ReplyKind.HTTP_ERROR
     error: str
+    location: str | None = None
+    """Where a redirect leads that was not followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

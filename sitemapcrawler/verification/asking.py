@@ -297,11 +297,11 @@ class Asker:
         self._running: dict[tuple[str, str], asyncio.Future[Step]] = {}
         self._witnesses = Witnesses(sender.send, self._keep_page, seed)
 
-    async def ask(self, url: str) -> Verification:
-        """The reply to a URL, requested at most once per crawl."""
+    async def ask(self, url: str, follow: bool = True) -> Verification:
+        """The reply to a URL, requested at most once per crawl. `follow`: False to end at a redirect."""
         if not self._head:
             await self._witnesses.obtain(url)
-        reply, last = await self._chase(url, self._head)
+        reply, last = await self._chase(url, self._head, follow)
         return Verification(reply, last, self._witnesses.verdict(url, last))
 
     async def ask_asset(self, url: str) -> Verification:
@@ -334,9 +334,9 @@ class Asker:
     def close(self) -> None:
         self._memo.close()
 
-    async def _chase(self, url: str, head: bool) -> tuple[Reply, Step | None]:
+    async def _chase(self, url: str, head: bool, follow: bool = True) -> tuple[Reply, Step | None]:
         """The reply and the last request."""
-        chase, last, asked = Chase(url, head), None, url
+        chase, last, asked = Chase(url, head, follow), None, url
         step = chase.begin()
         while isinstance(step, Ask):
             asked = step.url

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sitemapcrawler.items import ReplyRecord, Target, UrlRecord
 from sitemapcrawler.jobs.links import FoundBy
-from sitemapcrawler.replies import Reason, ReplyKind, Unchecked
+from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.indexability import judged, names_other
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
@@ -46,7 +46,8 @@ class Targets:
     async def verify(
         self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
     ) -> Mapping[str, Verification]:
-        """Outcomes for the canonicals of verified pages that are other pages of the site. `outcomes`: by listed URL."""
+        """Outcomes for the canonicals of verified pages that are other pages of the site. A canonical that redirects is
+        not followed, so that it costs one request. `outcomes`: by listed URL."""
         hosts = set(map(_site_host, outcomes))
         wanted = [
             url
@@ -54,14 +55,17 @@ class Targets:
             if (url := other_canonical(outcome)) is not None
             if _site_host(url) in hosts or (isinstance(file, FileFacts) and not self._admission.is_offsite(url, file))
         ]
-        return await self._verifier.verify(wanted) if wanted else {}
+        return await self._verifier.verify(wanted, follow=False) if wanted else {}
 
     def judge(self, outcome: Verification, reply: ReplyRecord, canonicals: Mapping[str, Verification]) -> Target | None:
         """The target of a listed URL; None if it is its own. `reply`: of the URL; `canonicals`: from `verify`."""
         canonical = other_canonical(outcome)
         if canonical is not None:
-            asked = recorded(canonicals.get(canonical, OFFSITE))
-            return self._judge(canonical.partition("#")[0], asked, FoundBy.CANONICAL)
+            asked = canonicals.get(canonical, OFFSITE)
+            moved = asked.reply.location if isinstance(asked.reply, HttpError) else None
+            own = recorded(asked)
+            own.final_url = moved or own.final_url
+            return self._judge(canonical.partition("#")[0], own, FoundBy.CANONICAL)
         if not reply.hops or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
             return None
         kind = ReplyKind.OK if reply.kind == ReplyKind.REDIRECTED else reply.kind

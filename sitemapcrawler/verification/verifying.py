@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import reason
@@ -107,10 +108,12 @@ class Verifier:
         self.replies: Counter[str] = Counter()
         """URLs verified, by kind of reply; unchecked ones by reason."""
 
-    async def verify(self, urls: Iterable[str], asset: bool = False, again: bool = False) -> dict[str, Verification]:
-        """The outcome for each URL; those that a stop prevented are unchecked.
-        `asset`: the URLs are images and video files. `again`: they were verified and counted before."""
-        ask = self._asker.ask_asset if asset else self._asker.ask
+    async def verify(
+        self, urls: Iterable[str], asset: bool = False, again: bool = False, follow: bool = True
+    ) -> dict[str, Verification]:
+        """The outcome for each URL; those that a stop prevented are unchecked. `asset`: the URLs are images and video
+        files. `again`: they were verified and counted before. `follow`: False to end at redirects of pages."""
+        ask = self._asker.ask_asset if asset else partial(self._asker.ask, follow=follow)
         outcomes: dict[str, Verification] = {}
         by_host: dict[str, list[str]] = {}
         for url in dict.fromkeys(urls):

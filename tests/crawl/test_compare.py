@@ -82,6 +82,24 @@ def test_missing_pages_are_requested_and_only_indexable_ones_reported(
     assert "/secret/x" not in asked
 
 
+def test_targets_of_listed_pages_are_known_without_another_request(tmp_path: Path, site: SiteServer) -> None:
+    site.routes |= {
+        "/sitemap.xml": urlset(*map(site.url, ("/", "/dup", "/dup-of-hidden", "/moves"))),
+        "/dup": page(f'<link rel="canonical" href="{site.url("/canonical")}">', "dup"),
+        "/canonical": page(words="canonical"),
+        "/dup-of-hidden": page(f'<link rel="canonical" href="{site.url("/noindex")}">', "dup of hidden"),
+        "/moves": moved("/end"),
+        "/end": page(words="end"),
+    }
+    unlisted = ("/canonical", "/noindex", "/end")
+    (tmp_path / "mine.txt").write_text("".join(f"{site.url(path)}\n" for path in unlisted))
+    done = compared(tmp_path, site, "mine.txt", "-O", "records.jsonl", verify="get", agents="none")
+    found = {path: severity for (rule, path), (severity, _) in told(site, done).items() if rule == NOT_LISTED}
+    assert found == {"/canonical": "warning", "/end": "warning"}
+    asked = [one.path for one in site.exchanges]
+    assert [asked.count(path) for path in unlisted] == [1, 1, 1]
+
+
 def test_summary_counts_by_list_and_folder(tmp_path: Path, site: SiteServer, lists: str) -> None:
     coverage = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get").summary["coverage"]
     assert coverage["lists"] == [

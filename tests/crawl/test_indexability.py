@@ -132,6 +132,7 @@ LEADING: dict[str, Route] = {
     "/to-copy": named("/copy-of-copy"),
     "/to-blocked": named("/blocked"),
     "/to-redirect": named("/moves"),
+    "/to-loop": named("/moves-back"),
     "/to-other-site": named("https://other.example/"),
     "/moved": moved("/good"),
     "/moved-to-copy": moved("/copy-of-good"),
@@ -144,7 +145,9 @@ UNLISTED: dict[str, Route] = {
     "/hidden": html('<meta name="robots" content="noindex">'),
     "/copy-of-copy": named("/good"),
     "/copy-of-good": named("/good"),
-    "/moves": moved("/good"),
+    "/moves": moved("/only-by-redirect"),
+    "/moves-back": moved("/to-loop"),
+    "/only-by-redirect": named("/only-by-redirect"),
 }
 TARGETS = {
     "/self": None,
@@ -156,6 +159,7 @@ TARGETS = {
     "/to-copy": ("/copy-of-copy", "canonicalised"),
     "/to-blocked": ("/blocked", "blocked"),
     "/to-redirect": ("/moves", "redirect"),
+    "/to-loop": ("/moves-back", "redirect"),
     "/to-other-site": ("https://other.example/", "not checked"),
     "/moved": ("/good", "ok"),
     "/moved-to-copy": ("/good", "ok"),
@@ -164,7 +168,7 @@ TARGETS = {
 }
 CANONICAL_RULES = {
     "page-canonical-other": {"/to-listed", "/to-good", "/also-to-good", "/to-other-site"},
-    "page-canonical-to-non-200": {"/to-missing", "/to-redirect"},
+    "page-canonical-to-non-200": {"/to-missing", "/to-redirect", "/to-loop"},
     "page-canonical-not-indexable": {"/to-noindex", "/to-copy", "/to-blocked"},
 }
 
@@ -191,7 +195,10 @@ def test_targets_of_redirects_and_canonicals_are_judged_and_requested_once(tmp_p
         asked = Counter(exchange.path for exchange in site.site.exchanges)
         assert set(asked.values()) == {1}
         assert {"/good", "/hidden", "/missing", "/moves"} <= asked.keys()
-        assert "/blocked" not in asked
+        assert not {"/blocked", "/only-by-redirect"} & asked.keys()
+        to = records["/to-redirect"]["target"]
+        assert (to["kind"], to["status"]) == ("http-error", 302)
+        assert to["final_url"] == f"{home}/only-by-redirect"
     with duckdb.connect(tmp_path / "job" / FILE, read_only=True) as base:
         stored = base.execute("SELECT url, found_by, indexability FROM found ORDER BY url").fetchall()
     paths = {url.removeprefix(home): (by, why) for url, by, why in stored}

@@ -129,6 +129,8 @@ def count_of(number: int, noun: str) -> str:
 
 def trouble(reply: Reply) -> str | None:
     """Describe a bad reply as a phrase that follows the URL; None if the reply is fine or unknown."""
+    if isinstance(reply, HttpError) and reply.location is not None:
+        return f"redirects ({reply.status}) to {quoted(reply.location)}"
     if isinstance(reply, HttpError):
         return None if reply.status == TOO_MANY else f"answers {reply.status}{way(reply)}"
     if isinstance(reply, Ok | Redirected) and reply.status in EMPTY:

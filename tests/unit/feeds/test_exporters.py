@@ -34,6 +34,7 @@ from sitemapcrawler.items import (
     ReplyRecord,
     SitemapRecord,
     SummaryRecord,
+    Target,
     UrlBatch,
     UrlRecord,
 )
@@ -42,7 +43,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "loc,status,indexable,indexability,final_url,canonical,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,unchecked,redirects,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+HEADER = "loc,status,indexable,indexability,final_url,canonical,target,target_indexability,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,unchecked,redirects,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
 FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,target,issues,change,changed_fields"
 
 
@@ -292,7 +293,7 @@ class TestCsv:
         )
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
-            "https://e.com/,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
+            "https://e.com/,,,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
             "https://e.com/sitemap.xml,3,changed,lastmod; images,,,,,,,urn:x; toys,false",
         ]
 
@@ -324,6 +325,14 @@ class TestCsv:
         found = {name: cell for name, cell in zip(header, row, strict=True) if cell}
         assert found == {"loc": "https://e.com/", "sitemap": SITEMAP, "recovered": "false", **expected}
         assert [cell for cell in plain if cell] == ["https://e.com/", SITEMAP, "false"]
+
+    def test_target_of_a_page_is_two_columns(self) -> None:
+        urls = [a_url(target=Target("https://e.com/c", "ok", indexable=True, indexability="ok")), a_url()]
+        header, *rows = table(UrlBatch(SITEMAP, urls))
+        found = [
+            (row["target"], row["target_indexability"]) for row in (dict(zip(header, one, strict=True)) for one in rows)
+        ]
+        assert found == [("https://e.com/c", "ok"), ("", "")]
 
     def test_indexability(self) -> None:
         fields = ["indexable", "indexability"]
@@ -428,8 +437,8 @@ class TestCsv:
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
     def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
-        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:11] == [
-            f"'{text}", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
+        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:13] == [
+            f"'{text}", "", "", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
         ]  # fmt: skip
 
     def test_a_formula_that_got_into_a_number_field_is_not_run(self) -> None:

@@ -30,6 +30,7 @@ from sitemapcrawler.items import (
     SitemapEnd,
     SitemapRecord,
     SummaryRecord,
+    Target,
     UrlBatch,
     UrlRecord,
 )
@@ -102,10 +103,12 @@ def test_every_column_of_a_url() -> None:
         alternates=[Alternate("de", "https://e.com/de")], blocked_for=["GPTBot", "CCBot"],
         reply=ReplyRecord("redirected", status=200, final_url="https://e.com/new", canonical="https://e.com/c", noindex=True),
         issues=["status-redirect", "loc-x"], change="added", indexable=False, indexability="redirect",
+        target=Target("https://e.com/c", "ok", indexable=True, indexability="ok"),
     )  # fmt: skip
     assert rows(book(UrlBatch(SITEMAP, [url]))["URLs"]) == [
         {
             "url": "https://e.com/old", "status": 200, "indexable": "no", "indexability": "redirect", "final_url": "https://e.com/new", "canonical": "https://e.com/c",
+            "target": "https://e.com/c", "target_indexability": "ok",
             "noindex": "yes", "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
             "priority": 0.5, "images": 2, "videos": 1, "news": 1, "alternates": 1,
             "problems": "status-redirect, loc-x", "sitemap": SITEMAP, "line": 3, "change": "added",
@@ -374,7 +377,7 @@ def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines == [[0, 1], [2, 3], [4]]
     for sheet in written.worksheets[1:]:
         assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
-    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:S3", "A1:S2"]
+    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:U3", "A1:U2"]
 
 
 def test_each_filter_is_that_of_its_sheet(monkeypatch: pytest.MonkeyPatch) -> None:

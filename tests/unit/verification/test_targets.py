@@ -23,7 +23,8 @@ class Verifier:
     def __init__(self) -> None:
         self.wanted: list[str] = []
 
-    async def verify(self, urls: Iterable[str]) -> dict[str, Verification]:
+    async def verify(self, urls: Iterable[str], follow: bool) -> dict[str, Verification]:
+        assert not follow
         self.wanted += urls
         return {}
 
