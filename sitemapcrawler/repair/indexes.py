@@ -77,9 +77,13 @@ class Indexes:
     def _flat(self, row: Row, inner: Sequence[Row], index: Member, seen: Collection[str]) -> list[Row]:
         rows = [one for one in inner if self._fault(one, index, seen) is None]
         if rows:
-            self._states[State.CHANGED] += 1
+            where = index.source.url, row.child.line
             new = " ".join(one.child.loc for one in rows)
-            self._note(Change(Action.CHANGED, NESTED, _url(row), _url(row), new, index.source.url, row.child.line))
+            self._note(Change(Action.CHANGED, NESTED, _url(row), _url(row), new, *where))
+            offsite = [one.child.loc for one in rows if self._problem(one, index.source) == OFFSITE]
+            for url in offsite:
+                self._note(Change(Action.UNREPAIRED, OFFSITE, url, url, "", *where))
+            self._states[State.UNREPAIRED if offsite else State.CHANGED] += 1
         else:
             self._drop(row, NESTED, index)
         return rows

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from random import Random
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +20,7 @@ from lxml import etree
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.repair.reading import Verdict
-from tests.unit.repair.repairing import HOME, canonical, check, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, repair, urlset
 
 pytestmark = pytest.mark.no_cover
 
@@ -147,54 +149,144 @@ NEWS = (
     "<news:publication_date>2026-05-01</news:publication_date><news:title>t</news:title></news:news>"
 )
 IMAGE = "<image:image><image:loc>https://example.com/1.png</image:loc></image:image>"
-PATHS = [f"{HOME}{number}" for number in range(8)]
+SHOP = "https://shop.example.com/"
+PATHS = [f"{HOME}{number}" for number in range(6)] + [f"{SHOP}{number}" for number in range(3)]
 LOC, LINK = f"{{{CORE}}}loc", f"{{{HREFLANG}}}link"
+FILES = ("sitemap.xml", "a/sitemap.xml", "A/sitemap.xml", "sitemap.xml?page=1", "sitemap-page-1.xml", "sitemap", "sitemap/1.xml",
+         ".hidden/x.xml", "%2e%2e/x.xml", "x.xml.gz", "feed/")  # fmt: skip
+"""Paths of sitemaps, of which some collide in a folder."""
+BROKEN = ("<image:image><image:loc>https://example.com/1.png?a&b</image:loc></image:image>", "<o:x>1</o:x>",
+          "<image:image><image:loc>https://example.com/1.png</image:loc><image:title>1 < 2</image:title></image:image>",
+          "<image:image><image:loc>https://example.com/1.png</image:loc><image:title>\x01</image:title></image:image>",
+          "<lastmod>2026-05-01")  # fmt: skip
+"""Parts of an entry that are not well formed."""
+WRONG = ("<lastmod>2026-05-01 10:00:00</lastmod>", "<image:image/>", "<b/>", "<priority>9</priority>")
+"""Parts of an entry that are repaired."""
+Link = tuple[str, str]
+"""Language code and URL."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A made entry."""
+
+    loc: str
+    parts: str
+    links: tuple[Link, ...]
+
+    @property
+    def text(self) -> str:
+        links = "".join(f'<xhtml:link rel="alternate" hreflang="{code}" href="{href}"/>' for code, href in self.links)
+        return f"<url><loc>{self.loc}</loc>{links}{self.parts}</url>"
+
+    @property
+    def is_faulty(self) -> bool:
+        """True if it is rewritten, apart from its URL and links."""
+        return self.parts in BROKEN + WRONG
 
 
 @dataclass
 class Site:
     """A made site: its files, and the verdicts of its audit."""
 
-    files: list[list[str]]
+    pages: dict[str, list[Entry]]
+    """{URL of a sitemap: its entries}."""
+    indexes: dict[str, list[str]]
+    """{URL of an index: what it lists}."""
+    texts: dict[str, list[str]]
+    feeds: dict[str, list[str]]
+    https: bool
+    """True if the namespace of the sitemaps begins with https."""
     verdicts: dict[str, Verdict]
+
+    @property
+    def documents(self) -> dict[str, bytes]:
+        return {
+            **{url: index(*listed) for url, listed in self.indexes.items()},
+            **{url: self._urlset(entries) for url, entries in self.pages.items()},
+            **{url: "".join(f"{page}\n" for page in pages).encode() for url, pages in self.texts.items()},
+            **{url: feed(*pages) for url, pages in self.feeds.items()},
+        }
+
+    def _urlset(self, entries: list[Entry]) -> bytes:
+        data = urlset(*(entry.text for entry in entries))
+        return data.replace(CORE.encode(), CORE.replace("http:", "https:").encode()) if self.https else data
+
+    def left_of(self, links: Iterable[Link]) -> list[Link]:
+        """Return the links of an entry that stay, with codes in their right form."""
+        return [(right, href) for code, href in links if (right := CODES[code]) and href not in self.verdicts]
+
+    def is_right(self, entry: Entry) -> bool:
+        return not (entry.is_faulty or entry.loc in self.verdicts) and self.left_of(entry.links) == [*entry.links]
+
+    def is_unfit(self, entry: Entry, sitemap: str) -> bool:
+        """True if an entry is dropped for itself: its page is not indexable, or that of another host."""
+        verdict = self.verdicts.get(entry.loc)
+        return (verdict is not None and verdict.replacement is None) or origin(entry.loc) != origin(sitemap)
+
+    def becomes(self, entry: Entry) -> tuple[str, list[Link], bool]:
+        """Return URL and links of an entry if it stays, and whether it is an article."""
+        verdict = self.verdicts.get(entry.loc)
+        return (verdict.replacement or "") if verdict else entry.loc, self.left_of(entry.links), entry.parts == NEWS
+
+
+def feed(*pages: str) -> bytes:
+    items = "".join(f"<item><title>t</title><link>{page}</link></item>" for page in pages)
+    return f'<rss version="2.0"><channel><title>t</title><link>{HOME}</link><description>d</description>{items}</channel></rss>'.encode()
+
+
+def origin(url: str) -> str:
+    return "/".join(url.split("/")[:3])
 
 
 @st.composite
 def sites(draw: st.DrawFn) -> Site:
-    fates = draw(
-        st.lists(st.sampled_from(("ok", "ok", "gone", "soft", "noindex", "moved", "copy")), min_size=8, max_size=8)
-    )
-    good = [path for path, fate in zip(PATHS, fates, strict=True) if fate == "ok"] + [f"{HOME}unlisted"]
+    fates = draw(st.lists(st.sampled_from(FATES), min_size=len(PATHS), max_size=len(PATHS)))
     verdicts = {}
     for path, fate in zip(PATHS, fates, strict=True):
-        rule = {"gone": "status-404", "soft": "status-soft-404", "noindex": "page-noindex-meta"}.get(fate)
-        if rule is not None:
-            verdicts[path] = Verdict(rule)
+        if fate in ("status-redirect", "page-canonical-other"):
+            good = [one for one, its in zip(PATHS, fates, strict=True) if its == "ok" and origin(one) == origin(path)]
+            verdicts[path] = Verdict(fate, draw(st.sampled_from([*good, f"{origin(path)}/unlisted"])))
         elif fate != "ok":
-            moved = fate == "moved"
-            verdicts[path] = Verdict(
-                "status-redirect" if moved else "page-canonical-other", draw(st.sampled_from(good))
-            )
+            verdicts[path] = Verdict(fate)
     versions = st.lists(
         st.tuples(st.sampled_from([*CODES]), st.sampled_from(PATHS)), max_size=4, unique_by=itemgetter(0)
-    )
-    extensions = st.sampled_from(("", "", IMAGE, NEWS))
-    entry = st.builds(_entry, st.sampled_from(PATHS), extensions, versions)
-    return Site(draw(st.lists(st.lists(entry, max_size=6), min_size=1, max_size=3)), verdicts)
+    ).map(tuple)
+    parts = st.sampled_from(("", "", "", IMAGE, NEWS, *BROKEN, *WRONG))
+    entries = st.lists(st.builds(Entry, st.sampled_from(PATHS), parts, versions), max_size=5)
+    names = st.builds(str.__add__, st.sampled_from((HOME, HOME, SHOP)), st.sampled_from(FILES))
+    found = draw(st.lists(names, min_size=1, max_size=6, unique=True))
+    site = Site({}, {}, {}, {}, draw(st.booleans()), verdicts)
+    for url in found:
+        kind = draw(st.sampled_from(("pages", "pages", "pages", "indexes", "texts", "feeds")))
+        if kind == "pages":
+            site.pages[url] = draw(entries)
+        elif kind == "indexes":
+            site.indexes[url] = draw(st.lists(st.sampled_from([*found, f"{HOME}missing.xml"]), min_size=1, max_size=4))
+        else:
+            listed = st.sampled_from([path for path in PATHS if origin(path) == origin(url)])
+            getattr(site, kind)[url] = draw(st.lists(listed, min_size=1, max_size=3, unique=True))
+    return site
 
 
-def _entry(loc: str, extension: str, versions: list[tuple[str, str]]) -> str:
-    links = "".join(f'<xhtml:link rel="alternate" hreflang="{code}" href="{href}"/>' for code, href in versions)
-    return f"<url><loc>{loc}</loc>{extension}{links}</url>"
+FATES = ("ok", "ok", "ok", "status-404", "status-soft-404", "page-noindex-meta", "status-redirect-offsite", "url-blocked-by-robots",
+         "status-redirect", "page-canonical-other")  # fmt: skip
+"""What an audit says of a page; with a temporary chain that ends at an indexable page, it says `ok`."""
 
 
-def entries_of(data: bytes) -> list[tuple[str, list[tuple[str, str]], bool]]:
-    """URL of each entry, code and URL of its links, and whether it is an article."""
+def entries_of(data: bytes) -> list[tuple[str, list[Link], bool]]:
+    """URL and links of each entry, and whether it is an article."""
     return [
         (entry.findtext(LOC) or "", [(one.get("hreflang", ""), one.get("href", "")) for one in entry.iter(LINK)],
          b"<news:news>" in etree.tostring(entry))
         for entry in etree.fromstring(data) if isinstance(entry.tag, str)
     ]  # fmt: skip
+
+
+def is_part(some: Iterable[object], whole: Iterable[object]) -> bool:
+    """True if all of `some` are in `whole`, in its order."""
+    rest = iter(whole)
+    return all(one in rest for one in some)
 
 
 @pytest.mark.slow
@@ -203,44 +295,82 @@ def entries_of(data: bytes) -> list[tuple[str, list[tuple[str, str]], bool]]:
     deadline=None,
     max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250,
 )
-def test_a_made_site_with_moved_pages_and_language_versions(site: Site) -> None:
-    documents = [urlset(*file) for file in site.files]
+def test_a_made_site(site: Site) -> None:
+    documents = site.documents
     with tempfile.TemporaryDirectory() as folder:
         outcome = repair(
-            Path(folder), *documents,
+            Path(folder), *documents.values(), names=documents,
             verified=lambda listed: {url: site.verdicts[url] for url in listed if url in site.verdicts},
         )  # fmt: skip
         check(outcome)
-        written = [entries_of(outcome.data(name)) for name in outcome.names]
-        kept = {loc for file in written for loc, _, _ in file}
-        assert not kept & site.verdicts.keys()
-        assert all(len({loc for loc, _, _ in file}) == len(file) for file in written)
-        right = {loc for document in documents for loc, _, _ in entries_of(document)} - site.verdicts.keys()
-        assert right <= kept, "a page without a fault stays"
-        hrefs = {href for file in written for _, links, _ in file for _, href in links}
-        assert not hrefs & site.verdicts.keys()
-        read = [entry for document in documents for entry in entries_of(document)]
-        moves = {url: verdict.replacement for url, verdict in site.verdicts.items()}
-        came = [(moves.get(loc, loc), _links_left(links, site), is_news) for loc, links, is_news in read]
-        assert all(entry in came for file in written for entry in file)
+        check_places(site, outcome)
+        check_pages(site, outcome)
+        check_indexes(site, outcome)
         if not outcome.names:
             return
-        again = repair(Path(folder, "again"), *map(outcome.data, outcome.names), names=outcome.names)
-        # An entry that lost its last language version may only repeat one of another file.
-        assert {row["rule"] for row in again.rows if row["action"] != "not repaired"} <= {
-            "cross-duplicate-url", "xml-empty-urlset"
-        }  # fmt: skip
+        again = repair(
+            Path(folder, "again"), *map(outcome.data, outcome.names), names=[*map(outcome.url_of, outcome.names)]
+        )
+        assert [row for row in again.rows if row["action"] != "not repaired"] == []
+        assert {name: again.data(name) for name in again.names} == {name: outcome.data(name) for name in outcome.names}
 
 
-def _links_left(links: list[tuple[str, str]], site: Site) -> list[tuple[str, str]]:
-    """Return the links of an entry that stay, with codes in their right form where no other link has that."""
-    codes = {code for code, _ in links}
-    left = []
-    for code, href in links:
-        right = CODES[code]
-        if right not in codes and right is not None:
-            codes.add(right)
-            code = right
-        if href not in site.verdicts and code not in ("jp", "en-UK"):
-            left.append((code, href))
-    return left
+def check_places(site: Site, outcome: Outcome) -> None:
+    """Each file with entries is at its URL, or at the one that a row names; each other one has a row."""
+    urls = {*map(outcome.url_of, outcome.names)}
+    moved = outcome.moved
+    gone = {row["old"] for row in outcome.rows if row["action"] == "not written"}
+    for url in site.documents:
+        assert (url in gone) or unquote(moved.get(url, url)) in map(unquote, urls)
+    assert len(urls) == len(site.documents) - len(gone)
+    assert all(f"{old} -> {new}\n" in outcome.readme for old, new in moved.items())
+    assert all(f"  {url}\n" in outcome.readme for url in gone)
+
+
+def check_pages(site: Site, outcome: Outcome) -> None:
+    """Pages that are not indexable, and links to them, are gone; all other entries are as they were, each once."""
+    written: list[tuple[str, bool, bool]] = []
+    by_url = {unquote(outcome.url_of(name)): name for name in outcome.names}
+    for url, entries in site.pages.items():
+        name = by_url.get(unquote(outcome.moved.get(url, url)))
+        data = outcome.data(name) if name is not None else urlset()
+        found = entries_of(data)
+        fit = [entry for entry in entries if not site.is_unfit(entry, url)]
+        assert is_part(found, map(site.becomes, fit))
+        assert len({loc for loc, _, _ in found}) == len(found)
+        texts = [text for text in data.decode().splitlines() if text.startswith("<url>")]
+        wrong = {site.becomes(entry)[0] for entry in fit if not site.is_right(entry)}
+        locs = {loc for loc, _, _ in found}
+        right = {entry.text for entry in fit}
+        assert [
+            text for text, (loc, _, _) in zip(texts, found, strict=True) if loc not in wrong and text not in right
+        ] == []
+        for entry in fit:
+            if entry.loc not in site.verdicts and entry.loc not in locs:
+                assert ("dropped", "cross-duplicate-url", entry.loc) in [
+                    (row["action"], row["rule"], row["url"]) for row in outcome.rows
+                ]
+        written += [(loc, is_news, f"<url><loc>{loc}</loc></url>" in texts) for loc, _, is_news in found]
+    for url in site.texts:
+        name = by_url.get(unquote(outcome.moved.get(url, url)))
+        written += [(loc, False, True) for loc in (outcome.data(name).decode().split() if name is not None else ())]
+    assert not {loc for loc, _, _ in written} & site.verdicts.keys()
+    bare = [loc for loc, _, is_bare in written if is_bare]
+    assert len(bare) == len({*bare}), "pages without more than a URL stand once in the set"
+    for url, pages in site.feeds.items():
+        name = by_url[unquote(outcome.moved.get(url, url))]
+        assert outcome.data(name) == feed(*pages)
+
+
+def check_indexes(site: Site, outcome: Outcome) -> None:
+    """An index lists each file that it listed and that is written, in its order, at its URL, and nothing else twice."""
+    by_url = {unquote(outcome.url_of(name)): name for name in outcome.names}
+    moved = outcome.moved
+    for url, listed in site.indexes.items():
+        name = by_url.get(unquote(moved.get(url, url)))
+        found = [one.findtext(LOC) or "" for one in etree.fromstring(outcome.data(name))] if name is not None else []
+        assert len(found) == len({*found})
+        files = [moved.get(one, one) for one in dict.fromkeys(listed) if one not in site.indexes]
+        assert is_part([one for one in files if one in found], found) or any(one in site.indexes for one in listed)
+        assert all(one in found for one in files if unquote(one) in by_url or one.endswith("missing.xml"))
+        assert not [one for one in found if unquote(one) not in by_url and not one.endswith("missing.xml")]

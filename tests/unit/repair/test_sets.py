@@ -17,17 +17,11 @@ from sitemapcrawler.repair.local import LocalFiles
 from sitemapcrawler.repair.reading import Rules
 from sitemapcrawler.repair.site import SiteRepair
 from sitemapcrawler.repair.sources import Source, SourceError
-from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset
 
 
 def page(path: str, *parts: str) -> str:
     return f"<url><loc>{HOME}{path}</loc>{''.join(parts)}</url>"
-
-
-def index(*locs: str, dates: tuple[str, ...] = ()) -> bytes:
-    dated = [f"<lastmod>{date}</lastmod>" for date in dates] or [""] * len(locs)
-    entries = "".join(f"<sitemap><loc>{loc}</loc>{date}</sitemap>\n" for loc, date in zip(locs, dated, strict=True))
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="{CORE}">\n{entries}</sitemapindex>\n'.encode()
 
 
 def listed(outcome: Outcome, name: str = "sitemap.xml") -> list[str]:
@@ -112,6 +106,16 @@ def test_an_index_in_an_index_is_replaced_by_what_it_lists(tmp_path: Path) -> No
         ("changed", "index-nested", f"{HOME}b.xml"),
     ]
     assert counts(outcome) == (9, 7, 1, 1, 0)
+
+
+def test_a_file_of_another_host_that_an_index_gets_from_one_in_it_has_a_row(tmp_path: Path) -> None:
+    outer, inner, page_of_host = "https://cdn.example.net/all.xml", f"{HOME}inner.xml", f"{HOME}a.xml"
+    outcome = repair(tmp_path, index(inner), index(page_of_host), urlset(page("a")), names=[outer, inner, page_of_host])
+    assert [(row["action"], row["rule"], row["url"], row["sitemap"]) for row in outcome.rows] == [
+        ("changed", "index-nested", inner, outer),
+        ("not repaired", "index-child-offsite", page_of_host, outer),
+    ]
+    assert counts(outcome) == (3, 2, 0, 0, 1)
 
 
 def of_folder(folder: Path, files: dict[str, bytes], base: str | None) -> dict[str, str]:
