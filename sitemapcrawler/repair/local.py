@@ -25,8 +25,8 @@ class LocalFiles:
         paths = [Path(urls.local_path(url) or "") for url in files]
         self._folder = Path(folder).resolve() if folder is not None else paths[0].absolute().parent
         self._home = base if base is None or base.endswith("/") else f"{urls.origin(base)}{folder_of(base)}"
-        self._indexes: list[Source] = []
-        """Indexes that were read while the URL of the folder was unknown."""
+        self._waiting: list[tuple[Source, Sequence[ChildRecord]]] = []
+        """Indexes that were read while the URL of the folder was unknown, with what they list."""
         self.sources = [Source(url, path) for url, path in zip(files, paths, strict=True)]
         for source in self.sources:
             inside = self._inside(source)
@@ -41,29 +41,27 @@ class LocalFiles:
         return urls.file_url(f"/{os.path.relpath(path, self._folder.resolve())}").removeprefix("file:///")
 
     def children(self, index: Source, listed: Sequence[ChildRecord]) -> list[Source]:
-        """The files that an index lists. Without any of them, it is repaired alone."""
-        home = self._home_of(index, listed)
-        if home is None:
-            return []
-        published = Published(str(self._folder.resolve()), home)
-        found, missing = [], []
-        for one in listed:
-            beside = file_beside(index.url, index.place, one.loc, published)
-            if beside is not None:
-                found.append(Source(beside, Path(urls.local_path(beside) or ""), place=one.loc, target=one.loc))
-            else:
-                missing.append(Source(one.loc, error=NO_FILE, rule=MISSING))
-        return [*found, *missing] if found else []
-
-    def _home_of(self, index: Source, listed: Sequence[ChildRecord]) -> str | None:
-        """URL of the folder: as named, or assumed from the first index that lists files in it."""
-        self._indexes.append(index)
+        """The files that an index lists, and those of the indexes before it, if it tells where the folder will live."""
+        self._waiting.append((index, listed))
         if self._home is None:
             self._home = assumed_home(str(self._folder), [one.loc for one in listed])
             for source in self.sources if self._home is not None else ():
                 source.target = f"{self._home}{self._inside(source)}"
-        if self._home is not None:
-            for one in self._indexes:  # also those that were read before
-                one.place = one.place or one.target
-            self._indexes.clear()
-        return self._home
+        if self._home is None:
+            return []
+        waiting, self._waiting = self._waiting, []
+        return [child for one, its in waiting for child in self._listed(one, its, self._home)]
+
+    def _listed(self, index: Source, listed: Sequence[ChildRecord], home: str) -> list[Source]:
+        """The files that an index lists. Without any of them, it is repaired alone."""
+        index.place = index.place or index.target
+        published = Published(str(self._folder.resolve()), home)
+        found, missing = [], []
+        for one in listed:
+            loc = urls.resolve(index.place or home, one.loc) or one.loc
+            beside = file_beside(index.url, index.place, loc, published)
+            if beside is not None:
+                found.append(Source(beside, Path(urls.local_path(beside) or ""), place=loc, target=loc))
+            else:
+                missing.append(Source(loc, error=NO_FILE, rule=MISSING))
+        return [*found, *missing] if found else []

@@ -138,8 +138,9 @@ def of_folder(folder: Path, files: dict[str, bytes], base: str | None) -> dict[s
          "z.xml": index(f"{HOME}p.xml")},
         {"sitemap_index.xml": index(f"{HOME}sub/idx.xml"), "p.xml": urlset(page("p")),
          "sub/idx.xml": index(f"{HOME}sitemap_index.xml", f"{HOME}p.xml")},
+        {"a_index.xml": index("p.xml", "gone.xml", "/gone.xml"), "p.xml": urlset(page("p")), "z_index.xml": index(f"{HOME}p.xml")},
     ],
-    ids=["found by the last index", "found by another index", "found by a loop"],
+    ids=["found by the last index", "found by another index", "found by a loop", "with missing files"],
 )  # fmt: skip
 def test_a_folder_whose_url_an_index_tells_is_repaired_as_if_it_were_known(
     files: dict[str, bytes], tmp_path: Path
