@@ -119,8 +119,8 @@ class Indexes:
         index.repair.dropped += 1
         self._note(Change(Action.DROPPED, rule, _url(row), _url(row), "", index.source.url, row.child.line))
 
-    def entries(self, index: Member) -> Iterator[tuple[str, str | None]]:
-        """Yield URL and date of the files that an index lists, when all have their places."""
+    def entries(self, index: Member) -> Iterator[Listed]:
+        """Yield the files that an index lists, when all have their places."""
         for row in index.rows:
             changes: list[tuple[str, str, str]] = []
             locs = self._locs(row, changes)
@@ -191,8 +191,12 @@ class Indexes:
         return shortest(newest)
 
 
-def write(out: BinaryIO, before: str, root: Root, comments: str, entries: Iterable[tuple[str, str | None]]) -> None:
-    """Write an index. `before`: what stands in front of its root; `entries`: URL and date of each file."""
+Listed = tuple[str, str | None]
+"""URL and date of a file in an index."""
+
+
+def write(out: BinaryIO, before: str, root: Root, comments: str, entries: Iterable[Listed]) -> None:
+    """Write an index. `before`: what stands in front of its root."""
     prefix = root.prefix
     out.write(f"{before}{root.tag}\n{comments}".encode("utf-8", "replace"))
     for loc, date in entries:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,11 +16,11 @@ from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair import folder, indexes, readme
 from sitemapcrawler.repair.changes import NAME, Action, Change, ChangeList, State
 from sitemapcrawler.repair.indexes import Indexes
-from sitemapcrawler.repair.places import Placed, SetFile, plan
-from sitemapcrawler.repair.reading import FileRepair, MayList, Rules, Verified
+from sitemapcrawler.repair.places import Place, Placed, SetFile, plan
+from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.readme import Advice
 from sitemapcrawler.repair.sources import Member, Row, Source, SourceError
-from sitemapcrawler.repair.writing import SetWriter
+from sitemapcrawler.repair.writing import MAX_ENTRIES, SetWriter
 from sitemapcrawler.terminal.signals import postponed
 
 
@@ -195,11 +196,24 @@ class SiteRepair:
             writer.copy(member.source.chunks(), placed.own)
         elif member.spooled is not None:
             writer.write(member.spooled, placed.parts)
-        if member.is_index or placed.index is not None:
-            entries = listing.entries(member) if member.is_index else _index_of_parts(member, placed)
-            root = repair.markup.root if member.is_index else indexes.ROOT
+        if member.is_index:
+            self._write_index(member, placed.parts, listing.entries(member), writer)
+        elif placed.index is not None:
             with writer.opened(placed.own) as out:
-                indexes.write(out, repair.prolog, root, repair.comments, entries)
+                indexes.write(out, repair.prolog, indexes.ROOT, repair.comments, _index_of_parts(member, placed))
+
+    @staticmethod
+    def _write_index(
+        member: Member, places: Sequence[Place], entries: Iterator[indexes.Listed], writer: SetWriter
+    ) -> None:
+        """Write an index, to several places if it lists more files than an index may."""
+        repair = member.repair
+        assert repair is not None
+        for place in places:
+            with writer.opened(place) as out:
+                some = islice(entries, MAX_ENTRIES)
+                indexes.write(out, repair.prolog, repair.markup.root, repair.comments, some)
+        writer.note_split(repair.url, OF_LIMITS[0], places)
 
 
 def _keys(source: Source) -> Iterator[str]:
@@ -213,12 +227,15 @@ def _is_in_set(row: Row) -> bool:
 
 def _set_file(member: Member, is_listed: bool) -> SetFile:
     parts = len(member.spooled.parts) if member.spooled is not None else int(member.is_written)
+    if member.rows:
+        parts = -(-sum(row.parts for row in member.rows) // MAX_ENTRIES)
     is_text = member.repair is not None and member.repair.is_text
-    return SetFile(member.source.lives_at, parts, not is_listed and not is_text, ".txt" if is_text else ".xml")
+    can_be_index = not (is_listed or is_text or member.is_index)
+    return SetFile(member.source.lives_at, parts, can_be_index, ".txt" if is_text else ".xml")
 
 
-def _index_of_parts(member: Member, placed: Placed) -> Iterator[tuple[str, str | None]]:
-    """Yield URL and date of the parts of a file that was split. Raises ValueError if they are not known."""
+def _index_of_parts(member: Member, placed: Placed) -> Iterator[indexes.Listed]:
+    """Yield the parts of a file that was split. Raises ValueError if they are not known."""
     assert member.spooled is not None
     for place, part in zip(placed.parts, member.spooled.parts, strict=True):
         if not urls.is_web(place.url):

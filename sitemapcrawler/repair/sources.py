@@ -143,3 +143,9 @@ class Row:
     """The file; None if it was not part of the run."""
     problem: str = ""
     """Rule of a problem that is not repaired; empty if there is none."""
+
+    @property
+    def parts(self) -> int:
+        """Number of files with what the file has."""
+        spooled = self.member.spooled if self.member is not None else None
+        return len(spooled.parts) if spooled is not None else 1

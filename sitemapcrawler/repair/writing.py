@@ -173,10 +173,13 @@ class SetWriter:
                     out.writelines(islice(entries, part.entries))
                     out.write(self._end(spooled).encode())
             deque(entries, maxlen=0)  # notes what is dropped behind the last one
+        if spooled.parts:
+            self.note_split(spooled.repair.url, spooled.parts[0].ended_by, places)
+
+    def note_split(self, url: str, rule: str, places: Sequence[Place]) -> None:
+        """Note that a file becomes several, if it does, for a rule on limits."""
         if len(places) > 1:
-            new = " ".join(place.url for place in places)
-            url = spooled.repair.url
-            self._note(Change(Action.CHANGED, spooled.parts[0].ended_by, "", url, new, url))
+            self._note(Change(Action.CHANGED, rule, "", url, " ".join(place.url for place in places), url))
 
     def _lines(self, spooled: Spooled) -> Iterator[tuple[int, int, str | None]]:
         """Yield bytes, articles and lastmod of each entry that stays. Links that are removed only make it smaller."""

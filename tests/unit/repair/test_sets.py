@@ -224,6 +224,19 @@ NEWS = (
 )
 
 
+def test_an_index_beyond_the_limit_keeps_its_url_as_the_first_part(tmp_path: Path) -> None:
+    names = [f"{number}.xml" for number in range(50_001)]
+    outcome = repair(tmp_path, index(*(HOME + name for name in names)), names=["sitemap.xml"])
+    assert outcome.names == ["sitemap-2.xml", "sitemap.xml"]
+    assert [*listed(outcome), *listed(outcome, "sitemap-2.xml")] == names
+    assert [(row["rule"], row["new"]) for row in outcome.rows] == [
+        ("limit-urls-exceeded", f"{HOME}sitemap.xml {HOME}sitemap-2.xml")
+    ]
+    assert f"Add them to robots.txt:\n  Sitemap: {HOME}sitemap-2.xml\n" in outcome.readme
+    assert outcome.errors() == []
+    assert counts(outcome) == (50_001, 50_001, 0, 0, 0)
+
+
 def test_a_split_text_file_has_new_files_for_robots_txt(tmp_path: Path) -> None:
     lines = "".join(f"{HOME}{number}\n" for number in range(50_001)).encode()
     outcome = repair(tmp_path, lines, names=["sitemap.txt"])
