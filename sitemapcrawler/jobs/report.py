@@ -55,11 +55,13 @@ TIMES = f"""
 REASONS = [value.value for value in Indexability]
 NOT_INDEXABLE = f"""
     SELECT {json_object(UrlRecord, ("loc", "sitemap", "line", "reply", "indexability"))} FROM urls JOIN (
-        SELECT min(rowid) AS row, min(list_position({REASONS}, indexability)) AS why FROM urls
-        WHERE NOT indexable AND {CURRENT}
-        GROUP BY loc ORDER BY why, row LIMIT {MAX_NOT_INDEXABLE}) b ON b.row = urls.rowid
+        SELECT row, why FROM (
+            SELECT min(rowid) AS row, min(list_position({REASONS}, indexability)) AS why FROM urls
+            WHERE NOT indexable AND {CURRENT} GROUP BY loc)
+        ORDER BY row_number() OVER (PARTITION BY why ORDER BY row), why LIMIT {MAX_NOT_INDEXABLE}) b
+    ON b.row = urls.rowid
     ORDER BY why, row"""
-"""First entry of each URL that is not indexable, by reason."""
+"""First entry of each URL that is not indexable, by reason; if there are too many, as many of each reason."""
 SHOWN = ("loc", "sitemap", "line", "lastmod", "lastmod_at", "change", "changed_fields")
 CHANGED = f"""
     SELECT {json_object(UrlRecord, SHOWN)} FROM urls

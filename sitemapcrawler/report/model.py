@@ -167,7 +167,8 @@ class Report:
     response_times: Sequence[float] = ()
     """Response times of verified URLs in milliseconds: median, 90th and 99th percentile, maximum; empty if unknown."""
     not_indexable: Sequence[UrlRecord] = ()
-    """Distinct URLs that are not indexable, by reason, at most `MAX_NOT_INDEXABLE`. Only `loc`, `sitemap`, `line`,
+    """Distinct URLs that are not indexable, by reason, at most `MAX_NOT_INDEXABLE`, as many of each as there is room
+    for. Only `loc`, `sitemap`, `line`,
     `reply` and `indexability` are set."""
     robots: Sequence[RobotsRecord] = ()
     """At most `MAX_ROBOTS`, by listed URLs. `sitemaps` holds only the first ones."""

@@ -204,7 +204,72 @@ def test_so_many_urls_that_are_not_indexable() -> None:
     moved = [asked(f"/moved/{number}", "redirected", 200) for number in range(5)]
     pages = [asked(f"/{number}", "http-error", 404) for number in range(MAX_NOT_INDEXABLE + 5)]
     made = report(*moved, *pages, replies=CHECKED)
-    assert [one.loc for one in made.not_indexable] == [one.loc for one in pages[:MAX_NOT_INDEXABLE]]
+    shown = [*pages[: MAX_NOT_INDEXABLE - len(moved)], *moved]
+    assert [one.loc for one in made.not_indexable] == [one.loc for one in shown]
+
+
+def entries_of(made: Report) -> list[dict[str, Any]]:
+    """Rows of the table of all URLs, with the values that are not empty."""
+    assert made.entries is not None
+    columns = json.loads(zlib.decompress(made.entries.packed, wbits=-15))
+    rows = [
+        {name: held["values"][held["codes"][at]] for name, held in columns.items()} for at in range(made.entries.shown)
+    ]
+    return [{name: value for name, value in row.items() if value not in (None, [])} for row in rows]
+
+
+def test_all_entries_are_in_the_table_of_all_urls() -> None:
+    pages = [
+        replace(asked("/b/1", "ok", 200), lastmod_at="2026-03-04T05:06:07Z", line=7),
+        replace(asked("/a", "redirected", 404, hops=[Hop(301, at("/a"))], final_url=at("/gone")), line=8),
+        replace(asked("/slow", "timeout", final_url=at("/slow")), line=9, issues=["loc-relative"]),
+        page("/b/1", B, line=3),
+        replace(asked("/was", "http-error", 404, ["GPTBot"]), line=4, issues=["loc-relative"]),
+        replace(asked("/not", "unchecked", None, ["Googlebot", "GPTBot"], reason="blocked"), line=10),
+    ]
+    made = report(*pages, changes={"/was": "removed", "/a": "changed"})
+    assert made.entries is not None and made.entries.total == made.entries.shown == 6
+    assert entries_of(made) == [
+        {"loc": at("/a"), "indexability": "redirect", "status": "301", "target": at("/gone"), "sitemap": A, "line": 8,
+         "folder": "/", "change": "changed"},
+        {"loc": at("/b/1"), "indexability": "page not read", "status": "200", "sitemap": A, "line": 7, "folder": "/b/",
+         "lastmod": "2026-03-04"},
+        {"loc": at("/b/1"), "sitemap": B, "line": 3, "folder": "/b/"},
+        {"loc": at("/not"), "indexability": "blocked", "sitemap": A, "line": 10, "folder": "/",
+         "denied": ["Googlebot", "GPTBot"]},
+        {"loc": at("/slow"), "indexability": "unreachable", "status": "timeout", "problem": ["loc-relative"],
+         "sitemap": A, "line": 9, "folder": "/"},
+        {"loc": at("/was"), "sitemap": A, "line": 4, "folder": "/", "change": "removed"},
+    ]  # fmt: skip
+
+
+def test_sample_of_entries_has_all_of_each_rare_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_ENTRIES", 10)
+    pages = [asked(f"/{number}", "ok", 200) for number in range(40)]
+    pages += [asked(f"/gone/{number}", "http-error", 404) for number in range(20)]
+    pages += [replace(asked(f"/odd/{number}", "ok", 200), issues=["loc-relative"]) for number in range(2)]
+    made = report(*pages)
+    assert made.entries is not None and (made.entries.shown, made.entries.total) == (10, 62)
+    assert Counter(row["folder"] for row in entries_of(made)) == {"/": 4, "/gone/": 4, "/odd/": 2}
+
+
+def test_entries_that_take_too_much_room_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_PACKED", 4000)
+    pages = [page(f"/{random.Random(number).randbytes(300).hex()}") for number in range(64)]
+    made = report(*pages)
+    assert made.entries is not None
+    assert len(made.entries.packed) <= 4000
+    assert (made.entries.shown, made.entries.total) == (8, 64)
+
+
+def test_sql_of_the_table_holds_for_a_feed(tmp_path: Path) -> None:
+    site = Site(asked("/a", "redirected", 200, hops=[Hop(301, at("/a"))]), asked("/b", "timeout"), page("/c/d"))
+    site.connection.execute(f"COPY urls TO '{tmp_path}/urls.parquet'")
+    select = f"SELECT {', '.join(entries.COLUMNS.values())} FROM"
+    assert (
+        duckdb.sql(f"{select} '{tmp_path}/urls.parquet'").fetchall()
+        == site.connection.execute(f"{select} urls").fetchall()
+    )
 
 
 def test_nothing_is_said_of_replies_where_nothing_was_asked() -> None:
