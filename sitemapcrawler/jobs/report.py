@@ -12,6 +12,7 @@ import msgspec
 
 from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.jobs.coverage import MISSING
+from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
@@ -302,6 +303,7 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "languages": languages,
         **({"unlisted": links} if summary.graph is not None else {}),
         **({"missing": coverage} if summary.coverage is not None else {}),
+        "entries": entries,
     }
 
 

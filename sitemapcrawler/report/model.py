@@ -1,4 +1,4 @@
-"""Model of the HTML report: sums and samples of bounded size, never whole tables.
+"""Model of the HTML report: sums and samples of bounded size, and a packed table of at most `MAX_ENTRIES` rows.
 
 `jobs.report` fills it from the job's database; `page` renders it. Text comes from the crawled site and is untrusted
 input.
@@ -37,6 +37,8 @@ MAX_NOT_INDEXABLE = 200
 """Maximum number of URLs shown that are not indexable."""
 MAX_LINKED = 200
 """Maximum number of pages shown that are not listed, and that are not linked."""
+MAX_ENTRIES = 200_000
+"""Maximum number of entries in the table of all URLs; a sample of more."""
 MAX_COMPARED = 200
 """Maximum number of pages shown that are in lists and not listed, and that are listed and in no list."""
 MAX_MONTHS = 360
@@ -146,6 +148,18 @@ class MissingPage:
     """True if it was requested and can be indexed; False if that is not known."""
 
 
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of all files, packed for the page's script (`packing`)."""
+
+    packed: bytes
+    """Result of `Packer.packed`, about 15 bytes for each entry."""
+    shown: int
+    """Number of packed entries, at most `MAX_ENTRIES`."""
+    total: int
+    """Number of entries; if it is larger, the packed ones are a sample of each kind."""
+
+
 @dataclass(slots=True)
 class Report:
     """Content of the report on one crawl."""
@@ -199,6 +213,8 @@ class Report:
     `lastmod_at`, `change` and `changed_fields` are set."""
     changed_fields: Mapping[str, int] = field(default_factory=dict)
     """Changed entries by changed field, the most frequent first."""
+    entries: Entries | None = None
+    """All entries, including those removed since the baseline; None if there are none."""
     feeds: Sequence[str] = ()
     """Names of the files next to the page, which it links to."""
     left_out: Sequence[str] = ()

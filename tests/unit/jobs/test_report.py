@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,7 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.jobs import entries
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
 from sitemapcrawler.jobs.store import Store
