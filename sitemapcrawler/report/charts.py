@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.report.model import FileProblems, Report
-from sitemapcrawler.report.wording import MAX_SHOWN
+from sitemapcrawler.report.wording import MAX_SHOWN, chosen
 from sitemapcrawler.urls.display import counted, inert
 
 # pygal leaves its plugin finder behind; Python 3.11 warns about such finders whenever a module is not found.
@@ -32,8 +32,8 @@ LINE = 16
 """Height of a line of text in pixels."""
 _LONG_FRACTION = re.compile(r"(\.\d)\d+")
 _KEPT = frozenset((
-    "class", "cx", "cy", "d", "height", "r", "role", "rx", "ry", "text-anchor", "transform", "viewBox", "width",
-    "x", "y",
+    "class", "cx", "cy", "d", "data-chosen", "height", "r", "role", "rx", "ry", "text-anchor", "transform", "viewBox",
+    "width", "x", "y",
 ))  # fmt: skip
 _OPTIONS = {
     "no_prefix": True,
@@ -53,6 +53,8 @@ class ChartBar:
     value: int
     state: str
     tooltip: str = ""
+    chosen: str = ""
+    """Fragment that shows its entries in the table of all URLs, to which the page's script links it."""
 
 
 def columns(bars: Sequence[ChartBar], title: str) -> Markup:
@@ -132,9 +134,14 @@ def _both(draw: Callable[[int], etree._Element], title: str, wide: int = WIDE, n
 
 def _values(bars: Sequence[ChartBar]) -> list[dict[str, object]]:
     return [
-        {"value": bar.value, "tooltip": bar.tooltip or f"{bar.label}: {bar.value:,}", "node": {"class": bar.state}}
+        {"value": bar.value, "tooltip": bar.tooltip or f"{bar.label}: {bar.value:,}", "node": _node(bar)}
         for bar in bars
     ]
+
+
+def _node(drawn: ChartBar | Tile) -> dict[str, str]:
+    """Attributes of the shape of a bar or rectangle."""
+    return {"class": drawn.state} | ({"data-chosen": drawn.chosen} if drawn.chosen else {})
 
 
 def _columns(bars: Sequence[ChartBar], width: int) -> etree._Element:
@@ -186,7 +193,7 @@ def _treemap(tiles: Sequence[Tile], width: int) -> etree._Element:
     for state in dict.fromkeys(tile.state for tile in tiles):
         alike = [tile for tile in tiles if tile.state == state]
         labels += [tile.label for tile in alike]
-        values = [{"value": b.weight, "tooltip": b.tooltip, "node": {"class": b.state}} for b in alike]
+        values = [{"value": b.weight, "tooltip": b.tooltip, "node": _node(b)} for b in alike]
         chart.add("", values)
     tree = _tree(chart)
     groups = [group for group in tree.iter("g") if group.get("class") == "rect"]
@@ -281,6 +288,8 @@ class Tile:
     """Share of the area, in URLs."""
     label: str
     tooltip: str
+    chosen: str = ""
+    """As in `ChartBar`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +340,13 @@ def _tile(file: FileProblems, least: float) -> Tile:
     text = "could not be read" if name == "unread" else f"{counted(record.url_count, 'URL')}, {', '.join(problems)}"
     last = record.sitemap.rstrip("/").rpartition("/")[2].removesuffix(".gz").removesuffix(".xml")
     label = MARKS.get(name, "") + inert(last, MAX_LABEL)
-    return Tile(name, max(record.url_count, least), label, f"{inert(record.sitemap, MAX_SHOWN)}: {text}")
+    return Tile(
+        name,
+        max(record.url_count, least),
+        label,
+        f"{inert(record.sitemap, MAX_SHOWN)}: {text}",
+        chosen("sitemap", record.sitemap),
+    )
 
 
 def _sum(name: str, files: int, urls: int, least: float) -> Tile:

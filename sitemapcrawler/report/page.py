@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from http import HTTPStatus
 from urllib.parse import unquote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from sitemapcrawler import __version__, urls
 from sitemapcrawler.items import Lastmods, RobotsRecord
@@ -23,7 +24,17 @@ from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.trend import trend
-from sitemapcrawler.report.wording import FILTERS, gaps, health, limited, partial, shown
+from sitemapcrawler.report.wording import (
+    FILTERS,
+    chosen,
+    gaps,
+    health,
+    limited,
+    may_be_opened,
+    partial,
+    sentences,
+    shown,
+)
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.urls.display import counted, inert, percent
 
@@ -31,14 +42,15 @@ PACKAGE = "sitemapcrawler.report"
 """Package with the shared templates and those of a crawl's report."""
 
 
-def render(template: str, package: str = PACKAGE, /, **variables: object) -> str:
-    """Render a page, to be written as UTF-8. `package`: further package with templates.
+def render(template: str, package: str = PACKAGE, scripts: Sequence[str] = ("page.js",), /, **variables: object) -> str:
+    """Render a page, to be written as UTF-8. `package`: further package with templates; `scripts`: files next to them.
 
-    The page loads no resources and can be opened from disk. Its only script sorts and filters tables. Untrusted input
-    appears only as text or as the URL of a link.
+    The page loads no resources and can be opened from disk. Its scripts sort and filter tables. Untrusted input appears
+    only as text, as the URL of a link or packed.
     """
     environment = _environment(package)
-    style, script = (Markup(_source(environment, name)) for name in ("page.css", "page.js"))
+    style = Markup(_source(environment, "page.css"))
+    script = Markup("\n").join(Markup(_source(environment, name)) for name in scripts)
     return environment.get_template(template).render(
         policy=policy(style, script), style=style, script=script, version=__version__, **variables
     )
@@ -115,6 +127,9 @@ def content(report: Report) -> dict[str, object]:
         "matrix": matrix(report),
         "host": host,
         "changes": _changes(report),
+        "explorer": explorer(report),
+        "feed": feed_of_urls(report),
+        "packed": Markup(base64.b64encode(report.entries.packed).decode()) if report.entries else "",
         "status": status,
         "words": words,
     }
@@ -178,7 +193,10 @@ def _lastmods(periods: History) -> Markup:
 
 def _statuses(report: Report) -> Markup | str:
     entries = [(name, number) for name, number in report.statuses.items() if number]
-    bars = [ChartBar(inert(status(name), MAX_STATUS), number, _shade(name)) for name, number in entries[:MAX_BARS]]
+    bars = [
+        ChartBar(inert(status(name), MAX_STATUS), number, _shade(name), chosen=chosen("status", name))
+        for name, number in entries[:MAX_BARS]
+    ]
     return charts.rows(bars, "Checked entries by status")
 
 
@@ -190,7 +208,11 @@ def _treemap(report: Report) -> Markup | str:
 def _indexability(report: Report) -> Markup | str:
     counts = {**report.summary.indexability, Indexability.NOT_CHECKED: 0}
     shades = dict.fromkeys(UNKNOWN, "rest") | {Indexability.OK: "ok"}
-    bars = [ChartBar(value, counts[value], shades.get(value, "error")) for value in Indexability if counts.get(value)]
+    bars = [
+        ChartBar(value, counts[value], shades.get(value, "error"), chosen=chosen("indexability", value))
+        for value in Indexability
+        if counts.get(value)
+    ]
     return charts.rows(bars, "Entries by indexability")
 
 
@@ -199,13 +221,44 @@ def _shade(code: str) -> str:
 
 
 def _changes(report: Report) -> Markup | str:
-    bars = [ChartBar(name, report.changes.get(name, 0), shade) for name, shade in CHANGES.items()]
+    bars = [
+        ChartBar(name, report.changes.get(name, 0), shade, chosen=chosen("change", name))
+        for name, shade in CHANGES.items()
+    ]
     return charts.rows(bars, "Pages by change since the baseline") if report.changes else ""
 
 
 def page(report: Report) -> str:
     """HTML of the report; see `render`."""
-    return render("page.html.j2", report=report, summary=report.summary, **content(report))
+    scripts = ("page.js", "explorer.js")
+    return render("page.html.j2", PACKAGE, scripts, report=report, summary=report.summary, **content(report))
+
+
+TABLE_FEEDS = ("urls.parquet", "urls.jsonl")
+"""Feeds of all URLs that DuckDB reads, the best one first."""
+
+
+def explorer(report: Report) -> Markup:
+    """What the script of the table of all URLs has to know besides its rows, as JSON."""
+    if (entries := report.entries) is None:
+        return Markup("")
+    facts = {
+        "shown": entries.shown,
+        "total": entries.total,
+        "origin": inert(origin(report)),
+        "feed": feed_of_urls(report),
+        "labels": {
+            "problem": {inert(rule.rule): inert(sentences(rule.what)[0]) for rule in report.rules if rule.what},
+            "status": {str(code.value): f"{code.value} {code.phrase}" for code in HTTPStatus},
+        },
+        "pages": {inert(rule.rule): rule.page for rule in report.rules if may_be_opened(rule.page)},
+    }
+    return escape(json.dumps(facts))
+
+
+def feed_of_urls(report: Report) -> str:
+    """Name of the feed with all URLs that DuckDB reads; empty if there is none."""
+    return next((name for name in TABLE_FEEDS if name in report.feeds), "")
 
 
 MAX_HOST = 60

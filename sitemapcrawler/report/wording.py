@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
 from sitemapcrawler.items import READ, ComparedList, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
-from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.urls import is_web
@@ -176,6 +176,17 @@ def may_be_opened(url: str) -> bool:
 def beside(name: str) -> str:
     """Relative URL of a file in the page's folder."""
     return quote(name, safe="", errors="replace")
+
+
+def chosen(column: str, *values: str) -> str:
+    """Fragment of the page's URL that shows the entries with these values in the table of all URLs."""
+    return f"#urls?{urlencode([(column, inert(value, MAX_LINK)) for value in values])}"
+
+
+def not_indexable_chosen(report: Report) -> str:
+    """Fragment that shows the entries that are not indexable."""
+    reasons = [value for value in report.summary.indexability if value not in (Indexability.OK, *UNKNOWN)]
+    return chosen("indexability", *reasons)
 
 
 def listed(words: Sequence[str], most: int = MAX_LISTED) -> str:

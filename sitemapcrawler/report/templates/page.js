@@ -29,8 +29,12 @@ function exported(cell) {
   const text = link && cell.querySelectorAll("a").length === 1 && link.textContent.trim() === cell.textContent.trim()
     ? link.getAttribute("href") + (link.querySelector(".at")?.textContent ?? "")
     : [...cell.childNodes].map((node) => node.textContent.trim()).join(" ");
-  const line = text.trim().replace(/\s+/g, " ");
-  return /^[=+\-@]/.test(line) ? `'${line}` : line;  // a spreadsheet would run it as a formula
+  return plain(text.trim().replace(/\s+/g, " "));
+}
+
+// A spreadsheet would run some texts as formulas.
+function plain(text) {
+  return /^[=+\-@]/.test(text) ? `'${text}` : text;
 }
 
 function lines(table, rows, separator, quote) {

@@ -94,4 +94,4 @@ def check_reference(element: Any, value: str) -> None:
         assert element.get("rel") == "noreferrer noopener"
     else:
         assert element.tag == "a"
-        assert re.fullmatch(r"#[a-z]+|[\w.~%-]*", value, re.ASCII), value
+        assert re.fullmatch(r"#[a-z]+(\?[\w.~%+=&*-]*)?|[\w.~%-]*", value, re.ASCII), value

@@ -24,6 +24,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
+from sitemapcrawler.jobs.entries import COLUMNS
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
     MAX_CHANGED,
@@ -32,6 +33,7 @@ from sitemapcrawler.report.model import (
     MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
     MAX_SITEMAPS,
+    Entries,
     FileProblems,
     Language,
     MissingPage,
@@ -39,6 +41,7 @@ from sitemapcrawler.report.model import (
     RuleReach,
     Run,
 )
+from sitemapcrawler.report.packing import Packer, Value
 from sitemapcrawler.robots.agents import AGENTS as KNOWN
 
 SITE = "https://www.example.com"
@@ -103,11 +106,46 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         changes={"added": 3120, "removed": 418, "changed": 18_902, "unchanged": listed - 22_022},
         changed={kind: [_page(at, kind) for at in range(changed)] for kind in ("added", "removed", "changed")},
         changed_fields={"lastmod": 18_400, "images": 950, "alternates": 122},
+        entries=entries(rows(urls // 10)),
         feeds=["urls.jsonl", "sitemaps.jsonl", "findings.jsonl", "robots.jsonl", "summary.json"],
         arguments={"domain": "www.example.com", "verify": "head", "sample": "10000", "baseline": "../2026-11-13"},
         judged=141,
         runs=_runs(),
     )
+
+
+def entries(rows: Sequence[Sequence[Value]], total: int | None = None) -> Entries:
+    """The table of all URLs. `rows`: their values by column; `total`: number of entries, if the rows are a sample."""
+    packer = Packer(COLUMNS)
+    for row in rows:
+        packer.add(row)
+    return Entries(packer.packed(), packer.rows, total or packer.rows)
+
+
+STATES: tuple[tuple[str, str, list[str], str | None], ...] = (
+    ("ok", "200", [], None),
+    ("ok", "200", ["lastmod-future"], None),
+    ("ok", "200", [], None),
+    ("not found", "404", ["status-not-found"], None),
+    ("redirect", "301", ["loc-duplicate", "status-redirected"], f"{SITE}/en/products"),
+    ("unreachable", "timeout", [], None),
+)
+"""What entries of the table of all URLs are, in turn: indexability, first status, problems and target."""
+
+
+def rows(number: int) -> list[list[Value]]:
+    """So many entries, in the order of their URLs; each seventh repeats the one before it."""
+    made: list[list[Value]] = []
+    for at in range(number):
+        page = at - (at % 7 == 6)
+        indexability, status, problems, target = STATES[page % len(STATES)]
+        made.append([
+            f"{SITE}/{('de', 'en')[page * 2 // number]}/lamps/lamp-{page:06}", indexability, status, problems, target,
+            f"{SITE}/sitemaps/products-{at % 42 + 1:03}.xml.gz", at // 42 * 6 + 3, f"/{('de', 'en')[page * 2 // number]}/",
+            f"2026-{page % 11 + 1:02}-{page % 28 + 1:02}", ["CCBot", "GPTBot"][page % 3 :],
+            ("unchanged", "changed", "added")[page % 3],
+        ])  # fmt: skip
+    return made
 
 
 def _linked(at: int, listed: bool) -> PageRecord:

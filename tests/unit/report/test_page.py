@@ -24,6 +24,7 @@ SECTIONS = [
     "health",
     "indexability",
     "fix",
+    "urls",
     "where",
     "lastmod",
     "status",
