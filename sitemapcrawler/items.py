@@ -22,7 +22,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 if TYPE_CHECKING:
     from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Version of the records' fields and of the tables of a job's database. Databases, Parquet files and data sets of a
 fleet state it; databases and data sets of other versions are refused."""
 UtcTime = Annotated[str, datetime]
@@ -51,13 +51,15 @@ class ReplyRecord:
     reason: str | None = None
     """Why a URL is unchecked: blocked (robots.txt forbids it to us), sampled-out, off-site or stopped."""
     status: int | None = None
-    """HTTP status of the last answer; null where none came."""
+    """HTTP status of the first answer, that of the URL itself; null where none came."""
+    final_status: int | None = None
+    """HTTP status of the last answer, behind all redirects; null where the last request got none."""
     final_url: str | None = None
     """URL of the last answer; where none came, the URL that gave none, or that was refused."""
-    hops: Sequence[Hop] = ()
-    """The redirects on the way, in order."""
+    redirects: Sequence[Hop] = ()
+    """The redirects on the way, in order: status and URL of each."""
     attempts: int | None = None
-    """Requests that were sent: hops, retries, and GET after a refused HEAD included."""
+    """Requests that were sent: redirects, retries, and GET after a refused HEAD included."""
     elapsed_ms: int | None = None
     """Response time: milliseconds from each request on the wire to the first byte of its answer, summed over redirects,
     answered retries and GET after HEAD. Name look-up, connection, TLS handshake and waiting in the crawl excluded."""
@@ -96,7 +98,7 @@ class Target:
     reason: str | None = None
     """Why it was not requested: blocked, off-site or stopped."""
     status: int | None = None
-    """HTTP status of the last answer."""
+    """HTTP status of its answer."""
     final_url: str | None = None
     """URL of the last answer; of a canonical that redirects, where it leads, which is not requested."""
     indexable: bool | None = None
@@ -441,9 +443,13 @@ class PageRecord:
     reason: str | None = None
     """Why it was not requested, as in `reply.reason`; not-listed: found by a link and not requested."""
     status: int | None = None
-    """HTTP status of the last answer."""
+    """HTTP status of the first answer, as in `reply.status`."""
+    final_status: int | None = None
+    """HTTP status of the last answer, behind all redirects."""
     final_url: str | None = None
     """URL that redirects led to."""
+    redirects: Sequence[Hop] = ()
+    """The redirects on the way, in order, as in `reply.redirects`."""
     indexable: bool | None = None
     """As in a url record."""
     indexability: str | None = None

@@ -21,6 +21,7 @@ from msgspec.structs import astuple
 
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
+from sitemapcrawler.replies import status_error
 
 FLAT = "flat"
 CELLS = (FLAT, "json")
@@ -51,11 +52,9 @@ class Column:
         return attrgetter(self.value) if isinstance(self.value, str) else self.value
 
 
-def _status(url: UrlRecord) -> object:
-    """HTTP status, or the kind of failure; None if the URL was not requested."""
-    if url.reply is None or url.reply.kind == "unchecked":
-        return None
-    return url.reply.status if url.reply.status is not None else url.reply.kind
+def _redirects(url: UrlRecord) -> Sequence[str] | None:
+    """Status and URL of each redirect."""
+    return None if url.reply is None else [f"{hop.status} {hop.url}" for hop in url.reply.redirects]
 
 
 def _final_url(url: UrlRecord) -> str | None:
@@ -82,10 +81,13 @@ def _blocked_for(url: UrlRecord) -> object:
 
 URLS = (
     Column("loc", 60, "loc", is_link=True),
-    Column("status", 10, _status, needs="reply"),
+    Column("status", 10, lambda url: url.reply and url.reply.status, needs="reply"),
+    Column("status_error", 14, lambda url: url.reply and status_error(url.reply), needs="reply"),
     Column("indexable", 11, "indexable"),
     Column("indexability", 16, "indexability"),
+    Column("final_status", 12, lambda url: url.reply and url.reply.final_status, needs="reply"),
     Column("final_url", 40, _final_url, needs="reply"),
+    Column("redirects", 40, _redirects, needs="reply"),
     Column("canonical", 40, lambda url: url.reply and url.reply.canonical, needs="reply"),
     Column("target", 40, lambda url: url.target and url.target.url, needs="target"),
     Column("target_indexability", 18, lambda url: url.target and url.target.indexability, needs="target"),
@@ -100,8 +102,6 @@ URLS = (
     Column("line", 9, "line"),
     Column("change", 11, "change"),
     Column("changed_fields", 0, "changed_fields"),
-    Column("unchecked", 0, lambda url: url.reply and url.reply.reason, needs="reply"),
-    Column("redirects", 0, lambda url: url.reply and (len(url.reply.hops) or None), needs="reply"),
     Column("elapsed_ms", 0, lambda url: url.reply and url.reply.elapsed_ms, needs="reply"),
     Column("error", 0, lambda url: url.reply and url.reply.error, needs="reply"),
     Column("loc_raw", 0, "loc_raw"),

@@ -38,6 +38,7 @@ from sitemapcrawler.items import (
     UrlRecord,
     records,
 )
+from sitemapcrawler.replies import status_error
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
@@ -134,9 +135,11 @@ LINKED = (
     Column("inlinks", 9, "inlinks"),
     Column("nofollow_inlinks", 16, "nofollow_inlinks"),
     Column("outlinks", 9, "outlinks"),
-    Column("status", 10, lambda page: page.status if page.status is not None else page.reason or page.kind),
+    Column("status", 10, "status"),
+    Column("status_error", 14, status_error),
     Column("indexability", 16, "indexability"),
     Column("linked_from", 60, "linked_from"),
+    Column("final_status", 12, "final_status"),
     Column("final_url", 40, "final_url"),
     Column("sitemap", 50, "sitemap"),
 )

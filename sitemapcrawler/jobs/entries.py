@@ -19,9 +19,7 @@ def _of_this_crawl(sql: str) -> str:
 COLUMNS: Mapping[str, str] = {
     "loc": "loc",
     "indexability": _of_this_crawl("indexability"),
-    "status": _of_this_crawl(
-        "coalesce(coalesce(reply.hops[1].status, reply.status)::VARCHAR, nullif(reply.kind, 'unchecked'))"
-    ),
+    "status": _of_this_crawl("coalesce(reply.status::VARCHAR, nullif(reply.kind, 'unchecked'))"),
     "problem": _of_this_crawl("issues"),
     "target": _of_this_crawl("coalesce(target.url, nullif(reply.final_url, loc))"),
     "sitemap": "sitemap",

@@ -7,7 +7,7 @@ page enter the database in the transaction of its reply, so a killed crawl neith
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -373,22 +373,23 @@ FACTS = """
 PAGES = f"""
     WITH nodes AS (
         SELECT l.page, u.loc AS url, TRUE AS listed, u.sitemap, u.reply.kind AS kind, u.reply.reason AS reason,
-               u.reply.status AS status, u.reply.final_url AS final_url, u.indexable, u.indexability
+               u.reply.status AS status, u.reply.final_status AS final_status, u.reply.final_url AS final_url,
+               u.reply.redirects AS redirects, u.indexable, u.indexability
         FROM (
             SELECT page, min({{'file': u.sitemap, 'entry': l.entry}}).entry AS entry
             FROM link_listed l JOIN urls u ON u.rowid = l.entry GROUP BY page) l
         JOIN urls u ON u.rowid = l.entry
         UNION ALL
         SELECT n.page, n.url, FALSE, NULL, coalesce(f.kind, 'unchecked'),
-               coalesce(f.reason, CASE WHEN n.blocked THEN 'blocked' WHEN f.kind IS NULL THEN 'not-listed' END),
-               f.status, f.final_url, CASE WHEN n.blocked THEN FALSE ELSE f.indexable END,
+               CASE WHEN f.kind IS NOT NULL THEN f.reason WHEN n.blocked THEN 'blocked' ELSE 'not-listed' END,
+               f.status, f.final_status, f.final_url, f.redirects, CASE WHEN n.blocked THEN FALSE ELSE f.indexable END,
                CASE WHEN n.blocked THEN '{Indexability.BLOCKED}'
                     ELSE coalesce(f.indexability, '{Indexability.NOT_CHECKED}') END
         FROM link_unlisted n LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page))
     SELECT n.url, n.listed, n.sitemap, d.depth, coalesce(c.inlinks, 0) AS inlinks,
            coalesce(o.inlinks, 0) AS nofollow_inlinks, coalesce(e.linked_from, []) AS linked_from, r.outlinks,
-           n.kind, n.reason, n.status, CASE WHEN n.final_url <> n.url THEN n.final_url END AS final_url,
-           n.indexable, n.indexability
+           n.kind, n.reason, n.status, n.final_status, CASE WHEN n.final_url <> n.url THEN n.final_url END AS final_url,
+           n.redirects, n.indexable, n.indexability
     {FACTS}
     ORDER BY coalesce(d.depth, {FAR}), n.url"""
 """SQL for the rows of `pages`, those nearest to the home page first."""
@@ -417,7 +418,9 @@ def found_row(record: UrlRecord, by: FoundBy) -> dict[str, object]:
         "kind": reply.kind,
         "reason": reply.reason,
         "status": reply.status,
+        "final_status": reply.final_status,
         "final_url": reply.final_url,
+        "redirects": [asdict(hop) for hop in reply.redirects],
         "indexable": record.indexable,
         "indexability": record.indexability,
     }

@@ -46,10 +46,10 @@ logger = logging.getLogger(__name__)
 
 CHANGES = ("added", "removed", "changed", "unchanged")
 MONTHS = f"SELECT strftime(lastmod_at, '%Y-%m') AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
-VERIFIED = "reply.kind <> 'unchecked'"
 STATUSES = f"""
     SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls
-    WHERE {VERIFIED} AND {CURRENT} GROUP BY answer ORDER BY number DESC, answer"""
+    WHERE (reply.status IS NOT NULL OR reply.kind <> 'unchecked') AND {CURRENT}
+    GROUP BY answer ORDER BY number DESC, answer"""
 TIMES = f"""
     SELECT quantile_cont(reply.elapsed_ms, [0.5, 0.9, 0.99]), max(reply.elapsed_ms) FROM urls
     WHERE reply.elapsed_ms IS NOT NULL AND {CURRENT}"""
@@ -85,7 +85,7 @@ def months(site: SiteFacts) -> dict[str, object]:
 
 
 def statuses(site: SiteFacts) -> dict[str, object]:
-    """Verified entries by HTTP status or kind of reply, and response times."""
+    """Requested entries by status of the first answer, or by kind of failure, and response times."""
     [(times, slowest)] = site.query(TIMES)
     return {"statuses": dict(site.query(STATUSES)), "response_times": () if times is None else (*times, slowest)}
 

@@ -107,7 +107,7 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
     cursor = store.cursor().execute(
         "SELECT loc, any_value(CASE WHEN reply.kind <> 'unchecked' "
         "THEN reply.kind <> 'ok' OR reply.soft_404 IS NOT NULL END), any_value(indexable) FROM urls "
-        "WHERE reply.kind <> 'unchecked' OR (NOT indexable AND (reply.reason = 'blocked' OR len(reply.hops) > 0)) "
+        "WHERE reply.kind <> 'unchecked' OR (NOT indexable AND (reply.reason = 'blocked' OR len(reply.redirects) > 0)) "
         "GROUP BY 1"
     )
     for rows in fetched(cursor):

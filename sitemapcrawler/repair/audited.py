@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +23,7 @@ from sitemapcrawler.jobs.store.schema import columns, json_line, literal
 from sitemapcrawler.repair.reading import Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
-from sitemapcrawler.replies.kinds import Reason, ReplyKind
+from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -159,7 +159,7 @@ class AuditedSite:
         assert reply is not None
         if reply.kind == ReplyKind.REDIRECT_LOOP:
             return Verdict("status-redirect-loop")
-        if reply.hops and reply.final_url is not None and not is_onsite(record.loc, reply.final_url):
+        if reply.redirects and reply.final_url is not None and not is_onsite(record.loc, reply.final_url):
             return Verdict("status-redirect-offsite")
         target = moved_to(reply)
         if target is not None and not is_onsite(record.loc, target):
@@ -167,8 +167,7 @@ class AuditedSite:
         unverified = None if self._keeps else Verdict(REDIRECT)
         if reply.reason == Reason.BLOCKED:
             return unverified
-        kind = ReplyKind.OK if reply.kind == ReplyKind.REDIRECTED else reply.kind
-        why: str | None = indexability(replace(reply, kind=kind, hops=()))
+        why: str | None = indexability(at_end(reply))
         if why == Indexability.CANONICALISED:
             if target is None and not names_other(reply.canonical, record.loc):
                 return None
@@ -181,7 +180,8 @@ class AuditedSite:
                     return None
                 return Verdict(REDIRECT, target if is_onsite(record.loc, target) else None)
             case Indexability.NOT_FOUND:
-                return Verdict("status-410" if (verified or reply).status == GONE else "status-404")
+                status = reply.final_status if verified is None else verified.status
+                return Verdict("status-410" if status == GONE else "status-404")
             case Indexability.SOFT_404:
                 return Verdict("status-soft-404")
             case Indexability.NOINDEX:
@@ -192,7 +192,7 @@ class AuditedSite:
                 return unverified
             case Indexability.NOT_READ | Indexability.NOT_CHECKED:
                 return unverified if target is not None else None
-            case Indexability.REDIRECT if verified is not None or reply.status in REDIRECTS:  # to no web page
+            case Indexability.REDIRECT if verified is not None or reply.final_status in REDIRECTS:  # to no web page
                 return Verdict(REDIRECT)
         return None
 
@@ -238,7 +238,7 @@ PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR, Indexa
 def moved_to(reply: ReplyRecord) -> str | None:
     """The URL at the end of the permanent redirects with which a chain begins; None if the first one is temporary."""
     target = None
-    for hop, end in zip(reply.hops, [*(hop.url for hop in reply.hops[1:]), reply.final_url], strict=True):
+    for hop, end in zip(reply.redirects, [*(hop.url for hop in reply.redirects[1:]), reply.final_url], strict=True):
         if hop.status not in PERMANENT:
             break
         target = end

@@ -20,8 +20,10 @@ from sitemapcrawler.replies.kinds import (
     ReplyKind,
     Trail,
     Unchecked,
+    at_end,
     kind_of,
     record,
+    status_error,
 )
 
 __all__ = [
@@ -44,8 +46,10 @@ __all__ = [
     "ReplyRecord",
     "Trail",
     "Unchecked",
+    "at_end",
     "http_date",
     "kind_of",
     "record",
     "retry_after",
+    "status_error",
 ]

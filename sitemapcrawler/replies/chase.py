@@ -201,7 +201,7 @@ class Chase:
 
     def _trail(self) -> Fields:
         return {
-            "hops": tuple(self._hops),
+            "redirects": tuple(self._hops),
             "attempts": self._attempts,
             "elapsed_ms": self._elapsed_ms,
             "head_status": self._head_status,
@@ -211,7 +211,7 @@ class Chase:
         last_modified, etag = (next(iter(headers.get(name, ())), None) for name in ("last-modified", "etag"))
         return {
             **self._trail(),
-            "status": status,
+            "final_status": status,
             "final_url": self._url,
             "content_type": _cut(joined(headers.get("content-type", ()))),
             "last_modified": _cut(last_modified),

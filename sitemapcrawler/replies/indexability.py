@@ -53,8 +53,11 @@ UNREACHED = frozenset((
 
 def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:
     """Set `indexable` and `indexability` of a record from its reply and from the verdict for a crawler."""
-    blocked = crawler in (record.blocked_for or ())
-    value = Indexability.BLOCKED if blocked else indexability(record.reply or ReplyRecord(), crawler)
+    reply = record.reply or ReplyRecord()
+    # A host without an answer to robots.txt denies everything, but that is no rule of the site.
+    without_robots = reply.kind in UNREACHED and not reply.attempts
+    blocked = crawler in (record.blocked_for or ()) and not without_robots
+    value = Indexability.BLOCKED if blocked else indexability(reply, crawler)
     record.indexability = value.value
     record.indexable = None if value in UNKNOWN else value is Indexability.OK
 
@@ -68,7 +71,7 @@ def judged(url: str, reply: ReplyRecord, crawler: str, is_blocked: bool) -> UrlR
 
 def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
     """The indexability of a URL that the crawler may fetch."""
-    if reply.hops or reply.kind in (ReplyKind.REDIRECTED, ReplyKind.REDIRECT_LOOP):
+    if reply.redirects or reply.kind in (ReplyKind.REDIRECTED, ReplyKind.REDIRECT_LOOP):
         return Indexability.REDIRECT
     if reply.kind == ReplyKind.HTTP_ERROR:
         return _of_error(reply)
@@ -93,7 +96,7 @@ def names_other(canonical: str | None, url: str | None) -> bool:
 
 
 def _of_error(reply: ReplyRecord) -> Indexability:
-    status = reply.status or 0
+    status = reply.final_status or 0
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return Indexability.REDIRECT
     if status in MISSING:

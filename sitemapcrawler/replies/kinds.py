@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import ClassVar
 
-from sitemapcrawler.items import Hop, ReplyRecord
+from sitemapcrawler.items import Hop, PageRecord, ReplyRecord
 
 
 class ReplyKind(StrEnum):
@@ -43,7 +43,7 @@ class Reason(StrEnum):
 class Trail:
     """What all replies share: the requests that led to them."""
 
-    hops: tuple[Hop, ...] = ()
+    redirects: tuple[Hop, ...] = ()
     """Redirects followed, in order."""
     attempts: int = 0
     """Requests sent, including hops, retries, and GET after HEAD."""
@@ -52,12 +52,18 @@ class Trail:
     head_status: int | None = None
     """Status of HEAD if that of GET differs; 0 if only GET was answered."""
 
+    @property
+    def status(self) -> int | None:
+        """Status of the first answer; None if none came."""
+        return self.redirects[0].status if self.redirects else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Trail):
     """Reply with an HTTP status."""
 
-    status: int
+    final_status: int
+    """Status of the last response."""
     final_url: str
     """URL of the last response."""
     content_type: str | None = None
@@ -66,6 +72,11 @@ class Answer(Trail):
     """Last-Modified header as sent."""
     etag: str | None = None
     """ETag header as sent."""
+
+    @property
+    def status(self) -> int:
+        """Status of the first response."""
+        return self.redirects[0].status if self.redirects else self.final_status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +126,7 @@ class Cut(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedirectLoop(Answer):
-    """Redirects that return to an earlier URL, or exceed the limit. `status` is that of the last redirect."""
+    """Redirects that return to an earlier URL, or exceed the limit. `final_status` is that of the last redirect."""
 
     kind: ClassVar[ReplyKind] = ReplyKind.REDIRECT_LOOP
     error: str
@@ -223,3 +234,19 @@ def record(reply: Reply) -> ReplyRecord:
         flat.attempts = flat.elapsed_ms = None
     flat.kind, flat.reason = str(flat.kind), flat.reason and str(flat.reason)  # every format accepts plain text
     return flat
+
+
+def at_end(reply: ReplyRecord) -> ReplyRecord:
+    """The reply of the URL at the end of the redirects, as if it had been requested itself."""
+    kind = ReplyKind.OK if reply.kind == ReplyKind.REDIRECTED else reply.kind
+    return replace(reply, kind=str(kind), status=reply.final_status, redirects=())
+
+
+def status_error(reply: ReplyRecord | PageRecord) -> str | None:
+    """Why a URL has no answer, or not a complete one: `kind` of the reply, or `reason` if it was not requested. None
+    if an answer came, whatever its status."""
+    return None if reply.kind in ANSWERED else reply.reason or reply.kind
+
+
+ANSWERED = frozenset((ReplyKind.OK, ReplyKind.REDIRECTED, ReplyKind.HTTP_ERROR))
+"""Kinds of reply that a status describes."""

@@ -176,7 +176,7 @@ class Report:
     undated: int = 0
     """Entries without a readable lastmod."""
     statuses: Mapping[str, int] = field(default_factory=dict)
-    """Checked entries by HTTP status of the last response, or by kind of reply if there is none; the most frequent
+    """Checked entries by HTTP status of the first response, or by kind of failure if there is none; the most frequent
     first. Empty if nothing was verified."""
     response_times: Sequence[float] = ()
     """Response times of verified URLs in milliseconds: median, 90th and 99th percentile, maximum; empty if unknown."""

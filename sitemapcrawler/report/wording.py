@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from sitemapcrawler.items import READ, ComparedList, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
+from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
@@ -147,7 +148,7 @@ def details(record: UrlRecord, origin: str = "") -> Markup:
         parts.append(Markup("canonical {}").format(address(reply.canonical, origin)))
     if not reply.noindex and why == Indexability.NOINDEX:
         parts.append(escape(f"for {listed(reply.noindex_agents)}"))
-    error = reply.error if reply.error != f"HTTP status {reply.status}" else None
+    error = reply.error if reply.error != f"HTTP status {reply.final_status}" else None
     notes = [inert(text, MAX_TEXT) for text in (reply.soft_404, error) if text]
     return Markup("").join([Markup(", ").join(parts), *map(Markup("<span class=sub>{}</span>").format, notes)])
 
@@ -213,6 +214,7 @@ FILTERS = {
         beside,
         listed,
         format_label,
+        status_error,
     )
 }
 """Template filters by name."""

@@ -341,7 +341,7 @@ class Status:
         if reply.kind != ReplyKind.UNCHECKED:
             bad = reply.kind != ReplyKind.OK or reply.soft_404 is not None
             self.count(one.loc, bad, one.indexable)
-        elif one.indexable is False and (reply.reason == Reason.BLOCKED or reply.hops):
+        elif one.indexable is False and (reply.reason == Reason.BLOCKED or reply.redirects):
             self.count(one.loc, None, False)
 
     def _facts(
@@ -385,7 +385,7 @@ class Status:
                 url,
                 role,
                 reply,
-                [] if self.is_judged_asset(url) and not reply.hops else None,
+                [] if self.is_judged_asset(url) and not reply.redirects else None,
                 notes.element(one),
             )
             for one, role, url in wanted

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sitemapcrawler.items import ReplyRecord, Target, UrlRecord
 from sitemapcrawler.jobs.links import FoundBy
-from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked
+from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked, at_end
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.indexability import judged, names_other
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
@@ -66,10 +66,9 @@ class Targets:
             own = recorded(asked)
             own.final_url = moved or own.final_url
             return self._judge(canonical.partition("#")[0], own, FoundBy.CANONICAL)
-        if not reply.hops or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
+        if not reply.redirects or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
             return None
-        kind = ReplyKind.OK if reply.kind == ReplyKind.REDIRECTED else reply.kind
-        return self._judge(reply.final_url, replace(reply, kind=str(kind), hops=()), FoundBy.REDIRECT)
+        return self._judge(reply.final_url, at_end(reply), FoundBy.REDIRECT)
 
     def _judge(self, url: str, reply: ReplyRecord, by: FoundBy) -> Target:
         page = judged(url, reply, self._engine.name, self._engine.is_blocked(url))

@@ -110,14 +110,15 @@ class Folder:
         assert list(model.months.items()) == sorted(months.items())
         assert model.other_months == 0
         assert model.undated == len(listed) - months.total()
-        replies = [row["reply"] for row in listed if row.get("reply", {}).get("kind", "unchecked") != "unchecked"]
+        answers = [row["reply"] for row in listed if "reply" in row]
+        replies = [reply for reply in answers if "status" in reply or reply["kind"] != "unchecked"]
         assert model.statuses == Counter(str(reply.get("status", reply["kind"])) for reply in replies)
         bad = {row["loc"] for row in listed if row.get("indexable") is False}
         assert [one.loc for one in model.not_indexable] == list(dict.fromkeys(one.loc for one in model.not_indexable))
         assert {one.loc for one in model.not_indexable} == bad
         if model.summary.not_indexable is not None:
             replied = [(row["loc"], row["reply"]) for row in listed]
-            known = {loc for loc, reply in replied if reply.get("reason") in (None, "blocked") or "hops" in reply}
+            known = {loc for loc, reply in replied if reply.get("reason") in (None, "blocked") or "redirects" in reply}
             assert model.summary.not_indexable.bad == len(bad & known)
 
     def _check_changes(self, model: Report) -> None:

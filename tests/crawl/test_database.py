@@ -159,7 +159,7 @@ def test_pages_that_a_crawler_cannot_see(demo: Demo) -> None:
 
 def test_redirects_have_their_targets(demo: Demo) -> None:
     assert demo.rows(query("redirects")) == [
-        {"target": target, "status": 200, "pages": 1, "hops": 1} for target in ("/catalogue/20", "/visit")
+        {"target": target, "status": 200, "pages": 1, "redirects": 1} for target in ("/catalogue/20", "/visit")
     ]
 
 
@@ -178,7 +178,8 @@ def test_changes_are_counted_by_section(demo: Demo) -> None:
 
 def test_answers_are_counted_by_file(demo: Demo) -> None:
     answers = {(row["sitemap"], row["answer"]): row["urls"] for row in demo.rows(query("answer"))}
-    assert answers["/sitemaps/catalogue.xml.gz", "200"] == CATALOGUE_SIZE - 1
+    assert answers["/sitemaps/catalogue.xml.gz", "200"] == CATALOGUE_SIZE - 2
+    assert answers["/sitemaps/catalogue.xml.gz", "301"] == 1
     assert answers["/sitemaps/catalogue.xml.gz", "404"] == 1
     assert answers["/sitemaps/defects.xml", "off-site"] == 1
     assert sum(answers.values()) == len(demo.crawl.of_type("url")) - 1, "all but the removed one"

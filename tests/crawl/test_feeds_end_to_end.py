@@ -171,9 +171,9 @@ def test_table_has_the_url_records_only(feeds: Feeds) -> None:
 
 
 def test_table_has_every_column(feeds: Feeds) -> None:
-    assert list(feeds.rows[0])[:9] == [
-        "loc", "status", "indexable", "indexability", "final_url", "canonical", "target", "target_indexability",
-        "noindex",
+    assert list(feeds.rows[0])[:12] == [
+        "loc", "status", "status_error", "indexable", "indexability", "final_status", "final_url", "redirects",
+        "canonical", "target", "target_indexability", "noindex",
     ]  # fmt: skip
     assert list(feeds.nested_rows[0])[:9] == [
         "type", "loc", "loc_raw", "sitemap", "line", "lastmod", "lastmod_at", "changefreq", "priority",

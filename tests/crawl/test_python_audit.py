@@ -85,7 +85,7 @@ def test_records_are_typed(shop: SiteServer, result: AuditResult) -> None:
     assert urls[0].reply is not None
     assert urls[0].reply.status == 200
     assert urls[2].reply is not None
-    assert [hop.url for hop in urls[2].reply.hops] == [shop.url("/moved")]
+    assert [hop.url for hop in urls[2].reply.redirects] == [shop.url("/moved")]
     for table, kind in (
         (result.findings, FindingRecord),
         (result.sitemaps, SitemapRecord),

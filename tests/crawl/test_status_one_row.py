@@ -64,6 +64,7 @@ def test_silent_host_is_bad_in_a_sample_too(sample: str, tmp_path: Path) -> None
     with verifying(tmp_path, {"/good": "a page"}, *gone, settings=settings, verify="head", sample=sample) as visit:
         assert visit.crawl.summary["replies"] == {"ok": 1, "refused": 2}
         assert (visit.crawl.summary["bad"]["checked"], visit.crawl.summary["bad"]["bad"]) == (3, 2)
+        assert visit.crawl.summary["indexability"] == {"unreachable": 2, "page not read": 1}
 
 
 def test_robots_file_that_fails_once_does_not_condemn_its_host(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_page_that_answers_head_is_not_asked_by_get(visit: Verified) -> None:
     reply = visit.reply("/")
     assert (reply["kind"], reply["status"], reply["final_url"]) == ("ok", 200, visit.url("/"))
     assert reply["attempts"] == 1
-    assert not {"head_status", "hops", "error", "reason", "noindex"} & reply.keys()
+    assert not {"head_status", "redirects", "error", "reason", "noindex"} & reply.keys()
 
 
 @pytest.mark.parametrize("status", REFUSALS)

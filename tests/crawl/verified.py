@@ -43,7 +43,7 @@ class Verified:
 
     def hops(self, loc: str) -> list[tuple[int, str]]:
         """Status and URL of each redirect."""
-        return [(hop["status"], hop["url"]) for hop in self.reply(loc).get("hops", [])]
+        return [(hop["status"], hop["url"]) for hop in self.reply(loc).get("redirects", [])]
 
     def asked(self, path: str) -> list[str]:
         """The methods by which a path was asked for, in order."""

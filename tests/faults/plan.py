@@ -141,10 +141,10 @@ def difference(plan: Plan, number: int, reply: Mapping[str, Any], verify: str) -
     """What is wrong with a reply; None where it says what the plan does."""
     name = plan.fault(number)
     fault = plan.faults[name] if name is not None else Fault()
-    wanted = {"kind": fault.head if verify == "head" else fault.get, "status": fault.status, "hops": fault.hops}
-    if wanted["kind"] == "timeout":
-        wanted["status"] = None
-    told = {"kind": reply.get("kind"), "status": reply.get("status"), "hops": len(reply.get("hops", ()))}
+    kind = fault.head if verify == "head" else fault.get
+    status = None if kind == "timeout" else fault.status
+    wanted = {"kind": kind, "final_status": status, "hops": fault.hops}
+    told = {**{name: reply.get(name) for name in ("kind", "final_status")}, "hops": len(reply.get("redirects", ()))}
     if told != wanted:
         return f"{name}: {told} instead of {wanted}: {reply.get('error')}"
     least, most = plan.attempts(fault, verify)

@@ -158,6 +158,6 @@ def test_redirects_from_host_to_host_end(met: Met) -> None:
     record = met.crawl.sitemaps[f"{met.base}/far-file"]
     assert (record["outcome"], record["url_count"]) == ("failed", 0)
     [reply] = [record["reply"] for record in met.crawl.of_type("url") if record["loc"] == f"{met.base}/page-far"]
-    assert len(reply["hops"]) <= HOPS + 1
+    assert len(reply["redirects"]) <= HOPS + 1
     assert asked < 40 * HOPS
     assert sum(exchange.path == "/landing" for exchange in met.hosts.exchanges) == MAX_MOVES + 1

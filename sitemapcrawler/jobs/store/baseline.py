@@ -29,7 +29,7 @@ NOT_COMPARED = frozenset((
 """Fields of an entry that say where it is, or what a crawl found out about it. A reply is compared on its own."""
 ENTRY = tuple(field.name for field in fields(UrlRecord) if field.name not in NOT_COMPARED)
 """Compared fields of an entry: all others, so that those of namespaces are among them."""
-REPLY = ("kind", "status", "final_url", "noindex", "noindex_agents", "canonical", "soft_404")
+REPLY = ("kind", "status", "final_status", "final_url", "noindex", "noindex_agents", "canonical", "soft_404")
 """Compared fields of its reply."""
 IN_HEADS = ("noindex", "noindex_agents", "canonical", "soft_404")
 """Reply fields that come from the page's head. `noindex` is null if neither the head was read nor a header sets it."""
@@ -78,6 +78,10 @@ DATABASE = ".duckdb"
 OF_A_CRAWL = ("reply", "blocked_for", "indexable", "indexability", "target", "issues", "changed_fields")
 """Fields that are meaningless for removed URLs."""
 _REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
+LAST_ANSWER = f"""
+    SELECT count(*) > 0 FROM {BASELINE}.urls
+    WHERE reply.status IS NOT NULL AND reply.final_status IS NULL AND coalesce(len(reply.redirects), 0) = 0"""
+"""SQL: true for a feed written before version 9, whose `status` is the last answer."""
 LISTED = f"(SELECT * FROM {BASELINE}.urls WHERE {CURRENT} UNION ALL BY NAME SELECT * FROM {BASELINE}.{CARRIED})"
 """SQL: entries of the baseline, and those whose removal it could not determine."""
 
@@ -179,6 +183,14 @@ class Baseline:
             self.partial = (self.job.get("summary") or {}).get("partial")
         else:
             self.partial = import_feed(self._store, path)
+            self._check_status(path)
+
+    def _check_status(self, path: Path) -> None:
+        """Raise StoreError for a feed whose replies cannot be compared with those of this version."""
+        [(is_last,)] = self._store.execute(LAST_ANSWER)
+        if is_last:
+            raise StoreError(f"baseline {path} was written by an earlier version, in which status was the last answer; "
+                             "crawl again for a baseline")  # fmt: skip
 
     def _check_size(self, path: Path) -> None:
         """Raise OSError if much of the file's end is missing, which DuckDB would notice only during the crawl. Free

@@ -57,13 +57,13 @@ def fault_of(facts: ReplyFacts) -> str | None:
     if isinstance(reply, Redirected):
         return _redirected(facts, reply)
     if isinstance(reply, HttpError):
-        return _rule_of(reply.status)
+        return _rule_of(reply.final_status)
     if isinstance(reply, Failed):
         return FAILURES.get(reply.kind, "status-connection")
     if isinstance(reply, AddressRefused):
         return "security-address-refused" if urls.is_web(reply.final_url) else "security-scheme-refused"
     if isinstance(reply, Unchecked):
-        return _by_hops(len(reply.hops)) if reply.hops else None
+        return _by_hops(len(reply.redirects)) if reply.redirects else None
     return "status-redirect-loop" if isinstance(reply, RedirectLoop) else "status-truncated"
 
 
@@ -82,7 +82,7 @@ def _redirected(facts: ReplyFacts, reply: Redirected) -> str:
         return "status-soft-404" if facts.soft_404 else "status-redirect-offsite"
     if is_home(reply.final_url) and not is_home(facts.record.loc):
         return "status-redirect-to-home"
-    return "status-soft-404" if facts.soft_404 else _by_hops(len(reply.hops))
+    return "status-soft-404" if facts.soft_404 else _by_hops(len(reply.redirects))
 
 
 def _by_hops(count: int) -> str:
@@ -111,15 +111,15 @@ def own_page(facts: ReplyFacts) -> PageFacts | None:
 
 def way(reply: Reply) -> str:
     """Note on the redirects before the final reply; empty without redirects."""
-    if not reply.hops:
+    if not reply.redirects:
         return ""
     final = None if isinstance(reply, Unchecked) else reply.final_url
-    return f", behind {count_of(len(reply.hops), 'redirect')}{f', at {quoted(final)}' if final else ''}"
+    return f", behind {count_of(len(reply.redirects), 'redirect')}{f', at {quoted(final)}' if final else ''}"
 
 
 def statuses(reply: Reply) -> str:
     """List the statuses of the redirects: `301, 302`."""
-    return ", ".join(str(hop.status) for hop in reply.hops)
+    return ", ".join(str(hop.status) for hop in reply.redirects)
 
 
 def count_of(number: int, noun: str) -> str:
@@ -130,11 +130,11 @@ def count_of(number: int, noun: str) -> str:
 def trouble(reply: Reply) -> str | None:
     """Describe a bad reply as a phrase that follows the URL; None if the reply is fine or unknown."""
     if isinstance(reply, HttpError) and reply.location is not None:
-        return f"redirects ({reply.status}) to {quoted(reply.location)}"
+        return f"redirects ({reply.final_status}) to {quoted(reply.location)}"
     if isinstance(reply, HttpError):
-        return None if reply.status == TOO_MANY else f"answers {reply.status}{way(reply)}"
-    if isinstance(reply, Ok | Redirected) and reply.status in EMPTY:
-        return f"answers {reply.status}{way(reply)}, which has no content"
+        return None if reply.final_status == TOO_MANY else f"answers {reply.final_status}{way(reply)}"
+    if isinstance(reply, Ok | Redirected) and reply.final_status in EMPTY:
+        return f"answers {reply.final_status}{way(reply)}, which has no content"
     if isinstance(reply, Redirected):
         return f"redirects ({statuses(reply)}) to {quoted(reply.final_url)}"
     if isinstance(reply, RedirectLoop):

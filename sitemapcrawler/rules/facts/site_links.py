@@ -252,7 +252,7 @@ ENDS = Table(
 BROKEN_KINDS = "('http-error', 'redirect-loop', 'timeout', 'dns', 'tls', 'refused', 'reset')"
 """Kinds of replies without a page."""
 
-IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.status IS DISTINCT FROM 429"
+IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINCT FROM 429"
 
 IS_REDIRECT = "o.reply.kind = 'redirected'"
 
@@ -265,7 +265,7 @@ IS_NONCANONICAL = """
 """SQL conditions for problems of the reply `o` to a language version."""
 
 TROUBLE = """
-    CASE o.reply.kind WHEN 'http-error' THEN 'answers ' || o.reply.status
+    CASE o.reply.kind WHEN 'http-error' THEN 'answers ' || o.reply.final_status
                       WHEN 'redirect-loop' THEN 'redirects without end'
                       ELSE 'gives no answer (' || o.reply.kind || ')' END"""
 """SQL that describes a broken reply in words."""

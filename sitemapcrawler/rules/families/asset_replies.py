@@ -46,7 +46,7 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
     """
     wrong = trouble(asset.reply) if asset.role == IMAGE and _not_an_image(asset) is None else None
     if wrong is not None:
-        refused = isinstance(asset.reply, HttpError) and asset.reply.status in REFUSING
+        refused = isinstance(asset.reply, HttpError) and asset.reply.final_status in REFUSING
         mild = refused or isinstance(asset.reply, Redirected | Cut)
         yield _asset_message(asset, wrong, Severity.WARNING if mild else None)
 
@@ -171,7 +171,7 @@ def _blocked_asset(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, f"is denied to {named} by robots.txt")
     elif asset.blocked_for is None and isinstance(asset.reply, Unchecked) and asset.reply.reason is Reason.BLOCKED:
         yield _asset_message(
-            asset, f"{'redirects to what ' if asset.reply.hops else ''}is denied to this crawler by robots.txt"
+            asset, f"{'redirects to what ' if asset.reply.redirects else ''}is denied to this crawler by robots.txt"
         )
 
 

@@ -40,7 +40,7 @@ def _on_status(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Messa
     """Yield a message with the status, if this rule is the one to report it; `remark` follows the status."""
     reply = facts.reply
     if isinstance(reply, HttpError) and fault_of(facts) == rule:
-        yield Message(f"HTTP status {reply.status}{way(reply)}{remark}", value=str(reply.status))
+        yield Message(f"HTTP status {reply.final_status}{way(reply)}{remark}", value=str(reply.final_status))
 
 
 @rule("status-401", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
@@ -217,7 +217,9 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
     """
     reply = facts.reply
     if isinstance(reply, Ok | Redirected) and fault_of(facts) == "status-soft-404":
-        yield Message(f"HTTP status {reply.status}{way(reply)}, but no page: {facts.soft_404}", value=reply.final_url)
+        yield Message(
+            f"HTTP status {reply.final_status}{way(reply)}, but no page: {facts.soft_404}", value=reply.final_url
+        )
 
 
 @rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY, per=Per.FILE, many="are no HTML pages")
@@ -302,8 +304,10 @@ def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
     if reply.head_status is None:
         return
     head = "no answer" if reply.head_status == NO_ANSWER else str(reply.head_status)
-    got = [str(hop.status) for hop in reply.hops]
-    got += ["no answer"] if isinstance(reply, Failed) else [str(reply.status)] if isinstance(reply, Answer) else []
+    got = [str(hop.status) for hop in reply.redirects]
+    got += (
+        ["no answer"] if isinstance(reply, Failed) else [str(reply.final_status)] if isinstance(reply, Answer) else []
+    )
     yield Message(f"HEAD got {head}, GET got {', then '.join(got) or 'another answer'}", value=head)
 
 
@@ -407,9 +411,9 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
         return
     reply = facts.reply
     if isinstance(reply, HttpError):
-        yield Message(f"{reply.error}: it leads nowhere", value=str(reply.status), severity=Severity.ERROR)
+        yield Message(f"{reply.error}: it leads nowhere", value=str(reply.final_status), severity=Severity.ERROR)
     else:
-        yield _redirect_message(facts, f"redirects ({_permanence(reply.hops[0].status)})")
+        yield _redirect_message(facts, f"redirects ({_permanence(reply.redirects[0].status)})")
 
 
 @rule("status-redirect-chain", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
@@ -423,7 +427,7 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
     Good: `https://www.example.com/a`
     """
     if fault_of(facts) == "status-redirect-chain":
-        hops = facts.reply.hops
+        hops = facts.reply.redirects
         told = ", ".join(f"{hop.status} at {quoted(hop.url)}" for hop in hops[:MAX_HOPS])
         yield _redirect_message(facts, f"{len(hops)} redirects ({told}{', ...' if len(hops) > MAX_HOPS else ''})")
 
@@ -477,7 +481,9 @@ def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
     """Make a message about the target of redirects. `moved`: phrase that the target follows."""
     reply = facts.reply
     if isinstance(reply, Unchecked):
-        return Message(f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.hops[-1].url)
+        return Message(
+            f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.redirects[-1].url
+        )
     final = reply.final_url if isinstance(reply, Redirected) else ""
     to = "" if moved.endswith(",") else " to"
     return Message(f"{moved}{to} {quoted(final)}{_noindex_remark(facts)}", value=final)

@@ -439,7 +439,7 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsF
 
 
 def _refusal(reply: AddressRefused) -> Message:
-    behind = f", behind {count_of(len(reply.hops), 'redirect')}" if reply.hops else ""
+    behind = f", behind {count_of(len(reply.redirects), 'redirect')}" if reply.redirects else ""
     return Message(f"{quoted(reply.final_url)} was not asked{behind}: {reply.error}", value=reply.final_url)
 
 

@@ -43,7 +43,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "loc,status,indexable,indexability,final_url,canonical,target,target_indexability,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,unchecked,redirects,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
 FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,target,issues,change,changed_fields"
 
 
@@ -293,16 +293,30 @@ class TestCsv:
         )
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
-            "https://e.com/,,,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
-            "https://e.com/sitemap.xml,3,changed,lastmod; images,,,,,,,urn:x; toys,false",
+            "https://e.com/,,,,,,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
+            "https://e.com/sitemap.xml,3,changed,lastmod; images,,,,,urn:x; toys,false",
         ]
 
     @pytest.mark.parametrize(
         ("reply", "expected"),
         [
             (
-                ReplyRecord("redirected", None, 200, "https://e.com/new", [Hop(301, "https://e.com/")], elapsed_ms=7),
-                {"status": "200", "final_url": "https://e.com/new", "redirects": "1", "elapsed_ms": "7"},
+                ReplyRecord(
+                    "redirected",
+                    None,
+                    301,
+                    200,
+                    "https://e.com/new",
+                    [Hop(301, "https://e.com/"), Hop(302, "https://e.com/b")],
+                    elapsed_ms=7,
+                ),
+                {
+                    "status": "301",
+                    "final_status": "200",
+                    "final_url": "https://e.com/new",
+                    "elapsed_ms": "7",
+                    "redirects": "301 https://e.com/; 302 https://e.com/b",
+                },
             ),
             (
                 ReplyRecord("ok", status=200, final_url="https://e.com/", noindex=False, canonical="https://e.com/c"),
@@ -315,9 +329,13 @@ class TestCsv:
             ),
             (
                 ReplyRecord("timeout", final_url="https://e.com/", error="no answer in 60 s"),
-                {"status": "timeout", "error": "no answer in 60 s"},
+                {"status_error": "timeout", "error": "no answer in 60 s"},
             ),
-            (ReplyRecord("unchecked", "sampled-out"), {"unchecked": "sampled-out"}),
+            (ReplyRecord("unchecked", "sampled-out"), {"status_error": "sampled-out"}),
+            (
+                ReplyRecord("unchecked", "blocked", 302, redirects=[Hop(302, "https://e.com/")]),
+                {"status": "302", "status_error": "blocked", "redirects": "302 https://e.com/"},
+            ),
         ],
     )
     def test_facts_of_the_reply_are_columns(self, reply: ReplyRecord, expected: dict[str, str]) -> None:
@@ -437,8 +455,8 @@ class TestCsv:
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
     def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
-        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:13] == [
-            f"'{text}", "", "", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
+        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:16] == [
+            f"'{text}", "", "", "", "", "", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
         ]  # fmt: skip
 
     def test_a_formula_that_got_into_a_number_field_is_not_run(self) -> None:

@@ -22,6 +22,7 @@ from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.feeds.workbook import MAX_CELL, MAX_LINK, WorkbookExporter, cell_text, link_to
 from sitemapcrawler.items import (
     FindingRecord,
+    Hop,
     Note,
     Notes,
     ReplyRecord,
@@ -101,14 +102,15 @@ def test_every_column_of_a_url() -> None:
         loc="https://e.com/old", sitemap=SITEMAP, line=3, lastmod="2024-05", changefreq="daily", priority=0.5,
         images=[Image(loc="i"), Image(loc="j")], videos=[Video(title="v")], news=News(title="n"),
         alternates=[Alternate("de", "https://e.com/de")], blocked_for=["GPTBot", "CCBot"],
-        reply=ReplyRecord("redirected", status=200, final_url="https://e.com/new", canonical="https://e.com/c", noindex=True),
+        reply=ReplyRecord("redirected", None, 301, 200, "https://e.com/new", [Hop(301, "https://e.com/old")], canonical="https://e.com/c", noindex=True),
         issues=["status-redirect", "loc-x"], change="added", indexable=False, indexability="redirect",
         target=Target("https://e.com/c", "ok", indexable=True, indexability="ok"),
     )  # fmt: skip
     assert rows(book(UrlBatch(SITEMAP, [url]))["URLs"]) == [
         {
-            "url": "https://e.com/old", "status": 200, "indexable": "no", "indexability": "redirect", "final_url": "https://e.com/new", "canonical": "https://e.com/c",
-            "target": "https://e.com/c", "target_indexability": "ok",
+            "url": "https://e.com/old", "status": 301, "status_error": None, "indexable": "no", "indexability": "redirect",
+            "final_status": 200, "final_url": "https://e.com/new", "redirects": "301 https://e.com/old",
+            "canonical": "https://e.com/c", "target": "https://e.com/c", "target_indexability": "ok",
             "noindex": "yes", "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
             "priority": 0.5, "images": 2, "videos": 1, "news": 1, "alternates": 1,
             "problems": "status-redirect, loc-x", "sitemap": SITEMAP, "line": 3, "change": "added",
@@ -120,8 +122,8 @@ def test_every_column_of_a_url() -> None:
     ("reply", "cells"),
     [
         (None, {}),
-        (ReplyRecord("unchecked", "blocked"), {}),
-        (ReplyRecord("timeout", final_url="https://e.com/"), {"status": "timeout"}),
+        (ReplyRecord("unchecked", "blocked"), {"status_error": "blocked"}),
+        (ReplyRecord("timeout", final_url="https://e.com/"), {"status_error": "timeout"}),
         (ReplyRecord("ok", status=200, final_url="https://e.com/", noindex=False), {"status": 200, "noindex": "no"}),
         (
             ReplyRecord("ok", status=200, noindex=False, noindex_agents=["bing", "x"]),
@@ -377,7 +379,7 @@ def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> 
     assert lines == [[0, 1], [2, 3], [4]]
     for sheet in written.worksheets[1:]:
         assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
-    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:U3", "A1:U2"]
+    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:X3", "A1:X2"]
 
 
 def test_each_filter_is_that_of_its_sheet(monkeypatch: pytest.MonkeyPatch) -> None:

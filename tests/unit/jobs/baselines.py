@@ -78,6 +78,7 @@ def reply(**fields: Any) -> ReplyRecord:
         **{
             "kind": "ok",
             "status": 200,
+            "final_status": 200,
             "final_url": f"{HOME}/page",
             "attempts": 1,
             "elapsed_ms": 5,

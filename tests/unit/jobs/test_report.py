@@ -57,7 +57,9 @@ def finding(rule: str, sitemap: str | None = A, severity: str = "error", **field
 
 def asked(path: str, kind: str, status: int | None = None, blocked_for: Sequence[str] = (), **reply: Any) -> UrlRecord:
     """An entry that was verified."""
-    made = page(path, reply=ReplyRecord(kind, status=status, **reply), blocked_for=blocked_for)
+    made = page(
+        path, reply=ReplyRecord(kind, status=status, **{"final_status": status, **reply}), blocked_for=blocked_for
+    )
     set_indexability(made)
     return made
 
@@ -187,19 +189,19 @@ def test_months_of_a_site_that_dates_every_page_otherwise() -> None:
 def test_statuses_and_urls_that_are_not_indexable() -> None:
     pages = [
         asked("/ok", "ok", 200), asked("/ok", "ok", 200), asked("/soft", "ok", 200, soft_404="it says so"),
-        asked("/moved", "redirected", 200), asked("/404", "http-error", 404), asked("/404", "http-error", 404),
+        asked("/moved", "redirected", 301, final_status=200), asked("/404", "http-error", 404), asked("/404", "http-error", 404),
         asked("/slow", "timeout"), asked("/not", "unchecked", reason="blocked"), page("/unasked"),
         asked("/gone", "http-error", 410), asked("/denied", "unchecked", reason="blocked", blocked_for=["Googlebot"]),
     ]  # fmt: skip
     made = report(*pages, replies=CHECKED, changes={"/gone": "removed"})
-    assert list(made.statuses.items()) == [("200", 4), ("404", 2), ("timeout", 1)]
+    assert list(made.statuses.items()) == [("200", 3), ("404", 2), ("301", 1), ("timeout", 1)]
     assert [one.loc for one in made.not_indexable] == [
         at(path) for path in ("/denied", "/slow", "/404", "/moved", "/soft")
     ]
     assert [one.indexability for one in made.not_indexable] == [
         "blocked", "unreachable", "not found", "redirect", "soft 404"
     ]  # fmt: skip
-    assert made.not_indexable[2].reply == ReplyRecord("http-error", status=404)
+    assert made.not_indexable[2].reply == ReplyRecord("http-error", status=404, final_status=404)
     assert (made.not_indexable[2].sitemap, made.not_indexable[2].line) == (A, pages[4].line)
 
 
@@ -225,7 +227,10 @@ def entries_of(made: Report) -> list[dict[str, Any]]:
 def test_all_entries_are_in_the_table_of_all_urls() -> None:
     pages = [
         replace(asked("/b/1", "ok", 200), lastmod_at="2026-03-04T05:06:07Z", line=7),
-        replace(asked("/a", "redirected", 404, hops=[Hop(301, at("/a"))], final_url=at("/gone")), line=8),
+        replace(
+            asked("/a", "redirected", 301, final_status=404, redirects=[Hop(301, at("/a"))], final_url=at("/gone")),
+            line=8,
+        ),
         replace(asked("/slow", "timeout", final_url=at("/slow")), line=9, issues=["loc-relative"]),
         page("/b/1", B, line=3),
         replace(asked("/was", "http-error", 404, ["GPTBot"]), line=4, issues=["loc-relative"]),
@@ -267,7 +272,11 @@ def test_entries_that_take_too_much_room_are_sampled(monkeypatch: pytest.MonkeyP
 
 
 def test_sql_of_the_table_holds_for_a_feed(tmp_path: Path) -> None:
-    site = Site(asked("/a", "redirected", 200, hops=[Hop(301, at("/a"))]), asked("/b", "timeout"), page("/c/d"))
+    site = Site(
+        asked("/a", "redirected", 301, final_status=200, redirects=[Hop(301, at("/a"))]),
+        asked("/b", "timeout"),
+        page("/c/d"),
+    )
     site.connection.execute(f"COPY urls TO '{tmp_path}/urls.parquet'")
     select = f"SELECT {', '.join(entries.COLUMNS.values())} FROM"
     assert (

@@ -18,14 +18,16 @@ from sitemapcrawler.replies.indexability import set_indexability
 PAGE, GOOD, OTHER = "https://example.com/page", "https://example.com/good", "https://other.example/"
 
 
-def reply(**fields: Any) -> ReplyRecord:
-    return ReplyRecord(**{"kind": "ok", "status": 200, "final_url": PAGE, "noindex": False, **fields})
+def reply(status: int | None = 200, **fields: Any) -> ReplyRecord:
+    answer = {"status": status, "final_status": status, "final_url": PAGE}
+    return ReplyRecord(**{"kind": "ok", "noindex": False, **answer, **fields})
 
 
 def moved(to: str = GOOD, *statuses: int, **fields: Any) -> ReplyRecord:
     """A chain of redirects with these statuses; one of 301 by default."""
     hops = [Hop(status, f"{PAGE}{number or ''}") for number, status in enumerate(statuses or (301,))]
-    return reply(**{"kind": "redirected", "final_url": to, "hops": hops, **fields})
+    answer = {"status": hops[0].status, "final_status": 200, "final_url": to, "redirects": hops}
+    return reply(**{"kind": "redirected", **answer, **fields})
 
 
 def lost(**fields: Any) -> ReplyRecord:
@@ -87,14 +89,14 @@ def verdict(
         (moved(GOOD, 301, 302), "status-redirect", f"{PAGE}1"),
         (moved(GOOD, 308, 301, 302, 301), "status-redirect", f"{PAGE}2"),
         (moved(OTHER, 302), "status-redirect-offsite", None),
-        (moved(OTHER, 302, kind="http-error", status=404), "status-redirect-offsite", None),
+        (moved(OTHER, 302, kind="http-error", final_status=404), "status-redirect-offsite", None),
         (moved(soft_404="title"), "status-soft-404", None),
         (moved(GOOD, 302, soft_404="title"), "status-soft-404", None),
         (moved(GOOD, 302, noindex=True), "page-noindex-meta", None),
-        (lost(status=404), "status-404", None),
-        (lost(status=410), "status-410", None),
-        (lost(status=302), "status-redirect", None),
-        (moved(GOOD, 302, kind="redirect-loop", status=302), "status-redirect-loop", None),
+        (lost(final_status=404), "status-404", None),
+        (lost(final_status=410), "status-410", None),
+        (lost(final_status=302), "status-redirect", None),
+        (moved(GOOD, 302, kind="redirect-loop", final_status=302), "status-redirect-loop", None),
         (moved(canonical="https://example.com/unknown"), "status-redirect", None),
         (moved(GOOD, 302, canonical="https://example.com/unknown"), "status-redirect", None),
         (moved(noindex=None), "status-redirect", None),
@@ -129,16 +131,26 @@ def target(why: str = "ok", url: str = UNLISTED, **fields: Any) -> Target:
         (moved(UNLISTED), target("page not read"), "status-redirect", None),
         (moved(UNLISTED), target("soft 404"), "status-soft-404", None),
         (moved(UNLISTED), target("noindex"), "page-noindex-meta", None),
-        (moved(UNLISTED, kind="http-error", status=404), target("not found", status=404), "status-404", None),
-        (moved(UNLISTED, kind="http-error", status=410), target("not found", status=410), "status-410", None),
+        (
+            moved(UNLISTED, kind="http-error", final_status=404),
+            target("not found", status=404),
+            "status-404",
+            None,
+        ),
+        (
+            moved(UNLISTED, kind="http-error", final_status=410),
+            target("not found", status=410),
+            "status-410",
+            None,
+        ),
         (moved(OTHER), target(url=OTHER), "status-redirect-offsite", None),
-        (moved(OTHER, kind="http-error", status=503), target("server error"), "status-redirect-offsite", None),
+        (moved(OTHER, kind="http-error", final_status=503), target("server error"), "status-redirect-offsite", None),
         (moved(canonical=UNLISTED), target(), "status-redirect", UNLISTED),
         (moved(canonical=UNLISTED), target("noindex"), "page-noindex-meta", None),
         (moved(canonical=UNLISTED), target("not checked"), "status-redirect", None),
         (moved(canonical=OTHER), target(url=OTHER), "status-redirect", None),
         (
-            reply(kind="unchecked", reason="blocked", hops=[Hop(301, PAGE)], final_url=None),
+            reply(kind="unchecked", reason="blocked", redirects=[Hop(301, PAGE)], final_url=None),
             None,
             "status-redirect",
             None,
@@ -162,12 +174,14 @@ def test_a_target_takes_the_place_of_a_page_if_it_is_indexable(
         moved(GOOD, 307, 301),
         moved(GOOD, 303, canonical=PAGE),
         moved(GOOD, 302, noindex=None),
-        lost(status=503),
-        lost(status=403),
+        lost(final_status=503),
+        lost(final_status=403),
         reply(kind="unchecked", reason="sampled-out", status=None),
         reply(noindex=None),
     ],
-    ids=lambda answer: " ".join(map(str, [answer.kind, answer.status, *(hop.status for hop in answer.hops)])),
+    ids=lambda answer: " ".join(
+        map(str, [answer.kind, answer.final_status, *(hop.status for hop in answer.redirects)])
+    ),
 )
 def test_a_page_that_may_belong_in_it_is_kept(answer: ReplyRecord, tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", answer=answer) is None
@@ -208,7 +222,9 @@ def test_keeping_what_is_not_verified(tmp_path: Path) -> None:
         "page-canonical-other"
     )
     assert verdict(tmp_path / "h", keep=True, answer=canonical, leads_to=target("server error")) is None
-    assert verdict(tmp_path / "i", answer=moved(kind="timeout", status=None), leads_to=target("unreachable")) is None
+    assert (
+        verdict(tmp_path / "i", answer=moved(kind="timeout", final_status=None), leads_to=target("unreachable")) is None
+    )
 
 
 def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_path: Path) -> None:

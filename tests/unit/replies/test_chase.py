@@ -49,7 +49,7 @@ def test_answer_200_is_ok_with_its_headers() -> None:
         "last-modified": ["Sun, 06 Nov 1994 08:49:37 GMT"],
     }
     assert begun().answered(200, headers, attempts=3, elapsed_ms=120) == Ok(
-        status=200, final_url=URL, content_type="text/html", etag='"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
+        final_status=200, final_url=URL, content_type="text/html", etag='"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
         attempts=3, elapsed_ms=120,
     )  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_any_2xx_is_ok(status: int) -> None:
 def test_status_that_is_not_followed_is_an_http_error(status: int) -> None:
     reply = begun().answered(status, to("/b"))
     assert isinstance(reply, HttpError)
-    assert (reply.kind, reply.status, reply.final_url, reply.hops) == (ReplyKind.HTTP_ERROR, status, URL, ())
+    assert (reply.kind, reply.final_status, reply.final_url, reply.redirects) == (ReplyKind.HTTP_ERROR, status, URL, ())
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -79,7 +79,7 @@ def test_redirect_is_followed(status: int) -> None:
     assert chase.answered(status, to("/b"), elapsed_ms=5) == Ask("https://e.com/b", "GET")
     reply = chase.answered(200, {}, elapsed_ms=7)
     assert isinstance(reply, Redirected)
-    assert (reply.final_url, reply.hops) == ("https://e.com/b", (Hop(status, URL),))
+    assert (reply.final_url, reply.redirects) == ("https://e.com/b", (Hop(status, URL),))
     assert (reply.attempts, reply.elapsed_ms) == (2, 12)
 
 
@@ -88,7 +88,7 @@ def test_error_behind_a_redirect_is_an_error_with_hops() -> None:
     chase.answered(301, to("/b"))
     reply = chase.answered(404, {})
     assert isinstance(reply, HttpError)
-    assert (reply.status, reply.final_url, reply.hops) == (404, "https://e.com/b", (Hop(301, URL),))
+    assert (reply.final_status, reply.final_url, reply.redirects) == (404, "https://e.com/b", (Hop(301, URL),))
 
 
 LOCATIONS = {
@@ -150,7 +150,7 @@ def test_bytes_of_a_location_stay_what_they_are() -> None:
 def test_redirect_to_nowhere_is_an_http_error(headers: dict[str, list[str]]) -> None:
     reply = begun().answered(301, headers)
     assert isinstance(reply, HttpError)
-    assert (reply.status, reply.hops) == (301, ())
+    assert (reply.final_status, reply.redirects) == (301, ())
     assert reply.error.startswith("HTTP status 301: a redirect ")
 
 
@@ -158,9 +158,9 @@ def test_redirect_to_another_scheme_says_where() -> None:
     chase = begun()
     chase.answered(301, to("/b"))
     assert chase.answered(302, to("ftp://u:secret@e.com/")) == HttpError(
-        status=302,
+        final_status=302,
         final_url="https://e.com/b",
-        hops=(Hop(301, URL),),
+        redirects=(Hop(301, URL),),
         attempts=2,
         error="HTTP status 302: a redirect to ftp://***@e.com/, which is not http or https",
     )
@@ -177,7 +177,7 @@ def test_listed_url_that_is_none_of_the_web_is_not_asked(url: str) -> None:
 def test_redirect_to_itself_is_a_loop(location: str) -> None:
     reply = begun().answered(302, to(location))
     assert isinstance(reply, RedirectLoop)
-    assert (reply.status, reply.final_url, reply.hops) == (302, URL, (Hop(302, URL),))
+    assert (reply.final_status, reply.final_url, reply.redirects) == (302, URL, (Hop(302, URL),))
 
 
 def test_redirect_from_http_to_https_and_back_is_a_loop() -> None:
@@ -185,7 +185,7 @@ def test_redirect_from_http_to_https_and_back_is_a_loop() -> None:
     assert chase.answered(301, to("https://e.com/")) == Ask("https://e.com/", "GET")
     reply = chase.answered(302, to("http://e.com/#again"))
     assert isinstance(reply, RedirectLoop)
-    assert [hop.status for hop in reply.hops] == [301, 302]
+    assert [hop.status for hop in reply.redirects] == [301, 302]
 
 
 @pytest.mark.parametrize("location", ["http://e.com/dir/a", "https://www.e.com/dir/a", "/dir/a/", "/dir/A", "/dir/a?"])
@@ -199,7 +199,7 @@ def test_ten_redirects_are_followed_and_no_more() -> None:
         assert chase.answered(302, to(f"/{number}")) == Ask(f"https://e.com/{number}", "GET")
     reply = chase.answered(302, to("/more"))
     assert isinstance(reply, RedirectLoop)
-    assert len(reply.hops) == MAX_REDIRECTS + 1
+    assert len(reply.redirects) == MAX_REDIRECTS + 1
     assert "more than 10" in reply.error
 
 
@@ -209,7 +209,7 @@ def test_page_behind_ten_redirects_is_redirected() -> None:
         chase.answered(302, to(f"/{number}"))
     reply = chase.answered(200, {})
     assert isinstance(reply, Redirected)
-    assert len(reply.hops) == 10
+    assert len(reply.redirects) == 10
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 501])
@@ -291,7 +291,7 @@ def test_failure_behind_a_redirect_names_the_url_that_failed() -> None:
     chase = begun()
     chase.answered(301, to("https://gone.com/"))
     assert chase.failed(ReplyKind.DNS, "no such host") == Failed(
-        kind=ReplyKind.DNS, final_url="https://gone.com/", error="no such host", hops=(Hop(301, URL),), attempts=2
+        kind=ReplyKind.DNS, final_url="https://gone.com/", error="no such host", redirects=(Hop(301, URL),), attempts=2
     )
 
 
@@ -300,7 +300,7 @@ def test_refused_address_behind_a_redirect_is_refused() -> None:
     chase.answered(302, to("http://169.254.169.254/"))
     reply = chase.failed(ReplyKind.ADDRESS_REFUSED, "not public")
     assert reply == AddressRefused(
-        final_url="http://169.254.169.254/", error="not public", hops=(Hop(302, URL),), attempts=1
+        final_url="http://169.254.169.254/", error="not public", redirects=(Hop(302, URL),), attempts=1
     )
 
 
@@ -308,7 +308,7 @@ def test_refused_address_behind_a_redirect_is_refused() -> None:
 def test_what_is_left_out_keeps_its_hops(reason: Reason) -> None:
     chase = begun()
     chase.answered(302, to("/b"))
-    assert chase.left_out(reason) == Unchecked(reason=reason, hops=(Hop(302, URL),), attempts=1)
+    assert chase.left_out(reason) == Unchecked(reason=reason, redirects=(Hop(302, URL),), attempts=1)
     assert chase.failed(reason, "") == chase.left_out(reason)
 
 
@@ -316,7 +316,7 @@ def test_what_is_left_out_keeps_its_hops(reason: Reason) -> None:
 def test_body_that_is_not_whole(kind: ReplyKind) -> None:
     reply = begun().answered(200, HTML, cut=kind)
     assert isinstance(reply, Cut)
-    assert (reply.kind, reply.status) == (kind, 200)
+    assert (reply.kind, reply.final_status) == (kind, 200)
 
 
 def test_error_with_a_cut_body_is_an_error() -> None:
@@ -370,4 +370,4 @@ def test_every_chase_ends(url: str, head: bool, events: list[tuple[int, str] | R
         step = chase.failed(event, "x") if isinstance(event, ReplyKind) else chase.answered(event[0], to(event[1]))
     assert len(asked) == len(set(asked)) <= MAX_REDIRECTS + 2
     assert isinstance(step, Reply)
-    assert len(step.hops) <= MAX_REDIRECTS + 1
+    assert len(step.redirects) <= MAX_REDIRECTS + 1

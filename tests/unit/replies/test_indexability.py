@@ -16,7 +16,7 @@ MOVED = [Hop(301, LOC)]
 
 def reply(kind: str = "ok", status: int | None = 200, noindex: bool | None = False, **fields: Any) -> ReplyRecord:
     """A reply to the URL; its page was read, and forbids nothing."""
-    return ReplyRecord(kind, status=status, noindex=noindex, **{"final_url": LOC, **fields})
+    return ReplyRecord(kind, status=status, final_status=status, noindex=noindex, **{"final_url": LOC, **fields})
 
 
 @pytest.mark.parametrize(
@@ -36,10 +36,10 @@ def reply(kind: str = "ok", status: int | None = 200, noindex: bool | None = Fal
         (reply(soft_404="it says so", noindex=True), "soft 404"),
         (reply(shell=True), "unknown"),
         (reply(shell=True, canonical="https://example.com/"), "unknown"),
-        (reply("redirected", shell=True, hops=MOVED), "redirect"),
-        (reply("redirected", hops=MOVED, final_url="https://example.com/b"), "redirect"),
-        (reply("http-error", 404, hops=MOVED), "redirect"),
-        (reply("unchecked", None, hops=MOVED, reason="off-site"), "redirect"),
+        (reply("redirected", shell=True, redirects=MOVED), "redirect"),
+        (reply("redirected", redirects=MOVED, final_url="https://example.com/b"), "redirect"),
+        (reply("http-error", 404, redirects=MOVED), "redirect"),
+        (reply("unchecked", None, redirects=MOVED, reason="off-site"), "redirect"),
         (reply("redirect-loop", 302), "redirect"),
         (reply("http-error", 300), "redirect"),
         (reply("http-error", 404), "not found"),
@@ -76,7 +76,16 @@ def test_every_kind_of_reply_has_one(kind: ReplyKind) -> None:
     assert (record.indexability == Indexability.NOT_READ) == (kind in (ReplyKind.OK, ReplyKind.TOO_LARGE))
 
 
-@pytest.mark.parametrize("made", [None, reply(), reply("http-error", 404), reply("unchecked", None, reason="blocked")])
+@pytest.mark.parametrize(
+    "made",
+    [
+        None,
+        reply(),
+        reply("http-error", 404),
+        reply("timeout", None, attempts=3),
+        reply("unchecked", None, reason="blocked"),
+    ],
+)
 def test_search_engine_learns_nothing_of_a_blocked_url(made: ReplyRecord | None) -> None:
     record = UrlRecord(LOC, reply=made, blocked_for=["Googlebot"])
     set_indexability(record)
@@ -87,3 +96,10 @@ def test_another_search_engine_may_decide() -> None:
     record = UrlRecord(LOC, reply=reply(noindex_agents=["bingbot"]), blocked_for=["Googlebot"])
     set_indexability(record, "Bingbot")
     assert record.indexability == "noindex"
+
+
+@pytest.mark.parametrize("kind", ["timeout", "dns", "tls", "refused", "address-refused"])
+def test_a_host_whose_robots_txt_gets_no_answer_is_unreachable_and_not_blocked(kind: str) -> None:
+    record = UrlRecord(LOC, reply=ReplyRecord(kind, final_url=LOC), blocked_for=["Googlebot", "Bingbot"])
+    set_indexability(record)
+    assert (record.indexability, record.indexable) == ("unreachable", False)

@@ -319,13 +319,21 @@ def _months(chance: random.Random, listed: int) -> dict[str, int]:
 def _not_indexable(at: int) -> UrlRecord:
     loc = f"{SITE}/en/products/garden/lamps/harbour-lamp-{at}"
     kinds = (
-        ReplyRecord("http-error", status=404, final_url=loc, attempts=1),
-        ReplyRecord("http-error", status=500, final_url=loc, attempts=3, error="the server answers 500 each time"),
+        ReplyRecord("http-error", status=404, final_status=404, final_url=loc, attempts=1),
+        ReplyRecord(
+            "http-error",
+            status=500,
+            final_status=500,
+            final_url=loc,
+            attempts=3,
+            error="the server answers 500 each time",
+        ),
         ReplyRecord(
             "redirected",
-            status=200,
+            status=301,
+            final_status=200,
             final_url=f"{SITE}/en/products",
-            hops=[Hop(301, loc)],
+            redirects=[Hop(301, loc)],
             soft_404="it redirects to the home page",
         ),
         ReplyRecord("timeout", final_url=loc, attempts=3, error="no answer within 30 s"),

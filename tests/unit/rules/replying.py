@@ -46,7 +46,7 @@ Told = dict[str, str]
 
 def ok(**fields: Any) -> Ok:
     """The listed URL answers 200."""
-    return Ok(**Fields(status=200, final_url=URL, content_type=HTML, attempts=1) | fields)
+    return Ok(**Fields(final_status=200, final_url=URL, content_type=HTML, attempts=1) | fields)
 
 
 def moved(to: str, *statuses: int, **fields: Any) -> Redirected:
@@ -54,13 +54,13 @@ def moved(to: str, *statuses: int, **fields: Any) -> Redirected:
     hops = tuple(
         Hop(status, URL if not number else f"{URL}{number}") for number, status in enumerate(statuses or (301,))
     )
-    given = Fields(status=200, final_url=to, content_type=HTML, hops=hops, attempts=len(hops) + 1)
+    given = Fields(final_status=200, final_url=to, content_type=HTML, redirects=hops, attempts=len(hops) + 1)
     return Redirected(**given | fields)
 
 
 def error(status: int, **fields: Any) -> HttpError:
     """The status of an error."""
-    return HttpError(**Fields(status=status, final_url=URL, error=f"HTTP status {status}", attempts=1) | fields)
+    return HttpError(**Fields(final_status=status, final_url=URL, error=f"HTTP status {status}", attempts=1) | fields)
 
 
 def failed(kind: ReplyKind, **fields: Any) -> Failed:
@@ -121,14 +121,14 @@ URLS = st.one_of(
 STATUSES = st.sampled_from([0, 99, 200, 204, 300, 301, 304, 308, 400, 401, 403, 404, 410, 418, 429, 500, 503, 599, 999])
 TEXTS = st.none() | st.text(max_size=20)
 _TRAIL: dict[str, Any] = {
-    "hops": st.lists(st.builds(Hop, STATUSES, URLS), max_size=6).map(tuple),
+    "redirects": st.lists(st.builds(Hop, STATUSES, URLS), max_size=6).map(tuple),
     "attempts": st.integers(0, 30),
     "elapsed_ms": st.integers(0, 10**6),
     "head_status": st.none() | STATUSES,
 }
 _ANSWER = {
     **_TRAIL,
-    "status": STATUSES,
+    "final_status": STATUSES,
     "final_url": URLS,
     "content_type": TEXTS | st.sampled_from([HTML, "image/png", ";", "application/pdf"]),
     "last_modified": TEXTS | st.sampled_from(["Fri, 01 May 2026 10:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "0001-01-01"]),

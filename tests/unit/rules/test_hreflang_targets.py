@@ -38,7 +38,7 @@ def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: 
         (error(500), {"hreflang-target-status": "error"}),
         (error(429), {}),
         (failed(ReplyKind.TIMEOUT), {"hreflang-target-status": "error"}),
-        (Cut(kind=ReplyKind.TRUNCATED, status=200, final_url=DE, error="cut"), {}),
+        (Cut(kind=ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"), {}),
         (Unchecked(reason=Reason.BLOCKED), {}),
     ],
 )

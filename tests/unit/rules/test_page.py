@@ -192,7 +192,7 @@ def test_several_canonicals(head: str, rules: Told) -> None:
     ("reply", "rules"),
     [
         (ok(final_url="https://example.com/b"), {"page-canonical-other": "error"}),
-        (ok(final_url="https://example.com/b", status=204), {"page-canonical-to-non-200": "error"}),
+        (ok(final_url="https://example.com/b", final_status=204), {"page-canonical-to-non-200": "error"}),
         (error(404), {"page-canonical-to-non-200": "error"}),
         (error(503), {"page-canonical-to-non-200": "error"}),
         (failed(ReplyKind.DNS), {"page-canonical-to-non-200": "error"}),

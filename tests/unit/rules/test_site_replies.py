@@ -14,12 +14,19 @@ CANONICAL, REDIRECT = "page-canonical-other-listed-too", "status-redirect-target
 
 
 def ok(loc: str, canonical: str | None = None, **fields: Any) -> UrlRecord:
-    reply = {"kind": "ok", "status": 200, "final_url": at(loc), "canonical": canonical and at(canonical), **fields}
+    reply = {
+        "kind": "ok",
+        "status": 200,
+        "final_status": 200,
+        "final_url": at(loc),
+        "canonical": canonical and at(canonical),
+        **fields,
+    }
     return page(loc, reply=ReplyRecord(**reply))
 
 
 def moved(loc: str, to: str) -> UrlRecord:
-    return page(loc, reply=ReplyRecord("redirected", status=200, final_url=at(to)))
+    return page(loc, reply=ReplyRecord("redirected", status=301, final_status=200, final_url=at(to)))
 
 
 def test_a_canonical_that_is_listed() -> None:
@@ -38,7 +45,7 @@ def test_a_canonical_that_is_listed() -> None:
         [ok("/a", "https://EXAMPLE.com/a"), page("https://EXAMPLE.com/a")],
         [ok("/a", "/b", final_url=at("/b")), page("/b")],
         [ok("/a?b", "/a", noindex=True), page("/a")],
-        [ok("/a?b", "/a"), page("/a", reply=ReplyRecord("http-error", status=404))],
+        [ok("/a?b", "/a"), page("/a", reply=ReplyRecord("http-error", status=404, final_status=404))],
         [ok("/a?b"), page("/a")],
         [page("/a?b"), page("/a")],
         [moved("/a", "/b")],
@@ -61,10 +68,10 @@ def versions(reply: ReplyRecord | None, own: ReplyRecord | None = None, **fields
 
 
 REPLIES = [
-    (ReplyRecord("http-error", status=404), "status", "answers 404"),
+    (ReplyRecord("http-error", status=404, final_status=404), "status", "answers 404"),
     (ReplyRecord("timeout"), "status", "gives no answer (timeout)"),
-    (ReplyRecord("redirect-loop", status=302), "status", "redirects without end"),
-    (ReplyRecord("redirected", status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
+    (ReplyRecord("redirect-loop", status=302, final_status=302), "status", "redirects without end"),
+    (ReplyRecord("redirected", status=301, final_status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
     (ok("/en", noindex=True).reply, "noindex", "is not to be indexed (noindex)"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
 ]
@@ -75,7 +82,7 @@ def test_a_version_that_was_asked_after_the_entry_was_judged(reply: ReplyRecord,
     assert versions(reply).told() == [(f"hreflang-target-{rule}", "/de", f"the version '/en' {text}")]
     assert versions(reply, ok("/de").reply).rules() == [(f"hreflang-target-{rule}", "/de")]
     assert versions(reply, issues=[f"hreflang-target-{rule}"]).told() == []
-    broken = ReplyRecord("http-error", status=404)
+    broken = ReplyRecord("http-error", status=404, final_status=404)
     assert ("hreflang-target-status", "/de") not in versions(reply, broken).rules()
 
 
@@ -85,7 +92,7 @@ def test_a_version_that_was_asked_after_the_entry_was_judged(reply: ReplyRecord,
         None,
         ok("/en").reply,
         ok("/en", "https://EXAMPLE.com/%65n").reply,
-        ReplyRecord("http-error", status=429),
+        ReplyRecord("http-error", status=429, final_status=429),
         ReplyRecord(),
     ],
 )

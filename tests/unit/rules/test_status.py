@@ -71,7 +71,7 @@ def test_a_page_that_works_has_no_finding() -> None:
 )
 def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -> None:
     assert told(facts(error(status))) == {rule: "error"}
-    behind = facts(error(status, hops=HOP, final_url="https://example.com/b"))
+    behind = facts(error(status, redirects=HOP, final_url="https://example.com/b"))
     assert told(behind) == {rule: "error"}
     assert f"HTTP status {status}, behind 1 redirect, at 'https://example.com/b'" in message(behind, rule)
 
@@ -96,12 +96,12 @@ def test_too_many_requests_is_no_fault_of_the_page() -> None:
 )
 def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
     assert told(facts(failed(kind))) == rules
-    assert told(facts(failed(kind, hops=HOP))) == rules
+    assert told(facts(failed(kind, redirects=HOP))) == rules
 
 
 @pytest.mark.parametrize("kind", [ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE])
 def test_a_part_of_an_answer(kind: ReplyKind) -> None:
-    cut = Cut(kind=kind, status=200, final_url=URL, error="the connection ended before the body did")
+    cut = Cut(kind=kind, final_status=200, final_url=URL, error="the connection ended before the body did")
     assert told(facts(cut)) == {"status-truncated": "warning"}
 
 
@@ -169,7 +169,7 @@ def test_a_status_of_redirects_that_leads_nowhere_is_an_error(status: int) -> No
 
 
 def test_redirects_without_end() -> None:
-    loop = RedirectLoop(status=301, final_url=URL, hops=HOP * 3, error=f"redirects lead back to {URL}")
+    loop = RedirectLoop(final_status=301, final_url=URL, redirects=HOP * 3, error=f"redirects lead back to {URL}")
     assert told(facts(loop)) == {"status-redirect-loop": "error"}
 
 
@@ -179,13 +179,13 @@ def test_what_was_not_asked_has_no_finding(reason: Reason) -> None:
 
 
 def test_a_redirect_that_was_not_followed_is_one_all_the_same() -> None:
-    asked = facts(Unchecked(reason=Reason.BLOCKED, hops=HOP))
+    asked = facts(Unchecked(reason=Reason.BLOCKED, redirects=HOP))
     assert told(asked) == {"status-redirect": "warning"}
     assert message(asked, "status-redirect").endswith("was not asked: robots.txt forbids it to us")
 
 
 def test_an_address_that_is_refused() -> None:
-    refused = AddressRefused(final_url="http://10.0.0.1/", error="10.0.0.1 is not public", hops=HOP)
+    refused = AddressRefused(final_url="http://10.0.0.1/", error="10.0.0.1 is not public", redirects=HOP)
     assert told(facts(refused)) == {"security-address-refused": "warning"}
     assert "behind 1 redirect" in message(facts(refused), "security-address-refused")
 
@@ -201,9 +201,9 @@ def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None
     ("reply", "soft_404", "rules"),
     [
         (ok(), "'Page not found', and nothing else", {"status-soft-404": "warning"}),
-        (ok(status=204), NO_CONTENT, {"status-soft-404": "warning"}),
-        (moved("https://example.com/b", status=205), NO_CONTENT, {"status-soft-404": "warning"}),
-        (ok(status=206), None, {}),
+        (ok(final_status=204), NO_CONTENT, {"status-soft-404": "warning"}),
+        (moved("https://example.com/b", final_status=205), NO_CONTENT, {"status-soft-404": "warning"}),
+        (ok(final_status=206), None, {}),
         (moved("https://example.com/error"), "redirected to where all are", {"status-soft-404": "warning"}),
         (moved("https://example.com/"), "redirected to where all are", {"status-redirect-to-home": "warning"}),
         (moved("https://example.net/"), "redirected to where all are", {"status-soft-404": "warning"}),
@@ -251,7 +251,7 @@ def test_a_slow_page_is_told_by_one_request(elapsed_ms: int, attempts: int, rule
         (moved("https://example.com/b", 301, head_status=404), "HEAD got 404, GET got 301, then 200"),
         (failed(ReplyKind.TIMEOUT, head_status=404), "HEAD got 404, GET got no answer"),
         (error(500, head_status=400), "HEAD got 400, GET got 500"),
-        (Unchecked(reason=Reason.BLOCKED, hops=HOP, head_status=405), "HEAD got 405, GET got 301"),
+        (Unchecked(reason=Reason.BLOCKED, redirects=HOP, head_status=405), "HEAD got 405, GET got 301"),
     ],
 )
 def test_head_and_get_that_differ(reply: Reply, text: str) -> None:

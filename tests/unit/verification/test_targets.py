@@ -33,7 +33,7 @@ def verified(canonical: str) -> Verification:
     """The outcome for `LISTED`, a page with this canonical."""
     body = f'<html><head><link rel="canonical" href="{canonical}"></head></html>'.encode()
     page = read_page(body, {"content-type": ["text/html"]}, LISTED)
-    return Verification(Ok(status=200, final_url=LISTED, canonical=page.canonical), Step(200, page=page))
+    return Verification(Ok(final_status=200, final_url=LISTED, canonical=page.canonical), Step(200, page=page))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_replies_are_counted_as_they_come() -> None:
 
         async def ask(self, url: str) -> Verification:
             await self.let.acquire()
-            return Verification(Ok(status=200, final_url=url))
+            return Verification(Ok(final_status=200, final_url=url))
 
     async def verify() -> None:
         turns = Turns()

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.items import Hop, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import PASSING, Baseline, differences
 from sitemapcrawler.jobs.store.loading import plain_line
@@ -169,10 +169,27 @@ def test_rules_of_findings_that_may_pass_exist() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plain_reply_is_held_alike(tmp_path: Path, kind: str) -> None:
-    asked = page("/a", reply=ReplyRecord("ok", status=200, final_url=f"{HOME}/a", noindex=False))
+    asked = page("/a", reply=ReplyRecord("ok", status=200, final_status=200, final_url=f"{HOME}/a", noindex=False))
     with opened(KINDS[kind](tmp_path, [asked, page("/b")])) as baseline:
         [(_, reply)] = baseline.texts([asked.loc])[asked.loc]
-        assert json.loads(reply) == {"kind": "ok", "status": 200, "final_url": asked.loc, "noindex": False}
+        assert json.loads(reply) == {
+            "kind": "ok", "status": 200, "final_status": 200, "final_url": asked.loc, "noindex": False,
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "database"])
+def test_feed_of_an_earlier_version_is_refused_since_its_status_is_the_last_answer(tmp_path: Path, kind: str) -> None:
+    moved = page("/a", reply=ReplyRecord("redirected", status=200, final_url=f"{HOME}/b"))
+    with pytest.raises(StoreError, match=r"\A[^\n]*status was the last answer; crawl again[^\n]*\Z"):
+        opened(KINDS[kind](tmp_path, [moved, page("/b")])).__enter__()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_redirects_without_a_last_answer_are_of_this_version(tmp_path: Path, kind: str) -> None:
+    hops = [Hop(301, f"{HOME}/a")]
+    lost = page("/a", reply=ReplyRecord("timeout", status=301, final_url=f"{HOME}/b", redirects=hops))
+    with opened(KINDS[kind](tmp_path, [lost])) as baseline:
+        assert baseline.urls == 1
 
 
 # ---- feeds that others have written

@@ -62,7 +62,7 @@ def test_text_comes_back_wherever_it_stands(store: Store, text: str) -> None:
         alternates=[Alternate(text, text, attributes={text: text, "x": ""})],
         extra={text: [{"name": text, "children": [text, {"name": text, "value": text}]}]},
         blocked_for=[text],
-        reply=ReplyRecord(hops=[Hop(301, text)], noindex_agents=[text]),
+        reply=ReplyRecord(redirects=[Hop(301, text)], noindex_agents=[text]),
         issues=[text],
     )
     before, after = there_and_back(store, "urls", [record])
@@ -117,7 +117,7 @@ def test_nobody_and_not_judged_are_told_apart(store: Store, denied: list[str] | 
 
 def test_what_a_row_leaves_out_is_null(store: Store) -> None:
     there_and_back(store, "urls", [UrlRecord("a", images=[], lastmod=None, reply=ReplyRecord("ok", noindex=False))])
-    found = store.execute("SELECT images, lastmod, extra, recovered, reply.hops, reply.noindex FROM urls")
+    found = store.execute("SELECT images, lastmod, extra, recovered, reply.redirects, reply.noindex FROM urls")
     assert found == [(None, None, None, False, None, False)]
 
 
