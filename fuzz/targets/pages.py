@@ -9,7 +9,7 @@ from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, PageFacts, page_of, plain_headers
 from sitemapcrawler.replies.page.facts import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
 from sitemapcrawler.replies.page.head import MAX_TAGS
-from sitemapcrawler.replies.page.text import heading, visible, words
+from sitemapcrawler.replies.page.text import blocks, heading, visible, words
 from sitemapcrawler.replies.phrases import says_not_found
 
 SEEDS = ("tests/data/hard/*.html", "tests/data/bad/*.html")
@@ -25,7 +25,12 @@ def check(data: bytes) -> None:
     assert whole == _head(cut(data)), "the pieces make a difference"
     _check_facts(page_of(whole, {}, URL), whole)
     with in_time():
-        heading(whole.sample), words(visible(whole.sample)), says_not_found(whole.sample[:MAX_TITLE])
+        (
+            heading(whole.sample),
+            blocks(whole.sample),
+            words(visible(whole.sample)),
+            says_not_found(whole.sample[:MAX_TITLE]),
+        )
         linked = from_html(data, URL)
     assert all(map(urls.is_web, (*linked.sitemaps, *linked.feeds)))
     assert page_of(_head([DENIED + data]), {}, URL).noindex

@@ -15,7 +15,7 @@ from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
-from sitemapcrawler.replies.page.text import heading, visible, words
+from sitemapcrawler.replies.page.text import blocks, heading, visible, words
 from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.urls import grammar as uri
 from tests.unit.reader.reading import URL
@@ -72,7 +72,7 @@ def page(data: bytes) -> None:
             break
     head = reader.close()
     page_of(head, {name: [data.decode("latin-1")] for name in ("link", "x-robots-tag", "refresh")}, URL)
-    heading(head.sample), words(visible(head.sample)), from_html(data, URL)
+    heading(head.sample), blocks(head.sample), words(visible(head.sample)), from_html(data, URL)
 
 
 def robots(data: bytes) -> None:

@@ -23,7 +23,7 @@ MAX_TOKENS = 4
 _INDEX = re.compile(r"/(?:index|default)\.[a-z]{3,5}\Z")
 _NONCE = re.compile(r"""\bnonce\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 _MOUNT = re.compile(
-    r"""<([a-z]+)\s[^>]*\bid\s*=\s*["']?(?:_*(?:root|app|next|nuxt|gatsby|svelte)|app-root|react-root|q-app)["'\s>]"""
+    r"""<([a-z]+)\s[^<>]*\bid\s*=\s*["']?(?:_*(?:root|app|next|nuxt|gatsby|svelte)|app-root|react-root|q-app)["'\s>]"""
     r"""[^<]{0,80}</\1\s*>|<(app-root)(?=[\s>])[^>]*>[^<]{0,80}</\2\s*>""",
     re.IGNORECASE,
 )
@@ -61,7 +61,7 @@ class Fingerprint:
         markup = words(_without_echo(_NONCE.sub(" ", page.sample), asked))
         return cls(
             asked, page.url, title_of(page, asked), about(page, asked), len(text), shingles, _stable(text),
-            _stable(markup), _MOUNT.search(page.sample) is not None,
+            _stable(markup), is_frame(page.sample),
         )  # fmt: skip
 
     @property
@@ -85,6 +85,11 @@ class Fingerprint:
             (self.title, self.about, self.text) == (other.title, other.about, other.text)
             and len(self.markup ^ other.markup) <= MAX_TOKENS
         )  # fmt: skip
+
+
+def is_frame(markup: str) -> bool:
+    """Return whether markup has an empty element for a framework to fill."""
+    return _MOUNT.search(markup) is not None
 
 
 def title_of(page: PageFacts, asked: str) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ False positives, and how they are avoided:
   nine in ten word triples. For a shell, text and markup must be equal.
 - The requested path repeated in the page, clocks, counters: the path is removed, and all digits are equal.
 - The home page of a site of one page, whose server gives it for every path: with `MIN_WORDS` of text it is no shell.
+- Errors with status 200, and lists without entries: their text must be a block of its own, and all of the content but
+  for a few words. A frame of an application is not searched: it may hold the text of an error from the start.
 - An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
   have noindex, or resemble the witness.
 - Redirects: a redirect to where nonsense leads, usually the home page, is a soft 404. It is not if the home page
@@ -29,10 +31,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urljoin
 
-from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, same, title_of
+from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, is_frame, same, title_of
 from sitemapcrawler.replies.page.facts import PageFacts
-from sitemapcrawler.replies.page.text import heading
-from sitemapcrawler.replies.phrases import says_not_found
+from sitemapcrawler.replies.page.head import SAMPLE
+from sitemapcrawler.replies.page.text import blocks, has_main, heading, is_blank, words
+from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found, says_trace
 
 ALIKE = 0.9
 """Share of common word triples (Jaccard) from which two pages count as equal."""
@@ -42,6 +45,11 @@ MIN_WORDS = 30
 """Words of text below which a page may be a frame for scripts to fill. Header and footer of a real page have more."""
 THIN = 100
 """Words below which a page that says that nothing was found has no other content."""
+FEW = 40
+"""Words of content, without menus, header and footer, below which an error or an empty list is all there is."""
+MAX_SHORT = 12 * 2**10
+"""Characters of markup beyond which no page is searched for an error or an empty list."""
+MAX_SHOWN = 100  # characters of a text in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +86,13 @@ def is_soft_404(page: PageFacts, asked: str, seen: Witness | None = None) -> str
 
     `page`: read with `sample`. `seen`: the witness of its site, None if the site correctly answers 404.
     """
-    nonsense = seen.nonsense if seen is not None and seen.tells else None
-    if nonsense is not None and nonsense.moved:
-        if has_moved(asked, page.url) and same(page.url, nonsense.url):
-            return f"redirected to {page.url}, where a path that does not exist leads, too"
-        nonsense = None
-    if page.empty:
+    if (misled := misled_by(page.url, asked, seen)) is not None:
+        return misled
+    nonsense = seen.nonsense if seen is not None and seen.tells and not seen.nonsense.moved else None
+    if page.empty or _is_blank(page):
         return NO_CONTENT
+    if (shown := _shows(page)) is not None:
+        return f"{shown!r}, and nothing else"
     said = _says(page)
     same_head = nonsense is not None and _is_head_of(nonsense, page, asked)
     if said is None and not same_head:  # the usual case, without a fingerprint
@@ -94,6 +102,14 @@ def is_soft_404(page: PageFacts, asked: str, seen: Witness | None = None) -> str
     if same_head and likeness >= ALIKE and (said or (own.words >= MIN_WORDS and not own.is_frame)):
         return "the same page as the site gives for a path that does not exist"
     return None if said is None else _supported(page, own, said, likeness)
+
+
+def misled_by(url: str, asked: str, seen: Witness | None) -> str | None:
+    """Return why a redirect from `asked` to `url` is a soft 404, or None."""
+    if seen is None or not seen.tells or not seen.nonsense.moved:
+        return None
+    misled = has_moved(asked, url) and same(url, seen.nonsense.url)
+    return f"redirected to {url}, where a path that does not exist leads, too" if misled else None
 
 
 def is_shell(page: PageFacts, asked: str, seen: Witness | None) -> bool:
@@ -118,6 +134,29 @@ def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) ->
     if page.noindex:
         return f"{said!r}, on a page that wants no index"
     return f"{said!r}, and nothing else: {own.words} words" if page.sampled and own.words < THIN else None
+
+
+def _is_blank(page: PageFacts) -> bool:
+    """True for HTML that shows nothing and that no script fills."""
+    return _is_whole(page) and not page.scripted and page.refresh is None and is_blank(page.sample)
+
+
+def _shows(page: PageFacts) -> str | None:
+    """The text that a page has in place of content: an error, or that its list is empty. None for a usual page."""
+    if not page.complete or len(page.sample) > MAX_SHORT or not (_is_whole(page) or has_main(page.sample)):
+        return None
+    texts = blocks(page.sample)
+    size = sum(len(words(text)) for text in texts)
+    if size >= THIN or is_frame(page.sample):
+        return None
+    tests = (says_trace,) if size >= FEW else (says_failure, says_empty)
+    found = next((text for text in texts if any(test(text) for test in tests)), None)
+    return None if found is None else found[:MAX_SHOWN]
+
+
+def _is_whole(page: PageFacts) -> bool:
+    """True for HTML that was read to its end."""
+    return page.complete and page.encoding is not None and page.sampled and len(page.sample) < SAMPLE
 
 
 def _says(page: PageFacts) -> str | None:

@@ -26,7 +26,16 @@ from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.fingerprint import Fingerprint
 from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
-from sitemapcrawler.replies.soft404 import EMPTY, NO_CONTENT, Witness, is_shell, is_soft_404, nonsense_url, witness
+from sitemapcrawler.replies.soft404 import (
+    EMPTY,
+    NO_CONTENT,
+    Witness,
+    is_shell,
+    is_soft_404,
+    misled_by,
+    nonsense_url,
+    witness,
+)
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.urls.display import counted
 
@@ -212,7 +221,7 @@ class Witnesses:
     def judge(self, url: str, step: Step) -> Step:
         """Add what the page proves to a result, and drop the text of the page, which would fill the cache."""
         page, seen = step.page, self._witness_of(url)
-        if page is None or not (page.sample or page.empty):
+        if page is None or not (page.sample or page.sampled or page.empty):
             return step
         soft = is_soft_404(page, url, seen) if step.status == OK else None
         shell = step.status == OK and soft is None and is_shell(page, url, seen)
@@ -224,10 +233,7 @@ class Witnesses:
             return NO_CONTENT
         if last is None or last.page is None or last.status != OK:
             return None
-        seen = self._witness_of(asked)
-        if last.soft_404 is None and seen is not None and seen.nonsense.moved:
-            return is_soft_404(last.page, asked, seen)
-        return last.soft_404
+        return last.soft_404 or misled_by(last.page.url, asked, self._witness_of(asked))
 
     async def _ask(self, origin: str) -> None:
         home = f"{origin}/"

@@ -22,6 +22,9 @@ PAGES: dict[str, Route] = {
     "/no-content": Reply("", 204),
     "/reset-content": Reply("", 205),
     "/empty": Reply("", headers={"Content-Type": "text/html"}),
+    "/blank": html("<title>Shop</title>", body=" "),
+    "/database": Reply("<h1>Database connection failed</h1>", headers={"Content-Type": "text/html"}),
+    "/category/old": html("<title>Old - Shop</title>", body="<h1>Old</h1><p>No products found.</p>"),
     "/to-no-content": moved("/no-content"),
     "/gone": Reply("", 410),
     "/login": Reply("", 401),
@@ -48,9 +51,12 @@ GET = BLOCKED | {
     "/no-content": "soft 404",
     "/reset-content": "soft 404",
     "/empty": "soft 404",
+    "/blank": "soft 404",
+    "/database": "soft 404",
+    "/category/old": "soft 404",
     "/to-no-content": "redirect",
 }
-UNREAD = ("/ok", "/pdf", "/noindex", "/copy", "/soft", "/empty")
+UNREAD = ("/ok", "/pdf", "/noindex", "/copy", "/soft", "/empty", "/blank", "/database", "/category/old")
 HEAD = GET | dict.fromkeys(UNREAD, "page not read")
 KNOWN = {"ok": True, "page not read": None, "not checked": None}
 

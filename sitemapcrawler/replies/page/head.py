@@ -68,10 +68,12 @@ class Token(NamedTuple):
     attributes: str = ""
     """As written."""
     text: str = ""
-    """Content of a raw text element, as written."""
+    """Content of a raw text element, or the text, as written."""
 
-
-TEXT = Token("")
+    @property
+    def markup(self) -> str:
+        """The text, or the tag."""
+        return f"<{self.name}{self.attributes}>" if self.name else self.text
 
 
 class Tokens:
@@ -138,7 +140,8 @@ def _next(text: str, at: int) -> tuple[Token | None, int] | Incomplete:
         end = _DECLARATION_END.search(text, start)
         return (None, end.end()) if end else Incomplete(_DECLARATION_END)
     after = text.find("<", start + 1)
-    return TEXT, after if after > 0 else len(text)
+    stop = after if after > 0 else len(text)
+    return Token("", text=text[start:stop]), stop
 
 
 def _raw(text: str, name: str, tag: re.Match[str]) -> tuple[Token, int] | Incomplete:
@@ -234,6 +237,11 @@ class Inflater:
         self._inflater: isal_zlib.Decompress | None = None
         self._start = b""
 
+    @property
+    def is_whole(self) -> bool:
+        """False if the data is damaged, or ends before its end."""
+        return self.readable and (self._inflater is None or self._inflater.eof)
+
     def feed(self, data: bytes, limit: int) -> bytes:
         """Return the plain bytes of the next chunk, at most `limit`; the rest of the chunk is lost."""
         if not self._codings:
@@ -305,7 +313,7 @@ class HtmlHead:
     """True if the whole head was read; False if a limit, a broken connection or damage cut it, or if it may not be HTML
     at all."""
     sample: str = ""
-    """Markup after the head, at most `SAMPLE` characters."""
+    """Markup after the head, what broke it included, at most `SAMPLE` characters."""
     sampled: bool = False
     """True if the sample has its full length, or extends to the end of the page."""
     whole: bool = False
@@ -378,7 +386,9 @@ class HeadReader:
         if self._start is not None:
             self._begin(self._start)
         head = self._head
-        cut = not whole or not self._inflater.readable or self._taken >= self._limit
+        if not self._ended and head.broken_by is None:
+            head.sample = self._tokens.remaining[:SAMPLE]
+        cut = not whole or not self._inflater.is_whole or self._taken >= self._limit
         head.complete = self._is_html and (len(head.tags) < MAX_TAGS if self._ended else not cut)
         head.sampled = len(head.sample) == SAMPLE or (self._wanted > 0 and not cut)
         head.whole = not cut
@@ -415,7 +425,7 @@ class HeadReader:
         head = self._head
         if token.name not in _ALLOWED and head.broken_by is None and not token.name.startswith("/"):
             head.broken_by = token.name or "text"
-            self._broken_at, head.sample = self._tokens.cut, self._tokens.remaining[:SAMPLE]
+            self._broken_at, head.sample = self._tokens.cut, (token.markup + self._tokens.remaining)[:SAMPLE]
         is_data = token.name == "script" and _JSON_LD.search(token.attributes) is not None
         head.scripted |= token.name == "script" and not is_data
         if token.name in _KEPT or is_data:

@@ -207,12 +207,14 @@ and connection, which are not measured here, so a reported page is slow by itsel
 
 @rule("status-soft-404", Severity.WARNING, SOFT, Needs.REPLY, also=ERROR_PAGE)
 def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, or has no content.
+    """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, the text of an error, a list
+    without entries, or has no content.
 
     Why: search engines find out and drop it, but read it again and again first. The site itself is the witness: the
     page is compared with what the server gives for a path that cannot exist.
     Fix: Answer 404 for missing pages, and remove these URLs from the sitemap.
-    Bad: status 200 with `Page not found`; a redirect to where every unknown URL is sent; status 204; an empty page
+    Bad: status 200 with `Page not found`, `Database connection failed` or `No posts found` and no more; a redirect to
+    where every unknown URL is sent; status 204; an empty page
     Good: status 404 or 410, and no entry
     """
     reply = facts.reply

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,13 +166,38 @@ def test_page_without_content_is_none(body: str) -> None:
     assert is_soft_404(read_page(body.encode(), TYPED, ASKED), ASKED) == "an answer without content"
 
 
-@pytest.mark.parametrize("body", ["<!doctype html>", "<script src=app.js></script>", "\0", " x"])
+BLANK = [
+    "<!doctype html>",
+    "\0",
+    "<html><head><title>Shop</title></head><body></body></html>",
+    "<head><title>Shop</title><script type='application/ld+json'>{}</script></head><body><div id=main>&nbsp;</div><!-- x -->",
+]
+FILLED = [
+    "<script src=app.js></script>",
+    "<head><script src=app.js></script></head><body></body>",
+    "<body><script src=app.js></script></body>",
+    "<body><img src=map.png></body>",
+    "<body><shop-app></shop-app></body>",
+    "<head><meta http-equiv=refresh content='0; url=/new'></head><body></body>",
+    " x",
+]
+
+
+@pytest.mark.parametrize("body", BLANK)
+def test_page_that_shows_nothing_is_none(body: str) -> None:
+    assert is_soft_404(read_page(body.encode(), TYPED, ASKED), ASKED) == "an answer without content"
+
+
+@pytest.mark.parametrize("body", FILLED)
 def test_page_with_any_content_is_one(body: str) -> None:
     assert is_soft_404(read_page(body.encode(), TYPED, ASKED), ASKED) is None
 
 
 def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
     assert not read_page(b" ", {}, ASKED, whole=False).empty
+    short = HeadReader("text/html", "gzip")
+    short.feed(gzip.compress(b"<html><head></head><body>Text" * 99)[:20])
+    assert not short.close().sampled
     unread = HeadReader("text/html", "br")
     unread.feed(b"\x1b\x03\x00\xf8")
     assert not unread.close().empty
@@ -201,6 +228,59 @@ def test_nonsense_that_is_only_given_a_slash_is_compared_by_its_text() -> None:
     seen = witness(told("Shop", LOST, url=NONSENSE + "/"), HOME_PAGE)
     assert is_soft_404(page("Shop", LOST, ASKED + "/"), ASKED, seen)
     assert is_soft_404(page("Shop", STORY, ASKED + "/"), ASKED, seen) is None
+
+
+PHP = "<br />\n<b>Fatal error</b>:  Uncaught PDOException: SQLSTATE[HY000] [2002] No such file in /srv/db.php:12 on line <b>12</b>"
+TRACE = "Traceback (most recent call last): File 'app.py', line 3, in view " + "x = y + z " * 9
+FAILED = [
+    "Fatal error", PHP, TRACE, "Error 500", "<h1>500 Internal Server Error</h1>nginx", "<h1>Database connection failed</h1>",
+    "<p>Database connection failed: Access denied for user 'shop'@'localhost'</p>", "Could not connect to the database.",
+    "<div><h1>Error establishing a database connection</h1></div>", "<h1>503 Service Unavailable</h1>",
+    "Fehler beim Aufbau einer Datenbankverbindung", "Erreur lors de la connexion à la base de données",
+    "データベース接続確立エラー", "There has been a critical error on this website.",
+]  # fmt: skip
+EMPTY_LISTS = [
+    "<h1>News</h1><p>No posts found.</p>", "<h1>Category: Shoes</h1><p>No products were found matching your selection.</p>",
+    "<h1>Archive</h1><p>Nothing found</p>", "<h1>Nothing Found</h1><p>Perhaps searching can help.</p><form>Search</form>",
+    "<h2>Archives: May 2019</h2><div class=posts>Sorry, no posts matched your criteria.</div>", "<h1>Blog</h1>Keine Beiträge gefunden.",
+    "<h1>Blog</h1><p>Aucun article trouvé</p>", "<h1>Blog</h1><p>No se encontraron entradas.</p>", "<h1>Blog</h1><p>Записей не найдено</p>",
+    "<h1>ブログ</h1><p>記事が見つかりませんでした。</p>", "<h1>Blog</h1><p>Nessun articolo trovato</p>", "<h1>博客</h1><p>暂无文章</p>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", [True, False])
+@pytest.mark.parametrize("text", FAILED + EMPTY_LISTS)
+def test_error_or_empty_list_with_status_200_is_none(text: str, frame: bool) -> None:
+    assert "and nothing else" in str(is_soft_404(page("Shop", text, frame=frame), ASKED))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<h1>Fatal error</h1><p>{STORY}</p>",
+        f"<h1>News</h1><p>{STORY}</p><p>No posts found.</p>",
+        "<h1>Fatal error handling in PHP</h1><p>How to catch it.</p>",
+        "<h1>How to fix a fatal error</h1><p>Restart.</p>",
+        "<h1>Debugging</h1><p>It prints:</p><pre><code>Fatal error: Uncaught Error: x in a.php on line 3</code></pre>",
+        "<h1>Red shoes</h1><p>49 euros</p><div hidden>An error occurred.</div><ul style='display: none'><li>No results found</ul>",
+        "<h1>No posts about politics</h1><p>We write about shoes.</p>",
+        "<h1>Contact</h1><p>Write to us.</p><footer>No posts yet</footer>",
+        "<div id=app>Loading ...</div><div id=blazor-error-ui>An unhandled error has occurred. Reload</div>",
+        "<template>No posts found.</template><h1>Shoes</h1>",
+    ],
+)
+def test_short_page_with_content_of_its_own_is_one(text: str) -> None:
+    assert is_soft_404(page("Shop", text), ASKED) is None
+
+
+@pytest.mark.parametrize("text", FAILED)
+def test_error_without_any_html_is_none(text: str) -> None:
+    assert "and nothing else" in str(is_soft_404(read_page(text.encode(), TYPED, ASKED), ASKED))
+
+
+def test_long_markup_is_searched_where_main_is_whole() -> None:
+    menu = "<div class=menu></div>" * 2_000
+    assert is_soft_404(page("Shop", f"<h1>Shoes</h1>No products found.{menu}"), ASKED) is None
 
 
 def test_phrase_alone_does_not_convict() -> None:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.replies.page.text import MAX_WORDS, heading, visible, words
-from sitemapcrawler.replies.phrases import says_not_found
+from sitemapcrawler.replies.fingerprint import is_frame
+from sitemapcrawler.replies.page.text import MAX_WORDS, blocks, has_main, heading, is_blank, visible, words
+from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found
 
 
 def test_words_are_what_a_visitor_sees() -> None:
@@ -85,4 +86,6 @@ def test_much_of_anything_takes_linear_time(unit: str) -> None:
     visible(text)
     heading(text)
     says_not_found(text)
+    for read in (blocks, has_main, is_blank, is_frame, says_empty, says_failure):
+        read(text)
     assert time.process_time() - start < 5  # seconds; were it quadratic, minutes
