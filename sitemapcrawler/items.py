@@ -441,7 +441,8 @@ class PageRecord:
     kind: str = "unchecked"
     """Result of requesting it, as in `reply.kind` of a url record."""
     reason: str | None = None
-    """Why it was not requested, as in `reply.reason`; not-listed: found by a link and not requested."""
+    """Why it was not requested, as in `reply.reason`; not-listed: found by a link and not requested; left-out: the same
+    with `links=site`, by a filter or limit."""
     status: int | None = None
     """HTTP status of the first answer, as in `reply.status`."""
     final_status: int | None = None
@@ -473,11 +474,11 @@ class ComparedList:
     offsite: int = 0
     """Rows with a URL of another site."""
     urls: int = 0
-    """Different pages of the site in it."""
+    """Different pages of the site in it, without rows that are left out."""
     listed: int = 0
     """Those of them that a sitemap lists."""
     not_listed: int = 0
-    """Those that no sitemap lists, without those that were requested and cannot be indexed."""
+    """Those that no sitemap lists, without groups, and without those that were requested and cannot be indexed."""
 
 
 @dataclass(slots=True)
@@ -497,19 +498,35 @@ class ComparedFolder:
 
 
 @dataclass(slots=True)
+class ComparedGroup:
+    """URLs that are counted together, since a sitemap need not list them."""
+
+    group: str = ""
+    """feed, file (such as a PDF or an image) or paginated page, by the spelling of the URL."""
+    not_listed: int = 0
+    """Those in a list that no sitemap lists."""
+    listed_only: int = 0
+    """Listed ones that are in no list."""
+
+
+@dataclass(slots=True)
 class Coverage:
     """How far sitemaps and lists have the same pages."""
 
     lists: Sequence[ComparedList] = ()
     """The lists, as they were named."""
     not_listed: int = 0
-    """Pages in at least one list that no sitemap lists, without those that cannot be indexed."""
+    """Pages in at least one list that no sitemap lists, without groups, and without those that cannot be indexed."""
     not_verified: int = 0
     """Those of them that were not requested, or whose page was not read."""
     not_indexable: int = 0
     """Pages in a list that no sitemap lists, and that cannot be indexed."""
     listed_only: int = 0
-    """Listed pages that are in none of the lists."""
+    """Listed pages that are in none of the lists, without groups, and without those that cannot be indexed."""
+    left_out: int = 0
+    """Listed pages that the lists have only in rows that are left out: as an error, or as not indexable."""
+    groups: Sequence[ComparedGroup] = ()
+    """Feeds, files and paginated pages, which do not count as pages."""
     folders: Sequence[ComparedFolder] = ()
     """At most 100 folders, those with the most pages on one side only first."""
     partial: str | None = None
@@ -527,9 +544,11 @@ class LinkGraph:
     unread: dict[str, int] = field(default_factory=dict)
     """The others, by reason: `reason` or `kind` of their page record, or no-html."""
     unlisted: int = 0
-    """Pages that are linked and not listed, whether they can be indexed or not."""
+    """Pages that are linked and not listed, without groups, and without those that cannot be indexed."""
+    groups: dict[str, int] = field(default_factory=dict)
+    """{group: linked URLs that no sitemap lists} of feeds, files and paginated pages, as in `Coverage.groups`."""
     not_linked: int = 0
-    """Listed pages that no page read links to, home pages excluded."""
+    """Listed pages that no page read links to, without home pages and those that cannot be indexed."""
     links: int = 0
     """Pairs of a page read and a page near it that it links to without `nofollow`."""
     nofollow: int = 0

@@ -316,7 +316,8 @@ class Audit:
             included = params.include is None or params.include.matches(url)
             return included and (params.exclude is None or not params.exclude.matches(url))
 
-        return Scope(homes, self.verdicts.search_engine, self.verdicts.is_blocked, passes, params.max_pages)
+        follows = params.links == "site"
+        return Scope(homes, self.verdicts.search_engine, self.verdicts.is_blocked, passes, params.max_pages, follows)
 
     def note_failure(self) -> None:
         """Count an unexpected exception in our code."""

@@ -429,6 +429,10 @@ def _coverage(coverage: Coverage) -> Iterator[Row]:
     yield "Pages in a list that no sitemap lists", coverage.not_listed, None, f"{coverage.not_verified:,} not verified"
     yield "Other such pages, which cannot be indexed", coverage.not_indexable
     yield "Listed pages that are in no list", coverage.listed_only
+    if coverage.left_out:
+        yield "Other listed pages, which lists have as an error or as not indexable", coverage.left_out
+    for group in coverage.groups:
+        yield f"Counted apart: {group.group}", group.not_listed, None, f"not listed; {group.listed_only:,} in no list"
     for one in coverage.lists:
         yield f"Pages in {one.name}", one.urls, None, compared_in_words(one)
 
@@ -446,6 +450,8 @@ def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, in
 def _graph(graph: LinkGraph) -> Iterator[Row]:
     """Yield totals of the link graph, and how complete it is."""
     yield "Pages that are linked and not listed", graph.unlisted
+    for group, number in graph.groups.items():
+        yield f"The same of the group: {group}", number
     yield "Listed pages that no page links to", graph.not_linked
     yield "Pages whose links were read", graph.read, None, " ".join(graph_in_words(graph))
 

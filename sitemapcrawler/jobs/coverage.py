@@ -11,12 +11,13 @@ from itertools import islice
 from pathlib import Path
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import ComparedFolder, ComparedList, Coverage
+from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage
 from sitemapcrawler.jobs.links import FoundBy, Links, Scope, number_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, read_export
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.unlisted import MISSING, ONLY
 
 AT_ONCE = 20_000
 """Rows of a list that pass through Python at once, some 8 MB."""
@@ -28,14 +29,6 @@ MAX_FOLDERS = 100
 """Folders in the summary, those with the most pages that are missing on one side."""
 FOLDER = "coalesce(nullif(regexp_extract({url}, '^https?://[^/?#]+(/[^/?#]+/)', 1), ''), '/')"
 """SQL for the first folder of a URL."""
-POSSIBLE = """
-    (f.page IS NULL OR f.indexable OR (f.indexable IS NULL AND f.kind IN ('unchecked', 'ok')))"""
-"""SQL that is true unless a request has shown that a page is not to be listed. `f`: its row of `found`."""
-MISSING = f"""
-    SELECT c.page, c.url, c.lists, c.rows, f.kind, f.indexable
-    FROM compared c LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page)
-    WHERE NOT c.listed AND {POSSIBLE}"""
-"""SQL for pages of the lists that no sitemap lists, as far as they may be indexed."""
 
 
 class Lists:
@@ -55,6 +48,7 @@ class Lists:
         line, if one cannot be read."""
         execute, self._scope = self._store.execute, self._with_homes()
         execute("CREATE OR REPLACE TEMP TABLE compared_rows (page UBIGINT, url VARCHAR, list UTINYINT)")
+        execute("CREATE OR REPLACE TEMP TABLE compared_left_out (page UBIGINT)")
         totals = [self._read(path, number) for number, path in enumerate(self._paths)]
         self._links.number_listed()
         [(rows,)] = execute("SELECT count(*) FROM compared_rows")
@@ -104,7 +98,15 @@ class Lists:
                         f"INSERT INTO compared_rows SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), {number}",
                         [[number_of(url) for url in pages], pages],
                     )
+                self._note_left_out(rows, home)
         return total
+
+    def _note_left_out(self, rows: Sequence[str], home: str) -> None:
+        """Remember the pages of rows that are left out: they are not missing in a sitemap, but the list has them."""
+        found = {row.removeprefix(LEFT_OUT) for row in rows if row.startswith(LEFT_OUT)}
+        pages = {number_of(url) for row in found if row != UNREAD and (url := urls.resolve(home, row)) is not None}
+        if pages:
+            self._store.execute("INSERT INTO compared_left_out SELECT unnest(?::UBIGINT[])", [list(pages)])
 
     def _pages(self, rows: Iterable[str], home: str, total: ComparedList) -> list[str]:
         """The URLs of this crawl's sites; counts the others."""
@@ -113,7 +115,7 @@ class Lists:
             if row.startswith(homes) and NORMAL_URL.fullmatch(row):
                 found.append(row)
                 continue
-            if row == LEFT_OUT:
+            if row.startswith(LEFT_OUT):
                 total.left_out += 1
                 continue
             url = urls.resolve(home, row) if row != UNREAD else None
@@ -159,22 +161,46 @@ class Lists:
                 """
                 INSERT INTO uncompared
                 SELECT min(u.loc) FROM link_listed l JOIN urls u ON u.rowid = l.entry
-                ANTI JOIN compared c ON c.page = l.page GROUP BY l.page"""
+                ANTI JOIN compared c ON c.page = l.page ANTI JOIN compared_left_out o ON o.page = l.page
+                WHERE u.indexable IS NOT FALSE GROUP BY l.page"""
             )
         for number, total in enumerate(totals):
             [(total.not_listed,)] = execute(
-                f"SELECT count(*) FROM ({MISSING}) WHERE lists & (1::UBIGINT << {number}) > 0"
+                f"SELECT count(*) FROM ({MISSING}) WHERE grouped IS NULL AND lists & (1::UBIGINT << {number}) > 0"
             )
-        [(missing, verified)] = execute(f"SELECT count(*), count(*) FILTER (indexable) FROM ({MISSING})")
+        [(missing, verified)] = execute(
+            f"SELECT count(*), count(*) FILTER (indexable) FROM ({MISSING}) WHERE grouped IS NULL"
+        )
         [(refused,)] = execute(
-            f"""
-            SELECT count(*) FROM compared c JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page)
-            WHERE NOT c.listed AND NOT {POSSIBLE}"""
+            f"SELECT count(*) FROM compared c ANTI JOIN ({MISSING}) m USING (page) WHERE NOT c.listed"
         )
-        [(only,)] = execute("SELECT count(*) FROM uncompared")
+        [(only,)] = execute(f"SELECT count(*) FROM ({ONLY}) WHERE grouped IS NULL")
+        [(left_out,)] = execute(
+            """
+            SELECT count(DISTINCT page) FROM compared_left_out o SEMI JOIN link_listed l USING (page)
+            ANTI JOIN compared c USING (page)"""
+        )
         return Coverage(
-            totals, missing, missing - verified, refused, only, self._folders([one.name for one in totals]), why
+            totals,
+            missing,
+            missing - verified,
+            refused,
+            only,
+            left_out,
+            self._groups(),
+            self._folders([one.name for one in totals]),
+            why,
         )
+
+    def _groups(self) -> list[ComparedGroup]:
+        """The pages that are counted by group only, the largest group first."""
+        rows = self._store.execute(
+            f"""
+            SELECT grouped, count(*) FILTER (side = 1), count(*) FILTER (side = 2) FROM (
+                SELECT grouped, 1 AS side FROM ({MISSING}) UNION ALL SELECT grouped, 2 FROM ({ONLY}))
+            WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY count(*) DESC, grouped"""
+        )
+        return [ComparedGroup(*row) for row in rows]
 
     def _folders(self, names: Sequence[str]) -> list[ComparedFolder]:
         in_lists = ", ".join(
@@ -186,8 +212,8 @@ class Lists:
                    {in_lists}
             FROM (
                 SELECT 0 AS side, {FOLDER.format(url="url")} AS folder, lists FROM compared WHERE listed
-                UNION ALL SELECT 1, {FOLDER.format(url="url")}, lists FROM ({MISSING})
-                UNION ALL SELECT 2, {FOLDER.format(url="loc")}, 0 FROM uncompared)
+                UNION ALL SELECT 1, {FOLDER.format(url="url")}, lists FROM ({MISSING}) WHERE grouped IS NULL
+                UNION ALL SELECT 2, {FOLDER.format(url="loc")}, 0 FROM ({ONLY}) WHERE grouped IS NULL)
             GROUP BY folder ORDER BY count(*) FILTER (side > 0) DESC, folder LIMIT {MAX_FOLDERS}"""
         )
         return [

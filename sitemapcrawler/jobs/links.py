@@ -16,8 +16,10 @@ from sitemapcrawler.items import LinkGraph, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, Step, target
 from sitemapcrawler.replies.indexability import Indexability, names_other
+from sitemapcrawler.replies.kinds import ReplyKind
 from sitemapcrawler.rules.facts.languages import NORMAL_URL, page_key
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.unlisted import NOT_LINKED, UNLISTED
 
 DIGEST_BYTES = 8
 """Bytes of a page's number. Among ten million pages, two share one with a probability of 3 in a million."""
@@ -123,6 +125,8 @@ class Scope:
     """False for a found URL that the arguments leave out."""
     max_pages: int = 0
     """Found pages to request."""
+    follows: bool = False
+    """True if links are followed, so that unlisted pages are requested."""
 
     @property
     def sites(self) -> frozenset[str]:
@@ -181,6 +185,15 @@ class Links:
         read = self._store.execute("SELECT DISTINCT url FROM linking WHERE regexp_full_match(url, 'https?://[^/?#]+/')")
         known = [url for (url,) in read if urls.site_of(url) in self._scope.sites]
         return list(dict.fromkeys([*self._scope.homes, *known]))
+
+    def unlisted_homes(self) -> list[str]:
+        """The home pages of the scope that no sitemap lists."""
+        self.number_listed()
+        homes = {number_of(url): url for url in self._scope.homes}
+        listed = self._store.execute(
+            "SELECT DISTINCT page FROM link_listed WHERE page IN (SELECT unnest(?::UBIGINT[]))", [list(homes)]
+        )
+        return [url for page, url in homes.items() if (page,) not in listed]
 
     def number_listed(self) -> None:
         """Number the listed pages: temporary table `link_listed`."""
@@ -272,9 +285,14 @@ class Links:
             store.execute(statement)
         self._place_unlisted()
         with store.transaction():
-            store.execute(f"INSERT INTO pages BY NAME ({PAGES})")
+            store.execute(f"INSERT INTO pages BY NAME ({PAGES})", [self._unasked])
         for table in TEMPORARY:
             store.execute(f"DROP TABLE IF EXISTS temp.{table}")
+
+    @property
+    def _unasked(self) -> str:
+        """Why an unlisted page was not requested."""
+        return "left-out" if self._scope.follows else "not-listed"
 
     def _place_unlisted(self) -> None:
         """Select the unlisted pages on the sites of the crawl: temporary table `link_unlisted`."""
@@ -296,8 +314,9 @@ class Links:
         [(pages, read, unlisted, not_linked, links, deepest, home)] = self._store.execute(TOTALS)
         [(offsite, nofollow, cut)] = self._store.execute(LINK_TOTALS)
         unread: dict[str, int] = dict(self._store.execute(UNREAD))
+        groups: dict[str, int] = dict(self._store.execute(IN_GROUPS))
         return LinkGraph(
-            pages, read, unread, unlisted, not_linked, links, nofollow, offsite, deepest, bool(home), cut, why
+            pages, read, unread, unlisted, groups, not_linked, links, nofollow, offsite, deepest, bool(home), cut, why
         )
 
 
@@ -370,6 +389,13 @@ TEMPORARY = (
 FACTS = """
     FROM nodes n LEFT JOIN link_depths d USING (page) LEFT JOIN link_counts c USING (page)
     LEFT JOIN link_nofollow o USING (page) LEFT JOIN link_read r USING (page) LEFT JOIN link_examples e USING (page)"""
+REQUESTED = f"""
+    SELECT * FROM (SELECT DISTINCT ON (page) * FROM found)
+    UNION ALL BY NAME
+    SELECT DISTINCT page, '{ReplyKind.REDIRECTED}' AS kind, FALSE AS indexable,
+           '{Indexability.REDIRECT}' AS indexability
+    FROM linking ANTI JOIN found USING (page) WHERE moved IS NOT NULL"""
+"""SQL for what is known of unlisted pages: redirects between a listed page and its target are requested too."""
 PAGES = f"""
     WITH nodes AS (
         SELECT l.page, u.loc AS url, TRUE AS listed, u.sitemap, u.reply.kind AS kind, u.reply.reason AS reason,
@@ -381,23 +407,26 @@ PAGES = f"""
         JOIN urls u ON u.rowid = l.entry
         UNION ALL
         SELECT n.page, n.url, FALSE, NULL, coalesce(f.kind, 'unchecked'),
-               CASE WHEN f.kind IS NOT NULL THEN f.reason WHEN n.blocked THEN 'blocked' ELSE 'not-listed' END,
+               CASE WHEN f.kind IS NOT NULL THEN f.reason WHEN n.blocked THEN 'blocked' ELSE ? END,
                f.status, f.final_status, f.final_url, f.redirects, CASE WHEN n.blocked THEN FALSE ELSE f.indexable END,
                CASE WHEN n.blocked THEN '{Indexability.BLOCKED}'
                     ELSE coalesce(f.indexability, '{Indexability.NOT_CHECKED}') END
-        FROM link_unlisted n LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page))
+        FROM link_unlisted n LEFT JOIN ({REQUESTED}) f USING (page))
     SELECT n.url, n.listed, n.sitemap, d.depth, coalesce(c.inlinks, 0) AS inlinks,
            coalesce(o.inlinks, 0) AS nofollow_inlinks, coalesce(e.linked_from, []) AS linked_from, r.outlinks,
            n.kind, n.reason, n.status, n.final_status, CASE WHEN n.final_url <> n.url THEN n.final_url END AS final_url,
            n.redirects, n.indexable, n.indexability
     {FACTS}
     ORDER BY coalesce(d.depth, {FAR}), n.url"""
-"""SQL for the rows of `pages`, those nearest to the home page first."""
-TOTALS = """
-    SELECT count(*), count(outlinks), count(*) FILTER (NOT listed AND inlinks > 0),
-           count(*) FILTER (listed AND inlinks = 0 AND depth IS DISTINCT FROM 0), coalesce(sum(outlinks), 0)::BIGINT,
+"""SQL for the rows of `pages`, those nearest to the home page first; `?` is why an unlisted page was not requested."""
+TOTALS = f"""
+    SELECT count(*), count(outlinks), (SELECT count(*) FROM ({UNLISTED}) WHERE grouped IS NULL),
+           (SELECT count(*) FROM ({NOT_LINKED})), coalesce(sum(outlinks), 0)::BIGINT,
            max(depth), count(*) FILTER (depth = 0 AND outlinks IS NOT NULL)
     FROM pages"""
+IN_GROUPS = f"""
+    SELECT grouped, count(*) FROM ({UNLISTED}) WHERE grouped IS NOT NULL
+    GROUP BY grouped ORDER BY count(*) DESC, grouped"""
 LINK_TOTALS = f"""
     SELECT coalesce(sum(offsite), 0)::BIGINT, coalesce(sum(len(nofollow)), 0)::BIGINT,
            count(*) FILTER (NOT complete) FROM linking WHERE {ONCE}"""

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
-from sitemapcrawler.jobs.coverage import MISSING
 from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
@@ -40,6 +39,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.unlisted import MISSING, NOT_LINKED, ONLY, UNLISTED
 from sitemapcrawler.rules.registry import SEVERITIES, Rule, Severity
 
 logger = logging.getLogger(__name__)
@@ -244,10 +244,6 @@ def languages(site: SiteFacts) -> dict[str, object]:
     return {"languages": found[:MAX_LANGUAGES], "language_count": len(found)}
 
 
-INDEXABLE = f"""
-    NOT listed AND inlinks > 0
-    AND ((indexable AND outlinks IS NOT NULL) OR indexability = '{Indexability.NOT_CHECKED}')"""
-NOT_LINKED = "listed AND inlinks = 0 AND depth IS DISTINCT FROM 0"
 DEPTHS = """
     SELECT coalesce(depth, -1) AS clicks, count(*) FILTER (listed), count(*) FILTER (NOT listed) FROM pages
     GROUP BY clicks ORDER BY clicks = -1, clicks"""
@@ -256,28 +252,29 @@ _page = msgspec.json.Decoder(PageRecord).decode
 
 def links(site: SiteFacts) -> dict[str, object]:
     """Pages that are linked and not listed, or listed and not linked, and clicks from the home page."""
-    pages = f"SELECT {json_line(PageRecord)} FROM pages WHERE"
-    unlisted = site.query(f"{pages} {INDEXABLE} ORDER BY inlinks DESC, url LIMIT {MAX_LINKED}")
-    found = {"unlisted": [_page(line) for (line,) in unlisted]}
-    not_linked = site.query(f"{pages} {NOT_LINKED} ORDER BY url LIMIT {MAX_LINKED}")
-    orphans = [_page(line) for (line,) in not_linked]
-    [(count,)] = site.query(f"SELECT count(*) FROM pages WHERE {INDEXABLE}")
+    line = json_line(PageRecord)
+    unlisted = site.query(
+        f"SELECT {line} FROM ({UNLISTED}) WHERE grouped IS NULL ORDER BY inlinks DESC, url LIMIT {MAX_LINKED}"
+    )
+    found = {"unlisted": [_page(row) for (row,) in unlisted]}
+    not_linked = site.query(f"SELECT {line} FROM ({NOT_LINKED}) ORDER BY url LIMIT {MAX_LINKED}")
+    orphans = [_page(row) for (row,) in not_linked]
     depths = {clicks: numbers for clicks, *numbers in site.query(DEPTHS)}
-    return {**found, "not_linked": orphans, "unlisted_count": count, "depths": depths}
+    return {**found, "not_linked": orphans, "depths": depths}
 
 
 def coverage(site: SiteFacts) -> dict[str, object]:
     """Pages that are in lists and in no sitemap, and the other way round."""
     names = dict(site.query("SELECT number, name FROM compared_lists ORDER BY number"))
     rows = site.query(
-        f"SELECT url, lists, rows, coalesce(indexable, false) FROM ({MISSING}) "
+        f"SELECT url, lists, rows, coalesce(indexable, false) FROM ({MISSING}) WHERE grouped IS NULL "
         f"ORDER BY indexable DESC NULLS LAST, bit_count(lists) DESC, rows DESC, url LIMIT {MAX_COMPARED}"
     )
     missing = [
         MissingPage(url, [name for number, name in names.items() if lists >> number & 1], number, indexable)
         for url, lists, number, indexable in rows
     ]
-    only = site.query(f"SELECT loc FROM uncompared ORDER BY loc LIMIT {MAX_COMPARED}")
+    only = site.query(f"SELECT loc FROM ({ONLY}) WHERE grouped IS NULL ORDER BY loc LIMIT {MAX_COMPARED}")
     return {"missing": missing, "listed_only": [loc for (loc,) in only]}
 
 

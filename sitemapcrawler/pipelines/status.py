@@ -39,12 +39,12 @@ class StatusPipeline(CrawlPipeline):
         if (
             audit.status is not None
             and audit.job is not None
-            and (audit.params.links == "site" or audit.params.compare)
+            and (audit.params.links != "no" or audit.params.compare)
             and not audit.job.finished
         ):
             self._follower = Follower(
                 audit.status.verifier, audit.job, audit.link_scope, audit.stop.begun, audit.note_failure,
-                audit.params.links == "site", audit.params.compare,
+                audit.params.links != "no", audit.params.compare,
             )  # fmt: skip
 
     async def process_item(self, item: object) -> object:

@@ -73,8 +73,10 @@ SAYING = ("type", "status code", "indexability", "content type")
 FIGURE = re.compile(r"[0-9.,:%TZ+ -]*")
 """A number or a date."""
 
-UNREAD, LEFT_OUT = "", "-"
-"""In place of a URL: a row that has none; a row that is no page, or no page to index by the word of the list."""
+UNREAD = ""
+"""In place of a URL: a row that has none."""
+LEFT_OUT = "-"
+"""Stands before the URL of a row that is no page, or no page to index by the word of the list."""
 
 
 @dataclass
@@ -84,8 +86,8 @@ class Export:
     format: str
     """What it is, for people."""
     rows: Iterator[str]
-    """The URL of each row, absolute or beginning with a slash, without fragment and tracking parameters; or `UNREAD` or
-    `LEFT_OUT`."""
+    """The URL of each row, absolute or beginning with a slash, without fragment and tracking parameters, perhaps with
+    `LEFT_OUT` before it; or `UNREAD`."""
 
 
 def read_export(file: BinaryIO, name: str = "") -> Export:
@@ -137,12 +139,12 @@ def _log(lines: Iterable[str]) -> Iterator[str]:
         if found is None:
             if line.strip():
                 yield UNREAD
-        elif found["method"] not in READING or found["status"] not in SERVED or ASSET.match(found["target"]):
-            yield LEFT_OUT
         else:
             lead, target = found["lead"].split(), found["target"]
+            is_page = found["method"] in READING and found["status"] in SERVED and not ASSET.match(target)
             host = lead[0] if len(lead) > 3 and VIRTUAL_HOST.fullmatch(lead[0]) else None
-            yield cleaned(f"//{host.partition(':')[0]}{target}" if host and target.startswith("/") else target)
+            url = cleaned(f"//{host.partition(':')[0]}{target}" if host and target.startswith("/") else target)
+            yield url if is_page else f"{LEFT_OUT}{url}"
 
 
 def _table(first: list[str], lines: Iterator[str]) -> Export | None:
@@ -198,10 +200,8 @@ def _cells(lines: Iterator[str], skipped: int, names: Sequence[str], column: int
             yield UNREAD
             continue
         cells = {name: row[place].strip().lower() for name, place in places.items() if place < len(row)}
-        if _is_no_page(cells):
-            yield LEFT_OUT
-        else:
-            yield cleaned(row[column].lstrip("'"))
+        url = cleaned(row[column].lstrip("'"))
+        yield f"{LEFT_OUT}{url}" if _is_no_page(cells) else url
 
 
 def _is_no_page(cells: dict[str, str]) -> bool:
@@ -243,14 +243,14 @@ def _of_value(value: object) -> str:
         return UNREAD
     texts = {str(name): found for name, found in value.items()}
     names = list(texts)
-    if _is_no_page({name.lower(): found.lower() for name, found in texts.items() if isinstance(found, str)}):
-        return LEFT_OUT
+    is_left_out = _is_no_page({name.lower(): found.lower() for name, found in texts.items() if isinstance(found, str)})
     keys = texts.get("keys")
     if isinstance(keys, list):
         return next((url for key in keys if isinstance(key, str) and WEB.match(key) and (url := cleaned(key))), UNREAD)
     column = column_of(names)
     found = texts[names[column]] if column is not None else None
-    return cleaned(found) if isinstance(found, str) else UNREAD
+    url = cleaned(found) if isinstance(found, str) else UNREAD
+    return f"{LEFT_OUT}{url}" if is_left_out else url
 
 
 def _array(texts: Iterable[str]) -> Iterator[str]:
@@ -274,10 +274,9 @@ def _parquet(file: BinaryIO) -> Export:
             for batch in table.iter_batches(ROWS, columns=chosen):
                 kinds = batch.column("type").to_pylist() if len(chosen) > 1 else [None] * batch.num_rows
                 for url, kind in zip(batch.column(chosen[0]).to_pylist(), kinds, strict=True):
-                    if kind is not None and _is_no_page({"type": str(kind)}):
-                        yield LEFT_OUT
-                    else:
-                        yield cleaned(url) if isinstance(url, str) else UNREAD
+                    is_left_out = kind is not None and _is_no_page({"type": str(kind)})
+                    found = cleaned(url) if isinstance(url, str) else UNREAD
+                    yield f"{LEFT_OUT}{found}" if is_left_out else found
         except (OSError, ValueError):  # includes pyarrow's own errors
             yield UNREAD
 

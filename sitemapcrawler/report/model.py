@@ -196,10 +196,8 @@ class Report:
     """Number of languages, including those not shown."""
     unlisted: Sequence[PageRecord] = ()
     """At most `MAX_LINKED` pages that are linked, not listed, and indexable as far as known, by links."""
-    unlisted_count: int = 0
-    """Number of such pages, including those not shown."""
     not_linked: Sequence[PageRecord] = ()
-    """At most `MAX_LINKED` listed pages that no page read links to."""
+    """At most `MAX_LINKED` listed pages that no page read links to and that can be indexed, as far as known."""
     depths: Mapping[int, Sequence[int]] = field(default_factory=dict)
     """Numbers of listed and of unlisted pages, by clicks from the home page; -1 for pages that cannot be reached."""
     missing: Sequence[MissingPage] = ()

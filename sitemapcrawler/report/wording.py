@@ -6,7 +6,7 @@ Text from the crawled site is untrusted input: filters escape and shorten it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import READ, ComparedList, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import READ, ComparedGroup, ComparedList, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
@@ -413,8 +413,24 @@ def compared(found: ComparedList) -> str:
     return "; ".join(told)
 
 
+def groups(found: Mapping[str, int]) -> str:
+    """Numbers of URLs by group, in words."""
+    return listed([counted(number, group) for group, number in found.items()])
+
+
+def compared_groups(found: Sequence[ComparedGroup]) -> str:
+    """A sentence about feeds, files and paginated pages that are on one side only."""
+    told = [
+        f"{counted(one.not_listed + one.listed_only, one.group)} "
+        f"({one.not_listed:,} in a list and in no sitemap, {one.listed_only:,} listed and in no list)"
+        for one in found
+    ]
+    return f"Counted apart, since a sitemap need not list them: {listed(told)}."
+
+
 UNREAD_PAGES = {
     "not-listed": "not listed, and so not requested",
+    "left-out": "left out by a filter or limit",
     "blocked": "blocked by robots.txt",
     "off-site": "on another host",
     "no-html": "no HTML",

@@ -34,26 +34,30 @@ class Follower:
         scope: Callable[[], Scope],
         stopped: Callable[[], bool],
         failed: Callable[[], None],
-        links: bool = True,
+        reads_links: bool = True,
         lists: Sequence[str] = (),
     ) -> None:
         """`scope`: called when following begins. `stopped`: returns True once the crawl is stopping. `failed`: called
-        after an internal error. `links`: False not to follow links. `lists`: paths of lists to compare with."""
+        after an internal error. `reads_links`: False if links do not matter. `lists`: paths of lists to compare
+        with."""
         self.ended: str | None = None
         """What ended following links early: max_pages or depth."""
         self.comparing_ended: str | None = None
         """What ended requesting the pages of lists early: max_pages."""
         self._verifier, self._job, self._scope = verifier, job, scope
         self._stopped, self._failed = stopped, failed
-        self._links, self._lists = links, lists
+        self._reads_links, self._lists = reads_links, lists
 
     async def run(self) -> None:
-        """Request found pages, level by level, then those of lists, until none is left, a limit is reached, or the
-        crawl stops."""
+        """Request found pages, level by level, or the home pages alone, then those of lists, until none is left, a
+        limit is reached, or the crawl stops."""
         try:
             scope = self._scope()
-            if self._links:
+            if self._reads_links and scope.follows:
                 await self._follow(scope)
+            elif self._reads_links:
+                homes = await self._job.follow(Links.unlisted_homes, Links(self._job.store, scope))
+                await self._ask(homes or [], scope, FoundBy.LINK)
             if self._lists and not self._stopped():
                 await self._compare(scope)
         except Exception:

@@ -119,6 +119,44 @@ def test_summary_counts_by_list_and_folder(tmp_path: Path, site: SiteServer, lis
     ]
 
 
+def test_listed_page_that_a_list_calls_an_error_is_in_the_list(tmp_path: Path, site: SiteServer) -> None:
+    site.routes["/sitemap.xml"] = urlset(*map(site.url, (*LISTED, "/noindex")))
+    rows = [f"{site.url(path)},{status}" for path, status in (("/shop/only", 404), ("/gone", 404), ("/a", 200))]
+    (tmp_path / "crawl.csv").write_text("\n".join(["Address,Status Code", *rows]) + "\n")
+    done = compared(tmp_path, site, "crawl.csv", "-O", "records.jsonl", verify="get")
+    found = told(site, done)
+    assert {path for rule, path in found if rule == LISTED_ONLY} == {"/", "/shop/b", "/caf%C3%A9"}, "and not /noindex"
+    assert not {path for rule, path in found if rule == NOT_LISTED}
+    coverage = done.summary["coverage"]
+    assert (coverage["listed_only"], coverage["left_out"], coverage["lists"][0]["left_out"]) == (3, 1, 2)
+
+
+def test_feeds_files_and_pagination_are_one_note_each(tmp_path: Path, site: SiteServer) -> None:
+    lists = ("/feed/", "/prices.pdf", "/blog/page/2", "/blog/page/3?x=1", "/list?page=4", "/prices", "/page/about")
+    listed = ("/", "/list?page=9", "/catalogue.PDF")
+    site.routes["/sitemap.xml"] = urlset(*map(site.url, listed))
+    (tmp_path / "mine.txt").write_text("".join(f"{site.url(path)}\n" for path in lists))
+    done = compared(tmp_path, site, "mine.txt", "-O", "records.jsonl", report="report")
+    assert "3 in a list and in no sitemap, 1 listed and in no list" in (tmp_path / "report" / "report.html").read_text()
+    found = [one for one in done.of_type("finding") if one["rule"] in (NOT_LISTED, LISTED_ONLY)]
+    urls = {(one["rule"], one["url"].removeprefix(site.url(""))) for one in found if one.get("url")}
+    assert urls == {(NOT_LISTED, "/prices"), (NOT_LISTED, "/page/about"), (LISTED_ONLY, "/")}
+    assert {one["message"] for one in found if not one.get("url")} == {
+        f"1 feed of mine.txt is listed nowhere, such as '{site.url('/feed/')}'",
+        f"1 file of mine.txt is listed nowhere, such as '{site.url('/prices.pdf')}'",
+        f"3 paginated pages of mine.txt are listed nowhere, such as '{site.url('/blog/page/2')}'",
+        f"1 listed file is in none of the lists, such as '{site.url('/catalogue.PDF')}'",
+        f"1 listed paginated page is in none of the lists, such as '{site.url('/list?page=9')}'",
+    }
+    coverage = done.summary["coverage"]
+    assert (coverage["not_listed"], coverage["listed_only"]) == (2, 1)
+    assert coverage["groups"] == [
+        {"group": "paginated page", "not_listed": 3, "listed_only": 1},
+        {"group": "file", "not_listed": 1, "listed_only": 1},
+        {"group": "feed", "not_listed": 1, "listed_only": 0},
+    ]
+
+
 def test_without_verify_missing_pages_are_notes(tmp_path: Path, site: SiteServer, lists: str) -> None:
     done = compared(tmp_path, site, lists, "-O", "records.jsonl")
     found = told(site, done)

@@ -70,8 +70,13 @@ def pages(site: SiteServer, done: Crawl) -> dict[str, dict[str, Any]]:
 
 
 def told(site: SiteServer, done: Crawl) -> set[tuple[str, str, str]]:
-    found = (one for one in done.of_type("finding") if one["rule"] in RULES)
+    found = (one for one in done.of_type("finding") if one["rule"] in RULES and one.get("url"))
     return {(one["rule"], one["severity"], one["url"].removeprefix(site.url(""))) for one in found}
+
+
+def notes(done: Crawl) -> list[str]:
+    """What is said of groups of pages."""
+    return [one["message"] for one in done.of_type("finding") if one["rule"] in RULES and not one.get("url")]
 
 
 def test_links_of_listed_pages(tmp_path: Path, site: SiteServer) -> None:
@@ -84,14 +89,16 @@ def test_links_of_listed_pages(tmp_path: Path, site: SiteServer) -> None:
     assert found["/unlisted"]["linked_from"] == [site.url("/"), site.url("/a")]
     assert found["/nofollow"]["nofollow_inlinks"] == 1
     assert found["/secret/x"]["reason"] == "blocked"
-    unlisted = {"/unlisted", "/old", "/noindex", "/copy", "/report.pdf", "/deep"}
+    unlisted = {"/unlisted", "/old", "/noindex", "/copy", "/deep"}
     assert told(site, done) == {
         *(("cross-not-in-sitemap", "info", path) for path in unlisted),
         *(("cross-orphan-url", "warning", path) for path in ("/new", "/orphan", "/nofollow")),
     }
     graph = done.summary["graph"]
     assert (graph["pages"], graph["read"], graph["unread"]) == (14, 7, {"not-listed": 6, "blocked": 1})
-    assert (graph["unlisted"], graph["not_linked"], graph["nofollow"], graph["offsite"]) == (7, 3, 1, 1)
+    assert (graph["unlisted"], graph["not_linked"], graph["nofollow"], graph["offsite"]) == (5, 3, 1, 1)
+    assert graph["groups"] == {"file": 1}
+    assert notes(done) == [f"1 linked file is listed nowhere, such as '{site.url('/report.pdf')}'"]
     asked = {one.path for one in site.exchanges}
     assert not asked & {"/unlisted", "/old", "/deep", "/secret/x"}
 
@@ -108,6 +115,8 @@ def test_links_are_followed(tmp_path: Path, site: SiteServer) -> None:
         *(("cross-not-in-sitemap", "warning", path) for path in ("/unlisted", "/deep", "/deeper")),
         *(("cross-orphan-url", "warning", path) for path in ("/orphan", "/nofollow")),
     }
+    graph = done.summary["graph"]
+    assert (graph["unlisted"], graph["groups"], graph["not_linked"]) == (3, {"file": 1}, 2)
     asked = [one.path for one in site.exchanges]
     assert "/secret/x" not in asked
     assert all(asked.count(path) == 1 for path in ("/unlisted", "/deep", "/deeper", "/noindex", "/a"))
@@ -126,8 +135,42 @@ def test_limit_of_found_pages(tmp_path: Path, site: SiteServer) -> None:
         site.routes[f"/month?of={month}"] = page(f"/month?of={month + 1}", "/")
     done = audited(tmp_path, site, links="site", max_pages=12)
     assert done.summary["graph"]["partial"] == "max_pages"
+    told_of = [one["message"] for one in done.of_type("finding") if one["rule"] == "cross-not-in-sitemap"]
+    assert not any("links=site requests it" in message for message in told_of)
     asked = {one.path for one in site.exchanges} - {*LISTED, "/robots.txt", "/sitemap.xml"}
     assert len([path for path in asked if path in site.routes]) == 12
+
+
+def test_pages_of_a_list_are_one_note(tmp_path: Path, site: SiteServer) -> None:
+    site.routes |= {f"/blog/page/{number}": page("/", f"/blog/page/{number + 1}") for number in range(2, 6)}
+    site.routes["/b"] = page("/blog/page/2")
+    done = audited(tmp_path, site, links="site")
+    assert not {path for _, _, path in told(site, done) if path.startswith("/blog/")}
+    assert notes(done) == [f"4 linked paginated pages are listed nowhere, such as '{site.url('/blog/page/2')}'"]
+
+
+def test_what_was_requested_is_not_called_unverified(tmp_path: Path, site: SiteServer) -> None:
+    site.routes |= {
+        "/sitemap.xml": urlset(*map(site.url, ("/a", "/moves", "/moves-away"))),
+        "/a": page("/", "/moves-on", "/missing", "/unlisted"),
+        "/moves": moved("/moves-on"),
+        "/moves-on": moved("/end"),
+        "/end": page("/a"),
+        "/moves-away": moved("/missing"),
+    }
+    done = audited(tmp_path, site, links="yes")
+    found = {path: record for path, record in pages(site, done).items() if not record["listed"]}
+    assert {path: found[path]["indexability"] for path in ("/", "/moves-on", "/end", "/missing")} == {
+        "/": "ok", "/moves-on": "redirect", "/end": "ok", "/missing": "not found",
+    }  # fmt: skip
+    told_of = told(site, done)
+    assert ("cross-not-in-sitemap", "warning", "/") in told_of
+    assert ("cross-not-in-sitemap", "warning", "/end") in told_of
+    assert not {"/moves-on", "/missing"} & {path for _, _, path in told_of}
+    unverified = {one["url"].removeprefix(site.url("")) for one in done.of_type("finding")
+                  if one["message"].endswith("not verified, links=site requests it")}  # fmt: skip
+    assert "/unlisted" in unverified
+    assert not {"/", "/end", "/moves-on", "/missing"} & unverified
 
 
 def test_without_the_argument_no_links_are_read(tmp_path: Path, site: SiteServer) -> None:

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
+from sitemapcrawler.rules.facts.unlisted import MISSING, ONLY
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
-NOT_LISTED = """
-    SELECT c.url, c.lists, c.rows, coalesce(f.indexable, false) AS indexable
-    FROM compared c LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page)
-    WHERE NOT c.listed
-      AND (f.page IS NULL OR f.indexable OR (f.indexable IS NULL AND f.kind IN ('unchecked', 'ok')))
-    ORDER BY indexable DESC, bit_count(c.lists) DESC, c.rows DESC, c.url"""
+NOT_LISTED = f"""
+    SELECT url, lists, rows, coalesce(indexable, false) AS verified FROM ({MISSING}) WHERE grouped IS NULL
+    ORDER BY verified DESC, bit_count(lists) DESC, rows DESC, url"""
 """SQL for unlisted pages of lists that can be indexed, or may be: those in the most lists and rows first."""
+NOT_LISTED_GROUPS = f"""
+    SELECT grouped, count(*), min(url), bit_or(lists) FROM ({MISSING}) WHERE grouped IS NOT NULL
+    GROUP BY grouped ORDER BY grouped"""
 LISTED_ONLY = f"""
     SELECT min((f.file << {ROW_BITS}) + u.row) AS place
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN uncompared c ON c.loc = u.loc
-    GROUP BY u.loc"""
+    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN ({ONLY}) c ON c.loc = u.loc
+    WHERE c.grouped IS NULL GROUP BY u.loc"""
+LISTED_ONLY_GROUPS = f"""
+    SELECT grouped, count(*), min(loc) FROM ({ONLY}) WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY grouped"""
 
 
 @rule("coverage-not-listed", Severity.WARNING, BUILD, Needs.SITE)
@@ -28,7 +31,8 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
 
     With `verify`, the page is requested, and reported if it can be indexed. What was not requested is a note, and so is
     what a sitemap may list that could not be read. Pages that redirect, fail, forbid indexing or name another canonical
-    are left out, and URLs of other sites.
+    are left out, and URLs of other sites. Feeds, files such as PDFs, and paginated pages are one note for each list of
+    them: a sitemap need not list them.
 
     Why: people or search engines know the page, so it exists; search engines do not learn when it changes.
     Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
@@ -36,8 +40,11 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: an entry for `https://example.com/prices`
     """
     names = dict(site.query("SELECT number, name FROM compared_lists"))
+    for group, many, url, lists in list(site.query(NOT_LISTED_GROUPS)):
+        text = f"{counted(many, group)} of {_named(names, lists)} {'is' if many == 1 else 'are'} listed nowhere"
+        yield SiteMessage(f"{text}, such as {quoted(url)}", severity=Severity.INFO, value=url)
     for url, lists, rows, indexable in site.query(NOT_LISTED):
-        having = ", ".join(name for number, name in sorted(names.items()) if lists >> number & 1)
+        having = _named(names, lists)
         have = f"{counted(rows, 'row')} of {having} {'has' if rows == 1 else 'have'} it"
         text = f"{quoted(url)} is listed nowhere, and {have}"
         known = site.is_known(url)
@@ -49,7 +56,9 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
 def coverage_listed_only(site: SiteFacts) -> Iterator[SiteMessage]:
     """No list has the listed page. The lists are those that the argument `compare` names.
 
-    A list may be incomplete: Search Console exports 1,000 rows at most.
+    A list may be incomplete: Search Console exports 1,000 rows at most. Pages that cannot be indexed are left out, and
+    those that a list has as an error or as not indexable. Feeds, files such as PDFs, and paginated pages are one note
+    each.
 
     Why: as far as the lists show, the page has neither visitors nor links; it may be out of date.
     Fix: Link to the page from others, or remove it from the sitemap if it is not needed any more.
@@ -59,3 +68,11 @@ def coverage_listed_only(site: SiteFacts) -> Iterator[SiteMessage]:
     site.need(FILES)
     for fault in site.faults(LISTED_ONLY):
         yield on_entry(fault, f"{quoted(fault.url)} is in none of the lists")
+    for group, many, url in site.query(LISTED_ONLY_GROUPS):
+        text = f"{counted(many, f'listed {group}')} {'is' if many == 1 else 'are'} in none of the lists"
+        yield SiteMessage(f"{text}, such as {quoted(url)}", value=url)
+
+
+def _named(names: dict[int, str], lists: int) -> str:
+    """Names of lists. `lists`: a bit for each."""
+    return ", ".join(name for number, name in sorted(names.items()) if lists >> number & 1)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
+from sitemapcrawler.rules.facts.unlisted import NOT_LINKED, UNLISTED
 from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.display import counted, quoted
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 LINKS = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
-UNLISTED = f"""
-    SELECT url, inlinks, linked_from, indexable FROM pages
-    WHERE NOT listed AND inlinks > 0
-      AND ((indexable AND outlinks IS NOT NULL) OR indexability = '{Indexability.NOT_CHECKED}')
+LINKED = f"""
+    SELECT url, inlinks, linked_from, indexable, reason FROM ({UNLISTED}) WHERE grouped IS NULL
     ORDER BY indexable DESC NULLS LAST, inlinks DESC, url"""
 """SQL for unlisted pages that can be indexed, or may be, those with the most links first."""
-NOT_LINKED = f"""
+LINKED_GROUPS = f"""
+    SELECT grouped, count(*), min_by(url, -inlinks) FROM ({UNLISTED}) WHERE grouped IS NOT NULL
+    GROUP BY grouped ORDER BY grouped"""
+ORPHANS = f"""
     SELECT min((f.file << {ROW_BITS}) + u.row) AS place, any_value(p.nofollow_inlinks) AS number
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN pages p ON p.url = u.loc
-    WHERE p.listed AND p.inlinks = 0 AND p.depth IS DISTINCT FROM 0 AND p.indexable IS NOT FALSE
+    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN ({NOT_LINKED}) p ON p.url = u.loc
     GROUP BY p.url"""
+UNVERIFIED = {
+    "not-listed": "links=site requests it",
+    "blocked": "robots.txt does not allow us to request it",
+    "left-out": "a filter or limit left it out",
+}
+"""Why a page is not verified, by `reason` of its record."""
 
 
 @rule(
@@ -34,13 +40,18 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
 
     With `links=yes`, unlisted pages are not requested: what is found is a note then. Pages that robots.txt blocks, and
     those that redirect, fail, forbid indexing or name another canonical are left out. So are links with `nofollow`.
+    Feeds, files such as PDFs, and paginated pages are one note each: a sitemap need not list them.
 
     Why: search engines find it by its links alone, later, and do not learn when it changes.
     Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
     Bad: the home page links to `https://example.com/prices`, which no sitemap lists
     Good: an entry for `https://example.com/prices`
     """
-    for url, inlinks, sources, indexable in site.query(UNLISTED):
+    if site.whole_sites:
+        for group, many, url in list(site.query(LINKED_GROUPS)):
+            text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} listed nowhere"
+            yield SiteMessage(f"{text}, such as {quoted(url)}", severity=Severity.INFO, value=url)
+    for url, inlinks, sources, indexable, reason in site.query(LINKED):
         if site_of(url) in site.whole_sites:
             named = ", ".join(quoted(source) for source in sources)
             such = "" if inlinks <= len(sources) else "such as "
@@ -48,7 +59,7 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
                 f"{quoted(url)} is listed nowhere; {counted(inlinks, 'page links', 'pages link')} to it: {such}{named}"
             )
             if not indexable:
-                text += "; not verified, links=site requests it"
+                text += "; not verified" + (f", {UNVERIFIED[reason]}" if reason in UNVERIFIED else "")
             yield SiteMessage(text, severity=None if indexable else Severity.INFO, url=url, value=sources[0])
 
 
@@ -70,6 +81,6 @@ def cross_orphan_url(site: SiteFacts) -> Iterator[SiteMessage]:
         return
     site.need(FILES)
     whole = f"{read:,}" if read == known else f"{read:,} of {known:,}"
-    for fault in site.faults(NOT_LINKED):
+    for fault in site.faults(ORPHANS):
         only = f", {counted(fault.number, 'page does', 'pages do')} with nofollow" if fault.number else ""
         yield on_entry(fault, f"no page links to {quoted(fault.url)}{only}; {whole} pages were read")

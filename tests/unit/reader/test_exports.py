@@ -34,20 +34,20 @@ LOG = (
     'www.example.com:443 203.0.113.9 - - [01/May/2026:10:00:04 +0000] "GET /b HTTP/1.1" 304 -\n'
 )
 LONG = "x" * 140_000
+FROG_ROWS = [f"{SITE}/a", *(f"{LEFT_OUT}{SITE}/{path}" for path in ("b", "c", "d.png", "e"))]
 LISTS = {
-    "frog": (FROG, "Screaming Frog", [f"{SITE}/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, LEFT_OUT]),
-    "frog with a title": (f'"Internal - HTML"\n{FROG}', "Screaming Frog",
-                          [f"{SITE}/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, LEFT_OUT]),
+    "frog": (FROG, "Screaming Frog", FROG_ROWS),
+    "frog with a title": (f'"Internal - HTML"\n{FROG}', "Screaming Frog", FROG_ROWS),
     "search console, performance": (
         f"Top pages,Clicks,Impressions,CTR,Position\n{SITE}/a,10,100,10%,1.2\n", "Search Console", [f"{SITE}/a"]),
     "search console, indexing": (f"URL,Last crawled\n{SITE}/a,2026-05-01\n", "Search Console", [f"{SITE}/a"]),
     "search console, in another language": (
         f"Die häufigsten Seiten,Klicks,Impressionen\n{SITE}/a,10,100\n{SITE}/b,1,2\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "ga4": (GA4, "GA4", ["/", "/shop/?x=1", UNREAD]),
-    "log": (LOG, "access log", ["/a", LEFT_OUT, LEFT_OUT, LEFT_OUT, UNREAD, "//www.example.com/b"]),
+    "log": (LOG, "access log", ["/a", *(f"{LEFT_OUT}{path}" for path in ("/style.css?v=2", "/a", "/gone")), UNREAD, "//www.example.com/b"]),
     "semicolons": (f"Titel;URL;Aufrufe\nA;{SITE}/a;1\n", "CSV", [f"{SITE}/a"]),
     "tabs": (f"url\tviews\n{SITE}/a\t1\n", "CSV", [f"{SITE}/a"]),
-    "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", LEFT_OUT]),
+    "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/s.xml"]),
     "a content system": (f"id,type,url\n1,page,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
     "no header": (f"{SITE}/a,12\n{SITE}/b,3\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "text": (f"# mine\n{SITE}/a,b\n\n{SITE}/c#d\nno url\n", "text", [f"{SITE}/a,b", f"{SITE}/c", UNREAD]),

@@ -96,7 +96,6 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         judged_agents=AGENTS,
         languages=[_language(at, chance) for at in range(languages)],
         unlisted=[_linked(at, False) for at in range(bad)],
-        unlisted_count=3 * bad,
         not_linked=[_linked(at, True) for at in range(bad)],
         depths={1: [40, 3], 2: [9000, 60], -1: [12, 0]},
         missing=[
