@@ -20,7 +20,7 @@ from sitemapcrawler.namespaces.schemas.repairs import REPEATABLE, find_own, term
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.recovery import UNREADABLE
-from sitemapcrawler.rules.facts.languages import page_key, read_code
+from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
 from sitemapcrawler.rules.facts.suspects import MARKS
 from sitemapcrawler.urls.display import removed
 from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED, hash_is_text
@@ -502,6 +502,15 @@ def _links(draft: Draft) -> Iterator[etree._Element]:
     for link in draft.objects(HREFLANG):
         if split(link)[1] == "link" and link.get("rel", ALTERNATE) == ALTERNATE:
             yield link
+
+
+USUAL_LINK = frozenset(("rel", "hreflang", "href"))
+
+
+def is_usual_link(part: etree._Element) -> bool:
+    """True for a link to a language version in which no rule finds an error, whatever the entry."""
+    is_plain = split(part) == (HREFLANG, "link") and set(part.attrib) == USUAL_LINK and part.get("rel") == ALTERNATE
+    return is_plain and is_usual(read_code(part.get("hreflang") or ""), part.get("href") or "")
 
 
 @edit("hreflang-rel-missing")

@@ -25,7 +25,17 @@ from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change
-from sitemapcrawler.repair.edits import DROPPING, EDITS, EXTENSIONS, OF_VERSIONS, OPTIONAL, Draft, split, w3c
+from sitemapcrawler.repair.edits import (
+    DROPPING,
+    EDITS,
+    EXTENSIONS,
+    OF_VERSIONS,
+    OPTIONAL,
+    Draft,
+    is_usual_link,
+    split,
+    w3c,
+)
 from sitemapcrawler.repair.markup import EntryMarkup, front_of, kept_markup, prolog_of, root_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
@@ -666,7 +676,9 @@ class FileRepair:
         """The objects that the rules on an entry may be about."""
         spaces = {EXTENSIONS.get(rule.partition("-")[0]) for rule in self._wrong(entry)}
         objects = [part for part in draft.parts if not draft.is_core(part)]
-        return objects if None in spaces else [part for part in objects if split(part)[0] in spaces]
+        if None in spaces:
+            return objects
+        return [part for part in objects if split(part)[0] in spaces and not is_usual_link(part)]
 
     def _alone(self, draft: Draft, parts: Sequence[etree._Element]) -> list[str]:
         """Write an entry without its objects, and with each of these alone."""

@@ -252,6 +252,11 @@ class AlternateLink:
         return self.code.counts and self.url is not None and "media" not in self.alternate.attributes
 
 
+def is_usual(code: Code, href: str) -> bool:
+    """True for code and URL of an alternate that no rule on a single link reports."""
+    return code.usual and USUAL_URL.fullmatch(href) is not None
+
+
 class Cluster:
     """The language versions that one entry lists."""
 
@@ -273,7 +278,7 @@ class Cluster:
         value, href = alternate.hreflang, alternate.href
         if value is not None and href is not None and alternate.rel is None and not alternate.attributes:
             code = read_code(value)
-            if code.usual and USUAL_URL.fullmatch(href) is not None:
+            if is_usual(code, href):
                 self._count(position, value, href)
                 return
         if _is_version(alternate):
