@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
 from sitemapcrawler.items import Counts, Notes, SitemapRecord, objects_in
 from sitemapcrawler.reader.broken import note_prolog
+from sitemapcrawler.reader.comments import Comment, CommentFinder
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
 from sitemapcrawler.reader.entries import ChildRecord, Entry, EntryBuilder, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
@@ -49,10 +49,6 @@ def cause_of(faults: Faults, cut: str | None) -> str | None:
 DEFAULT_LIMITS = Limits()
 
 
-COMMENTS = re.compile(r"(?:\s*+(?:<!--[^-]*+(?:-[^-]++)*+-->|<\?[^?]*+(?:\?(?!>)[^?]*+)*+\?>))*+")
-"""Comments and processing instructions in a row."""
-
-
 class Document:
     """One sitemap. Its attributes are final once `read` is exhausted.
 
@@ -87,8 +83,9 @@ class Document:
         """Namespace that the root declares for itself, empty if none; None if unknown."""
         self.prolog = ""
         """First `MAX_PROLOG` characters before the root."""
-        self.comments = ""
-        """Comments and instructions between the root's start tag and the first entry, as far as they came with it."""
+        self.comments: list[Comment] = []
+        """With `keep_source`, comments and instructions around the entries since this list was cleared. They come with
+        the records behind them, or before."""
         self.ignored: IgnoredElements = {}
         self.notes = Notes()
         """Notes on the records that were yielded last."""
@@ -230,12 +227,15 @@ class Document:
         place = line, head.end - text.rfind("\n", 0, head.end) - 1
         reader = XmlReader(head, place, entries, self.faults, self._limits, self._keep_elements)
         self.root = reader.root
-        comments = COMMENTS.match(text, head.end)
-        self.comments = comments[0] if comments is not None else ""
         self.root_uri = None if "doc-xml-malformed" in self.faults else core_uri(head)
         if not head.fragment and "doc-leading-content" not in self.faults:
             note_prolog(text[: head.start], self.faults)
-        yield from reader.read(chain([text[head.end :]], texts))
+        inside: Iterator[str] = chain([text[head.end :]], texts)
+        if self._keep_source:
+            finder = CommentFinder(head, line)
+            self.comments = finder.found
+            inside = finder.watch(inside)
+        yield from reader.read(inside)
         self.namespaces = [uri for uri in reader.namespaces if uri]
 
     def _note(self, records: list[Entry]) -> None:

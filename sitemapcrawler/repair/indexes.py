@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from xml.sax.saxutils import escape
 
 from sitemapcrawler import urls
@@ -53,11 +53,19 @@ class Indexes:
             return index.rows
         self._open.append(index)
         seen: set[str] = set()
-        for found in index.repair.children if index.repair is not None else ():
+        repair, comments = index.repair, ""
+        assert repair is not None
+        for place, found in enumerate(repair.children):
             child = _located(found, index.source)
             row = Row(child, index.source, self._members.get(urls.visit_key(child.loc)))
-            index.rows += (rows := self._stay(row, index, seen))
+            rows = self._stay(row, index, seen)
+            comments += repair.comments.get(place, "")
+            if rows:
+                rows[0] = replace(rows[0], comments=comments + rows[0].comments)
+                comments = ""
+            index.rows += rows
             seen.update(urls.visit_key(one.child.loc) for one in rows)
+        repair.tail = comments + repair.tail
         self._open.remove(index)
         self._done.add(index)
         return index.rows
@@ -127,7 +135,8 @@ class Indexes:
             dates = self._dates(row, len(locs), changes)
             if row.index is index.source:
                 self._count(row, index, locs, changes)
-            yield from zip(locs, dates, strict=True)
+            fronts = [row.comments, *[""] * (len(locs) - 1)]
+            yield from map(Listed, locs, dates, fronts)
 
     def _count(self, row: Row, index: Member, locs: Sequence[str], changes: Sequence[tuple[str, str, str]]) -> None:
         """Note the changes of an entry, and count it."""
@@ -191,19 +200,24 @@ class Indexes:
         return shortest(newest)
 
 
-Listed = tuple[str, str | None]
-"""URL and date of a file in an index."""
+class Listed(NamedTuple):
+    """A file in an index."""
+
+    loc: str
+    lastmod: str | None
+    comments: str = ""
+    """Comments in front of it, one a line."""
 
 
-def write(out: BinaryIO, before: str, root: Root, comments: str, entries: Iterable[Listed]) -> None:
-    """Write an index. `before`: what stands in front of its root."""
+def write(out: BinaryIO, before: str, root: Root, entries: Iterable[Listed], tail: str = "", after: str = "") -> None:
+    """Write an index. `before`, `after`: what stands in front of its root and behind it; `tail`: behind its entries."""
     prefix = root.prefix
-    out.write(f"{before}{root.tag}\n{comments}".encode("utf-8", "replace"))
-    for loc, date in entries:
+    out.write(f"{before}{root.tag}\n".encode("utf-8", "replace"))
+    for loc, date, comments in entries:
         dated = f"<{prefix}lastmod>{escape(date)}</{prefix}lastmod>" if date else ""
-        text = f"<{prefix}sitemap><{prefix}loc>{escape(loc)}</{prefix}loc>{dated}</{prefix}sitemap>\n"
+        text = f"{comments}<{prefix}sitemap><{prefix}loc>{escape(loc)}</{prefix}loc>{dated}</{prefix}sitemap>\n"
         out.write(text.encode("utf-8", "replace"))
-    out.write(f"{root.end}\n".encode())
+    out.write(f"{tail}{root.end}\n{after}".encode())
 
 
 def shortest(moment: str) -> str:

@@ -8,6 +8,7 @@ language version that has it, or is dropped.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from lxml import etree
 from sitemapcrawler.items import Note, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
+from sitemapcrawler.reader.comments import Comment
 from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.recovery import UNREADABLE
@@ -36,7 +38,7 @@ from sitemapcrawler.repair.edits import (
     split,
     w3c,
 )
-from sitemapcrawler.repair.markup import EntryMarkup, front_of, kept_markup, prolog_of, root_of
+from sitemapcrawler.repair.markup import DECLARED, EntryMarkup, front_of, kept_markup, prolog_of, root_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
@@ -59,6 +61,7 @@ AROUND = (
 CUT = ("doc-truncated", "doc-gzip-error", "doc-decompression-bomb", "limit-bytes", "limit-element", "limit-depth",
        "limit-entries", "limit-stopped")  # fmt: skip
 """Faults that leave the rest of a file unread."""
+MALFORMED = "doc-xml-malformed"
 RECOVERED, DUPLICATE, CROSS = "doc-recovered-entry", "loc-duplicate", "cross-duplicate-url"
 LEADING, SCHEMA = "doc-leading-content", "xml-schema-violation"
 MIXED = "xml-mixed-index-urlset"
@@ -167,6 +170,8 @@ class Kept:
     has_only_versions: bool = False
     problems: Sequence[str] = ()
     """Rules on errors that stay."""
+    comments: str = ""
+    """Comments in front of it, one a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +265,12 @@ class FileRepair:
         """Entries read and dropped."""
         self.children: list[ChildRecord] = []
         """Children, if the file is an index."""
+        self.comments: dict[int, str] = {}
+        """{place of a child: comments in front of it}."""
+        self.tail = ""
+        """Comments behind the last entry."""
+        self.after = ""
+        """Comments behind the root."""
         self.faulty: set[str] = set()
         """URLs of the children whose faults are gone once they are written again."""
         self.error = ""
@@ -281,6 +292,8 @@ class FileRepair:
         self._wants_spaces = False
         self._last_versions: tuple[object, Versions] = ((), ())
         self._lost: list[Lost] = []
+        self._waiting: deque[Comment] = deque()
+        """Comments that were read, in front of entries that are not written yet."""
 
     @property
     def markup(self) -> EntryMarkup:
@@ -304,11 +317,6 @@ class FileRepair:
         return prolog_of(self._document.prolog)
 
     @property
-    def comments(self) -> str:
-        """Comments in front of the first entry."""
-        return "" if self._converts else kept_markup(self._document.comments)
-
-    @property
     def is_listing(self) -> bool:
         """True for a file whose pages are repaired: a urlset, a text sitemap, or a feed that becomes a urlset."""
         format = self._document.format
@@ -320,6 +328,8 @@ class FileRepair:
         facts = self._facts(document, self.record)
         assert losses is not None
         for records in document.read(chunks):
+            self._waiting += document.comments
+            document.comments.clear()
             pages = [record for record in records if isinstance(record, UrlRecord)]
             children = [record for record in records if isinstance(record, ChildRecord)]
             if self.is_listing:
@@ -330,7 +340,9 @@ class FileRepair:
                     self.read += 1
                 self._lose(losses)
             elif format_named(document.format).is_index:
-                self.children += children
+                for child in children:
+                    self.comments[len(self.children)] = self._comments_before(child.line)
+                    self.children.append(child)
                 for page in pages:
                     self.read += 1
                     self._drop(MIXED, Origin(page.loc_raw or page.loc, "<url>", page.line))
@@ -340,12 +352,36 @@ class FileRepair:
                 for page in pages:
                     self.error = self.error or next(iter(self._errors(page.issues, document.notes.get(id(page)))), "")
             losses.clear()
+        self._end_comments()
         document.describe(self.record)
         if self.is_listing or format_named(document.format).is_index:
             self._note_file()
         wrong = (rule for rule in document.faults.counts if rule in self._rules and rule in _rules())
         self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
         self.error = self.error or next((rule for rule in CUT if document.faults.counts[rule]), "")
+
+    def _comments_before(self, line: int | None) -> str:
+        """Return the comments that stand in front of an entry, one a line."""
+        found = []
+        while self._waiting and self._waiting[0].line <= (line or 0):
+            found.append(self._waiting.popleft())
+        return self._kept_comments(found)
+
+    def _end_comments(self) -> None:
+        """Keep the comments that no entry follows."""
+        self._waiting += self._document.comments
+        self.tail = self._kept_comments(one for one in self._waiting if not one.is_behind)
+        self.after = self._kept_comments(one for one in self._waiting if one.is_behind)
+
+    def _kept_comments(self, comments: Iterable[Comment]) -> str:
+        """Return comments as they are written, one a line. One that no parser can read is noted."""
+        if self._converts:
+            return ""
+        found = [(one, kept_markup(one.text)) for one in comments]
+        for comment, kept in found:
+            if not kept and DECLARED.match(comment.text) is None:
+                self._change(MALFORMED, "", comment.text, "", comment.line)
+        return "".join(kept for _, kept in found)
 
     def _lose(self, losses: Iterable[Loss]) -> None:
         """Note what the reader left out: entries and other elements."""
@@ -403,6 +439,7 @@ class FileRepair:
                 yield Kept(
                     found.text, found.loc, found.origin, found.lastmod_at, found.is_bare, found.articles,
                     found.versions, found.has_only_versions, found.problems,
+                    self._comments_before(found.origin.line) if self._waiting else "",
                 )  # fmt: skip
         yield from self._lost
         self._lost.clear()

@@ -200,7 +200,7 @@ class SiteRepair:
             self._write_index(member, placed.parts, listing.entries(member), writer)
         elif placed.index is not None:
             with writer.opened(placed.own) as out:
-                indexes.write(out, repair.prolog, indexes.ROOT, repair.comments, _index_of_parts(member, placed))
+                indexes.write(out, repair.prolog, indexes.ROOT, _index_of_parts(member, placed))
 
     @staticmethod
     def _write_index(
@@ -212,7 +212,8 @@ class SiteRepair:
         for place in places:
             with writer.opened(place) as out:
                 some = islice(entries, MAX_ENTRIES)
-                indexes.write(out, repair.prolog, repair.markup.root, repair.comments, some)
+                tail = repair.tail if place is places[-1] else ""
+                indexes.write(out, repair.prolog, repair.markup.root, some, tail, repair.after)
         writer.note_split(repair.url, OF_LIMITS[0], places)
 
 
@@ -240,7 +241,7 @@ def _index_of_parts(member: Member, placed: Placed) -> Iterator[indexes.Listed]:
     for place, part in zip(placed.parts, member.spooled.parts, strict=True):
         if not urls.is_web(place.url):
             raise ValueError(indexes.NO_HOME)
-        yield place.url, indexes.shortest(part.lastmod) if part.lastmod else None
+        yield indexes.Listed(place.url, indexes.shortest(part.lastmod) if part.lastmod else None)
 
 
 def _advise(member: Member, is_listed: bool, result: Repaired) -> None:

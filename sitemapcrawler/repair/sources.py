@@ -143,6 +143,8 @@ class Row:
     """The file; None if it was not part of the run."""
     problem: str = ""
     """Rule of a problem that is not repaired; empty if there is none."""
+    comments: str = ""
+    """Comments in front of it, one a line."""
 
     @property
     def parts(self) -> int:

@@ -57,7 +57,7 @@ class Spooled:
 
     @property
     def sizes(self) -> Path:
-        """File with a line for each entry: bytes, articles, lastmod, line, and 1 if it was changed."""
+        """File with a line for each entry: bytes, those of comments, articles, lastmod, line, 1 if it was changed."""
         return self.path.with_suffix(".sizes")
 
     @property
@@ -136,10 +136,12 @@ class SetWriter:
                     self._seen.lose(entry)
                     continue
                 self._seen.add(number, row, entry)
-                data = self._bytes(entry, repair)
+                comments = entry.comments.encode()
+                data = comments + self._bytes(entry, repair)
                 file.write(data)
                 origin, date = entry.origin, entry.lastmod_at or "-"
-                sizes.write(f"{len(data)} {entry.articles} {date} {origin.line or 0} {int(bool(origin.changes))}\n")
+                marks = f"{entry.articles} {date} {origin.line or 0} {int(bool(origin.changes))}"
+                sizes.write(f"{len(data)} {len(comments)} {marks}\n")
                 if origin.changes:
                     origins.write(msgspec.json.encode(origin) + b"\n")
                 row += 1
@@ -171,8 +173,10 @@ class SetWriter:
                 with self.opened(place) as out:
                     out.write(self._head(spooled).encode())
                     out.writelines(islice(entries, part.entries))
+                    if not part.ended_by:
+                        out.writelines(entries)  # comments; what is dropped behind the last entry is noted
                     out.write(self._end(spooled).encode())
-            deque(entries, maxlen=0)  # notes what is dropped behind the last one
+            deque(entries, maxlen=0)  # without places, notes what is dropped
         if spooled.parts:
             self.note_split(spooled.repair.url, spooled.parts[0].ended_by, places)
 
@@ -184,18 +188,21 @@ class SetWriter:
     def _lines(self, spooled: Spooled) -> Iterator[tuple[int, int, str | None]]:
         """Yield bytes, articles and lastmod of each entry that stays. Links that are removed only make it smaller."""
         dropped = self._seen.dropped(spooled.number)
-        next_one = next(dropped, None)
+        next_one, left = next(dropped, None), 0
         with spooled.sizes.open(encoding="ascii") as lines:
             for place, line in enumerate(lines):
+                size, comments, articles, lastmod, *_ = line.split()
                 if place == next_one:
                     next_one = next(dropped, None)
+                    left += int(comments)
                     continue
-                size, articles, lastmod, *_ = line.split()
-                yield int(size), int(articles), lastmod.removeprefix("-") or None
+                yield int(size) + left, int(articles), lastmod.removeprefix("-") or None
+                left = 0
 
     def _cuts(self, spooled: Spooled) -> Iterator[Part]:
         """Yield the files that the entries need; none if all are dropped."""
-        around = len(self._head(spooled).encode()) + len(self._end(spooled))
+        tail = len(spooled.repair.tail.encode())
+        around = len(self._head(spooled).encode()) + tail + len(self._end(spooled).encode())
         entries, articles, size, newest = 0, 0, around, None
         for one, news, lastmod in self._lines(spooled):
             full = (entries == MAX_ENTRIES, size + one > MAX_BYTES, articles + news > MAX_ARTICLES)
@@ -210,20 +217,24 @@ class SetWriter:
     @staticmethod
     def _head(spooled: Spooled) -> str:
         repair = spooled.repair
-        return "" if repair.is_text else f"{repair.prolog}{repair.markup.root.tag}\n{repair.comments}"
+        return "" if repair.is_text else f"{repair.prolog}{repair.markup.root.tag}\n"
 
     @staticmethod
     def _end(spooled: Spooled) -> str:
-        return "" if spooled.repair.is_text else f"{spooled.repair.markup.root.end}\n"
+        repair = spooled.repair
+        return "" if repair.is_text else f"{repair.markup.root.end}\n{repair.after}"
 
     def _completed(self, spooled: Spooled, file: BinaryIO) -> Iterator[bytes]:
-        """Yield the entries of a file that stay, without links to pages that are gone."""
+        """Yield the entries of a file that stay, without links to pages that are gone, then the comments behind them.
+        Those of an entry that is dropped stand in front of the next one."""
+        left = b""
         decisions = self._seen.decisions(spooled.number)
         number, decided = next(decisions, NO_MORE)
         with spooled.sizes.open(encoding="ascii") as lines, spooled.origins.open("rb") as origins:
             for place, line in enumerate(lines):
-                size, _, _, at, is_changed = line.split()
-                data: bytes | None = file.read(int(size))
+                size, comments, _, _, at, is_changed = line.split()
+                left += file.read(int(comments))
+                data: bytes | None = file.read(int(size) - int(comments))
                 state: str = State.KEPT
                 if place == number or is_changed == CHANGED:
                     assert data is not None
@@ -234,7 +245,10 @@ class SetWriter:
                     number, decided = next(decisions, NO_MORE)
                 if data is not None:
                     self.states[state] += 1
-                    yield data
+                    yield left + data
+                    left = b""
+        if left := left + spooled.repair.tail.encode():
+            yield left
 
     def _decided(self, entry: Written, decisions: Sequence[Decision]) -> bytes | None:
         """Apply what was decided on an entry, and note all its changes. None if it is dropped."""

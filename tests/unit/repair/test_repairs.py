@@ -9,7 +9,7 @@ import pytest
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair.reading import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
-from tests.unit.repair.repairing import HOME, Outcome, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset
 
 MIB = 1024 * 1024
 
@@ -537,6 +537,67 @@ def test_comments_before_the_first_entry_stay(tmp_path: Path) -> None:
     outcome = repair(tmp_path, data.encode())
     assert written(outcome) == data
     assert outcome.rows == []
+
+
+def test_comments_around_entries_stay_where_they_were(tmp_path: Path) -> None:
+    lines = [
+        "<!-- a -->",
+        page("a"),
+        "<!-- of b: <url> & <loc> -->",
+        page("b"),
+        "<?x?>",
+        "<!-- end -->",
+        "</urlset>",
+        "<!-- made by x -->",
+    ]
+    data = urlset(*lines).replace(b"<!-- made by x -->\n</urlset>", b"<!-- made by x -->")
+    outcome = repair(tmp_path, data)
+    assert outcome.data("sitemap.xml") == data
+    assert outcome.rows == []
+
+
+def test_a_comment_of_an_entry_that_goes_stands_in_front_of_the_next_one(tmp_path: Path) -> None:
+    other = "<url><loc>https://other.example/</loc></url>"
+    entries = [
+        page("a"),
+        "<!-- 1 -->",
+        page("a"),
+        "<!-- 2 -->",
+        other,
+        page("b"),
+        "<!-- 3 -->",
+        page("b"),
+        "<!-- 4 -->",
+    ]
+    outcome = repair(tmp_path, urlset(*entries))
+    kept = [page("a"), "<!-- 1 -->", "<!-- 2 -->", page("b"), "<!-- 3 -->", "<!-- 4 -->"]
+    assert outcome.data("sitemap.xml") == urlset(*kept)
+    assert outcome.result.dropped == 3
+
+
+def test_what_looks_like_a_comment_in_a_text_is_none(tmp_path: Path) -> None:
+    image = "<image:image><image:loc>https://example.com/1.png</image:loc><image:title><![CDATA[ <!-- ]]></image:title></image:image>"
+    data = urlset(page("a", image), "<!-- c -->", page("b", "<!-- d -->"))
+    outcome = repair(tmp_path, data)
+    assert outcome.data("sitemap.xml") == data
+
+
+def test_a_comment_that_no_parser_reads_goes_with_a_row(tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(page("a"), "<!-- b -- c -->", page("b")))
+    assert outcome.data("sitemap.xml") == urlset(page("a"), page("b"))
+    assert ("changed", "doc-xml-malformed", "<!-- b -- c -->", "4") in [
+        (row["action"], row["rule"], row["old"], row["line"]) for row in outcome.rows
+    ]
+
+
+def test_comments_in_an_index_stay_where_they_were(tmp_path: Path) -> None:
+    data = index(f"{HOME}1.xml", f"{HOME}2.xml", f"{HOME}2.xml", f"{HOME}3.xml").decode()
+    for number in range(1, 4):
+        data = data.replace(f"<sitemap><loc>{HOME}{number}", f"<!-- {number} -->\n<sitemap><loc>{HOME}{number}")
+    data = data.replace("</sitemapindex>\n", "<!-- end -->\n</sitemapindex>\n<!-- made by x -->\n")
+    outcome = repair(tmp_path, data.encode())
+    double = f"<!-- 2 -->\n<sitemap><loc>{HOME}2.xml</loc></sitemap>\n"
+    assert written(outcome) == data.replace(double * 2, double + "<!-- 2 -->\n")
 
 
 @pytest.mark.parametrize(
