@@ -26,6 +26,7 @@ COLUMNS: Mapping[str, str] = {
     "line": "line",
     "folder": FOLDER.format(url="loc"),
     "lastmod": "strftime(lastmod_at, '%Y-%m-%d')",
+    "month": "strftime(lastmod_at, '%Y-%m')",
     "denied": _of_this_crawl("blocked_for"),
     "change": "change",
 }

@@ -370,6 +370,8 @@ class Period:
 
     label: str
     entries: int
+    months: Sequence[str] = ()
+    """Its months that have entries, such as `2026-03`."""
     future: bool = False
     """True if the lastmod is after the crawl."""
 
@@ -405,20 +407,23 @@ def _index(text: str) -> int | None:
 
 
 def _drawn(counts: Counter[int], now: int) -> History:
-    past = {month: entries for month, entries in counts.items() if month <= now}
-    unit, months = _unit(past, now)
-    by_period: Counter[int] = Counter()
-    for month, entries in past.items():
-        by_period[month // months] += entries
+    unit, months = _unit({month: entries for month, entries in counts.items() if month <= now}, now)
     last = now // months
-    oldest = last - MAX_PERIODS + 1
-    first = max(oldest, min(by_period, default=last))
-    periods = [Period(_period_label(at, months), by_period[at]) for at in range(first, last + 1)]
-    if earlier := sum(entries for at, entries in by_period.items() if at < first):
-        periods.insert(0, Period("earlier", earlier))
-    if future := sum(entries for month, entries in counts.items() if month > now):
-        periods.append(Period("future", future, future=True))
-    return History(unit, periods)
+    first = max(last - MAX_PERIODS + 1, min((month // months for month in counts if month <= now), default=last))
+    starts = [at * months for at in range(first, last + 1)]
+    periods = [
+        _period(counts, _period_label(start // months, months), start, min(start + months, now + 1)) for start in starts
+    ]
+    earlier = _period(counts, "earlier", 0, starts[0])
+    future = _period(counts, "future", now + 1, max(counts) + 1, future=True)
+    return History(unit, [*([earlier] if earlier.entries else []), *periods, *([future] if future.entries else [])])
+
+
+def _period(counts: Mapping[int, int], label: str, start: int, end: int, future: bool = False) -> Period:
+    """Bar of the months from `start` to before `end`."""
+    months = [month for month in sorted(counts) if start <= month < end]
+    texts = [f"{month // 12:04}-{month % 12 + 1:02}" for month in months]
+    return Period(label, sum(counts[month] for month in months), texts, future)
 
 
 def _unit(past: Mapping[int, int], now: int) -> tuple[str, int]:

@@ -98,6 +98,8 @@ MIN_TILES = 4
 """Minimum number of rectangles in the treemap; the table says more about fewer files."""
 MAX_STATUS = 28
 """Maximum length in characters of a status and its name."""
+MAX_CHOSEN = 60
+"""Maximum number of months that a bar chooses in the table of all URLs; more make too long a URL."""
 CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
 """CSS classes of kinds of change."""
 
@@ -186,7 +188,13 @@ def _trusted(found: Lastmods | None) -> str:
 
 def _lastmods(periods: History) -> Markup:
     bars = [
-        ChartBar(period.label, period.entries, "warning" if period.future else "plain") for period in periods.periods
+        ChartBar(
+            period.label,
+            period.entries,
+            "warning" if period.future else "plain",
+            chosen=chosen("month", *period.months) if len(period.months) <= MAX_CHOSEN else "",
+        )
+        for period in periods.periods
     ]
     return charts.columns(bars, f"Entries by {periods.unit} of their last modification")
 

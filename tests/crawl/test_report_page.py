@@ -73,7 +73,7 @@ def browser() -> Iterator[Any]:
 
 def hostile_row(text: str) -> list[Value]:
     """An entry with a text in all of its columns."""
-    return [text, text, text, [text], text, text, 1, text, text, [text], text]
+    return [text, text, text, [text], text, text, 1, text, text, text, [text], text]
 
 
 @pytest.fixture(scope="module")
@@ -299,6 +299,9 @@ def test_charts_and_sections_choose_urls(explorer: Explorer) -> None:
     page.locator("#indexability svg:visible a[href='#urls?indexability=redirect']").press("Enter")
     explorer.page.get_by_role("button", name="Remove filter Indexability: redirect").wait_for()
     assert set(explorer.column("indexability")) == {"redirect"}
+    page.locator("#lastmod svg:visible a[aria-label^='Show Q1 2026']").click()
+    explorer.page.get_by_role("button", name="Remove filter Last modified: 2026-03").wait_for()
+    assert {text[:7] for text in explorer.column("lastmod")} == {"2026-01", "2026-02", "2026-03"}
     page.locator("#fix").get_by_role("link", name="Show these URLs in the table of all URLs").first.click()
     explorer.page.get_by_role("button", name="Remove filter Problem: A listed page does not exist").wait_for()
     page.locator("#indexability").get_by_role("link", name="Show all of them in the table of all URLs").click()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 CHROMIUM = shutil.which("chromium")
 MAX_PAGE = 2_000_000
 """Bytes of a page on a site with texts of any length."""
-RUN = "document.querySelectorAll('summary, th button, .more').forEach(each => each.click())"
+RUN = "document.querySelectorAll('summary, th button, .more, #explorer td').forEach(each => each.click())"
 
 
 @dataclass
@@ -52,6 +52,7 @@ def seen(written: Crawl) -> Iterator[Seen]:
         page.on("console", lambda message: told.append(message.text))
         page.on("pageerror", lambda error: told.append(str(error)))
         page.goto((written.folder / "r" / "report.html").as_uri())
+        page.locator("#explorer").wait_for()
         page.evaluate(RUN)
         yield Seen(
             asked,

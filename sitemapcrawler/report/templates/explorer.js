@@ -3,7 +3,7 @@
 // page.js.
 const FACETS = {
   indexability: "Indexability", status: "First status", problem: "Problem", sitemap: "Sitemap", folder: "Folder",
-  denied: "Crawler denied", change: "Change",
+  month: "Last modified", denied: "Crawler denied", change: "Change",
 };
 const COLUMNS = {
   loc: "URL", indexability: "Indexability", status: "First status", problem: "Problems", target: "Leads to",

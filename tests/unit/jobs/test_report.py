@@ -242,7 +242,7 @@ def test_all_entries_are_in_the_table_of_all_urls() -> None:
         {"loc": at("/a"), "indexability": "redirect", "status": "301", "target": at("/gone"), "sitemap": A, "line": 8,
          "folder": "/", "change": "changed"},
         {"loc": at("/b/1"), "indexability": "page not read", "status": "200", "sitemap": A, "line": 7, "folder": "/b/",
-         "lastmod": "2026-03-04"},
+         "lastmod": "2026-03-04", "month": "2026-03"},
         {"loc": at("/b/1"), "sitemap": B, "line": 3, "folder": "/b/"},
         {"loc": at("/not"), "indexability": "blocked", "sitemap": A, "line": 10, "folder": "/",
          "denied": ["Googlebot", "GPTBot"]},

@@ -77,6 +77,7 @@ def test_dates_are_drawn_by_few_periods(months: dict[str, int], unit: str, first
     assert made is not None
     assert (made.unit, made.periods[0].label, made.periods[-1].label, len(made.periods)) == (unit, first, last, bars)
     assert sum(period.entries for period in made.periods) == sum(months.values())
+    assert [month for period in made.periods for month in period.months] == sorted(months)
 
 
 @pytest.mark.parametrize("months", [{}, {"junk": 5}, {"2026-13": 5}, {"2026-00": 1}])
