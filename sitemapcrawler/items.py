@@ -415,6 +415,34 @@ class RobotsRecord:
 
 
 @dataclass(slots=True)
+class ChangeRecord:
+    """One difference from the baseline: a URL that was added, removed or changed, or a problem that is new or solved.
+    Only with the argument `baseline`, and only of a crawl that came to its end."""
+
+    type: str = field(default="change", init=False)
+    """Always `change`."""
+    url: str = ""
+    """The listed URL; the URL of the file if the problem is one of a file; empty if it is one of the site."""
+    change: str = ""
+    """added, removed, changed, new problem or solved problem."""
+    what: str | None = None
+    """What changed, one record for each: status, indexability, or the name of another field of a url record or its
+    reply; null for all other kinds of change."""
+    before: str | None = None
+    """The old value in words; null if only more than the first ten items of a list differ."""
+    after: str | None = None
+    """The new value in words."""
+    rule: str | None = None
+    """Id of the rule whose problem is new or solved."""
+    severity: str | None = None
+    """Severity of that problem: error or warning."""
+    sitemap: str | None = None
+    """The file that lists the URL; of a removed one, the file of the baseline."""
+    line: int | None = None
+    """Line of that file on which the entry begins."""
+
+
+@dataclass(slots=True)
 class PageRecord:
     """One page of the site as links show it: a listed URL, or one that a page links to. Only with the argument
     `links`."""
@@ -566,6 +594,26 @@ class LinkGraph:
 
 
 @dataclass(slots=True)
+class ChangeCounts:
+    """How much has changed since the baseline, in distinct URLs and in problems, each of one URL and rule."""
+
+    since: UtcTime | None = None
+    """Start of the earlier crawl; null if the baseline does not say."""
+    added: int = 0
+    """URLs that the baseline did not list."""
+    removed: int = 0
+    """URLs that only the baseline listed."""
+    changed: int = 0
+    """URLs of which a compared field has changed."""
+    unchanged: int = 0
+    """All other listed URLs."""
+    new_problems: dict[str, int] = field(default_factory=dict)
+    """New problems by severity."""
+    solved_problems: dict[str, int] = field(default_factory=dict)
+    """Solved problems by severity."""
+
+
+@dataclass(slots=True)
 class Share:
     """A share of URLs, by those that were asked."""
 
@@ -623,6 +671,8 @@ class SummaryRecord:
     coverage: Coverage | None = None
     """What lists have that no sitemap lists, and the other way round; null without the argument `compare`, or if the
     crawl ended early."""
+    changes: ChangeCounts | None = None
+    """What has changed since the baseline; null without the argument `baseline`, or if the crawl ended early."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit, requests by
     address; and files that a rule could not judge, by rule."""
@@ -882,20 +932,20 @@ class FinalBatch(UrlBatch):
 
 
 @dataclass(slots=True)
-class PageBatch:
-    """Some page records: what travels through Scrapy."""
+class RecordBatch:
+    """Some records of the end of a crawl, all of one type: what travels through Scrapy."""
 
-    pages: list[PageRecord]
+    records: list[PageRecord] | list[ChangeRecord]
     """The records."""
 
 
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
 """Lists that are written even if they are empty: an empty one says more than a missing one."""
 
-Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | PageRecord | SummaryRecord
+Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | PageRecord | ChangeRecord | SummaryRecord
 """What one row of a feed can be."""
 RECORDS: tuple[type, ...] = (
-    UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, PageRecord, SummaryRecord,
+    UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, PageRecord, ChangeRecord, SummaryRecord,
 )  # fmt: skip
 """The same as classes."""
 
@@ -908,6 +958,6 @@ def records(item: object) -> list[Any]:  # Any: a user's own items pass too
         return [row for record in item.urls for row in (record, *item.notes.findings([record]))]
     if isinstance(item, UrlEntry):
         return [item.plain()]
-    if isinstance(item, PageBatch):
-        return item.pages
+    if isinstance(item, RecordBatch):
+        return item.records
     return [item, *item.findings] if isinstance(item, SitemapEnd) else [item]

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import msgspec
 
 from sitemapcrawler.api import child
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_LINKS, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.items import (
+    ChangeRecord,
     FindingRecord,
     PageRecord,
     RobotsRecord,
@@ -57,6 +58,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "findings": ("severity", "rule", "message", "url", "sitemap", "line"),
     "sitemaps": ("sitemap", "format", "outcome", "url_count", "error"),
     "robots": ("robots", "outcome", "status", "urls", "error"),
+    "changes": ("change", "url", "what", "before", "after", "rule"),
     "pages": ("url", "listed", "depth", "inlinks", "indexability"),
 }
 """Fields that a notebook shows of each table."""
@@ -219,7 +221,7 @@ class RecordTable(Generic[Record]):
 
     @property
     def _is_missing(self) -> bool:
-        return self._name == OF_LINKS and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
+        return self._name in ON_DEMAND and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
 
     @cached_property
     def _count(self) -> int:
@@ -310,6 +312,8 @@ class AuditResult:
         """The robots.txt files: `RobotsRecord`s."""
         self.pages = RecordTable("pages", PageRecord, folder, temporary)
         """The pages as links show them: `PageRecord`s; empty without the argument `links`."""
+        self.changes = RecordTable("changes", ChangeRecord, folder, temporary)
+        """What has changed since the baseline: `ChangeRecord`s; empty without the argument `baseline`."""
 
     def __repr__(self) -> str:
         counts = counted(self.summary.urls, "URL"), counted(self.summary.sitemaps, "sitemap")

@@ -43,7 +43,7 @@ from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.wording import SEVERITIES, health, limited, partial, sentences
+from sitemapcrawler.report.wording import DAY, SEVERITIES, health, limited, partial, sentences, since
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import CLOSED, is_terminal, painter, put, wants_colour
@@ -53,8 +53,6 @@ FAILED = 1
 """Exit code if findings reach `--fail-on`."""
 MOST = 5
 """Number of problems that are printed; the report has all."""
-DAY = len("2026-11-25")
-"""Characters of an ISO 8601 time that are its date."""
 LEAST_WIDTH = 30
 """Characters of a sentence in a line, at least."""
 DEFAULTS = {"verify": "get"}
@@ -199,14 +197,16 @@ def _threshold(config: Config) -> str:
 
 
 def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) -> Iterator[str]:
-    """The verdict, the most important problems with what to do about them, and where the report is. `columns`: width
-    that sentences are folded to; 0: not at all."""
+    """The verdict, what has changed since the baseline, the most important problems with what to do about them, and
+    where the report is. `columns`: width that sentences are folded to; 0: not at all."""
     from sitemapcrawler.report.page import origin  # its charts and templates take 4 MB
 
     paint, verdict = painter(colour), health(report)
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
     summary = [partial(report), *verdict.sentences, limited(report)]
     yield fold(" ".join(inert(sentence) for sentence in summary if sentence), columns)
+    if report.summary.changes is not None:
+        yield fold(since(report.summary.changes), columns)
     rules = [rule for rule in report.rules if rule.severity != "info"]
     if rules:
         yield ""

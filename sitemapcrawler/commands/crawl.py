@@ -29,6 +29,7 @@ from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.crawl.state import ArgumentSpider, Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.setup import (
     add_exporters,
     choose_record_types,
@@ -101,8 +102,7 @@ class Command(CrawlCommand):
             check(completed)
             check_writable(completed)
             return
-        links = opts.spargs.get("links", "no") != "no"
-        choose_record_types(self.settings, [*opts.output, *opts.overwrite_output], links)
+        choose_record_types(self.settings, [*opts.output, *opts.overwrite_output], on_demand(opts.spargs))
         if scrapy_cloud.runs_there(self.settings):
             opts.spargs = scrapy_cloud.without_empty(opts.spargs)
             scrapy_cloud.adapt(self.settings)

@@ -43,7 +43,7 @@ from sitemapcrawler.items import (
     MAX_SITE_TIME,
     FileTally,
     FindingRecord,
-    PageBatch,
+    RecordBatch,
     RobotsRecord,
     SitemapEnd,
     UrlBatch,
@@ -63,7 +63,7 @@ from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.targets import Engine
 
-UNPACKED = (UrlBatch, PageBatch, SitemapEnd)
+UNPACKED = (UrlBatch, RecordBatch, SitemapEnd)
 """Items that stand for several rows of a feed."""
 
 
@@ -339,8 +339,8 @@ class Audit:
         and its findings. The item passes our own pipelines here; its rows then pass them untouched."""
         if self.crawler.settings["SITEMAP_ITEMS"] != "records" or not isinstance(item, UNPACKED):
             return [item]
-        if isinstance(item, PageBatch):
-            return item.pages
+        if isinstance(item, RecordBatch):
+            return item.records
         try:
             for process in self.stages:
                 await process(item)

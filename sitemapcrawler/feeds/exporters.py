@@ -23,7 +23,7 @@ from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import RECORDS, FindingRecord, PageBatch, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import RECORDS, FindingRecord, RecordBatch, UrlBatch, UrlRecord, records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -297,7 +297,7 @@ class CsvExporter(RecordExporter):
 
 def is_ours(item: object) -> bool:
     """True for a record or a batch of records."""
-    return isinstance(item, (UrlBatch, PageBatch)) or is_record(type(item))
+    return isinstance(item, (UrlBatch, RecordBatch)) or is_record(type(item))
 
 
 def record_of(classes: Sequence[type]) -> type:

@@ -10,7 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from sitemapcrawler.items import FindingRecord, JsonObject, PageRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import (
+    ChangeRecord,
+    FindingRecord,
+    JsonObject,
+    PageRecord,
+    RobotsRecord,
+    SitemapRecord,
+    UrlRecord,
+)
 from sitemapcrawler.urls import has_scheme
 
 PAGE = "report.html"
@@ -24,14 +32,17 @@ FEEDS: Mapping[str, type] = MappingProxyType(
         "findings": FindingRecord,
         "robots": RobotsRecord,
         "pages": PageRecord,
+        "changes": ChangeRecord,
     }
 )
 """Record type of each feed, by name without suffix."""
-OF_LINKS = "pages"
-"""The feed that only a crawl with the argument `links` has."""
+OF_LINKS, OF_BASELINE = "pages", "changes"
+"""The feeds that only a crawl with the argument `links`, or `baseline`, has."""
+ON_DEMAND = frozenset((OF_LINKS, OF_BASELINE))
+"""Both."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
-TABLES = ("audit.xlsx", "urls.csv", "findings.csv", "pages.csv")
+TABLES = ("audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "changes.csv")
 """Tables for people, which the command `audit` writes."""
 REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""
@@ -47,6 +58,12 @@ CACHE_PART = ".cache"
 """Beginning of the name of a folder in which those of a report are collected."""
 PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part|{re.escape(CACHE_PART)}@.*")
 """Names of temporary files of a report."""
+
+
+def on_demand(arguments: Mapping[str, str]) -> set[str]:
+    """Feeds of `ON_DEMAND` whose records a crawl with these arguments has."""
+    has = {OF_LINKS: arguments.get("links", "no") != "no", OF_BASELINE: "baseline" in arguments}
+    return {feed for feed in ON_DEMAND if has[feed]}
 
 
 def folder(text: str) -> str:

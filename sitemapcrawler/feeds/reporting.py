@@ -6,7 +6,7 @@ import errno
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from itertools import product
@@ -25,7 +25,7 @@ from sitemapcrawler.feeds.folder import (
     FEEDS,
     FORMATS,
     NAMES,
-    OF_LINKS,
+    ON_DEMAND,
     PAGE,
     REPORT_FILES,
     SUMMARY,
@@ -287,15 +287,15 @@ def audit_files(settings: BaseSettings) -> list[str]:
     return [*TABLES, *(f"{feed}.{format}" for format in _written(settings)[-1:] for feed in FEEDS)]
 
 
-def add_feeds(settings: BaseSettings, folder: str, links: bool = False) -> None:
+def add_feeds(settings: BaseSettings, folder: str, on_demand: Collection[str] = ()) -> None:
     """Add the feeds of a report in a folder to the settings: those in `REPORT_FILES`, or all records in each of
-    `FORMATS`. Options of other feeds do not apply to them. `links`: with those of the link graph."""
+    `FORMATS`. Options of other feeds do not apply to them. `on_demand`: those of `ON_DEMAND` that the crawl has."""
     feeds: dict[object, object] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
     formats = _written(settings)
     for name in settings.getlist(REPORT_FILES) or [f"{feed}.{format}" for format, feed in product(formats, FEEDS)]:
         feed, _, format = name.partition(".")
-        if feed == OF_LINKS and not links:
+        if feed in ON_DEMAND and feed not in on_demand:
             continue
         held = [FEEDS[feed]] if feed in FEEDS else None
         selected = {"item_classes": held} if held and exporter_of(format, exporters).selects_records else {}

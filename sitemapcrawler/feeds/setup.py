@@ -19,7 +19,7 @@ from w3lib.url import file_uri_to_path
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.folder import FEEDS, OF_LINKS
+from sitemapcrawler.feeds.folder import FEEDS, ON_DEMAND
 from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces import plugins
 
@@ -350,16 +350,16 @@ def prepare_feeds(settings: BaseSettings) -> None:
         settings.set("FEEDS", feeds, (settings.getpriority("FEEDS") or SETTINGS_PRIORITIES["project"]) + 1)
 
 
-def choose_record_types(settings: BaseSettings, targets: Iterable[str], links: bool) -> None:
+def choose_record_types(settings: BaseSettings, targets: Iterable[str], on_demand: Collection[str]) -> None:
     """Let tables that `-o` or `-O` names after a record type hold it: `findings.csv`, `out/sitemaps.parquet`.
-    `item_classes` of a feed take precedence. `targets`: as from `named_formats`. `links`: links of pages are read, so
-    that `pages.csv` holds page records."""
+    `item_classes` of a feed take precedence. `targets`: as from `named_formats`. `on_demand`: feeds of `ON_DEMAND`
+    whose records the crawl has; without them, `pages.csv` and `changes.csv` hold url records."""
     feeds: dict[str | Path, dict[str, object]] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
     for target in targets:
         uri, _, name = target.rpartition(":")
         stem = Path(uri.removesuffix(".gz")).stem
-        kind = FEEDS.get(stem, UrlRecord) if links or stem != OF_LINKS else UrlRecord
+        kind = UrlRecord if stem in ON_DEMAND and stem not in on_demand else FEEDS.get(stem, UrlRecord)
         if uri in feeds and kind is not UrlRecord and exporter_of(name, exporters).is_table:
             feeds[uri] = {"item_classes": [kind], **feeds[uri]}
     settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")

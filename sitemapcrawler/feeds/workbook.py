@@ -27,6 +27,8 @@ from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.items import (
+    ChangeCounts,
+    ChangeRecord,
     Coverage,
     FindingRecord,
     LinkGraph,
@@ -39,7 +41,7 @@ from sitemapcrawler.items import (
     records,
 )
 from sitemapcrawler.replies import status_error
-from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED
+from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED, by_severity
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
@@ -88,6 +90,12 @@ def _fix(rule: str) -> str | None:
     """What to do about the findings of a rule; None if the rule does not say."""
     known = RULES.get(rule)
     return known.fix.replace("`", "") if known is not None and known.fix else None
+
+
+def _title(rule: str) -> str:
+    """The problem that a rule reports, in a few words."""
+    known = RULES.get(rule)
+    return known.title.replace("`", "") if known is not None else rule
 
 
 PAGES = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
@@ -143,6 +151,17 @@ LINKED = (
     Column("final_url", 40, "final_url"),
     Column("sitemap", 50, "sitemap"),
 )
+CHANGES = (
+    Column("change", 16, "change"),
+    Column("url", 60, "url", is_link=True),
+    Column("what", 40, lambda change: _title(change.rule) if change.rule else change.what),
+    Column("before", 40, "before"),
+    Column("after", 40, "after"),
+    Column("severity", 10, "severity"),
+    Column("rule", 28, "rule"),
+    Column("sitemap", 50, "sitemap"),
+    Column("line", 9, "line"),
+)
 COVERAGE = (
     Column("folder", 30, lambda row: row[0]),
     Column("list", 30, lambda row: row[1]),
@@ -160,15 +179,16 @@ TABLES: Mapping[type, tuple[str, Sequence[Column]]] = {
     SitemapRecord: ("Sitemaps", SITEMAPS),
     RobotsRecord: ("Robots", ROBOTS),
     PageRecord: ("Links", LINKED),
+    ChangeRecord: ("Changes", CHANGES),
 }
 """{record type: name of its sheet, and columns}, in the order of the sheets."""
-ON_DEMAND = frozenset((PageRecord,))
+ON_DEMAND = frozenset((PageRecord, ChangeRecord))
 """Record types that only some crawls have. Their sheet is added with the first record."""
 
 
 class WorkbookExporter(RecordExporter):
     """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots, with the argument `links`
-    Links, and with `compare` Coverage; other items are not written.
+    Links, with `baseline` Changes, and with `compare` Coverage; other items are not written.
 
     `fields` names columns: a sheet that has none of them is left out. `item_classes` names the record types to write.
     There are no other `item_export_kwargs`; `encoding`, `indent` and `export_empty_fields` have no effect. Rows go to
@@ -418,6 +438,7 @@ def summary_rows(
         yield from _by_rule(summary, listed, worst)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
+    yield from _section("Since the baseline", _changes(summary.changes) if summary.changes is not None else ())
     yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
     yield from _section("Lists", _coverage(summary.coverage) if summary.coverage is not None else ())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
@@ -445,6 +466,15 @@ def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, in
         yield folder.folder, "all", folder.listed, folder.not_listed, folder.listed_only
         for name, missing in folder.by_list.items():
             yield folder.folder, name, None, missing, None
+
+
+def _changes(found: ChangeCounts) -> Iterator[Row]:
+    """Yield the sums of the changes since the baseline."""
+    yield "Baseline of", (found.since or "unknown").replace("T", " ").replace("Z", " UTC")
+    for name in ("added", "removed", "changed", "unchanged"):
+        yield f"URLs {name}", getattr(found, name)
+    for title, problems in (("Problems solved", found.solved_problems), ("New problems", found.new_problems)):
+        yield title, sum(problems.values()), None, by_severity(problems)
 
 
 def _graph(graph: LinkGraph) -> Iterator[Row]:

@@ -28,17 +28,19 @@ from sitemapcrawler.feeds.folder import EARLIER_CACHE
 from sitemapcrawler.items import (
     FINISHED,
     MAX_SITE_TIME,
+    ChangeRecord,
     ComparedList,
     Coverage,
     FinalBatch,
     FindingRecord,
     LinkGraph,
-    PageBatch,
     PageRecord,
+    RecordBatch,
     SummaryRecord,
     decoded,
 )
-from sitemapcrawler.jobs import history
+from sitemapcrawler.jobs import changes, history
+from sitemapcrawler.jobs.changes import Compared
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
 from sitemapcrawler.jobs.coverage import Lists
@@ -236,7 +238,7 @@ class Job:
             self.store.insert("urls", [spool])
         spool.discard()
 
-    async def count_links(self, scope: Scope, why: str | None) -> AsyncIterator[PageBatch]:
+    async def count_links(self, scope: Scope, why: str | None) -> AsyncIterator[RecordBatch]:
         """Count the links of all pages that were read, and yield a record of each page. Sets `graph`. `why`: what ended
         following links early, if anything."""
         links = Links(self.store, scope)
@@ -245,7 +247,7 @@ class Job:
         self.graph = await self._writer.run(partial(links.graph, why))
         decode = msgspec.json.Decoder(PageRecord).decode
         async for lines in self._writer.each(partial(self.store.lines, "pages")):
-            yield PageBatch(list(map(decode, lines)))
+            yield RecordBatch(list(map(decode, lines)))
 
     async def compare(self, scope: Scope, paths: Sequence[str], why: str | None) -> None:
         """Compare the listed pages with lists. Sets `coverage`. `why`: what ended requesting pages early, if
@@ -330,7 +332,7 @@ class Job:
         report = await self._gatherer.gather(summary, agents, names, self.holding)
         if report is not None:
             report.arguments = {name: text for name, text in crawl.params.as_dict().items() if name != "report"}
-            report.judged = crawl.judge.applied
+            report.judged = len(crawl.judge.selected)
             report.runs = self._runs(crawl, summary)
         return report
 
@@ -341,10 +343,10 @@ class Job:
         return history.merged(self._earlier_runs, [history.run_of(summary, asked)])
 
     async def finish(self, crawl: Crawl, summary: SummaryRecord) -> None:
-        """Finish the job: commit the last records, and add the run to the history."""
+        """Finish the job: commit the last records, set `changes` of the summary, and add the run to the history."""
         await self.flush()
         if self._writer.error is None:
-            await self._writer.run(partial(self._finish, msgspec.to_builtins(summary)))
+            await self._writer.run(partial(self._finish, crawl.judge, summary))
         if self._writer.error is None:
             self._keep_history(crawl, summary)
             if self.folder is not None:
@@ -358,10 +360,19 @@ class Job:
             except OSError as error:
                 logger.warning("%s cannot be written: %s", self.folder / history.HISTORY, in_words(error))
 
-    def _finish(self, summary: dict[str, object]) -> None:
+    def _finish(self, judge: Judge, summary: SummaryRecord) -> None:
         with self.store.transaction():
             self.records.last_rows.put(self.holding)
-            self.store.set(state=FINISHED, summary=summary, of_site=self._of_site)
+            if self.comparison is not None:
+                baseline = self.comparison.baseline
+                summary.changes = changes.find(self.store, baseline, Compared.of(judge, baseline))
+            self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary), of_site=self._of_site)
+
+    async def changes(self) -> AsyncIterator[RecordBatch]:
+        """Yield the differences from the baseline, once the job is finished."""
+        decode = msgspec.json.Decoder(ChangeRecord).decode
+        async for lines in self._writer.each(partial(self.store.lines, "changes")):
+            yield RecordBatch(list(map(decode, lines)))
 
     def tell_how_to_go_on(self) -> None:
         """Log how to resume after a stop."""

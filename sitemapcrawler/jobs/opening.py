@@ -22,6 +22,7 @@ from sitemapcrawler.jobs.store.baseline import DATABASE
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
+from sitemapcrawler.jobs.store.loading import findings_of
 from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"
@@ -209,8 +210,9 @@ def _open(folder: Path, params: Arguments, seed: Path | None) -> Store:
     return Store.open(folder, seed, _beside(params))
 
 
-def _beside(params: Arguments) -> Path | None:
-    return None if params.baseline is None else Path(params.baseline)
+def _beside(params: Arguments) -> list[Path]:
+    """The files of the baseline."""
+    return [] if params.baseline is None else [path := Path(params.baseline), findings_of(path)]
 
 
 def _seed(params: Arguments, program: str) -> Path | None:

@@ -10,7 +10,15 @@ from typing import Any
 
 import msgspec
 
-from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import (
+    ChangeRecord,
+    FindingRecord,
+    PageRecord,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+)
 from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
@@ -18,6 +26,7 @@ from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import json_line, json_object
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.model import (
+    CHANGES,
     MAX_CHANGED,
     MAX_COMPARED,
     MAX_EXAMPLES,
@@ -44,7 +53,6 @@ from sitemapcrawler.rules.registry import SEVERITIES, Rule, Severity
 
 logger = logging.getLogger(__name__)
 
-CHANGES = ("added", "removed", "changed", "unchanged")
 MONTHS = f"SELECT strftime(lastmod_at, '%Y-%m') AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
 STATUSES = f"""
     SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls
@@ -63,16 +71,12 @@ NOT_INDEXABLE = f"""
     ON b.row = urls.rowid
     ORDER BY why, row"""
 """First entry of each URL that is not indexable, by reason; if there are too many, as many of each reason."""
-SHOWN = ("loc", "sitemap", "line", "lastmod", "lastmod_at", "change", "changed_fields")
-CHANGED = f"""
-    SELECT {json_object(UrlRecord, SHOWN)} FROM urls
-    JOIN (SELECT rowid AS row FROM urls WHERE change = ? ORDER BY row LIMIT {MAX_CHANGED}) c ON c.row = urls.rowid
-    ORDER BY row"""
+CHANGED = f"SELECT {json_line(ChangeRecord)} FROM changes WHERE change = ? ORDER BY rowid LIMIT {MAX_CHANGED}"
 FIELDS = """
-    SELECT name, count(*) AS number FROM (SELECT unnest(changed_fields) AS name FROM urls WHERE change = 'changed')
-    GROUP BY name ORDER BY number DESC, name"""
+    SELECT what, count(*) AS number FROM changes WHERE what IS NOT NULL GROUP BY what ORDER BY number DESC, what"""
 
 _url = msgspec.json.Decoder(UrlRecord).decode
+_change = msgspec.json.Decoder(ChangeRecord).decode
 
 
 def months(site: SiteFacts) -> dict[str, object]:
@@ -95,20 +99,14 @@ def not_indexable(site: SiteFacts) -> dict[str, object]:
     return {"not_indexable": [_url(line) for (line,) in site.query(NOT_INDEXABLE)]}
 
 
-def changes(site: SiteFacts) -> dict[str, object]:
-    """Entries by kind of change since the baseline."""
-    counts = dict(site.query("SELECT change, count(*) FROM urls WHERE change IS NOT NULL GROUP BY change"))
-    return {"changes": {change: counts.get(change, 0) for change in CHANGES} if counts else {}}
-
-
 def changed(site: SiteFacts) -> dict[str, object]:
-    """Entries added, removed or changed since the baseline."""
-    found = {change: [_url(line) for (line,) in site.query(CHANGED, change)] for change in CHANGES[:-1]}
-    return {"changed": {change: entries for change, entries in found.items() if entries}}
+    """What has changed since the baseline."""
+    found = {change: [_change(line) for (line,) in site.query(CHANGED, change)] for change in CHANGES}
+    return {"changed": {change: records for change, records in found.items() if records}}
 
 
 def changed_fields(site: SiteFacts) -> dict[str, object]:
-    """Changed entries by changed field."""
+    """Changed URLs by what changed."""
     return {"changed_fields": dict(site.query(FIELDS))}
 
 
@@ -294,7 +292,6 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "not_indexable": not_indexable,
         **verified,
         "months": months,
-        "changes": changes,
         "changed": changed,
         "changed_fields": changed_fields,
         "languages": languages,

@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import PageBatch, RowsOnDemand, UrlBatch
+from sitemapcrawler.items import RecordBatch, RowsOnDemand, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
@@ -124,10 +124,12 @@ class StoredBatch(RowsOnDemand, UrlBatch):
         self.set_lines("\n".join([*rows, ""]).encode(), len(rows))
 
 
-PARTS = ("sitemaps", "findings", "robots", "pages")
+PARTS = ("sitemaps", "findings", "robots", "pages", "changes")
 """Tables of all other records, in the order of feeds."""
-OF_THE_END = ("robots", "pages")
+OF_THE_END = ("robots", "pages", "changes")
 """Those that each run creates again at its end."""
+IN_BATCHES = ("pages", "changes")
+"""Those of which many are sent at once."""
 OK = 200
 
 
@@ -195,8 +197,8 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncItera
         decode: Callable[[str], object] = msgspec.json.Decoder(RECORDS[table]).decode
         async for lines in writer.each(partial(store.lines, table, asked.others(table))):
             found = map(decode, lines)
-            if table == "pages":
-                yield PageBatch(list(found))  # type: ignore[arg-type]  # the table holds these
+            if table in IN_BATCHES:
+                yield RecordBatch(list(found))  # type: ignore[arg-type]  # the table holds these
                 continue
             for record in found:
                 yield record

@@ -129,6 +129,8 @@ class SummaryPipeline(CrawlPipeline):
         audit.phase = "writing feeds"
         if job is not None and audit.complete:
             await job.finish(audit, summary)
+            async for changes in job.changes():
+                await audit.send(changes)
         elif job is not None:
             job.tell_how_to_go_on()
         return summary

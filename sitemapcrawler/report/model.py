@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sitemapcrawler.items import (
     UNREAD,
+    ChangeRecord,
     FindingRecord,
     PageRecord,
     RobotsRecord,
@@ -31,8 +32,10 @@ MAX_ROBOTS = 200
 """Maximum number of robots.txt files shown, those with the most listed URLs first."""
 MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
-MAX_CHANGED = 100
-"""Maximum number of pages shown per kind of change."""
+MAX_CHANGED = 1000
+"""Maximum number of changes shown per kind, of usual length about 200 kilobytes."""
+CHANGES = ("new problem", "solved problem", "changed", "added", "removed")
+"""Kinds of change, in the order in which they are shown."""
 MAX_NOT_INDEXABLE = 200
 """Maximum number of URLs shown that are not indexable."""
 MAX_LINKED = 200
@@ -204,13 +207,10 @@ class Report:
     """At most `MAX_COMPARED` pages that are in a list and no sitemap lists, those in the most lists first."""
     listed_only: Sequence[str] = ()
     """At most `MAX_COMPARED` listed URLs that are in none of the lists."""
-    changes: Mapping[str, int] = field(default_factory=dict)
-    """Entries added, removed, changed and unchanged since the baseline; empty without one."""
-    changed: Mapping[str, Sequence[UrlRecord]] = field(default_factory=dict)
-    """At most `MAX_CHANGED` entries per kind: added, removed and changed. Only `loc`, `sitemap`, `line`, `lastmod`,
-    `lastmod_at`, `change` and `changed_fields` are set."""
+    changed: Mapping[str, Sequence[ChangeRecord]] = field(default_factory=dict)
+    """Changes by kind, at most `MAX_CHANGED` of each."""
     changed_fields: Mapping[str, int] = field(default_factory=dict)
-    """Changed entries by changed field, the most frequent first."""
+    """Changed URLs by what changed, the most frequent first."""
     entries: Entries | None = None
     """All entries, including those removed since the baseline; None if there are none."""
     feeds: Sequence[str] = ()

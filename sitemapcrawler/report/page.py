@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
+from itertools import groupby
+from operator import attrgetter
 from urllib.parse import unquote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sitemapcrawler import __version__, urls
-from sitemapcrawler.items import Lastmods, RobotsRecord
+from sitemapcrawler.items import ChangeRecord, Lastmods, RobotsRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
@@ -36,6 +38,7 @@ from sitemapcrawler.report.wording import (
     shown,
 )
 from sitemapcrawler.robots.agents import agent
+from sitemapcrawler.rules.registry import RULES
 from sitemapcrawler.urls.display import counted, inert, percent
 
 PACKAGE = "sitemapcrawler.report"
@@ -101,7 +104,7 @@ MAX_STATUS = 28
 MAX_CHOSEN = 60
 """Maximum number of months that a bar chooses in the table of all URLs; more make too long a URL."""
 CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
-"""CSS classes of kinds of change."""
+"""CSS classes of changes of URLs."""
 
 
 def content(report: Report) -> dict[str, object]:
@@ -129,6 +132,8 @@ def content(report: Report) -> dict[str, object]:
         "matrix": matrix(report),
         "host": host,
         "changes": _changes(report),
+        "change_tables": change_tables(report),
+        "rule_title": rule_title,
         "explorer": explorer(report),
         "feed": feed_of_urls(report),
         "packed": Markup(base64.b64encode(report.entries.packed).decode()) if report.entries else "",
@@ -229,11 +234,55 @@ def _shade(code: str) -> str:
 
 
 def _changes(report: Report) -> Markup | str:
+    found = report.summary.changes
+    if found is None:
+        return ""
     bars = [
-        ChartBar(name, report.changes.get(name, 0), shade, chosen=chosen("change", name))
-        for name, shade in CHANGES.items()
+        ChartBar(name, getattr(found, name), shade, chosen=chosen("change", name)) for name, shade in CHANGES.items()
     ]
-    return charts.rows(bars, "Pages by change since the baseline") if report.changes else ""
+    return charts.rows(bars, "URLs by change since the baseline")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A URL and what has changed there."""
+
+    url: str
+    what: Sequence[ChangeRecord]
+    """At least one change, all of one kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeTable:
+    """The changes of one kind."""
+
+    kind: str
+    title: str
+    rows: Sequence[Changed]
+    count: int
+    """Number of rows, including those not shown."""
+
+
+def change_tables(report: Report) -> list[ChangeTable]:
+    """Build a table for each kind of change that has any."""
+    found = report.summary.changes
+    if found is None:
+        return []
+    sums = {"new problem": sum(found.new_problems.values()), "solved problem": sum(found.solved_problems.values())}
+    tables = []
+    for kind, records in report.changed.items():
+        alike = [(record.url, [record]) for record in records]
+        if kind == "changed":
+            alike = [(url, list(some)) for url, some in groupby(records, attrgetter("url"))]
+        title = f"{kind.capitalize()}s" if kind in sums else f"URLs {kind}"
+        count = sums[kind] if kind in sums else getattr(found, kind)
+        tables.append(ChangeTable(kind, title, [Changed(*one) for one in alike], count))
+    return tables
+
+
+def rule_title(rule: str) -> str:
+    """The problem that a rule reports, in a few words; its id if it is unknown."""
+    return RULES[rule].title.replace("`", "") if rule in RULES else rule
 
 
 def page(report: Report) -> str:

@@ -14,7 +14,16 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import READ, ComparedGroup, ComparedList, LinkGraph, ReplyRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import (
+    READ,
+    ChangeCounts,
+    ComparedGroup,
+    ComparedList,
+    LinkGraph,
+    ReplyRecord,
+    RobotsRecord,
+    UrlRecord,
+)
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
@@ -79,6 +88,8 @@ SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
 LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
 
 
+DAY = len("2026-11-25")
+"""Characters of an ISO 8601 time that are its date."""
 MAX_TEXT = 400
 """Maximum length in characters of any other text; the feeds hold it in full."""
 MAX_LINK = 1000
@@ -373,6 +384,22 @@ def _sampled(report: Report) -> list[str]:
     if found is None or found.bad or not found.checked or found.checked >= found.population:
         return []
     return [f"Not all pages were checked, only {found.checked:,}."]
+
+
+def by_severity(numbers: Mapping[str, int]) -> str:
+    """`2 errors, 1 warning and 3 notes`; empty without any."""
+    return listed([counted(numbers[name], title.lower()) for name, title in SEVERITIES.items() if numbers.get(name)])
+
+
+def since(found: ChangeCounts) -> str:
+    """What has changed since the baseline, in one sentence."""
+    when = f"the audit of {found.since[:DAY]}" if found.since else "the baseline"
+    solved, new = (sum(numbers.values()) for numbers in (found.solved_problems, found.new_problems))
+    if not any((solved, new, found.added, found.removed, found.changed)):
+        return f"Nothing has changed since {when}."
+    problems = f"{counted(solved, 'problem')} solved, {new:,} new"
+    listed_urls = f"{counted(found.added, 'URL')} added, {found.removed:,} removed, {found.changed:,} changed"
+    return f"Since {when}: {problems}; {listed_urls}."
 
 
 def _nothing(report: Report) -> Health | None:

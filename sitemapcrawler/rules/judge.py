@@ -93,8 +93,8 @@ class Judge:
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
-        self.applied = len({rule.id for rules in self._rules.values() for rule in rules})
-        """Number of selected rules."""
+        self.selected = list({rule.id: rule for rules in self._rules.values() for rule in rules}.values())
+        """The selected rules."""
         self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in SCHEMA_RULES}
         self._on_faults_in_entries = {
             rule.id: rule for needs in (Needs.FAULT, Needs.FILE) for rule in self._rules[needs]

@@ -22,6 +22,7 @@ from sitemapcrawler.crawl.walk import Step
 from sitemapcrawler.crawl.wiring import complete_for_audit, log_unguarded
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.reporting import add_feeds
 from sitemapcrawler.feeds.setup import check_columns, overwrite
 from sitemapcrawler.feeds.storages import remove_leftovers, shorten_lost_feeds
@@ -78,7 +79,7 @@ class AuditSpider(Audited):
         if "_job" in kwargs:
             overwrite(crawler.settings, str(kwargs["_job"]))
         if plan.params.report is not None:
-            add_feeds(crawler.settings, plan.params.report, plan.params.links != "no")
+            add_feeds(crawler.settings, plan.params.report, on_demand(plan.params.as_dict()))
         try:
             spider = super().from_crawler(crawler, *args, **kwargs)
             if not overrides(cls, "from_crawler"):  # it may set attributes later

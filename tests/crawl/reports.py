@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sitemapcrawler.feeds.folder import CACHE, FEEDS, FORMATS, NAMES, OF_LINKS, PAGE, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import CACHE, FEEDS, FORMATS, NAMES, OF_BASELINE, ON_DEMAND, PAGE, SUMMARY, TABLES
 from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.report.model import MAX_EXAMPLES, MAX_FINDINGS, MIN_EXAMPLES, FileProblems, Report
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
 
 SEVERITIES = ("error", "warning", "info")
-FILES = NAMES - {*TABLES, *(f"{OF_LINKS}.{format}" for format in FORMATS)} | {CACHE}
+FILES = NAMES - {*TABLES, *(f"{feed}.{format}" for feed in ON_DEMAND for format in FORMATS)} | {CACHE}
 """Files of a report."""
 Row = Mapping[str, Any]
 
@@ -56,16 +56,18 @@ class Folder:
     def check(self) -> Report:
         """Fails where a file is missing, holds what it should not, or does not agree with the others; what its page
         shows."""
-        assert self.names == FILES
+        model = self.model
+        changes = {f"{OF_BASELINE}.{format}" for format in FORMATS} if "baseline" in model.arguments else set()
+        files = FILES | changes
+        assert self.names == files
         assert self.summary["type"] == "summary"
         for feed, record in FEEDS.items():
-            if feed == OF_LINKS:
+            if feed in ON_DEMAND:
                 continue
             rows = self.rows(feed)
             assert {row["type"] for row in rows} <= {record().type}, feed
             assert len(rows) == pq.read_metadata(self.path / f"{feed}.parquet").num_rows, feed
-        model = self.model
-        assert [*model.feeds, PAGE] == sorted(FILES - {CACHE}, key=[*model.feeds, PAGE].index)
+        assert [*model.feeds, PAGE] == sorted(files - {CACHE}, key=[*model.feeds, PAGE].index)
         assert model.left_out == []
         self._check_counts(model)
         self._check_findings(model)
@@ -122,13 +124,13 @@ class Folder:
             assert model.summary.not_indexable.bad == len(bad & known)
 
     def _check_changes(self, model: Report) -> None:
-        changes = Counter(row["change"] for row in self.rows("urls") if "change" in row)
-        assert Counter(model.changes) == changes
-        assert {name: len(rows) for name, rows in model.changed.items()} == {
-            name: number for name, number in changes.items() if name != "unchanged"
-        }
-        fields = Counter(name for row in self.rows("urls") for name in row.get("changed_fields", ()))
-        assert model.changed_fields == fields
+        rows = self.rows(OF_BASELINE) if "baseline" in model.arguments else []
+        found = model.summary.changes
+        assert (found is not None) is bool("baseline" in model.arguments and not model.summary.partial)
+        assert {kind: len(records) for kind, records in model.changed.items()} == Counter(row["change"] for row in rows)
+        listed = {row["loc"]: row["change"] for row in self.rows("urls") if "change" in row}
+        assert found is None or found.added == Counter(listed.values())["added"]
+        assert model.changed_fields == Counter(row["what"] for row in rows if "what" in row)
 
 
 def problems(file: FileProblems) -> dict[str, int]:

@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from openpyxl import load_workbook
 
 from sitemapcrawler.commands import audit as audit_command
 from sitemapcrawler.commands.audit import fold
@@ -20,9 +21,9 @@ from sitemapcrawler.commands.targets import target as read_target
 from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
-from tests.crawl.documents import index, robots, urlset
+from tests.crawl.documents import CORE, DECLARATION, entry, index, robots, urlset
 from tests.crawl.forks import environment
-from tests.crawl.site_server import Reply, SiteServer, moved
+from tests.crawl.site_server import Reply, Route, SiteServer, moved
 from tests.crawl.verified import html
 
 SETTINGS = [part for name, value in {**NO_DELAYS, **AT_HOME}.items() for part in ("-s", f"{name}={value}")]
@@ -133,6 +134,86 @@ def test_newest_audit_of_the_target_is_offered(
     report_in(tmp_path / "weekly", "2026-11-24", "other.example")
     line = audit_command.offered(read_target(target), tmp_path / out)
     assert line == (offered and OFFER.format(day=offered[0], folder=offered[1]).rstrip())
+
+
+def days(site: SiteServer, day: int) -> None:
+    """A site on two days, with a plan for each page."""
+    pages: dict[str, Route] = {path: html(body=path) for path in ("/same", "/found", "/lost", "/moves", "/dated", "/x")}
+    broken = {
+        1: {"/found": Reply("", 404), "/gone": Reply("", 404)},
+        2: {"/lost": Reply("", 404), "/moves": moved("/x")},
+    }
+    pages |= {"/new": html(body="new")} if day == 2 else {}
+    pages |= broken[day]
+    dates = {path: "2026-01-05" if (path, day) == ("/dated", 2) else "2026-01-01" for path in pages}
+    rows = "".join(entry(site.url(path), f"<lastmod>{date}</lastmod>") for path, date in dates.items())
+    sitemap = f"{DECLARATION}<urlset {CORE}>{rows}</urlset>"
+    site.routes = {"/": html(), "/robots.txt": robots(site.url("/sitemap.xml")), "/sitemap.xml": sitemap, **pages}
+
+
+PLAN = [
+    "/found: changed, indexability, not found, ok",
+    "/found: changed, status, 404, 200",
+    "/found: solved problem, status-404",
+    "/gone: removed",
+    "/gone: solved problem, status-404",
+    "/lost: changed, indexability, ok, not found",
+    "/lost: changed, status, 200, 404",
+    "/lost: new problem, status-404",
+    "/moves: changed, indexability, ok, redirect",
+    "/moves: changed, status, 200, 302 to /x",
+    "/moves: new problem, status-redirect",
+    "/new: added",
+    "/dated: changed, lastmod, 2026-01-01, 2026-01-05",
+]
+"""What has changed from the first day to the second."""
+SUMS = "2 problems solved, 2 new; 1 URL added, 1 removed, 4 changed."
+
+
+@pytest.mark.parametrize("place", ["beside", "replaced"])
+def test_next_day_says_what_has_changed_and_which_problems_are_solved(tmp_path: Path, place: str) -> None:
+    with SiteServer() as site:
+        days(site, 1)
+        audit(tmp_path, site.url(""), "--out", "first")
+        days(site, 2)
+        second = tmp_path / {"beside": "second", "replaced": "first"}[place]
+        done = audit(tmp_path, site.url(""), "--out", second.name, "--baseline", "first")
+        home = site.url("")
+    assert done.stderr == ""
+    assert re.fullmatch(rf"Since the audit of [0-9-]{{10}}: {re.escape(SUMS)}", done.stdout.splitlines()[2])
+    rows = list(csv.DictReader((second / "changes.csv").read_text().splitlines()))
+    told = [
+        f"{row['url']}: {', '.join(filter(None, [row[name] for name in ('change', 'what', 'before', 'after', 'rule')]))}"
+        for row in rows
+    ]
+    assert sorted(line.replace(home.rstrip("/"), "") for line in told) == sorted(PLAN)
+    book = load_workbook(second / "audit.xlsx", read_only=True)
+    assert book["Changes"].max_row == 1 + len(rows)
+    counts = json.loads((second / "summary.json").read_text())["changes"]
+    assert {name: counts[name] for name in ("added", "removed", "changed", "unchanged")} == {
+        "added": 1, "removed": 1, "changed": 4, "unchanged": 2,
+    }  # fmt: skip
+
+
+def test_pages_that_one_audit_did_not_request_have_no_solved_problems(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        days(site, 1)
+        audit(tmp_path, site.url(""), "--out", "first")
+        audit(tmp_path, site.url(""), "--out", "second", "--baseline", "first", "--no-pages")
+        done = audit(tmp_path, site.url(""), "--out", "third", "--baseline", "second")
+    for folder in ("second", "third"):
+        assert json.loads((tmp_path / folder / "summary.json").read_text())["changes"]["unchanged"] == 7
+        assert len((tmp_path / folder / "changes.csv").read_text().splitlines()) == 1
+    assert "Nothing has changed since the audit of " in done.stdout
+
+
+def test_audit_of_another_site_is_no_baseline(shop: SiteServer, tmp_path: Path) -> None:
+    report_in(tmp_path / "other", "2026-11-25", "museum.example")
+    (tmp_path / "other" / "urls.jsonl").write_text('{"type": "url", "loc": "https://a.b/", "sitemap": "https://a.b/s"}')
+    done = audit(tmp_path, shop.url(""), "--baseline", "other")
+    [line] = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert "is of a.b, not of 127.0.0.1" in line
 
 
 @pytest.mark.slow

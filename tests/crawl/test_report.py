@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.feeds.folder import FEEDS, OF_LINKS, PAGE
+from sitemapcrawler.feeds.folder import FEEDS, ON_DEMAND, PAGE
 from sitemapcrawler.jobs import history
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.trend import trend
@@ -60,7 +60,7 @@ def report(job: Job) -> Folder:
 
 def same_rows(folder: Folder, feed: Path) -> str:
     """How the rows of a report differ from those of a feed of all records; empty where they do not."""
-    found = sum((rows(folder.path / f"{name}.jsonl") for name in FEEDS if name != OF_LINKS), Counter())
+    found = sum((rows(folder.path / f"{name}.jsonl") for name in FEEDS if name not in ON_DEMAND), Counter())
     summaries = Counter({row: number for row, number in rows(feed).items() if '"type": "summary"' in row})
     return difference(rows(feed) - summaries, found)
 

@@ -169,7 +169,7 @@ for name in sys.argv[1:]:
     path = Path(name)
     try:
         check(path, thorough=True)
-        store = Store.temporary(beside=path)
+        store = Store.temporary(beside=[path])
         try:
             Baseline(store, path)
         finally:

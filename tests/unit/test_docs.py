@@ -25,6 +25,7 @@ from sitemapcrawler.commands import validate as validating
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.feeds.columns import URLS
 from sitemapcrawler.items import (
+    ChangeCounts,
     Counts,
     Coverage,
     Hop,
@@ -71,6 +72,7 @@ REPLIES: dict[str, type] = {
     "bad": Share,
     "lastmod": Lastmods,
     "graph": LinkGraph,
+    "changes": ChangeCounts,
     "coverage": Coverage,
 }
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}

@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
+from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
+from sitemapcrawler.feeds.folder import summary_of
 from sitemapcrawler.items import READ, FileTally, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.duck import duckdb
@@ -148,6 +151,8 @@ class Baseline:
         """Table `job` of its database; empty for a feed."""
         self.files: dict[str, Earlier] = {}
         """Files that were read completely, by URL; empty for a feed."""
+        self.summary: Mapping[str, Any] = {}  # Any: as in `JsonObject`
+        """Its summary record; empty if it has none."""
         self.partial: str | None = None
         """Why it is incomplete; None if it is complete."""
         self._store = store
@@ -180,9 +185,11 @@ class Baseline:
         if path.suffix == DATABASE:
             self._check_size(path)
             self.files = self._files()
-            self.partial = (self.job.get("summary") or {}).get("partial")
+            self.summary = self.job.get("summary") or {}
+            self.partial = self.summary.get("partial")
         else:
             self.partial = import_feed(self._store, path)
+            self.summary = (summary_of(path.parent) if path.name in OF_A_REPORT else None) or {}
             self._check_status(path)
 
     def _check_status(self, path: Path) -> None:

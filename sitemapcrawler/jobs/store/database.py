@@ -35,10 +35,9 @@ def content_errors() -> tuple[type[Exception], ...]:
 class Store:
     """Database of a job. One thread writes; other threads read with their own `cursor`."""
 
-    def __init__(self, path: Path, folder: ExitStack | None = None, beside: Path | None = None) -> None:
-        """Open an existing database. `folder`: closed and removed with the store; `beside`: a baseline, the only other
-        file that can be opened. Raises duckdb.Error.
-        """
+    def __init__(self, path: Path, folder: ExitStack | None = None, beside: Sequence[Path] = ()) -> None:
+        """Open an existing database. `folder`: closed and removed with the store; `beside`: the files of a baseline,
+        the only others that can be opened. Raises duckdb.Error."""
         self.path = path
         self._folder = folder or ExitStack()
         self.spools = path.parent / SPOOLS
@@ -51,12 +50,12 @@ class Store:
         for left in path.parent.glob(f".{path.name}.*{NEW}"):  # left by a killed process
             shutil.rmtree(left, ignore_errors=True)
         self.spools.mkdir(mode=0o700)
-        confine(self._connection, [self.spools], [] if beside is None else [beside])
+        confine(self._connection, [self.spools], beside)
         self.seeded = bool(self.get("seeded"))
         """True while the database holds entries of the baseline whose files have not been requested."""
 
     @classmethod
-    def temporary(cls, baseline: Path | None = None, beside: Path | None = None) -> Self:
+    def temporary(cls, baseline: Path | None = None, beside: Sequence[Path] = ()) -> Self:
         """Create a database for this process only, and remove those of killed processes. `baseline`: database whose
         entries it starts with; `beside`: see `__init__`."""
         with ExitStack() as stack:
@@ -65,7 +64,7 @@ class Store:
             return cls(folder / FILE, stack.pop_all(), beside)
 
     @classmethod
-    def open(cls, folder: Path, baseline: Path | None = None, beside: Path | None = None) -> Self:
+    def open(cls, folder: Path, baseline: Path | None = None, beside: Sequence[Path] = ()) -> Self:
         """Open the database of a job after reading every row of it, or create it. `baseline`: database whose entries
         a new one starts with; `beside`: see `__init__`. Raises StoreError."""
         path = folder / FILE

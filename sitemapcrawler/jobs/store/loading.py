@@ -208,6 +208,8 @@ def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
 
 PARQUET = ".parquet"
 GZIP = ".gz"
+OF_FINDINGS = ("rule", "severity", "sitemap", "url")
+"""Fields of the findings of a baseline that are compared."""
 REPLY = "reply"
 """Field with the result of verifying the URL."""
 ZONED = "TIMESTAMP WITH TIME ZONE"
@@ -228,7 +230,8 @@ def import_feed(store: Store, path: Path) -> str | None:
     Raises duckdb.Error, OSError.
     """
     cut = unfinished(path.parent) if path.name in OF_A_REPORT else None
-    path = _linked(store, path)
+    findings = _linked(store, findings_of(path), "findings")
+    path = _linked(store, path, "urls")
     if path.suffix == PARQUET:
         _import_parquet(store, path)
     elif cut is not None:
@@ -236,13 +239,29 @@ def import_feed(store: Store, path: Path) -> str | None:
     else:
         _import_lines(store, path)
         cut = _partial(store, path)
+    _import_findings(store, findings)
     [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
     return cut or (None if count else "it holds no url records")
 
 
-def _linked(store: Store, path: Path) -> Path:
+def findings_of(path: Path) -> Path:
+    """The feed with the findings of a feed of url records: the one beside it in a report, else the feed itself."""
+    beside = path.with_name(f"findings{path.suffix}")
+    return beside if path.name in OF_A_REPORT and beside.is_file() else path
+
+
+def _import_findings(store: Store, path: Path) -> None:
+    """Load the findings of a feed, if it has any: rule, severity, file and URL."""
+    if path.suffix != PARQUET:
+        _import_lines(store, path, "findings", "finding")
+    elif {*OF_FINDINGS} <= _described(store, path, "*").keys():
+        names = ", ".join(OF_FINDINGS)
+        store.execute(f"INSERT INTO {BASELINE}.findings BY NAME SELECT {names} FROM read_parquet({literal(str(path))})")
+
+
+def _linked(store: Store, path: Path, name: str) -> Path:
     """Link a file to a name without characters that DuckDB treats as a pattern."""
-    link = store.spools / f"feed{''.join(path.suffixes[-2:] if path.suffix == GZIP else path.suffixes[-1:])}"
+    link = store.spools / f"{name}{''.join(path.suffixes[-2:] if path.suffix == GZIP else path.suffixes[-1:])}"
     try:
         link.symlink_to(path)
     except OSError:  # links may require a privilege
@@ -278,20 +297,18 @@ def _import_parquet(store: Store, path: Path) -> None:
     feed.unlink()
 
 
-def _import_lines(store: Store, path: Path) -> None:
+def _import_lines(store: Store, path: Path, table: str = "urls", kind: str = "url") -> None:
+    """Load the records of one type. `kind`: their `type`."""
     try:
-        store.read_feed(f"{BASELINE}.urls", path, "url")
+        store.read_feed(f"{BASELINE}.{table}", path, kind)
     except duckdb.InvalidInputException:  # lone surrogates, which the spool replaces
-        _import_spooled_lines(store, path)
-
-
-def _import_spooled_lines(store: Store, path: Path) -> None:
-    with store.spool() as spool:
-        with (gzip.open if path.suffix == GZIP else open)(path, "rb") as file:
-            for line in _lines(file):
-                spool.write(line.rstrip(b"\n") + b"\n", 1)
-        store.read_feed(f"{BASELINE}.urls", spool.flush(), "url")
-        store.insert_items(f"{BASELINE}.", [spool])
+        with store.spool() as spool:
+            with (gzip.open if path.suffix == GZIP else open)(path, "rb") as file:
+                for line in _lines(file):
+                    spool.write(line.rstrip(b"\n") + b"\n", 1)
+            store.read_feed(f"{BASELINE}.{table}", spool.flush(), kind)
+            if table == "urls":
+                store.insert_items(f"{BASELINE}.", [spool])
 
 
 def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:

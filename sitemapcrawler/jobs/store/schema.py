@@ -8,7 +8,15 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
-from sitemapcrawler.items import FindingRecord, PageRecord, RobotsRecord, SitemapRecord, UrlRecord, UtcTime
+from sitemapcrawler.items import (
+    ChangeRecord,
+    FindingRecord,
+    PageRecord,
+    RobotsRecord,
+    SitemapRecord,
+    UrlRecord,
+    UtcTime,
+)
 from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
@@ -19,6 +27,7 @@ RECORDS: dict[str, type] = {
     "findings": FindingRecord,
     "robots": RobotsRecord,
     "pages": PageRecord,
+    "changes": ChangeRecord,
 }
 """Tables that hold records. Their columns are the fields of the record."""
 ENTRY = "entry"

@@ -17,7 +17,7 @@ from scrapy.settings import Settings
 from sitemapcrawler import settings
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.feeds.reporting import add_feeds, audit_files, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
 from sitemapcrawler.items import (
@@ -58,7 +58,7 @@ def chosen(**changed: Any) -> Settings:
 
 def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() -> None:
     made = chosen(FEEDS={"urls.csv": {"format": "csv", "overwrite": True}}, FEED_EXPORT_FIELDS=["loc"])
-    add_feeds(made, "report", links=True)
+    add_feeds(made, "report", ON_DEMAND)
     feeds = made.getdict("FEEDS")
     assert list(feeds) == ["urls.csv", *(f"report:{name}" for name in report_feeds(made))]
     assert {SUMMARY, PAGE, *report_feeds(made)} == NAMES - {*TABLES}
@@ -75,7 +75,7 @@ def test_audit_writes_tables_and_all_records_once(
     monkeypatch.setattr("sitemapcrawler.feeds.reporting.find_spec", lambda name: package)
     made = chosen()
     made.set(REPORT_FILES, audit_files(made))
-    add_feeds(made, "report", links=True)
+    add_feeds(made, "report", ON_DEMAND)
     assert report_feeds(made) == [*TABLES, *(f"{feed}.{suffix}" for feed in FEEDS)]
     assert {*report_feeds(made)} < NAMES
 
@@ -83,20 +83,20 @@ def test_audit_writes_tables_and_all_records_once(
 def test_feeds_without_pyarrow_are_lines_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitemapcrawler.feeds.reporting.find_spec", lambda name: None)
     made = chosen()
-    add_feeds(made, "report", links=True)
+    add_feeds(made, "report", ON_DEMAND)
     assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
 
 
 def test_format_that_is_switched_off_is_left_out() -> None:
     made = chosen(FEED_EXPORTERS={**settings.FEED_EXPORTERS, "parquet": None})
-    add_feeds(made, "report", links=True)
+    add_feeds(made, "report", ON_DEMAND)
     assert report_feeds(made) == [f"{feed}.jsonl" for feed in FEEDS]
 
 
 def test_only_a_crawl_that_reads_links_has_their_feed() -> None:
     made = chosen()
     add_feeds(made, "report")
-    assert report_feeds(made) == [f"{feed}.{suffix}" for suffix in FORMATS for feed in FEEDS if feed != "pages"]
+    assert report_feeds(made) == [f"{feed}.{suffix}" for suffix in FORMATS for feed in FEEDS if feed not in ON_DEMAND]
 
 
 def test_scheme_of_the_report_is_not_for_users() -> None:

@@ -165,7 +165,7 @@ class Beside:
 @contextmanager
 def opened(path: Path) -> Iterator[Baseline]:
     """A baseline beside a new crawl that has everything to compare."""
-    store = Store.temporary(beside=path)
+    store = Store.temporary(beside=[path])
     try:
         found = Baseline(store, path)
         found.compare(True, True)
@@ -177,7 +177,7 @@ def opened(path: Path) -> Iterator[Baseline]:
 @contextmanager
 def compared(path: Path, **arguments: Any) -> Iterator[Comparison]:
     """A new crawl beside a baseline: that of `HOME` with `verify=get`, unless arguments say otherwise."""
-    store = Store.temporary(beside=path)
+    store = Store.temporary(beside=[path])
     try:
         given = {"domain": HOME, "verify": "get", "baseline": str(path), **arguments}
         params = Params.parse({name: value for name, value in given.items() if value is not None})

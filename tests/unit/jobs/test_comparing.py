@@ -316,7 +316,7 @@ def test_baseline_that_was_not_finished_is_refused(tmp_path: Path, state: str | 
 
 def test_site_of_a_baseline_is_checked_before_anything_is_compared(tmp_path: Path) -> None:
     path = jsonl(tmp_path, [page()])
-    store = Store.temporary(beside=path)
+    store = Store.temporary(beside=[path])
     try:
         with pytest.raises(StoreError):
             check_site(Baseline(store, path), Params.parse({"domain": "other.example"}))

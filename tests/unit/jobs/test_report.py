@@ -17,7 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import (
+    ChangeRecord,
+    FindingRecord,
+    Hop,
+    ReplyRecord,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+)
 from sitemapcrawler.jobs import entries
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
@@ -291,19 +300,12 @@ def test_nothing_is_said_of_replies_where_nothing_was_asked() -> None:
 
 
 def test_changes_since_the_baseline() -> None:
-    pages = [page(f"/{number}", lastmod="2024") for number in range(MAX_CHANGED + 3)]
-    changes = {f"/{number}": "added" for number in range(MAX_CHANGED + 1)} | {f"/{MAX_CHANGED + 1}": "unchanged"}
-    pages[-1].changed_fields = ["lastmod", "reply.status"]
-    made = report(*pages, changes={**changes, f"/{MAX_CHANGED + 2}": "changed"})
-    assert made.changes == {"added": MAX_CHANGED + 1, "removed": 0, "changed": 1, "unchanged": 1}
-    assert {name: len(rows) for name, rows in made.changed.items()} == {"added": MAX_CHANGED, "changed": 1}
-    [one] = made.changed["changed"]
-    assert (one.loc, one.lastmod, one.changed_fields) == (
-        at(f"/{MAX_CHANGED + 2}"),
-        "2024",
-        ["lastmod", "reply.status"],
-    )
-    assert made.changed_fields == {"lastmod": 1, "reply.status": 1}
+    added = [ChangeRecord(at(f"/{number}"), "added") for number in range(MAX_CHANGED + 1)]
+    values = [ChangeRecord(at("/x"), "changed", "status", "200", "404"), ChangeRecord(at("/x"), "changed", "lastmod")]
+    made = report(*added, *values)
+    assert {name: len(rows) for name, rows in made.changed.items()} == {"changed": 2, "added": MAX_CHANGED}
+    assert made.changed["changed"] == values
+    assert made.changed_fields == {"lastmod": 1, "status": 1}
 
 
 def test_languages_and_their_return_links() -> None:
@@ -352,10 +354,10 @@ def test_part_that_fails_does_not_cost_the_others(monkeypatch: pytest.MonkeyPatc
         raise error("it fails")
 
     monkeypatch.setattr(queries, "months", fails)
-    site = Site(page("/", change="added"))
+    site = Site(page("/", change="added"), ChangeRecord(at("/"), "added"))
     made = gather(site.connection, SummaryRecord(), agents=["GPTBot"], feeds=["urls.jsonl"])
     assert made.left_out == ["months"]
-    assert made.changes["added"] == 1
+    assert len(made.changed["added"]) == 1
     assert (made.judged_agents, made.feeds) == (["GPTBot"], ["urls.jsonl"])
 
 

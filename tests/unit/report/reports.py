@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from sitemapcrawler.items import (
+    ChangeCounts,
+    ChangeRecord,
     ComparedFolder,
     ComparedList,
     Counts,
@@ -27,6 +29,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs.entries import COLUMNS
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
+    CHANGES,
     MAX_CHANGED,
     MAX_FINDINGS,
     MAX_LANGUAGES,
@@ -102,8 +105,7 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
             MissingPage(f"{SITE}/deals/{at}", ["crawl.csv", "access.log"], 7 + at, at % 3 > 0) for at in range(bad)
         ],
         listed_only=[f"{SITE}/offers/2019/{at}" for at in range(bad)],
-        changes={"added": 3120, "removed": 418, "changed": 18_902, "unchanged": listed - 22_022},
-        changed={kind: [_page(at, kind) for at in range(changed)] for kind in ("added", "removed", "changed")},
+        changed={kind: [_change(at, kind) for at in range(changed)] for kind in CHANGES},
         changed_fields={"lastmod": 18_400, "images": 950, "alternates": 122},
         entries=entries(rows(urls // 10)),
         feeds=["urls.jsonl", "sitemaps.jsonl", "findings.jsonl", "robots.jsonl", "summary.json"],
@@ -199,6 +201,9 @@ def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
             "sampled-out": listed - 9800,
         },
         bad=Share(listed, 9800, 783, 783 / 9800, 0.0747, 0.0855),
+        changes=ChangeCounts(
+            "2026-11-13T21:04:11Z", 3120, 418, 18_902, listed - 22_022, {"error": 40, "warning": 3}, {"error": 2000}
+        ),
         not_indexable=Share(listed, 9800, 1104, 1104 / 9800, 0.1066, 0.119),
         indexability={
             "ok": 8696,
@@ -369,12 +374,8 @@ def _language(at: int, chance: random.Random) -> Language:
     return Language(code, links, links // 9 if at % 3 else 0, chance.choice((0, 0, links // 40)))
 
 
-def _page(at: int, kind: str) -> UrlRecord:
-    return UrlRecord(
-        loc=f"{SITE}/en/stories/{kind}/how-a-lighthouse-keeps-its-light-{at}",
-        sitemap=f"{SITE}/sitemaps/stories-003.xml.gz",
-        lastmod="2026-11-19",
-        lastmod_at="2026-11-19T00:00:00Z",
-        change=kind,
-        changed_fields=["lastmod"] if kind == "changed" else [],
-    )
+def _change(at: int, kind: str) -> ChangeRecord:
+    rule = {"rule": "status-404", "severity": "error"} if "problem" in kind else {}
+    values = {"what": "lastmod", "before": "2026-11-18", "after": "2026-11-19"} if kind == "changed" else {}
+    url = f"{SITE}/en/stories/{kind.replace(' ', '-')}/how-a-lighthouse-keeps-its-light-{at}"
+    return ChangeRecord(url, kind, sitemap=f"{SITE}/sitemaps/stories-003.xml.gz", line=at, **rule, **values)

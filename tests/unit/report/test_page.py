@@ -10,10 +10,20 @@ import sys
 import zipfile
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sitemapcrawler.items import FindingRecord, Lastmods, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import (
+    ChangeCounts,
+    ChangeRecord,
+    FindingRecord,
+    Lastmods,
+    RobotsRecord,
+    SitemapRecord,
+    SummaryRecord,
+    UrlRecord,
+)
 from sitemapcrawler.report.model import FileProblems, Report, RuleReach
 from sitemapcrawler.report.page import FEW, content, feed_gaps, matrix, origin, page, sites
 from tests.unit.report import reports
@@ -72,10 +82,36 @@ def test_sections_without_data_say_why() -> None:
 
 
 def test_sections_left_out_for_want_of_time_say_so() -> None:
-    names = ["rules", "files", "months", "statuses", "robots", "languages", "changes"]
+    names = ["rules", "files", "months", "statuses", "robots", "languages"]
     tree = parsed(page(reports.empty(left_out=names, judged_agents=["Googlebot"])))
-    for section in ("fix", "where", "lastmod", "status", "robots", "languages", "changes"):
+    for section in ("fix", "where", "lastmod", "status", "robots", "languages"):
         assert "Not computed" in tree.get_element_by_id(section).text_content(), section
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"arguments": {"baseline": "x"}}, "The crawl ended early, so it was not compared with the baseline."),
+        ({"left_out": ["changed"], "changes": ChangeCounts()}, "Not computed"),
+        ({"changes": ChangeCounts("2026-11-25T08:00:00Z")}, "Nothing has changed since the audit of 2026-11-25."),
+    ],
+)
+def test_section_of_changes_says_why_it_has_none(fields: dict[str, Any], said: str) -> None:
+    report = reports.empty(**{name: value for name, value in fields.items() if name != "changes"})
+    report.summary.changes = fields.get("changes")
+    assert said in parsed(page(report)).get_element_by_id("changes").text_content()
+
+
+def test_changed_url_has_one_row_with_old_and_new_values() -> None:
+    place = {"url": "https://e.com/a", "change": "changed", "sitemap": "https://e.com/s.xml"}
+    records = [
+        ChangeRecord(**place, what="status", before="200", after="404"),
+        ChangeRecord(**place, what="indexability", before="ok", after="not found"),
+    ]
+    report = reports.empty(changed={"changed": records})
+    report.summary.changes = ChangeCounts(changed=1)
+    [row] = parsed(page(report)).xpath("//section[@id='changes']//tbody/tr")
+    assert [cell.text_content() for cell in row][1] == "status: 200 → 404indexability: ok → not found"
 
 
 def test_page_says_what_a_file_leaves_out() -> None:
@@ -180,7 +216,7 @@ def test_full_page_stays_small_and_whole() -> None:
     tree = parsed(made)
     rows = {table.find("caption").get("id"): len(table.findall("tbody/tr")) for table in tree.iter("table")}
     assert (rows["files"], rows["not-indexable"], rows["robots-files"], rows["hreflang"]) == (1000, 200, 200, 300)
-    assert rows["changed-1"] == rows["changed-2"] == rows["changed-3"] == 100
+    assert [rows[f"changed-{number}"] for number in range(1, 6)] == [1000] * 5
 
 
 def test_same_report_makes_the_same_page() -> None:

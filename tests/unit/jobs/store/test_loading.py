@@ -177,7 +177,7 @@ def old(folder: Path) -> Path:
 def baseline(tmp_path: Path) -> Iterator[Store]:
     """A store with an earlier crawl attached."""
     path = old(tmp_path)
-    store = Store.temporary(beside=path)
+    store = Store.temporary(beside=[path])
     store.execute(f"ATTACH '{path}' AS {BASELINE} (READ_ONLY)")
     yield store
     store.close()

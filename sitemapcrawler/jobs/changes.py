@@ -1,0 +1,268 @@
+"""Lists what has changed since the baseline: URLs with old and new values in words, and problems solved and new.
+
+A problem is a pair of a URL, or a file, and a rule that reports an error or a warning there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, UrlRecord
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.baseline import LISTED, REPLY, Baseline
+from sitemapcrawler.jobs.store.loading import BASELINE
+from sitemapcrawler.jobs.store.queries import AT_ONCE
+from sitemapcrawler.jobs.store.schema import json_object
+from sitemapcrawler.namespaces.declared import EXTRA
+from sitemapcrawler.report.wording import REPLIES
+from sitemapcrawler.rules.choice import ON_THE_CRAWL
+from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import SEVERITIES, Needs, Rule, Severity
+from sitemapcrawler.urls.display import CUT
+
+NEW, SOLVED = "new problem", "solved problem"
+RANKS = ["changed", "added", "unchanged", "removed"]
+"""Changes of entries. A URL with several entries has the first of theirs."""
+MAX_TEXT = 1000
+"""Maximum length of an old or new value in characters."""
+OF_LINKS = frozenset(("cross-not-in-sitemap", "cross-orphan-url"))
+"""Rules that need the links of pages."""
+OF_LISTS, OF_PAGES = frozenset(("coverage",)), frozenset(("status", "page"))
+"""Families of rules that need lists to compare with, and the answers of pages."""
+NEEDS_PAGES = frozenset((Needs.REPLY, Needs.ASSET, Needs.DRAWN))
+NOT_COMPARED = frozenset((Needs.BASELINE, *ON_THE_CRAWL))
+"""Needs of rules whose findings are about one crawl alone."""
+ANSWER = ("kind", "status", "final_status", "final_url")
+"""Fields of a reply that one text describes."""
+
+Json = Mapping[str, Any]  # Any: fields have the types of their record
+
+URLS = f"""
+    CREATE OR REPLACE TEMP TABLE change_urls AS
+    SELECT loc, first.rank AS rank, first.entry AS entry, asked FROM (
+        SELECT loc, min({{'rank': coalesce(list_position({RANKS}, change), {len(RANKS)}), 'entry': rowid}}) AS first,
+               coalesce(bool_or(reply.kind <> 'unchecked'), false) AS asked
+        FROM main.urls GROUP BY loc)"""
+"""SQL: the listed and the removed URLs, each once: rank of its change, its first entry, whether it was requested."""
+BEFORE = f"""
+    CREATE OR REPLACE TEMP TABLE change_before AS
+    SELECT loc, coalesce(bool_or(reply.kind <> 'unchecked'), false) AS asked FROM {LISTED} GROUP BY loc"""
+"""SQL: the same of the baseline."""
+PROBLEMS = """
+    CREATE OR REPLACE TEMP TABLE change_{name} AS
+    SELECT url, rule, min(sitemap) AS sitemap FROM (
+        SELECT loc AS url, unnest(issues) AS rule, sitemap FROM {urls}
+        UNION ALL
+        SELECT coalesce(url, sitemap, '') AS url, rule, sitemap FROM {findings} f
+        WHERE NOT EXISTS (SELECT 1 FROM change_{known} k WHERE k.loc = f.url))
+    WHERE rule IN (SELECT unnest(?)) GROUP BY ALL"""
+"""SQL: pairs of a URL or a file and a rule that found something on it. Parameter: ids of rules."""
+SEVERITY = f"""
+    CREATE OR REPLACE TEMP TABLE change_severities AS
+    SELECT rule, coalesce(any_value(found), any_value(own)) AS severity FROM (
+        SELECT rule, {list(SEVERITIES)}[min(list_position({list(SEVERITIES)}, severity))] AS found, NULL AS own FROM (
+            SELECT rule, severity FROM main.findings UNION ALL SELECT rule, severity FROM {BASELINE}.findings)
+        GROUP BY rule
+        UNION ALL SELECT unnest(?), NULL, unnest(?))
+    GROUP BY rule"""
+"""SQL: the worst severity of each rule's findings, or that of the rule. Parameters: ids and severities of rules."""
+FOUND = """
+    INSERT INTO changes BY NAME
+    SELECT p.url, '{change}' AS change, p.rule, s.severity, coalesce(u.sitemap, p.sitemap) AS sitemap, u.line
+    FROM change_{name} p ANTI JOIN change_{other} o USING (url, rule)
+    LEFT JOIN change_severities s USING (rule)
+    LEFT JOIN change_urls c ON c.loc = p.url
+    LEFT JOIN main.urls u ON u.rowid = c.entry
+    WHERE s.severity <> '{note}' AND ({condition})
+    ORDER BY list_position({severities}, s.severity), p.rule, p.url"""
+IS_NEW = f"""
+    NOT list_contains($1, p.rule) OR c.rank = {RANKS.index("added") + 1}
+    OR (c.loc IS NULL AND $2) OR p.url IN (SELECT loc FROM change_before WHERE asked)"""
+"""SQL: the baseline could have found the problem. Parameters: rules that need pages, whether replies are compared."""
+IS_SOLVED = f"""
+    CASE WHEN c.loc IS NULL
+         THEN p.url NOT IN (SELECT loc FROM change_before) AND (NOT list_contains($1, p.rule) OR $2)
+              AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
+         ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index("removed") + 1} END"""
+"""SQL: this crawl could have found the problem again. Parameters as in `IS_NEW`."""
+ADDED_OR_REMOVED = """
+    INSERT INTO changes BY NAME SELECT u.loc AS url, u.change, u.sitemap, u.line
+    FROM change_urls c JOIN main.urls u ON u.rowid = c.entry
+    WHERE u.change IN ('added', 'removed') ORDER BY u.change, u.rowid"""
+REPLIED = ("redirects", *REPLY)
+
+
+def _pairs(fields: Sequence[str]) -> str:
+    """SQL for a temporary table of changed URLs, with both versions of the entry."""
+    entries = ", ".join(
+        f"{json_object(UrlRecord, (*fields, 'indexability'), f'{side}.')} AS {side}_entry, "
+        f"CASE WHEN {side}.reply.kind <> 'unchecked' "
+        f"THEN {json_object(ReplyRecord, REPLIED, f'{side}.reply.')} ELSE '{{}}' END AS {side}_reply"
+        for side in ("u", "b")
+    )
+    return f"""
+        CREATE OR REPLACE TEMP TABLE change_pairs AS
+        SELECT row_number() OVER (ORDER BY u.rowid) AS n, u.loc, u.sitemap, u.line, u.changed_fields, {entries}
+        FROM change_urls c JOIN main.urls u ON u.rowid = c.entry JOIN {LISTED} b ON b.loc = u.loc
+        WHERE u.change = 'changed'
+        QUALIFY row_number() OVER (PARTITION BY u.loc ORDER BY b.sitemap <> u.sitemap, b.sitemap, b.line) = 1"""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Rules whose problems both crawls could find."""
+
+    severities: Mapping[str, str]
+    """{id: severity}"""
+    of_pages: Collection[str]
+    """Ids of those that need the answers of pages."""
+
+    @classmethod
+    def of(cls, judge: Judge, baseline: Baseline) -> Compared:
+        """`judge`: that of this crawl."""
+        has_links, has_lists = (baseline.summary.get(name) is not None for name in ("graph", "coverage"))
+        rules = [
+            rule
+            for rule in judge.selected
+            if NOT_COMPARED.isdisjoint(rule.needs)
+            and (has_links or rule.id not in OF_LINKS)
+            and (has_lists or rule.family not in OF_LISTS)
+            and ("blocked_for" in baseline.fields or Needs.VERDICT not in rule.needs)
+        ]
+        return cls({rule.id: str(rule.severity) for rule in rules}, [rule.id for rule in rules if _needs_pages(rule)])
+
+
+def _needs_pages(rule: Rule) -> bool:
+    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.needs)
+
+
+def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
+    """Fill the table `changes`, in the writing thread and a transaction of the caller. Raises duckdb.Error, OSError."""
+    store.execute("DELETE FROM changes")
+    store.execute(URLS)
+    store.execute(BEFORE)
+    _find_problems(store, baseline, rules)
+    store.execute(_pairs(baseline.fields))
+    for first in range(1, store.execute("SELECT count(*) FROM change_pairs")[0][0] + 1, AT_ONCE):
+        rows = store.execute("FROM change_pairs WHERE n BETWEEN ? AND ? ORDER BY n", [first, first + AT_ONCE - 1])
+        store.insert_rows("changes", [change for row in rows for change in _changed(*row[1:])])
+    store.execute(ADDED_OR_REMOVED)
+    counts: dict[int, int] = dict(store.execute("SELECT rank, count(*) FROM change_urls GROUP BY rank"))
+    problems: dict[str, dict[str, int]] = {NEW: {}, SOLVED: {}}
+    for change, severity, number in store.execute(
+        "SELECT change, severity, count(*) FROM changes WHERE rule IS NOT NULL GROUP BY ALL"
+    ):
+        problems[change][severity] = number
+    for table in ("urls", "before", "now", "then", "severities", "pairs"):
+        store.execute(f"DROP TABLE temp.change_{table}")
+    numbers = {change: counts.get(rank, 0) for rank, change in enumerate(RANKS, 1)}
+    return ChangeCounts(
+        baseline.summary.get("started"), **numbers, new_problems=problems[NEW], solved_problems=problems[SOLVED]
+    )
+
+
+def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
+    ids = list(rules.severities)
+    store.execute(SEVERITY, [ids, list(rules.severities.values())])
+    now = PROBLEMS.format(name="now", urls=f"main.urls WHERE {CURRENT}", findings="main.findings", known="urls")
+    then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{BASELINE}.findings", known="before")
+    for statement in (now, then):
+        store.execute(statement, [ids])
+    for change, name, other, condition in ((NEW, "now", "then", IS_NEW), (SOLVED, "then", "now", IS_SOLVED)):
+        statement = FOUND.format(
+            change=change, name=name, other=other, condition=condition, severities=list(SEVERITIES), note=Severity.INFO
+        )
+        store.execute(statement, [list(rules.of_pages), baseline.with_replies])
+
+
+def _changed(
+    url: str, sitemap: str, line: int | None, names: Sequence[str], *texts: str
+) -> Iterator[dict[str, object]]:
+    """Yield rows of `changes` for a changed URL. `texts`: JSON of entry and reply, now and before."""
+    now, now_reply, before, before_reply = map(json.loads, texts)
+    for what, old, new in differences(names, (before, before_reply), (now, now_reply)):
+        place = {"url": url, "sitemap": sitemap, "line": line}
+        yield {**place, "change": "changed", "what": what, "before": old, "after": new}
+
+
+def differences(
+    names: Iterable[str], before: tuple[Json, Json], now: tuple[Json, Json]
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield what changed, with the old and new value in words. `names`: `changed_fields` of a url record; `before`,
+    `now`: the entry and its reply."""
+    whats = dict.fromkeys(map(_what, names))
+    if before[0].get("indexability") and now[0].get("indexability"):
+        whats |= {"indexability": None}
+    for what in whats:
+        old, new = _value(what, *before), _value(what, *now)
+        if isinstance(old or new, (list, dict)):
+            yield what, *_items(old, new)
+        elif (texts := (_text(old), _text(new)))[0] != texts[1]:
+            yield what, *texts
+
+
+def _what(name: str) -> str:
+    """What a changed field is about: those of a reply that belong together have one name."""
+    field = name.removeprefix("reply.")
+    if field == name:
+        return name
+    return "status" if field in ANSWER else "noindex" if field == "noindex_agents" else field
+
+
+def _value(what: str, entry: Json, reply: Json) -> Any:  # Any: as in `Json`
+    if what == "status":
+        return answer(reply)
+    if what == "noindex":
+        return (reply.get("noindex_agents") and f"for {', '.join(reply['noindex_agents'])}") or reply.get(
+            "noindex", False
+        )
+    if what in REPLY:
+        return reply.get(what)
+    if what.startswith(f"{EXTRA}."):
+        return (entry.get(EXTRA) or {}).get(what.partition(".")[2])
+    value = entry.get(what)
+    return ", ".join(value or ()) or None if what == "blocked_for" else value
+
+
+def answer(reply: Json) -> str:
+    """The answer to a request in a few words: `404`, `301 to https://example.com/`, `no answer in time`."""
+    status, kind = reply.get("status"), reply.get("kind", "unchecked")
+    if reply.get("redirects"):
+        end = "" if kind == "redirected" else f", {_answer_of(kind, reply.get('final_status'))}"
+        return f"{status} to {reply.get('final_url')}{end}"
+    return _answer_of(kind, status)
+
+
+def _answer_of(kind: str, status: int | None) -> str:
+    if status is None:
+        return REPLIES.get(kind, kind)
+    return str(status) if kind in ("ok", "http-error") else f"{status}, {REPLIES.get(kind, kind)}"
+
+
+def _items(old: object, new: object) -> tuple[str | None, str | None]:
+    """The items of two lists, or the objects, that the other side lacks. None for both if they only differ beyond what
+    is known here, or in their order."""
+    before, now = ([] if value is None else value if isinstance(value, list) else [value] for value in (old, new))
+    gone, come = [one for one in before if one not in now], [one for one in now if one not in before]
+    if not gone and not come:
+        return None, None
+    old_text, new_text = (_text(", ".join(map(_words, items)) or None) for items in (gone, come))
+    return old_text, new_text
+
+
+def _words(value: object) -> str:
+    """The texts in a value, one after the other."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return " ".join(filter(None, map(_words, value)))
+    return "" if value is None else str(value)
+
+
+def _text(value: object) -> str:
+    text = "none" if value is None else {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - len(CUT)] + CUT
