@@ -19,7 +19,7 @@ class Asker:
     def __init__(self) -> None:
         self.let = asyncio.Event()
 
-    async def ask(self, url: str) -> Verification:
+    async def ask(self, url: str, follow: bool) -> Verification:
         await self.let.wait()
         if "b.com" in url:
             raise KeyError(url)
@@ -55,7 +55,7 @@ def test_replies_are_counted_as_they_come() -> None:
         def __init__(self) -> None:
             self.let = asyncio.Semaphore(0)
 
-        async def ask(self, url: str) -> Verification:
+        async def ask(self, url: str, follow: bool) -> Verification:
             await self.let.acquire()
             return Verification(Ok(final_status=200, final_url=url))
 
