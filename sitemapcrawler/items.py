@@ -18,6 +18,7 @@ import msgspec
 from sitemapcrawler.namespaces import OWN, plugged
 from sitemapcrawler.namespaces.element import Element, Tree, Unparsed
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.urls.display import counted
 
 if TYPE_CHECKING:
     from sitemapcrawler.rules.facts.given import Counted, FileFacts
@@ -632,6 +633,36 @@ class Share:
 
 
 @dataclass(slots=True)
+class Reach:
+    """What a rule, or the rules of a severity, concern."""
+
+    severity: str = ""
+    """error, warning or info: the worst of its findings."""
+    urls: int = 0
+    """Distinct listed URLs, and pages that a finding names and no file lists; 0 for problems of files, robots.txt or
+    the whole site."""
+    entries: int | None = None
+    """Entries that list these URLs; null in counts by severity."""
+    files: int = 0
+    """Files: sitemaps with such an entry, and sitemaps and robots.txt files with a problem of their own."""
+    at_least: bool = False
+    """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule."""
+
+    @property
+    def subject(self) -> str:
+        """What is concerned: `11,755 URLs`; without listed URLs `2 files`, or `the site`."""
+        if self.urls:
+            return f"{'at least ' * self.at_least}{counted(self.urls, 'URL')}"
+        return counted(self.files, "file") if self.files else "the site"
+
+    @property
+    def place(self) -> str:
+        """Where the problems are: `on 11,755 URLs in 3 files`, `on 2 URLs`, `in 2 files`, `on the site`."""
+        files = f" in {counted(self.files, 'file')}" if self.urls and self.files > 1 else ""
+        return f"in {self.subject}" if self.files and not self.urls else f"on {self.subject}{files}"
+
+
+@dataclass(slots=True)
 class SummaryRecord:
     """The last record of a crawl."""
 
@@ -648,11 +679,15 @@ class SummaryRecord:
     sitemaps: int = 0
     """Number of sitemap records."""
     urls: int = 0
-    """Number of url records."""
+    """Number of url records, without those of URLs removed since the baseline."""
     rules: dict[str, int] = field(default_factory=dict)
     """Findings by rule, complete."""
     severities: dict[str, int] = field(default_factory=dict)
     """Findings by severity, complete."""
+    reach: dict[str, Reach] = field(default_factory=dict)
+    """What each rule with findings concerns: distinct listed URLs, entries and files, complete."""
+    severity_reach: dict[str, Reach] = field(default_factory=dict)
+    """The same for all findings of a severity together. A URL with errors and warnings counts for both."""
     agents: dict[str, int] = field(default_factory=dict)
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
     replies: dict[str, int] = field(default_factory=dict)
@@ -853,9 +888,14 @@ class UrlBatch:
         return any(note.findings for note in self.notes.values())
 
     @property
-    def rows(self) -> Sequence[object]:
+    def rows(self) -> Sequence[Any]:  # Any: see `UrlRow`
         """The records, or what has the same attributes: for a table."""
         return self.urls
+
+    @property
+    def listed_count(self) -> int:
+        """Number of records of listed URLs: without those removed since the baseline."""
+        return len(self)
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -870,7 +910,7 @@ class RowsOnDemand:
     """Number of records."""
     _urls: list[UrlRecord] | None = None
     """The records, once they are decoded."""
-    _rows: Sequence[object] | None = None
+    _rows: Sequence[Any] | None = None
     """The same as `PlainRow` or `UrlRow`."""
 
     def set_lines(self, lines: bytes, count: int) -> None:
@@ -888,7 +928,7 @@ class RowsOnDemand:
         self._urls, self._count, self.lines = urls, len(urls), None
 
     @property
-    def rows(self) -> Sequence[object]:
+    def rows(self) -> Sequence[Any]:  # Any: as in `UrlBatch`
         if self._rows is None and self._urls is None:
             try:
                 self._rows = _decoded_plain_rows(self.lines or b"")

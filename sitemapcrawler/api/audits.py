@@ -35,6 +35,7 @@ from sitemapcrawler.items import (
     UrlRecord,
 )
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.reach import places
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import counted, inert, masked_argument
 
@@ -317,14 +318,14 @@ class AuditResult:
 
     def __repr__(self) -> str:
         counts = counted(self.summary.urls, "URL"), counted(self.summary.sitemaps, "sitemap")
-        findings = counted(sum(self.summary.rules.values()), "finding")
-        return f"<AuditResult {_shown(self.target)}: {self.verdict}, {', '.join(counts)}, {findings}>"
+        found = [*places(self.summary.severity_reach).values()] or ["nothing found"]
+        return f"<AuditResult {_shown(self.target)}: {self.verdict}, {', '.join([*counts, *found])}>"
 
     def _repr_html_(self) -> str:
         """Verdict, counts, indexability and the most important problems, for a notebook."""
         summary = self.summary
-        found = {"URLs": summary.urls, "sitemaps": summary.sitemaps}
-        found |= {f"findings: {name}": summary.severities.get(name, 0) for name in Severity}
+        found: dict[str, object] = {"URLs": summary.urls, "sitemaps": summary.sitemaps}
+        found |= {f"{severity}s": reach.place for severity, reach in summary.severity_reach.items()}
         found |= {f"indexability: {name}": number for name, number in summary.indexability.items()}
         head = f"<strong>{_html(_shown(self.target))}: {_html(self.verdict)}</strong>"
         parts = [
@@ -332,22 +333,16 @@ class AuditResult:
             _html_table(("", "number"), [*found.items()]),
         ]
         if problems := self._problems():
-            parts.append(_html_table(("severity", "findings", "rule", "problem"), problems))
+            parts.append(_html_table(("severity", "concerns", "files", "rule", "problem"), problems))
         return "".join(parts)
 
     def _problems(self) -> list[tuple[object, ...]]:
-        """Severity, number of findings, id and title of the worst rules with findings, notes left out."""
-        severities: dict[str, str] = {}
-        for finding in self.findings:
-            severities.setdefault(finding.rule, finding.severity)
-            if len(severities) == len(self.summary.rules):
-                break
+        """Severity, URLs and files concerned, id and title of the first rules of the report, notes left out."""
         titles = {rule.id: rule.title for rule in all_rules()}
-        problems = [Severity.ERROR, Severity.WARNING]
-        rules = [rule for rule in self.summary.rules if severities.get(rule) in problems]
-        rules.sort(key=lambda rule: (problems.index(Severity(severities[rule])), -self.summary.rules[rule]))
+        rules = [(rule, reach) for rule, reach in self.summary.reach.items() if reach.severity != Severity.INFO]
         return [
-            (severities[rule], self.summary.rules[rule], rule, titles.get(rule, "")) for rule in rules[:SHOWN_PROBLEMS]
+            (reach.severity, reach.subject, reach.files, rule, titles.get(rule, ""))
+            for rule, reach in rules[:SHOWN_PROBLEMS]
         ]
 
 

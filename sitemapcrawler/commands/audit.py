@@ -211,12 +211,12 @@ def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) 
     if rules:
         yield ""
         yield "Most important problems:" if len(rules) > 1 else "The problem:"
-        width = max(len(f"{rule.count:,}") for rule in rules[:MOST])
-        indent = " " * (width + 15)
+        width = max(len(rule.reach.subject) for rule in rules[:MOST])
+        indent = " " * (width + 13)
         for rule in rules[:MOST]:
             label = paint(f"{SEVERITIES.get(rule.severity, rule.severity):<7}", rule.severity)
             title = (sentences(rule.what) or [rule.rule])[0].replace("`", "")
-            yield f"  {label}  {rule.count:>{width},} x  {fold(f'{inert(title)} ({rule.rule})', columns, indent)}"
+            yield f"  {label}  {rule.reach.subject:>{width}}  {fold(f'{inert(title)} ({rule.rule})', columns, indent)}"
             if advice := in_words(rule, origin(report)):
                 yield f"{indent}{fold(inert(advice), columns, indent)}"
         if len(rules) > MOST:

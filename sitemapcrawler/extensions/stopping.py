@@ -19,7 +19,6 @@ from twisted.python.failure import Failure
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.items import UNREAD, JsonObject
 from sitemapcrawler.rules import Severity
-from sitemapcrawler.rules.registry import findings
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.urls.display import counted
 
@@ -114,11 +113,11 @@ def closing_line(stats: JsonObject, seconds: float) -> str:
 
 
 def problems(stats: JsonObject) -> Iterator[str]:
-    """Number of errors and warnings; without errors, the number of unread and truncated files."""
+    """Where errors and warnings are; without errors, the number of unread and truncated files."""
     for severity in (Severity.ERROR, Severity.WARNING):
-        if number := stats.get(f"sitemap/severities/{severity}"):
-            yield findings(number, severity)
-    if not stats.get(f"sitemap/severities/{Severity.ERROR}"):
+        if found := stats.get(f"sitemap/found/{severity}"):
+            yield found
+    if not stats.get(f"sitemap/found/{Severity.ERROR}"):
         if unread := sum(stats.get(f"sitemap/files/{outcome}", 0) for outcome in UNREAD):
             yield f"{counted(unread, 'file')} not read"
         if cut := stats.get("sitemap/files/truncated"):

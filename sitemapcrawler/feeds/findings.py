@@ -54,7 +54,7 @@ MAX_DESCRIPTION = 1024
 """Maximum characters of a rule's description. Source: as for PROBLEMS."""
 SRCROOT = "%SRCROOT%"
 """Base of relative paths, by convention (3.14.14)."""
-COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "skipped")
+COUNTS = ("domains", "sitemaps", "urls", "rules", "severities", "reach", "severity_reach", "skipped")
 """Summary fields that the run repeats as properties."""
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 
@@ -227,6 +227,7 @@ class Suite:
         """Add the result of the crawl, a test that fails if it ended early, and one that is skipped if a file limits
         it."""
         figures = {name: getattr(summary, name) for name in ("started", "elapsed_s", "sitemaps", "urls")}
+        figures |= {f"{severity}s": reach.place for severity, reach in summary.severity_reach.items()}
         properties = (_element("property", name=name, value=value) for name, value in figures.items())
         self._properties = _element("properties", "".join(properties))
         partial = summary.partial

@@ -19,7 +19,8 @@ from sitemapcrawler.feeds.findings import findings_of
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.rules.catalogue import Paint
-from sitemapcrawler.rules.registry import SEVERITIES, Severity, findings
+from sitemapcrawler.rules.reach import places
+from sitemapcrawler.rules.registry import SEVERITIES, Severity
 from sitemapcrawler.terminal.streams import painter
 from sitemapcrawler.urls import STANDARD_INPUT, local_path
 from sitemapcrawler.urls.display import MAX_URL, counted, inert
@@ -203,8 +204,7 @@ def summary_lines(
     only that the run did not reach its end."""
     if quiet:
         return [f"stopped before the end: {inert(summary.partial)}"] if summary.partial else []
-    counts = {name: summary.severities.get(name, 0) for name in SEVERITIES}
-    found = ", ".join(paint(findings(count, name), name) for name, count in counts.items() if count)
+    found = ", ".join(paint(text, severity) for severity, text in places(summary.severity_reach).items())
     end = f"; the rest was not read ({summary.partial})" if summary.partial in LIMITS else ""
     lines = [
         f"{counted(summary.sitemaps + robots, 'file')}, {counted(summary.urls, 'URL')}: {found or 'nothing found'}{end}"

@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from tempfile import gettempdir
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
@@ -46,8 +46,8 @@ from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
-from sitemapcrawler.urls.display import CUT, elapsed, percent
+from sitemapcrawler.rules.registry import RULES
+from sitemapcrawler.urls.display import CUT, counted, elapsed, percent
 
 if TYPE_CHECKING:
     import xlsxwriter
@@ -69,8 +69,6 @@ _LINK = re.compile(r"https?://[^\s/?#\[\]@\\<>\"^`{|}]+(?:[/?#][^\s\\<>\"^`{|}]*
 """URLs without user name or password, and without characters that XlsxWriter would escape but for brackets."""
 _SIGNS = ("=", "+", "-", "@")
 """Start of a formula, if a user edits the cell."""
-_RANK = Counter({severity: -rank for rank, severity in enumerate(reversed(SEVERITIES), 1)})
-"""Rank of a severity, the worst first; 0 for an unknown one."""
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -212,7 +210,6 @@ class WorkbookExporter(RecordExporter):
         self._awaited: dict[type, tuple[str, Mapping[str, Column]]] = {}
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
-        self._worst: dict[str, str] = {}
         self._failed = False
         self._temporary = ExitStack()
 
@@ -261,8 +258,6 @@ class WorkbookExporter(RecordExporter):
                     table.add(record)
                 if isinstance(record, FindingRecord):
                     self._listed[record.rule] += 1
-                    worst = self._worst.get(record.rule, record.severity)
-                    self._worst[record.rule] = min(worst, record.severity, key=_RANK.__getitem__)
                 elif isinstance(record, SummaryRecord):
                     self._summary = record
 
@@ -298,7 +293,7 @@ class WorkbookExporter(RecordExporter):
         self._overview.freeze_panes(1, 0)
         self._overview.write_string(0, 0, SUMMARY, bold)
         listed = self._listed if FindingRecord in self._tables else None
-        for number, cells in enumerate(summary_rows(self._summary, listed, self._worst) if self._summary else (), 1):
+        for number, cells in enumerate(summary_rows(self._summary, listed) if self._summary else (), 1):
             for place, cell in enumerate(cells):
                 style = bold if len(cells) == 1 or isinstance(cells, Heading) else None
                 if isinstance(cell, str):
@@ -418,14 +413,8 @@ class Heading(tuple[str, ...]):
 Row = Sequence[str | float | None]
 
 
-def summary_rows(
-    summary: SummaryRecord, listed: Mapping[str, int] | None, worst: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[Row]:
-    """Yield the rows of the summary.
-
-    `listed`: findings in the workbook by rule; None if it has no sheet for them. `worst`: worst severity of each rule's
-    findings, if it is known.
-    """
+def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
+    """Yield the rows of the summary. `listed`: findings in the workbook by rule; None if it has no sheet for them."""
     yield from _about(summary)
     found = sum(summary.severities.values())
     kept = None if listed is None else sum(listed.values())
@@ -433,9 +422,8 @@ def summary_rows(
         left_out = "unchanged entries (only=changes) and " if summary.only else ""
         why = f"{left_out}findings beyond the limit of each rule and file are counted, not listed (findings=all)"
         yield "Problems listed", kept, None, f"{found - kept:,} more: {why}"
-    yield from _section("Problems by severity", [(name, summary.severities.get(name, 0)) for name in SEVERITIES])
-    if summary.rules:
-        yield from _by_rule(summary, listed, worst)
+    yield from _section("Problems by severity", _by_severity(summary))
+    yield from _by_rule(summary, listed)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
     yield from _section("Since the baseline", _changes(summary.changes) if summary.changes is not None else ())
@@ -486,22 +474,23 @@ def _graph(graph: LinkGraph) -> Iterator[Row]:
     yield "Pages whose links were read", graph.read, None, " ".join(graph_in_words(graph))
 
 
-def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None, worst: Mapping[str, str]) -> Iterator[Row]:
-    """Yield a section for each severity, the worst first, with its rules by number of findings. Rules of unknown
-    severity count as notes."""
+def _by_severity(summary: SummaryRecord) -> Iterator[Row]:
+    """Yield the number of URLs that have problems of each severity, with the other numbers in words."""
+    for severity, reach in summary.severity_reach.items():
+        yield severity, reach.urls, None, f"{counted(summary.severities.get(severity, 0), 'finding')} {reach.place}"
+
+
+def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
+    """Yield a section for each severity, the worst first, with its rules by number of URLs."""
     about = {rule.id: (rule.what.replace("`", ""), _fix(rule.id)) for rule in all_rules()}
-    severities = {**dict.fromkeys(summary.rules, Severity.INFO), **{rule.id: rule.severity for rule in all_rules()}}
-    severities |= {rule: Severity(severity) for rule, severity in worst.items() if severity in _RANK}
-    for severity in Severity:
-        rules = [rule for rule in summary.rules if severities[rule] == severity]
-        if not rules:
-            continue
+    last = ("found", "listed" if listed is not None else "")
+    heads = ("URLs", "files", "meaning", "what to do", "entries", *last)
+    for severity, rules in groupby(summary.reach.items(), lambda item: item[1].severity):
         yield ()
-        title = f"{REPORT_SEVERITIES[severity]}s by rule"
-        yield Heading((title, "found", "listed" if listed is not None else "", "meaning", "what to do"))
-        for rule in sorted(rules, key=lambda rule: (-summary.rules[rule], rule)):
-            found = None if listed is None else listed.get(rule, 0)
-            yield rule, summary.rules[rule], found, *about.get(rule, ())
+        yield Heading((f"{REPORT_SEVERITIES[severity]}s by rule", *heads))
+        for rule, reach in rules:
+            counts = summary.rules.get(rule, 0), None if listed is None else listed.get(rule, 0)
+            yield rule, reach.urls, reach.files, *about.get(rule, (None, None)), reach.entries, *counts
 
 
 def _about(summary: SummaryRecord) -> Iterator[Row]:

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord, UtcTime
+from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord, UtcTime
 from sitemapcrawler.urls.display import counted
 
 TABLES: Mapping[str, type] = MappingProxyType(
@@ -71,8 +71,10 @@ class DomainRecord:
     """Findings by severity, including those not kept."""
     rules: dict[str, int] = field(default_factory=dict)
     """Findings by rule, including those not kept."""
-    worst: dict[str, str] = field(default_factory=dict)
-    """Highest severity of each rule with kept findings."""
+    reach: dict[str, Reach] = field(default_factory=dict)
+    """What each rule concerns: distinct URLs, entries and files, with the highest severity of its findings."""
+    severity_reach: dict[str, Reach] = field(default_factory=dict)
+    """What the findings of each severity concern."""
     agents: dict[str, int] = field(default_factory=dict)
     """Listed URLs that robots.txt blocks, by crawler; crawlers without any are left out."""
     replies: dict[str, int] = field(default_factory=dict)

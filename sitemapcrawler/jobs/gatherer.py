@@ -1,4 +1,5 @@
-"""Gathers the data of the report from a job's database and, if the crawl was stopped, from uncommitted rows.
+"""Gathers what the end of a crawl tells: what the rules concern, and the data of the report. From the job's database
+and, if the crawl was stopped, from uncommitted rows.
 
 After a stop, queries are interrupted when their time is over.
 """
@@ -7,23 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
+from typing import TypeVar
 
 from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
+from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import put_files
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.reach import Reaches
 
+T = TypeVar("T")
+Query = Callable[[duckdb.DuckDBPyConnection], T]
+"""Reads the rows of a crawl."""
 AGAIN_S = 0.1
 """Seconds between interruptions. One that falls between two queries has no effect, so they are repeated."""
 
@@ -54,6 +62,7 @@ class Interrupter:
     def end(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
     def _interrupt(self) -> None:
         with self._lock:
@@ -67,11 +76,16 @@ GATHER_S = 13.5
 enough to finish the feeds and the page."""
 
 
+def _count(connection: duckdb.DuckDBPyConnection, rules: Iterable[str]) -> Reaches | None:
+    with suppress(duckdb.Error, OSError):  # no room or time
+        return reaches(SiteFacts(rows_of(connection)), rules)
+    return None
+
+
 class Gatherer:
-    """Gathers the report at the end of a crawl."""
+    """Gathers the report at the end of a crawl, and the counts of one that ended early."""
 
     def __init__(self, crawler: Crawler, writer: Committer, records: Recorder, run: int) -> None:
-        records.unfinished = []
         self._crawler = crawler
         self._writer = writer
         self._records = records
@@ -92,17 +106,26 @@ class Gatherer:
 
         `holding`: url records have a final form that is not committed yet. Other parameters as in `jobs.report.gather`.
         """
+        made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
+        return await self._ask(made, holding)
+
+    async def count(self, rules: Iterable[str], holding: bool) -> Reaches | None:
+        """What the rules concern in a crawl that ended early; None if the database failed. `rules`: as in
+        `counting.reaches`; `holding`: as in `gather`."""
+        return await self._ask(partial(_count, rules=rules), holding)
+
+    async def _ask(self, query: Query[T], holding: bool) -> T | None:
+        """Run a query on the database and on rows that are not committed; None if the database failed."""
         if self._writer.error is not None:
             return None
-        made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
         self._crawler.signals.connect(self._hurry, signal=stopping)
         self._hurry()
         try:
-            return await self._writer.run(partial(self._gather, made, holding))
+            return await self._writer.run(partial(self._with_rest, query, holding))
         finally:
             self._interrupter.end()
 
-    def _gather(self, made: partial[Report], holding: bool) -> Report:
+    def _with_rest(self, query: Query[T], holding: bool) -> T:
         store = self._writer.store
         if store.get("state") != FINISHED and not self._is_late():
             try:
@@ -110,11 +133,11 @@ class Gatherer:
                     put_files(store, self._run, self._records.rest)
                     store.purge_rows()
                     self._records.last_rows.put(holding)
-                    return made(connection)
+                    return query(connection)
             except (duckdb.Error, OSError):  # no room or time for uncommitted rows: report without them
                 pass
         with store.analysis() as cursor, self._interrupter.interruptible(cursor):
-            return made(cursor)
+            return query(cursor)
 
     def _hurry(self) -> None:
         """If the crawl is to end early, interrupt queries when their time is over."""

@@ -43,6 +43,7 @@ from sitemapcrawler.jobs import changes, history
 from sitemapcrawler.jobs.changes import Compared
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
+from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
@@ -125,7 +126,8 @@ class Job:
         self._stop = Stop.of(crawler)
         self._writer = Committer(store, self.run, self._lost)
         self.records = Recorder(self._writer, self.comparison)
-        self._gatherer = Gatherer(crawler, self._writer, self.records, self.run) if opened.reports else None
+        self._reports = opened.reports
+        self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
         self._of_site: dict[str, dict[str, int]] = {}
         self._uncompared: set[str] = set()
         self._giving = False
@@ -320,12 +322,12 @@ class Job:
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
                 yield from judge.site(facts, (Needs.BASELINE,))
-            if self._gatherer is not None:
+            if self._reports:
                 self._gatherer.keep(facts)
 
     async def report(self, crawl: Crawl, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
         """Gather the report; None if the database failed. `names`: files next to its page."""
-        if self._gatherer is None:
+        if not self._reports:
             return None
         await self._get_resources()
         agents = [agent.name for agent in crawl.params.judged_agents]
@@ -343,10 +345,12 @@ class Job:
         return history.merged(self._earlier_runs, [history.run_of(summary, asked)])
 
     async def finish(self, crawl: Crawl, summary: SummaryRecord) -> None:
-        """Finish the job: commit the last records, set `changes` of the summary, and add the run to the history."""
+        """Finish the job: commit the last records, set `reach` and `changes` of the summary, and add the run to the
+        history."""
         await self.flush()
         if self._writer.error is None:
-            await self._writer.run(partial(self._finish, crawl.judge, summary))
+            finish = partial(self._finish, crawl.judge, summary)
+            await self._writer.run(partial(with_memory, finish, self.store.give_more_memory))
         if self._writer.error is None:
             self._keep_history(crawl, summary)
             if self.folder is not None:
@@ -363,6 +367,7 @@ class Job:
     def _finish(self, judge: Judge, summary: SummaryRecord) -> None:
         with self.store.transaction():
             self.records.last_rows.put(self.holding)
+            summary.reach, summary.severity_reach = reaches(SiteFacts(self.store.rows()), summary.rules)
             if self.comparison is not None:
                 baseline = self.comparison.baseline
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, baseline))
@@ -374,8 +379,11 @@ class Job:
         async for lines in self._writer.each(partial(self.store.lines, "changes")):
             yield RecordBatch(list(map(decode, lines)))
 
-    def tell_how_to_go_on(self) -> None:
-        """Log how to resume after a stop."""
+    async def suspend(self, summary: SummaryRecord) -> None:
+        """Count what the rules concern in a crawl that ended early, and log how to resume."""
+        found = await self._gatherer.count(summary.rules, self.holding)
+        if found is not None:
+            summary.reach, summary.severity_reach = found
         if self.folder is not None and self._writer.error is None:
             logger.info("stopped before the end; run the same command with JOBDIR=%s to resume", self.folder)
 

@@ -123,9 +123,8 @@ class Recorder:
         self._comparison = comparison
         self._reading: dict[str, FileRows] = {}
         self.last_rows = LastRows(writer.store)
-        self.unfinished: list[FileRows] | None = None
-        """Files that another run must read again but this run's report includes; the first holds the rows of all. None
-        if such files are dropped at once."""
+        self.unfinished: list[FileRows] = []
+        """Files that another run must read again but this run counts; the first holds the rows of all."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._links = LinkRows()
@@ -175,31 +174,28 @@ class Recorder:
             if result.taken and complete:
                 self._comparison.count_copied()
         whole = complete and record.sitemap not in self._spoilt
-        if not whole and self.unfinished is None:
-            rows.discard()
-            return
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
             rows.findings.write(*self._lines(record.findings))
         rows.tally = result.tally if result.tally or result.taken else tally_of(record)
-        if not whole and self.unfinished is not None:
-            self._hold(rows, self.unfinished)
+        if not whole:
+            self._hold(rows)
             return
         rows.digest, rows.children, rows.taken = result.digest, result.children, result.taken
         await self._writer.add(rows)
 
-    def _hold(self, rows: FileRows, unfinished: list[FileRows]) -> None:
-        """Keep the rows of an incomplete file for the report. They are merged into one spool to save file descriptors:
-        after an internal error, all files of a site can be incomplete."""
-        unfinished.append(rows)
-        if rows is not unfinished[0]:
+    def _hold(self, rows: FileRows) -> None:
+        """Keep the rows of an incomplete file for counts and report. They are merged into one spool to save file
+        descriptors: after an internal error, all files of a site can be incomplete."""
+        self.unfinished.append(rows)
+        if rows is not self.unfinished[0]:
             with self._writer.guarded():
-                unfinished[0].absorb(rows)
+                self.unfinished[0].absorb(rows)
 
     @property
     def rest(self) -> list[FileRows]:
         """Rows of files that another run must read again."""
-        return [*(self.unfinished or ()), *self._reading.values()]
+        return [*self.unfinished, *self._reading.values()]
 
     def spoil(self, sitemap: str) -> None:
         """Mark a file as incomplete, so that another run reads it again."""

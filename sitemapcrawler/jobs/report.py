@@ -19,6 +19,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
+from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
@@ -49,7 +50,6 @@ from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.unlisted import MISSING, NOT_LINKED, ONLY, UNLISTED
-from sitemapcrawler.rules.registry import SEVERITIES, Rule, Severity
 
 logger = logging.getLogger(__name__)
 
@@ -110,11 +110,8 @@ def changed_fields(site: SiteFacts) -> dict[str, object]:
     return {"changed_fields": dict(site.query(FIELDS))}
 
 
-ORDER = list(SEVERITIES)
-"""Severities, the worst first."""
-RANK = f"list_position({ORDER}, severity)"
-REACH = f"SELECT rule, min({RANK}), count(DISTINCT sitemap), count(*) FROM findings GROUP BY rule"
-"""SQL, by rule: rank of its highest severity, from 1; number of files; number of stored findings."""
+KEPT = "SELECT rule, count(*) FROM findings GROUP BY rule"
+"""SQL, by rule: number of stored findings."""
 EXAMPLES = f"""
     SELECT {json_line(FindingRecord, "f.")} FROM findings f JOIN (
         SELECT rule, row, row_number() OVER (PARTITION BY rule ORDER BY nth, row) AS number FROM (
@@ -124,39 +121,21 @@ EXAMPLES = f"""
         QUALIFY number <= $1) e ON e.row = f.rowid
     ORDER BY e.rule, e.number"""
 """SQL: some findings of each rule, from as many different files as possible. Parameter: how many."""
-COUNTED = """
-    SELECT sitemap, unnest(map_keys(counts)) AS rule, unnest(map_values(counts)) AS number
-    FROM (SELECT sitemap, (tally->'findings')::MAP(VARCHAR, BIGINT) AS counts FROM files)"""
-"""SQL: all findings by file and rule, including those that were only counted."""
-MAIN_FILES = f"""
-    SELECT rule, sitemap, number FROM (
-        SELECT rule, sitemap, max(number) AS number FROM (
-            SELECT rule, sitemap, count(*) AS number FROM findings WHERE sitemap IS NOT NULL GROUP BY ALL
-            UNION ALL SELECT rule, sitemap, number FROM ({COUNTED}))
-        GROUP BY ALL)
+MAIN_FILES = """
+    SELECT rule, sitemap, count(DISTINCT url) AS number FROM temp.site_concerned
+    WHERE sitemap IS NOT NULL AND url IS NOT NULL GROUP BY rule, sitemap
     QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, sitemap) = 1"""
-"""SQL, by rule: the file with the most findings, and their number."""
+"""SQL, by rule: the file with most of its URLs, and their number."""
 MAIN_VALUES = """
     SELECT rule, value, number FROM (
         SELECT rule, value, count(*) AS number FROM findings WHERE value <> '' GROUP BY ALL)
     QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, value) = 1"""
 """SQL, by rule: the most frequent value of stored findings, and how often it occurs."""
 PROBLEMS = f"""
-    WITH stored AS (
-        SELECT sitemap, rule, severity, whole_site IS NULL AS own, count(*) AS number
-        FROM findings WHERE sitemap IS NOT NULL GROUP BY ALL),
-    counted AS ({COUNTED}),
-    counted_only AS (
-        SELECT c.sitemap, c.rule, coalesce(t.severity, k.severity, 'warning') AS severity,
-               c.number - coalesce(t.number, 0) AS number
-        FROM counted c
-        LEFT JOIN (SELECT sitemap, rule, min_by(severity, {RANK}) AS severity, sum(number) AS number
-                   FROM stored WHERE own GROUP BY ALL) t USING (sitemap, rule)
-        LEFT JOIN (SELECT unnest($1) AS rule, unnest($2) AS severity) k USING (rule)
-        WHERE c.number > coalesce(t.number, 0)),
-    problems AS (
-        SELECT sitemap, {", ".join(f"sum(number) FILTER (severity = '{one}') AS {one}s" for one in ORDER)}
-        FROM (SELECT sitemap, severity, number FROM stored UNION ALL SELECT sitemap, severity, number FROM counted_only)
+    WITH problems AS (
+        SELECT sitemap, {", ".join(f"sum(number) FILTER (rank = {n}) AS {one}s" for n, one in enumerate(ORDER, 1))}
+        FROM (SELECT sitemap, rank, count(DISTINCT url) + max((url IS NULL)::INTEGER) AS number
+              FROM temp.site_concerned GROUP BY ALL)
         GROUP BY sitemap),
     worst AS (
         SELECT s.*, {", ".join(f"coalesce({one}s, 0)::BIGINT AS {one}s" for one in ORDER)}
@@ -164,49 +143,41 @@ PROBLEMS = f"""
         ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap LIMIT {MAX_SITEMAPS})
     SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)} FROM worst
     ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
-"""SQL: files with the most severe problems, including findings that were only counted. Those get the higher severity if
-a rule has two. Parameters: ids and severities of rules."""
+"""SQL: files with the most severe problems: number of their URLs with each severity, and of the file itself."""
 
 _finding = msgspec.json.Decoder(FindingRecord).decode
 _sitemap = msgspec.json.Decoder(SitemapRecord).decode
 
 
-def rules(site: SiteFacts, counts: Mapping[str, int]) -> dict[str, object]:
-    """Rules with findings, the most severe first. `counts`: all findings by rule."""
-    known = _rules_by_id()
-    reach = {rule: found for rule, *found in site.query(REACH)}
+def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
+    """Rules with findings, in the order of the summary."""
+    known = {rule.id: rule for rule in all_rules()}
+    site.need(CONCERNED)
+    kept = dict(site.query(KEPT))
     main_files = {rule: found for rule, *found in site.query(MAIN_FILES)}
     main_values = {rule: found for rule, *found in site.query(MAIN_VALUES)}
     examples: dict[str, list[FindingRecord]] = {}
-    most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // max(len(counts), 1)))
+    most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // max(len(summary.reach), 1)))
     for (line,) in site.query(EXAMPLES, most):
         found = _finding(line)
         examples.setdefault(found.rule, []).append(found)
     made = []
-    for id, count in counts.items():
+    for id, reach in summary.reach.items():
         rule = known.get(id)
-        rank, files, kept = reach.get(id, (None, 0, 0))
-        severity = ORDER[rank - 1] if rank else str(rule.severity) if rule else Severity.WARNING
         text = (rule.what, rule.why, rule.source) if rule else ("", "", "")
-        one = RuleReach(id, severity, count, files, *text, examples.get(id, ()), rule.fix if rule else "", kept=kept)
+        one = RuleReach(id, reach, summary.rules.get(id, 0), *text, examples.get(id, ()), rule.fix if rule else "")
+        one.kept = kept.get(id, 0)
         one.page = rule.address if rule else ""
         one.main_file, one.in_main_file = main_files.get(id, (None, 0))
         one.main_value, one.with_main_value = main_values.get(id, (None, 0))
         made.append(one)
-    made.sort(key=lambda one: (ORDER.index(one.severity), -one.count, one.rule))
     return {"rules": made}
 
 
 def files(site: SiteFacts) -> dict[str, object]:
     """Files with the most severe problems."""
-    rules = _rules_by_id()
-    severities = [str(rule.severity) for rule in rules.values()]
-    rows = site.query(PROBLEMS, list(rules), severities)
-    return {"files": [FileProblems(_sitemap(line), *counts) for line, *counts in rows]}
-
-
-def _rules_by_id() -> dict[str, Rule]:
-    return {rule.id: rule for rule in all_rules()}
+    site.need(CONCERNED)
+    return {"files": [FileProblems(_sitemap(line), *counts) for line, *counts in site.query(PROBLEMS)]}
 
 
 FIRST_SITEMAPS = 100
@@ -286,7 +257,7 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
     """Queries by the report field that they fill; the slowest come last."""
     verified = {"statuses": statuses} if summary.replies else {}
     return {
-        "rules": partial(rules, counts=summary.rules),
+        "rules": partial(rules, summary=summary),
         "files": files,
         "robots": robots,
         "not_indexable": not_indexable,

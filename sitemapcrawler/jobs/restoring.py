@@ -115,6 +115,10 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
             status.count(loc, bad, indexable)
 
 
+REMOVED_MARK = f'"{REMOVED}"'.encode()
+"""Text in the JSON of each url record of a removed URL, and perhaps of others."""
+
+
 class StoredBatch(RowsOnDemand, UrlBatch):
     """A batch from the database."""
 
@@ -122,6 +126,12 @@ class StoredBatch(RowsOnDemand, UrlBatch):
         """`rows`: JSON of url records."""
         super().__init__(sitemap, [])
         self.set_lines("\n".join([*rows, ""]).encode(), len(rows))
+
+    @property
+    def listed_count(self) -> int:
+        if REMOVED_MARK not in (self.lines or b""):
+            return len(self)
+        return sum(row.change != REMOVED for row in self.rows)
 
 
 PARTS = ("sitemaps", "findings", "robots", "pages", "changes")

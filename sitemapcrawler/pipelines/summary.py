@@ -18,6 +18,7 @@ from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord, SummaryRecor
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
+from sitemapcrawler.rules.reach import Concerned, places, unknown
 from sitemapcrawler.urls.display import counted, inert, percent
 
 LIMITED_BY = "SITEMAP_LIMITED_BY"
@@ -34,14 +35,17 @@ class SummaryPipeline(CrawlPipeline):
         super().__init__(crawler)
         self._stats = crawler.stats
         self._limited_by = limits_of(crawler.settings)
+        self._concerned = Concerned()
         self._clock = time.monotonic()
 
     async def process_item(self, item: object) -> object:
         """Count an item's records."""
         if isinstance(item, UrlBatch):
-            self._stats.inc_value("sitemap/urls", len(item))
+            self._stats.inc_value("sitemap/urls", item.listed_count)
         elif isinstance(item, SitemapEnd):
             self._count(item)
+        if self._audit.job is None:
+            self._concerned.add(item)
         return item
 
     def open_spider(self) -> None:
@@ -83,6 +87,8 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.set_value("sitemap/not_indexable", share)
         for severity, count in summary.severities.items():
             self._stats.set_value(f"sitemap/severities/{severity}", count)
+        for severity, text in places(summary.severity_reach).items():
+            self._stats.set_value(f"sitemap/found/{severity}", text)
         if summary.partial:
             self._stats.set_value("sitemap/partial", summary.partial)
         if summary.limited_by:
@@ -132,14 +138,17 @@ class SummaryPipeline(CrawlPipeline):
             async for changes in job.changes():
                 await audit.send(changes)
         elif job is not None:
-            job.tell_how_to_go_on()
+            await job.suspend(summary)
+        else:
+            summary.reach, summary.severity_reach = self._concerned.reaches(summary.rules)
         return summary
 
     def summary(self) -> SummaryRecord:
-        """The summary of the crawl so far."""
+        """The summary of the crawl so far, before what the rules concern is counted."""
         audit, status = self._audit, self._audit.status
         skipped = audit.skipped
         skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
+        reach, severity_reach = unknown(audit.judge.counts, audit.judge.severities)
         return SummaryRecord(
             domains=[str(start) for start in audit.params.starts],
             started=audit.started,
@@ -149,6 +158,8 @@ class SummaryPipeline(CrawlPipeline):
             urls=self._stats.get_value("sitemap/urls", 0),
             rules=dict(sorted(audit.judge.counts.items())),
             severities=dict(audit.judge.severities),
+            reach=reach,
+            severity_reach=severity_reach,
             agents=dict(audit.verdicts.blocked),
             replies=dict(status.counts) if status is not None else {},
             lastmod=status.trusts.all if status is not None else None,

@@ -52,15 +52,15 @@ def in_words(rule: RuleReach, origin: str = "") -> str:
 
 
 def _where(rule: RuleReach, origin: str) -> Markup | None:
-    """The file with most of the findings."""
+    """The file with most of the URLs."""
     if rule.main_file is None or rule.in_main_file < 2:
         return None
-    file = address(rule.main_file, origin)
-    if rule.in_main_file >= rule.count:
-        everything = "Both" if rule.count == 2 else f"All {rule.count:,}"
+    file, urls = address(rule.main_file, origin), rule.reach.urls
+    if rule.in_main_file >= urls:
+        everything = "Both" if urls == 2 else f"All {urls:,}"
         return Markup("{} are in {}.").format(everything, file)
-    part = f"{rule.in_main_file:,} of {rule.count:,}"
-    if 2 * rule.in_main_file > rule.count:
+    part = f"{rule.in_main_file:,} of {urls:,}"
+    if 2 * rule.in_main_file > urls:
         return Markup("Most of them, {}, are in {}.").format(part, file)
     return Markup("The file with the most, {}, is {}.").format(part, file)
 

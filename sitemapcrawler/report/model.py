@@ -14,6 +14,7 @@ from sitemapcrawler.items import (
     ChangeRecord,
     FindingRecord,
     PageRecord,
+    Reach,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
@@ -53,12 +54,10 @@ class RuleReach:
     """A rule with findings."""
 
     rule: str
-    severity: str
-    """error, warning or info."""
+    reach: Reach
+    """What it concerns."""
     count: int
     """Number of findings, including those not kept."""
-    files: int
-    """Files with at least one stored finding."""
     what: str
     """First line of the rule's documentation."""
     why: str
@@ -70,9 +69,9 @@ class RuleReach:
     fix: str = ""
     """What to do, in the imperative; empty if the rule does not say."""
     main_file: str | None = None
-    """File with the most findings; None if none of them is in a file."""
+    """File with most of the URLs; None if the rule concerns no listed URL."""
     in_main_file: int = 0
-    """Number of findings in it."""
+    """Number of these URLs in it."""
     main_value: str | None = None
     """Most frequent value of the stored findings; None if they have none."""
     with_main_value: int = 0
@@ -82,11 +81,15 @@ class RuleReach:
     page: str = ""
     """URL of the rule's documentation; empty if it has none."""
 
+    @property
+    def severity(self) -> str:
+        """error, warning or info: the worst of its findings."""
+        return self.reach.severity
+
 
 @dataclass(slots=True)
 class FileProblems:
-    """A sitemap file and its findings by severity. Findings of whole-site rules beyond `SITEMAP_FINDINGS_PER_RULE` are
-    not counted."""
+    """A sitemap file and its problems by severity: how many of its URLs have one, plus 1 if the file itself has."""
 
     record: SitemapRecord
     errors: int = 0

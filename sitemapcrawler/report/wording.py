@@ -29,6 +29,7 @@ from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
+from sitemapcrawler.rules.reach import places
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import counted, elapsed, inert, percent, size
 
@@ -299,23 +300,21 @@ def health(report: Report) -> Health:
         return nothing
     troubles, unchecked = _troubles(report), [*_unchecked_pages(report), *shells(report)]
     pages_checked = not _unchecked_pages(report) and report.summary.indexability.keys() != {Indexability.SHELL}
-    errors, warnings, infos = (report.summary.severities.get(name, 0) for name in ("error", "warning", "info"))
+    found = places(report.summary.severity_reach)
     scope = "in what was read" if report.summary.partial else "in any file"
     notes = _sampled(report)
-    if infos:
-        notes.append(f"There {'is' if infos == 1 else 'are'} {counted(infos, 'note')} worth knowing.")
-    if errors:
-        found = [counted(errors, "error")] + [
-            counted(number, name) for number, name in ((warnings, "warning"), (infos, "note")) if number
-        ]
+    if "info" in found:
+        notes.append(f"Worth knowing: {found['info']}.")
+    if "error" in found:
+        first = "; ".join(found.values())
         misread = "Search engines reject, ignore or misread entries and files with errors."
-        return Health(Level.ERROR, NEEDS_REPAIR, [f"{listed(found)}.", *troubles, *unchecked, misread])
+        return Health(Level.ERROR, NEEDS_REPAIR, [f"{first[0].upper()}{first[1:]}.", *troubles, *unchecked, misread])
     if report.judged == 0:
         unknown = "No rules were applied, so its health is unknown."
         return Health(Level.UNKNOWN, NOT_JUDGED, [unknown, *troubles])
-    if warnings:
-        found = [f"No errors {scope}; {counted(warnings, 'warning')}.", *troubles, *unchecked, *notes]
-        return Health(Level.WARNING, works(with_warnings=True, pages_checked=pages_checked), found)
+    if "warning" in found:
+        warned = [f"No errors {scope}; {found['warning']}.", *troubles, *unchecked, *notes]
+        return Health(Level.WARNING, works(with_warnings=True, pages_checked=pages_checked), warned)
     clean = [f"No errors and no warnings {scope}.", *troubles, *unchecked, *notes]
     if troubles:  # rules that report them were not selected
         return Health(Level.WARNING, "Not everything works", clean)

@@ -71,6 +71,7 @@ class Folder:
         assert model.left_out == []
         self._check_counts(model)
         self._check_findings(model)
+        self._check_reach(model)
         self._check_entries(model)
         self._check_changes(model)
         return model
@@ -92,19 +93,34 @@ class Folder:
         for one in model.rules:
             told = [row for row in rows if row["rule"] == one.rule]
             assert one.count >= len(told) > 0
-            assert one.files == len({row["sitemap"] for row in told if "sitemap" in row}), one.rule
             assert {key(example) for example in one.examples} <= set(map(key, told)), one.rule
             most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // len(model.rules)))
             assert len(one.examples) == min(len(told), most)
             assert one.what and one.why and one.source
         told_of = Counter((row.get("sitemap"), row["severity"]) for row in rows)
         for file in model.files:
-            found = {name: number for name, number in problems(file).items() if number}
-            kept = {one: told_of[file.record.sitemap, one] for one in SEVERITIES if told_of[file.record.sitemap, one]}
-            assert found.keys() == kept.keys(), file.record.sitemap
-            assert all(found[one] >= kept[one] for one in kept)
+            assert {name for name, number in problems(file).items() if number} >= {
+                one for one in SEVERITIES if told_of[file.record.sitemap, one]
+            }, file.record.sitemap
         heavy = [tuple(problems(file).values()) for file in model.files]
         assert heavy == sorted(heavy, reverse=True)
+
+    def _check_reach(self, model: Report) -> None:
+        """What each rule concerns is what the rows say."""
+        listed = [(rule, row) for row in self.listed() for rule in row.get("issues", ())]
+        marked = [(rule, row["sitemap"]) for row in self.rows("sitemaps") for rule in row.get("issues", ())]
+        marked += [(rule, row["robots"]) for row in self.rows("robots") for rule in row.get("issues", ())]
+        marked += [(row["rule"], row["sitemap"]) for row in self.rows("findings") if "sitemap" in row]
+        marked += [(rule, row["sitemap"]) for rule, row in listed]
+        for one in model.rules:
+            alone = {
+                r["url"] for r in self.rows("findings") if r["rule"] == one.rule and "url" in r and "sitemap" not in r
+            }
+            assert one.reach.urls == len({row["loc"] for rule, row in listed if rule == one.rule} | alone), one.rule
+            assert one.reach.entries == sum(rule == one.rule for rule, _ in listed), one.rule
+            assert one.reach.files == len({file for rule, file in marked if rule == one.rule}), one.rule
+            assert not one.reach.at_least
+        assert {one.rule: one.reach for one in model.rules} == model.summary.reach
 
     def _check_entries(self, model: Report) -> None:
         listed = self.listed()

@@ -73,7 +73,7 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     assert lines[0] == f"{shop.url('')}: Needs repair"
     assert "2 of 4 URLs (50 %) are not indexable." in lines[1]
     problems = lines[lines.index("Most important problems:") + 1 : lines.index("", 3)]
-    assert re.fullmatch(r"  Error +1 x  .+ \(status-404\)", problems[0])
+    assert re.fullmatch(r"  Error +1 URL  .+ \(status-404\)", problems[0])
     assert problems[1].strip() == "Remove these URLs from the sitemap, or restore the pages. See /sitemap.xml:6."
     assert len(problems) <= 2 * 5 + 1
     folder = folder_in(tmp_path)
@@ -340,7 +340,7 @@ def test_dead_site_is_one_problem_told_once(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert done.stdout.splitlines()[0].endswith(": Nothing could be read")
     assert done.stdout.count("HTTP status 503") == 1
-    assert "Error    1 x  robots.txt cannot be fetched" in done.stdout
+    assert "Error    1 file  robots.txt cannot be fetched" in done.stdout
     assert done.stderr == ""
 
 

@@ -91,7 +91,7 @@ def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, 
         f" '{site.url('/child.xml')}'",
         "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
         "./i.xml info index-only-one-child the index lists a single sitemap",
-        "3 files, 4 URLs: 1 error, 2 warnings, 2 info",
+        "3 files, 4 URLs: errors on 1 URL, warnings in 2 files, notes in 1 file",
         "not read: 1 sitemap that an index lists, but not found on disk; no request is made for a file",
     ]
     assert done.returncode == 1
@@ -136,7 +136,7 @@ def test_index_before_publishing_names_what_is_missing_beside_it(tmp_path: Path,
             "public/i.xml:6 error index-child-missing no file 'gone.xml'",
         ]
         assert lines[0].endswith("; 'case.xml' is there, but most servers are case-sensitive")
-        assert lines[2] == f"{counted(files, 'file')}, {counted(shown, 'URL')}: 2 errors"
+        assert lines[2] == f"{counted(files, 'file')}, {counted(shown, 'URL')}: errors in 1 file"
         assert done.returncode == 1
 
 
@@ -178,7 +178,7 @@ def test_what_is_no_sitemap_is_a_finding(tmp_path: Path) -> None:
 def test_report_goes_to_a_file(tmp_path: Path, format: str) -> None:
     write(tmp_path, a_xml=urls_of("/1"))
     done = validate(tmp_path, "a.xml", "--format", format, "--output", "out 5%.report", "--fail-on", "never")
-    assert told(done) == ["1 file, 1 URL: 1 error"]
+    assert told(done) == ["1 file, 1 URL: errors on 1 URL"]
     assert done.returncode == 0
     report = (tmp_path / "out 5%.report").read_bytes()
     if format == "sarif":
@@ -215,7 +215,7 @@ def test_local_robots_txt_is_judged_by_its_lines(tmp_path: Path, name: str) -> N
         [f"{name}:2", "warning", "robots-field-misspelt"],
         [f"{name}:3", "warning", "robots-sitemap-relative"],
     ]
-    assert told(done)[-1] == "1 file, 0 URLs: 1 error, 2 warnings"
+    assert told(done)[-1] == "1 file, 0 URLs: errors in 1 file, warnings in 1 file"
     assert done.returncode == 1
 
 
@@ -317,7 +317,7 @@ def test_folder_without_a_base_url_is_read_as_a_whole(tmp_path: Path) -> None:
     assert told(done)[1].startswith(
         "./public/maps/index.xml:5 error index-child-missing no file 'maps/gone.xml' beside"
     )
-    assert told(done)[3].startswith("4 files, 4 URLs: 2 errors, 1 warning, 1 info")
+    assert told(done)[3].startswith("4 files, 4 URLs: errors on 1 URL in 2 files, warnings in 1 file, ")
 
 
 def test_folder_with_what_cannot_be_read_is_no_verdict(tmp_path: Path) -> None:
@@ -365,7 +365,7 @@ def test_hidden_findings_still_fail_and_are_counted(tmp_path: Path) -> None:
     write(tmp_path, i_xml=index(f"{HOME}/child.xml"))
     options = ("i.xml", "--select", "index-child-missing", "--min-severity", "error", "--fail-on", "warning")
     done = validate(tmp_path, *options)
-    assert told(done)[0] == "1 file, 0 URLs: 1 warning"
+    assert told(done)[0] == "1 file, 0 URLs: warnings in 1 file"
     assert done.returncode == 1
 
 
@@ -394,7 +394,7 @@ def test_workflow_commands_name_files_of_the_checkout(tmp_path: Path) -> None:
     assert told(done) == [
         "::error file=site/a.xml,line=3,title=loc-relative::'/1%25,:' is not absolute: it has no http:// or https:// and"
         " host in front",
-        "1 file, 1 URL: 1 error",
+        "1 file, 1 URL: errors on 1 URL",
     ]
     assert done.returncode == 1
 
@@ -431,7 +431,7 @@ def test_options_of_a_file_apply_and_the_command_line_wins(tmp_path: Path) -> No
     *lines, summary, limits = told(done)
     found = [line.split(" ")[:3] for line in lines]
     assert found == [["a.xml:3", "error", "loc-relative"], ["a.xml:4", "error", "loc-offsite"]]
-    assert summary == "1 file, 2 URLs: 2 errors"
+    assert summary == "1 file, 2 URLs: errors on 2 URLs"
     assert limits == "limited by ../pyproject.toml: ignore = lastmod, fail-on = never"
     assert done.returncode == 0
     done = validate(here, "a.xml", "--fail-on", "error", "--min-severity", "info", "--ignore", "loc", "--no-quiet")

@@ -139,7 +139,7 @@ def test_findings_are_annotations_and_the_step_fails(runner: Runner) -> None:
     done = runner.validate(base_url=f"{HOME}/", args="--min-severity error")
     assert (done.returncode, done.stderr) == (1, "")
     assert sorted(annotations(done)) == sorted([GONE, RELATIVE])
-    assert done.stdout.splitlines()[-2].startswith("2 files, 2 URLs: 2 errors")
+    assert done.stdout.splitlines()[-2].startswith("2 files, 2 URLs: errors on 1 URL in 2 files")
 
 
 def test_several_targets_and_quoted_options(runner: Runner) -> None:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 import duckdb
 
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.items import Reach
 from sitemapcrawler.jobs.store.queries import Row
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.registry import SEVERITIES, Severity
+from sitemapcrawler.rules.registry import SEVERITIES
 
 MAX_TROUBLES = 100
 """Maximum number of domains shown per incomplete state."""
@@ -60,13 +61,16 @@ class RuleSpread:
 
     rule: str
     severity: str
-    """error, warning or info: the highest of its findings, or the rule's own if no finding was kept."""
+    """error, warning or info: the highest of its findings."""
     what: str
     """First line of the rule's documentation; empty for unknown rules."""
     domains: int
-    findings: int
+    urls: int
+    """Distinct URLs that it concerns, summed over the domains."""
+    files: int
+    """Files, in the same way."""
     examples: Mapping[str, int] = field(default_factory=dict)
-    """Findings by domain, for the domains with most."""
+    """URLs by domain, for the domains with most."""
 
 
 @dataclass(slots=True)
@@ -103,7 +107,9 @@ class DomainSize:
     urls: int
     sitemaps: int
     errors: int
+    """URLs with errors."""
     warnings: int
+    """URLs with warnings."""
     elapsed_s: float
     bytes: int
 
@@ -165,7 +171,8 @@ class Overview:
     totals: Totals = field(default_factory=Totals)
     states: Mapping[str, int] = field(default_factory=dict)
     """Domains by state: finished, or a state of `Trouble`."""
-    severities: Mapping[str, int] = field(default_factory=dict)
+    found: Mapping[str, Reach] = field(default_factory=dict)
+    """What the findings of each severity concern, summed over the domains."""
     reasons: Sequence[TroubleReason] = ()
     troubles: Sequence[Trouble] = ()
     rules: Sequence[RuleSpread] = ()
@@ -239,11 +246,16 @@ REASONS = f"""
     FROM ({TROUBLES}) GROUP BY kind, text
     ORDER BY number DESC, list_position({ORDER}, kind), text LIMIT {MAX_REASONS}"""
 RULES = f"""
-    SELECT rule, count(*) AS domains, sum(number)::BIGINT,
-        min_by({{'domain': domain, 'number': number}}, {{'less': -number, 'domain': domain}}, {MAX_EXAMPLES}),
-        list(DISTINCT worst[rule]) FILTER (worst[rule] IS NOT NULL)
-    FROM (SELECT domain, unnest(map_keys(rules)) AS rule, unnest(map_values(rules)) AS number, worst FROM results)
-    WHERE number > 0 GROUP BY rule ORDER BY domains DESC, rule LIMIT {MAX_RULES}"""
+    SELECT rule, count(*) AS domains, sum(reach.urls)::BIGINT, sum(reach.files)::BIGINT,
+        min_by({{'domain': domain, 'urls': reach.urls}}, {{'less': -reach.urls, 'domain': domain}}, {MAX_EXAMPLES}),
+        list(DISTINCT reach.severity)
+    FROM (SELECT domain, unnest(map_keys(reach)) AS rule, unnest(map_values(reach)) AS reach FROM results)
+    GROUP BY rule ORDER BY domains DESC, rule LIMIT {MAX_RULES}"""
+FOUND = """
+    SELECT severity, sum(reach.urls)::BIGINT, NULL, sum(reach.files)::BIGINT, bool_or(reach.at_least)
+    FROM (SELECT unnest(map_keys(severity_reach)) AS severity, unnest(map_values(severity_reach)) AS reach FROM results)
+    GROUP BY severity"""
+"""What the findings of each severity concern."""
 BAD = f"""
     SELECT domain, bad, checked, greatest(0, (share + 1.92 / checked
         - 1.96 * sqrt(share * (1 - share) / checked + 0.96 / checked / checked)) / (1 + 3.84 / checked)) AS low
@@ -256,7 +268,10 @@ DENIED = f"""
     FROM (SELECT domain, urls, urls - coalesce(skipped['robots'], 0) AS judged,
               unnest(map_keys(agents)) AS agent, unnest(map_values(agents)) AS number FROM results)
     WHERE number > 0 GROUP BY agent ORDER BY domains DESC, agent LIMIT {MAX_AGENTS}"""
-SIZE = "domain, urls, sitemaps, coalesce(severities['error'], 0), coalesce(severities['warning'], 0), elapsed_s, bytes"
+SIZE = (
+    "domain, urls, sitemaps, coalesce(severity_reach['error'].urls, 0), coalesce(severity_reach['warning'].urls, 0), "
+    "elapsed_s, bytes"
+)
 SIZES = """
     SELECT CASE urls WHEN 0 THEN 0 ELSE length(urls::VARCHAR) END AS digits, count(*) FROM results
     GROUP BY digits ORDER BY digits"""
@@ -285,14 +300,14 @@ def summarize(connection: duckdb.DuckDBPyConnection) -> Overview:
     return Overview(
         totals=_totals(connection),
         states=dict(ask(STATES)),
-        severities=_summed(connection, "severities"),
+        found={severity: Reach(severity, *counts) for severity, *counts in ask(FOUND)},
         reasons=[TroubleReason(*row) for row in ask(REASONS)],
         troubles=[Trouble(*row) for row in ask(SHOWN_TROUBLES)],
         rules=_rules(ask(RULES)),
         replies=_summed(connection, "replies"),
         bad=[BadShare(*row) for row in ask(BAD)],
         denied=[Denied(*row) for row in ask(DENIED)],
-        erroneous=_most(connection, "severities['error']"),
+        erroneous=_most(connection, "severity_reach['error'].urls"),
         largest=_most(connection, "urls"),
         slowest=_most(connection, "elapsed_s"),
         sizes=dict(ask(SIZES)),
@@ -327,10 +342,10 @@ def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]
 
 
 def _rules(found: list[Row]) -> list[RuleSpread]:
-    known = {rule.id: (str(rule.severity), rule.what) for rule in all_rules()}
+    whats = {rule.id: rule.what for rule in all_rules()}
     rules = []
-    for id, domains, findings, most, severities in found:
-        usual, what = known.get(id, (str(Severity.WARNING), ""))
-        severity = min(severities or [usual], key=SEVERITIES.index)
-        rules.append(RuleSpread(id, severity, what, domains, findings, {one["domain"]: one["number"] for one in most}))
-    return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, rule.rule))
+    for id, domains, urls, files, most, severities in found:
+        severity = min(severities, key=SEVERITIES.index)
+        examples = {one["domain"]: one["urls"] for one in most}
+        rules.append(RuleSpread(id, severity, whats.get(id, ""), domains, urls, files, examples))
+    return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, -rule.urls, rule.rule))

@@ -20,7 +20,6 @@ from sitemapcrawler.fleet.output.destination import Output, OutputFailed
 from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
 from sitemapcrawler.fleet.worker.crawling import FAULT, LOG, CrawlJob, summary
 from sitemapcrawler.fleet.worker.nursery import Child, Nursery, NurseryDied
-from sitemapcrawler.rules.registry import SEVERITIES
 from sitemapcrawler.spiders import running
 from sitemapcrawler.urls.display import counted, inert
 
@@ -265,19 +264,8 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
     record.not_indexable, record.indexability_checked = (
         shares["not_indexable"].get(name) for name in ("bad", "checked")
     )
-    record.worst = heaviest_severities(folder / "finding.parquet")
     record.error = reason_of(folder) if state == UNREAD else None
     return record
-
-
-def heaviest_severities(findings: Path) -> dict[str, str]:
-    """Highest severity of each rule's findings."""
-    table = import_module("pyarrow.parquet").read_table(findings, columns=["rule", "severity"], partitioning=None)
-    found: dict[str, str] = {}
-    for row in table.group_by(["rule", "severity"]).aggregate([]).to_pylist():
-        earlier = found.get(row["rule"], SEVERITIES[-1])
-        found[row["rule"]] = min(earlier, row["severity"], key=SEVERITIES.index)
-    return dict(sorted(found.items()))
 
 
 def reason_of(folder: Path) -> str | None:

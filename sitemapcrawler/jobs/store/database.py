@@ -6,7 +6,7 @@ import atexit
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +14,7 @@ from typing import Any, Self
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
-from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading
+from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading, rows_of
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
 from sitemapcrawler.rules.facts.sites import CARRIED
@@ -183,6 +183,11 @@ class Store:
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run SQL and return all rows."""
         return self._connection.execute(sql, parameters).fetchall()
+
+    def rows(self) -> Callable[[str, Sequence[object]], Iterator[object]]:
+        """Return a function that runs SQL on the writing thread's connection, inside its transaction if there is one;
+        see `rows_of`."""
+        return rows_of(self._connection)
 
     def spool(self) -> Spool:
         return Spool(self.spools)

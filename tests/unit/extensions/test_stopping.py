@@ -30,11 +30,18 @@ def stats(files: int, urls: int, **more: object) -> dict[str, Any]:
     ("counts", "seconds", "line"),
     [
         (
-            stats(20, 1_000_000, severities__error=2, severities__warning=1, severities__info=9, files__failed=3),
+            stats(
+                20,
+                1_000_000,
+                found__error="errors on 2 URLs",
+                found__warning="warnings on 1 URL",
+                found__info="notes",
+                files__failed=3,
+            ),
             8.04,
-            "20 files, 1,000,000 URLs, 2 errors, 1 warning in 8.0 s (124,378 URLs/s)",
+            "20 files, 1,000,000 URLs, errors on 2 URLs, warnings on 1 URL in 8.0 s (124,378 URLs/s)",
         ),
-        (stats(1, 1, problems=1, severities__info=1), 1.0, "1 file, 1 URL in 1.0 s (1 URL/s)"),
+        (stats(1, 1, problems=1, found__info="notes on 1 URL"), 1.0, "1 file, 1 URL in 1.0 s (1 URL/s)"),
         (
             stats(9, 1, files__failed=2, files__blocked=1, files__truncated=1, files__ok=5),
             1.0,

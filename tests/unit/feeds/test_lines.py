@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.feeds.lines import GitHubExporter, LinesExporter
-from sitemapcrawler.items import SitemapRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import Reach, SitemapRecord, SummaryRecord, UrlRecord
 
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
@@ -142,11 +142,15 @@ def test_characters_that_cannot_be_written_become_escapes() -> None:
     assert line == "\\u4e2d.xml error loc-relative caf\\xe9"
 
 
+REACH = {
+    "error": Reach("error", 300, None, 2), "warning": Reach("warning", 1, None, 1), "info": Reach("info", 0, None, 1),
+}  # fmt: skip
+EVERYWHERE = "errors on 300 URLs in 2 files, warnings on 1 URL, notes in 1 file"
 SUMMARIES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "clean": ({"sitemaps": 1, "urls": 1}, ["1 file, 1 URL: nothing found"]),
     "counts": (
-        {"sitemaps": 3, "urls": 1234, "severities": {"info": 1, "error": 1, "warning": 2}},
-        ["3 files, 1,234 URLs: 1 error, 2 warnings, 1 info", "4 more findings not shown"],
+        {"sitemaps": 3, "urls": 1234, "severities": {"info": 1, "error": 1, "warning": 2}, "severity_reach": REACH},
+        [f"3 files, 1,234 URLs: {EVERYWHERE}", "4 more findings not shown"],
     ),
     "offline": (
         {"skipped": {"offline": 2}},
@@ -173,8 +177,8 @@ def test_summary(name: str) -> None:
 
 
 def test_findings_that_are_shown_are_not_said_to_be_hidden() -> None:
-    summary = SummaryRecord(sitemaps=1, severities={"error": 1})
-    assert lines(a_finding(), summary)[1:] == ["1 file, 0 URLs: 1 error"]
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1}, severity_reach={"error": Reach("error", 1, None, 1)})
+    assert lines(a_finding(), summary)[1:] == ["1 file, 0 URLs: errors on 1 URL"]
 
 
 @given(
@@ -251,10 +255,10 @@ def test_paths_are_relative_to_the_checkout(tmp_path: Path, monkeypatch: pytest.
 
 def test_errors_are_the_first_commands_and_the_summary_the_last_line() -> None:
     found = [a_finding(severity=each, message="m") for each in ("info", "warning", "error")]
-    summary = SummaryRecord(sitemaps=1, severities={"error": 1, "warning": 1, "info": 1})
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1, "warning": 1, "info": 1}, severity_reach=REACH)
     written = github(*found, summary)
     assert [commands(line)[0][0] for line in written[:-1]] == ["error", "warning", "notice"]
-    assert (written[-1], commands(written[-1])) == ("1 file, 0 URLs: 1 error, 1 warning, 1 info", [])
+    assert (written[-1], commands(written[-1])) == (f"1 file, 0 URLs: {EVERYWHERE}", [])
 
 
 COMMAND = st.sampled_from(
@@ -296,7 +300,7 @@ def test_quiet_run_has_no_summary_but_says_that_it_was_stopped() -> None:
 
 
 def test_findings_below_the_least_severity_are_counted_and_not_said_to_be_hidden() -> None:
-    summary = SummaryRecord(sitemaps=1, severities={"error": 1, "warning": 2, "info": 3})
-    assert lines(a_finding(), summary, least="error")[1:] == ["1 file, 0 URLs: 1 error, 2 warnings, 3 info"]
+    summary = SummaryRecord(sitemaps=1, severities={"error": 1, "warning": 2, "info": 3}, severity_reach=REACH)
+    assert lines(a_finding(), summary, least="error")[1:] == [f"1 file, 0 URLs: {EVERYWHERE}"]
     told = lines(a_finding(), summary, least="warning")[2]
     assert told.startswith("2 more findings not shown: ")

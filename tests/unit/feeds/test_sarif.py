@@ -429,6 +429,8 @@ class TestCrawl:
             "urls": 10,
             "rules": {RULE: 300},
             "severities": {"error": 300},
+            "reach": {},
+            "severity_reach": {},
             "skipped": {},
         }
 

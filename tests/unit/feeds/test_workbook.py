@@ -25,6 +25,7 @@ from sitemapcrawler.items import (
     Hop,
     Note,
     Notes,
+    Reach,
     ReplyRecord,
     RobotsRecord,
     Share,
@@ -187,6 +188,8 @@ class TestSummary:
     SUMMARY = SummaryRecord(
         domains=["e.com"], started="2026-05-01T10:00:00Z", elapsed_s=200.0, sitemaps=17, urls=1037,
         rules={"loc-relative": 5, "status-404": 2}, severities={"error": 6, "warning": 1},
+        reach={"loc-relative": Reach("error", 300, 310, 3), "status-404": Reach("error", 2, 2, 1)},
+        severity_reach={"error": Reach("error", 301, None, 3), "warning": Reach("warning", 0, None, 1)},
         replies={"ok": 900, "http-error": 66, "sampled-out": 3}, agents={"GPTBot": 5},
         bad=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls", limited_by="a.toml: ignore = loc",
         not_indexable=Share(1000, 1000, 100, 0.1, 0.1, 0.1), indexability={"ok": 900, "noindex": 100},
@@ -210,8 +213,8 @@ class TestSummary:
             ],
             ["Ended early", "yes", "it reached max_urls"],
             ["Limited by", "a.toml: ignore = loc", "a file of options leaves something out"],
-            ["error", 6],
-            ["info", 0],
+            ["error", 301, "6 findings on 301 URLs in 3 files"],
+            ["warning", 0, "1 finding in 1 file"],
             ["answered with an HTTP error", 66],
             ["not requested: not in the sample", 3],
             ["Not indexable", "10 %", "100 of 1,000 checked URLs cannot be indexed"],
@@ -225,17 +228,22 @@ class TestSummary:
     def test_rules_are_counted_and_explained(self) -> None:
         finding = FindingRecord("loc-relative", "error", "m")
         shown = self.rows(finding, finding)
-        at = shown.index(["Errors by rule", "found", "listed", "meaning", "what to do"])
-        assert [row[:3] for row in shown[at + 1 : at + 3]] == [["loc-relative", 5, 2], ["status-404", 2, 0]]
-        assert "not absolute" in shown[at + 1][3]
-        assert shown[at + 1][4] == "Write the whole URL with scheme and host."
+        at = shown.index([
+            "Errors by rule", "URLs", "files", "meaning", "what to do", "entries", "found", "listed",
+        ])  # fmt: skip
+        first, second = shown[at + 1 : at + 3]
+        assert [first[:3], second[:3]] == [["loc-relative", 300, 3], ["status-404", 2, 1]]
+        assert "not absolute" in first[3] and first[4] == "Write the whole URL with scheme and host."
+        assert first[5:] == [310, 5, 2]
         (kept,) = (row for row in shown if row and row[0] == "Problems listed")
         assert kept[1] == 2 and kept[2].startswith("5 more: ") and "findings=all" in kept[2]
 
-    def test_rules_stand_below_the_worst_severity_of_their_findings(self) -> None:
-        summary = SummaryRecord(rules={"loc-relative": 2, "lastmod-date-only": 9, "status-404": 3, "mine": 1})
-        found = [FindingRecord("loc-relative", "info", "m"), FindingRecord("loc-relative", "warning", "m")]
-        sheet = book(*found, FindingRecord("mine", "error", "m"), summary)["Summary"]
+    def test_rules_stand_in_the_order_of_the_summary_below_their_severity(self) -> None:
+        reach = {
+            "status-404": Reach("error", 9, 9, 1), "mine": Reach("error", 1, 1, 1),
+            "loc-relative": Reach("warning", 2, 2, 1), "lastmod-date-only": Reach("info", 0, 0, 1),
+        }  # fmt: skip
+        sheet = book(SummaryRecord(reach=reach))["Summary"]
         names = [row[0] for row in sheet.iter_rows(values_only=True) if row[0]]
         first = names.index("Errors by rule")
         assert names[first : first + 7] == [
@@ -250,7 +258,7 @@ class TestSummary:
 
     def test_nothing_is_said_of_a_sheet_that_is_not_there(self) -> None:
         shown = self.rows(item_classes=[UrlRecord, SummaryRecord])
-        assert next(row for row in shown if row and row[0] == "loc-relative")[:2] == ["loc-relative", 5]
+        assert next(row for row in shown if row and row[0] == "loc-relative")[:2] == ["loc-relative", 300]
         assert not [row for row in shown if row and row[0] == "Problems listed"]
 
 

@@ -16,7 +16,7 @@ from sitemapcrawler.fleet.domains import DOMAIN, FAILED, FINISHED, PARTIAL, UNRE
 from sitemapcrawler.fleet.report import loading as source
 from sitemapcrawler.fleet.report.overview import BadShare, Denied, Format, Overview, Totals, Trouble, TroubleReason
 from sitemapcrawler.fleet.report.page import write_overview
-from sitemapcrawler.items import SCHEMA_VERSION, SitemapRecord
+from sitemapcrawler.items import SCHEMA_VERSION, Reach, SitemapRecord
 from tests.unit.fleet.datasets import write_domain, write_tables
 
 STARTED = "2026-05-20T10:00:00Z"
@@ -33,6 +33,12 @@ SHOP = DomainRecord(
     findings=6,
     severities={"error": 4, "info": 2},
     rules={"doc-dns-error": 4, "robots-missing": 1, "our-own": 1},
+    reach={
+        "doc-dns-error": Reach("error", 40, 41, 4),
+        "robots-missing": Reach("info", 0, 0, 1),
+        "our-own": Reach("warning", 1, 1, 1),
+    },
+    severity_reach={"error": Reach("error", 40, None, 4), "info": Reach("info", 0, None, 2)},
     agents={"GPTBot": 990, "CCBot": 3},
     skipped={"robots": 10},
     replies={"ok": 890, "http-error": 100},
@@ -57,6 +63,8 @@ BLOG = DomainRecord(
     findings=1,
     severities={"error": 1},
     rules={"doc-dns-error": 1},
+    reach={"doc-dns-error": Reach("error", 1, 1, 1)},
+    severity_reach={"error": Reach("error", 1, None, 1)},
     agents={"GPTBot": 1},
     bad=1,
     checked=1,
@@ -64,7 +72,14 @@ BLOG = DomainRecord(
     indexability_checked=1,
 )
 GONE = DomainRecord("gone.example", UNREAD, sitemaps=1, started=STARTED, elapsed_s=2.0)
-SILENT = DomainRecord("silent.example", UNREAD, started=STARTED, elapsed_s=2.0, rules={"robots-unreachable": 1})
+SILENT = DomainRecord(
+    "silent.example",
+    UNREAD,
+    started=STARTED,
+    elapsed_s=2.0,
+    rules={"robots-unreachable": 1},
+    reach={"robots-unreachable": Reach("error", 0, 0, 1)},
+)
 LIMITED = DomainRecord("limited.example", FINISHED, "max_urls", started=STARTED, elapsed_s=1.0, urls=10, sitemaps=1)
 LOST = DomainRecord("lost.example", FAILED, error="lost.example: its process was ended by SIGKILL", attempts=3)
 
@@ -138,12 +153,12 @@ def test_sums(written: tuple[Overview, Path]) -> None:
         nodes=2,
     )
     assert found.states == {UNREAD: 2, FAILED: 1, FINISHED: 1, "limited": 1, PARTIAL: 1}
-    assert found.severities == {"error": 5, "info": 2}
+    assert found.found == {"error": Reach("error", 41, None, 5), "info": Reach("info", 0, None, 2)}
     assert found.replies == {"ok": 890, "http-error": 100}
     assert found.sizes == {0: 2, 1: 1, 2: 1, 4: 1}
     assert [one.domain for one in found.largest] == [SHOP.domain, LIMITED.domain, BLOG.domain]
     assert [one.domain for one in found.slowest][:2] == [BLOG.domain, SHOP.domain]
-    assert [(one.domain, one.errors) for one in found.erroneous] == [(SHOP.domain, 4), (BLOG.domain, 1)]
+    assert [(one.domain, one.errors) for one in found.erroneous] == [(SHOP.domain, 40), (BLOG.domain, 1)]
 
 
 def test_domains_without_a_full_result_say_why(written: tuple[Overview, Path]) -> None:
@@ -160,8 +175,8 @@ def test_domains_without_a_full_result_say_why(written: tuple[Overview, Path]) -
 
 def test_rules_by_severity_and_domains(written: tuple[Overview, Path]) -> None:
     [error, own, unreachable, note] = sorted(written[0].rules, key=lambda rule: rule.rule != "doc-dns-error")[:4]
-    assert (error.rule, error.severity, error.domains, error.findings) == ("doc-dns-error", "error", 2, 5)
-    assert error.examples == {SHOP.domain: 4, BLOG.domain: 1}
+    assert (error.rule, error.severity, error.domains, error.urls, error.files) == ("doc-dns-error", "error", 2, 41, 5)
+    assert error.examples == {SHOP.domain: 40, BLOG.domain: 1}
     assert error.what
     assert [rule.rule for rule in written[0].rules][-2:] == ["our-own", "robots-missing"]
     assert {own.rule, unreachable.rule, note.rule} == {"our-own", "robots-unreachable", "robots-missing"}

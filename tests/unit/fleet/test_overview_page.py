@@ -27,6 +27,7 @@ from sitemapcrawler.fleet.report.overview import (
     TroubleReason,
 )
 from sitemapcrawler.fleet.report.page import MISSING, NAMES, SHADES, health, page
+from sitemapcrawler.items import Reach
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
 SECTIONS = ["domains", "troubles", "rules", "replies", "crawlers", "sitemaps", "sizes", "fleet"]
@@ -49,13 +50,13 @@ def overview(rows: int = 3, domain: str = "shop.example", what: str = "The page 
             *(900_000, 800_000, "2026-11-20T10:00:00Z", "2026-11-22T10:00:00Z", 64),
         ),
         states={"finished": 900_000, "limited": 100, "partial": 50_000, "unread": 40_000, "failed": 9_900},
-        severities={"error": 4_000_000, "warning": 5_000_000, "info": 7},
+        found={"error": Reach("error", 4_000_000, None, 9), "info": Reach("info", 0, None, 7)},
         reasons=[TroubleReason("failed", what, 9_900 - at, names()) for at in range(min(rows, MAX_REASONS))],
         troubles=[
             Trouble(name, state, what, 3, "node-7", 12) for state in ORDER for name in names(min(rows, MAX_TROUBLES))
         ],
         rules=[
-            RuleSpread(f"loc-rule-{at}", "error", what, 70_000, 12, dict.fromkeys(names(), 7))
+            RuleSpread(f"loc-rule-{at}", "error", what, 70_000, 12, 3, dict.fromkeys(names(), 7))
             for at in range(min(rows, MAX_RULES))
         ],
         replies={"ok": 60, "http-error": 5, "sampled-out": 10**9},

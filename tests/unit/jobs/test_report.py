@@ -29,8 +29,10 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.jobs import entries
 from sitemapcrawler.jobs import report as queries
+from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import RECORDS
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
@@ -44,6 +46,7 @@ from sitemapcrawler.report.model import (
     Report,
 )
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CARRIED
 from tests.unit.jobs.store import making
 from tests.unit.rules.sites import HOME, A, B, C, Site, at, page
@@ -57,7 +60,13 @@ def report(*records: Any, changes: Mapping[str, str] | None = None, **summary: A
     site = Site(*records)
     for path, change in (changes or {}).items():
         site.change(change, path)
-    return gather(site.connection, SummaryRecord(**summary))
+    return gathered(site, SummaryRecord(**summary))
+
+
+def gathered(site: Site, summary: SummaryRecord) -> Report:
+    """The report on a crawl that has ended with this summary."""
+    summary.reach, summary.severity_reach = reaches(SiteFacts(rows_of(site.connection)), summary.rules)
+    return gather(site.connection, summary)
 
 
 def finding(rule: str, sitemap: str | None = A, severity: str = "error", **fields: Any) -> FindingRecord:
@@ -73,12 +82,9 @@ def asked(path: str, kind: str, status: int | None = None, blocked_for: Sequence
     return made
 
 
-def told_in(tally: Mapping[str, int], *found: FindingRecord, whole_site: Sequence[str] = ()) -> dict[str, Any]:
-    """{path of file: (errors, warnings, infos)} where file A has counted this."""
-    site = Site(SitemapRecord(A), SitemapRecord(B), *found)
-    site.connection.execute("INSERT INTO files VALUES (?, 1, '', ?)", [A, json.dumps({"findings": tally})])
-    site.connection.execute("UPDATE findings SET whole_site = true WHERE rule IN (SELECT unnest(?))", [whole_site])
-    made = gather(site.connection, SummaryRecord())
+def problems(*records: Any) -> dict[str, Any]:
+    """{file: (errors, warnings, infos)} of a crawl of these records, with two files."""
+    made = report(SitemapRecord(A), *records)
     return {one.record.sitemap: (one.errors, one.warnings, one.infos) for one in made.files}
 
 
@@ -88,20 +94,21 @@ def test_crawl_that_found_nothing_at_all() -> None:
     assert all(getattr(made, one.name) in (getattr(empty, one.name), []) for one in fields(Report))
 
 
-def test_rules_come_by_severity_then_count_and_say_what_the_registry_says() -> None:
+def test_rules_come_by_severity_then_urls_and_say_what_the_registry_says() -> None:
     known = next(rule for rule in all_rules() if rule.id == "loc-relative")
     found = [
+        page("/1", issues=["own-rule"]), page("/2", issues=["own-rule", "lastmod-future"]), page("/2", B, issues=["own-rule"]),
         finding("loc-relative"), finding("loc-relative", B), finding("own-rule", severity="warning"),
         finding("lastmod-future", severity="warning"), finding("lastmod-future", severity="info"),
     ]  # fmt: skip
-    counts = {"lastmod-future": 300, "loc-relative": 2, "own-rule": 301, "robots-missing": 1, "never-seen": 9}
+    counts = {"lastmod-future": 300, "loc-relative": 2, "own-rule": 1, "robots-missing": 1, "never-seen": 9}
     made = report(*found, rules=counts).rules
-    assert [(one.rule, one.severity, one.count, one.files) for one in made] == [
-        ("loc-relative", "error", 2, 2),
-        ("own-rule", "warning", 301, 1),
-        ("lastmod-future", "warning", 300, 1),
-        ("never-seen", "warning", 9, 0),
-        ("robots-missing", "info", 1, 0),
+    assert [(one.rule, one.severity, one.reach.urls, one.reach.files, one.count) for one in made] == [
+        ("loc-relative", "error", 0, 2, 2),
+        ("own-rule", "warning", 2, 2, 1),
+        ("lastmod-future", "warning", 1, 1, 300),
+        ("never-seen", "warning", 0, 0, 9),
+        ("robots-missing", "info", 0, 0, 1),
     ]
     assert (made[0].what, made[0].why, made[0].source) == (known.what, known.why, known.source)
     assert made[0].what and "\n" not in made[0].what and made[0].why
@@ -109,26 +116,16 @@ def test_rules_come_by_severity_then_count_and_say_what_the_registry_says() -> N
 
 
 def test_main_file_and_value_of_a_rule_are_those_of_this_site() -> None:
-    found = [finding("lastmod-invalid", A, value=value) for value in ("1.2.26", "1.2.26", "x")]
-    found += [
-        finding("lastmod-invalid", B, value="x"),
-        finding("robots-missing", None),
-        finding("own-rule", B, value=""),
-    ]
+    found: list[Any] = [finding("lastmod-invalid", A, value=value) for value in ("1.2.26", "1.2.26", "x")]
+    found += [page(path, B, issues=["lastmod-invalid"]) for path in ("/1", "/2", "/2", "/3")]
+    found += [page("/1", A, issues=["lastmod-invalid"]), finding("lastmod-invalid", B, value="x")]
+    found += [finding("robots-missing", None), finding("own-rule", B, value="")]
     counts = {"lastmod-invalid": 4, "robots-missing": 1, "own-rule": 1}
     one, other, third = sorted(report(*found, rules=counts).rules, key=lambda rule: rule.rule)
-    assert (one.main_file, one.in_main_file, one.main_value, one.with_main_value) == (A, 3, "1.2.26", 2)
+    assert (one.main_file, one.in_main_file, one.main_value, one.with_main_value) == (B, 3, "1.2.26", 2)
     assert one.fix.startswith("Write the date as") and other.fix == ""
-    assert (other.main_file, other.in_main_file, other.main_value) == (B, 1, None)
+    assert (other.main_file, other.main_value) == (None, None)
     assert (third.main_file, third.main_value) == (None, None)
-
-
-def test_findings_that_were_only_counted_decide_on_the_main_file() -> None:
-    site = Site(SitemapRecord(A), SitemapRecord(B), *[finding("loc-relative", A)] * 3, finding("loc-relative", B))
-    tally = json.dumps({"findings": {"loc-relative": 250}})
-    site.connection.execute("INSERT INTO files VALUES (?, 1, '', ?)", [B, tally])
-    [one] = gather(site.connection, SummaryRecord(rules={"loc-relative": 253})).rules
-    assert (one.main_file, one.in_main_file) == (B, 250)
 
 
 def test_examples_are_of_as_many_files_as_there_are() -> None:
@@ -149,23 +146,19 @@ def test_many_rules_show_fewer_findings_each(rules: int, shown: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tally", "rows", "whole_site", "expected"),
+    ("records", "expected"),
     [
-        ({}, [], (), (0, 0, 0)),
-        ({"loc-relative": 1}, [finding("loc-relative")], (), (1, 0, 0)),
-        ({"loc-relative": 250}, [finding("loc-relative")] * 100, (), (250, 0, 0)),
-        ({"loc-relative": 250}, [], (), (250, 0, 0)),
-        ({"loc-relative": 5}, [finding("loc-relative", severity="info")], (), (0, 0, 5)),
-        ({"a": 9}, [finding("a", severity="info"), finding("a", severity="warning")], (), (0, 8, 1)),
-        ({}, [finding("status-not-found", severity="warning")] * 3, (), (0, 3, 0)),
-        ({"loc-relative": 4}, [finding("loc-relative"), finding("loc-relative")], ("loc-relative",), (6, 0, 0)),
-        ({"own-rule": 4}, [], (), (0, 4, 0)),
+        ([], (0, 0, 0)),
+        ([finding("xml-malformed")], (1, 0, 0)),
+        ([page("/1", issues=["loc-relative"]), page("/1", issues=["loc-relative"])], (1, 0, 0)),
+        ([page(f"/{number}", issues=["loc-relative"]) for number in range(250)], (250, 0, 0)),
+        ([page("/1", issues=["loc-relative"]), finding("loc-relative", severity="info")], (0, 0, 1)),
+        ([page("/1", issues=["a"]), page("/2", issues=["b"]), finding("xml-malformed")], (1, 2, 0)),
+        ([page("/1", issues=["loc-relative", "loc-offsite"])], (1, 0, 0)),
     ],
 )
-def test_problems_of_a_file_are_complete(
-    tally: dict[str, int], rows: list[FindingRecord], whole_site: tuple[str, ...], expected: tuple[int, int, int]
-) -> None:
-    assert told_in(tally, *rows, finding("b", B, "warning"), whole_site=whole_site) == {A: expected, B: (0, 1, 0)}
+def test_problems_of_a_file_count_its_urls_and_itself(records: list[Any], expected: tuple[int, int, int]) -> None:
+    assert problems(*records, SitemapRecord(B), finding("b", B, "warning")) == {A: expected, B: (0, 1, 0)}
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from sitemapcrawler.items import (
     Lastmods,
     LinkGraph,
     PageRecord,
+    Reach,
     ReplyRecord,
     RobotsRecord,
     Share,
@@ -180,6 +181,7 @@ def _runs() -> list[Run]:
 
 def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
     severities: dict[str, int] = {}
+    reach = {rule: _reach(severity, count, files) for rule, severity, _, count, files in RULES}
     for _, severity, _, count, _ in RULES:
         severities[severity] = severities.get(severity, 0) + count
     return SummaryRecord(
@@ -191,6 +193,16 @@ def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
         urls=listed,
         rules={rule: count for rule, _, _, count, _ in RULES},
         severities=severities,
+        reach=reach,
+        severity_reach={
+            severity: Reach(
+                severity,
+                sum(one.urls for one in reach.values() if one.severity == severity),
+                None,
+                max(one.files for one in reach.values() if one.severity == severity),
+            )
+            for severity in severities
+        },
         agents={"GPTBot": 40_210, "CCBot": listed},
         replies={
             "ok": 9017,
@@ -277,13 +289,16 @@ def _file(at: int, chance: random.Random, urls: int) -> FileProblems:
     return FileProblems(record, errors, chance.choice((0, 0, 7, 120)), chance.choice((0, 1)))
 
 
+def _reach(severity: str, count: int, files: int) -> Reach:
+    return Reach(severity, count if count > files else 0, count, files)
+
+
 def _rule(rule: str, severity: str, what: str, count: int, files: int) -> RuleReach:
     why = "Crawlers spend their visits on pages that nobody can use, and find the good ones later."
     return RuleReach(
         rule,
-        severity,
+        _reach(severity, count, files),
         count,
-        files,
         what,
         why,
         "https://www.sitemaps.org/protocol.html",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from lxml import html
 
-from sitemapcrawler.items import FindingRecord
+from sitemapcrawler.items import FindingRecord, Reach
 from sitemapcrawler.report.advice import corrected, here, in_words
 from sitemapcrawler.report.model import RuleReach
 
@@ -19,7 +19,17 @@ def told(
     rule: str = "lastmod-missing", count: int = 120, examples: list[FindingRecord] | None = None, **fields: Any
 ) -> str:
     """The sentences about a rule as text."""
-    reach = RuleReach(rule, "error", count, 1, "", "", "", examples or [], kept=fields.pop("kept", count), **fields)
+    reach = RuleReach(
+        rule,
+        Reach("error", count, count, 1),
+        count,
+        "",
+        "",
+        "",
+        examples or [],
+        kept=fields.pop("kept", count),
+        **fields,
+    )
     made = here(reach, SITE)
     return html.fromstring(f"<p>{made}</p>").text_content()
 
@@ -63,7 +73,18 @@ def test_first_value_that_can_be_corrected_is_the_example() -> None:
 def test_text_of_the_site_is_only_text() -> None:
     bad = "<b onclick=x>"
     made = here(
-        RuleReach("r", "error", 2, 1, "", "", "", main_file=bad, in_main_file=2, main_value=bad, with_main_value=2)
+        RuleReach(
+            "r",
+            Reach("error", 2, 2, 1),
+            2,
+            "",
+            "",
+            "",
+            main_file=bad,
+            in_main_file=2,
+            main_value=bad,
+            with_main_value=2,
+        )
     )
     assert "<b" not in made and made.count("&lt;b onclick") == 2
 
@@ -124,8 +145,7 @@ def test_no_text_breaks_a_correction(text: str) -> None:
 
 
 def test_words_for_a_terminal_are_plain_text() -> None:
-    reach = RuleReach(
-        "lastmod-invalid", "error", 3, 1, "", "", "", fix="Write `2026-01-05`.", main_file=FILE, in_main_file=3,
+    reach = RuleReach("lastmod-invalid", Reach("error", 3, 3, 1), 3, "", "", "", fix="Write `2026-01-05`.", main_file=FILE, in_main_file=3,
         main_value="<b>23.11.2026</b>", with_main_value=3, kept=3,
     )  # fmt: skip
     assert in_words(reach, SITE) == (
@@ -136,10 +156,12 @@ def test_words_for_a_terminal_are_plain_text() -> None:
 @pytest.mark.parametrize(("count", "expected"), [(1, "Fix it. See /products.xml.gz:7."), (2, "Fix it.")])
 def test_single_finding_is_named_with_its_place(count: int, expected: str) -> None:
     found = [FindingRecord("status-404", sitemap=FILE, line=7)]
-    reach = RuleReach("status-404", "error", count, 1, "", "", "", found, fix="Fix it.", kept=count)
+    reach = RuleReach(
+        "status-404", Reach("error", count, count, 1), count, "", "", "", found, fix="Fix it.", kept=count
+    )
     assert in_words(reach, SITE) == expected
 
 
 def test_single_finding_without_a_file_has_no_place() -> None:
-    reach = RuleReach("r", "error", 1, 0, "", "", "", [FindingRecord("r")], kept=1)
+    reach = RuleReach("r", Reach("error", 1, 1, 0), 1, "", "", "", [FindingRecord("r")], kept=1)
     assert in_words(reach, SITE) == ""

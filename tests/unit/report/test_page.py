@@ -19,6 +19,7 @@ from sitemapcrawler.items import (
     ChangeRecord,
     FindingRecord,
     Lastmods,
+    Reach,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
@@ -144,7 +145,9 @@ def test_text_of_strangers_can_still_be_read() -> None:
     finding = FindingRecord(
         "r", "error", "is <b> & \u202e", url="https://example.com/?a=1&b=<i>", line=3, sitemap="https://example.com/s"
     )
-    tree = parsed(page(Report(SummaryRecord(sitemaps=1), [RuleReach("r", "error", 1, 1, "what", "", "", [finding])])))
+    tree = parsed(
+        page(Report(SummaryRecord(sitemaps=1), [RuleReach("r", Reach("error", 1, 1, 1), 1, "what", "", "", [finding])]))
+    )
     row = tree.xpath("//table[caption/@id='found-r']/tbody/tr")[0]
     assert "is <b> & \\u202e" in row.text_content()
     assert row.xpath(".//a/@href") == ["https://example.com/?a=1&b=<i>", "https://example.com/s"]
@@ -325,7 +328,10 @@ def test_local_files_have_the_host_of_base_url_or_their_names() -> None:
 
 
 def test_what_the_feeds_leave_out_is_said() -> None:
-    rules = [RuleReach("a", "error", 5000, 1, "", "", "", kept=1000), RuleReach("b", "info", 2, 1, "", "", "", kept=2)]
+    rules = [
+        RuleReach("a", Reach("error", 5000, 5000, 1), 5000, "", "", "", kept=1000),
+        RuleReach("b", Reach("info", 2, 2, 1), 2, "", "", "", kept=2),
+    ]
     assert feed_gaps(Report(SummaryRecord(), rules[1:])) == []
     [gap] = feed_gaps(Report(SummaryRecord(), rules))
     assert "1,002 of 5,002 findings" in gap and "SITEMAP_FINDINGS_PER_RULE" in gap

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from sitemapcrawler.items import READ, RobotsRecord, Share, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import READ, Reach, RobotsRecord, Share, SitemapRecord, SummaryRecord
 from sitemapcrawler.reader.formats import FORMATS, format_label
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.report import wording
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.wording import gaps, health, not_indexable, partial
+
+
+def on(urls: Mapping[str, int]) -> dict[str, Reach]:
+    """What findings concern: so many URLs of one file, by severity."""
+    return {severity: Reach(severity, number, None, 1) for severity, number in urls.items()}
 
 
 @pytest.mark.parametrize(
@@ -89,15 +96,19 @@ def test_every_name_in_records_has_words() -> None:
         (SummaryRecord(sitemaps=1, urls=5, partial="max_urls"), 100, "Sitemap files are valid so far"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"blocked": 5}), 100, "Sitemap files are valid"),
         (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, partial="max_urls"), 100, "Healthy so far"),
-        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"info": 3}), 100, "Healthy"),
+        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severity_reach=on({"info": 3})), 100, "Healthy"),
         (
-            SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1}),
+            SummaryRecord(sitemaps=1, urls=5, severity_reach=on({"warning": 1})),
             100,
             "Sitemap files are valid, with warnings",
         ),
-        (SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severities={"warning": 1}), 100, "Works, with warnings"),
-        (SummaryRecord(sitemaps=1, urls=5, severities={"warning": 1, "error": 1}), 100, "Needs repair"),
-        (SummaryRecord(sitemaps=1, urls=5, severities={"error": 1}), None, "Needs repair"),
+        (
+            SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, severity_reach=on({"warning": 1})),
+            100,
+            "Works, with warnings",
+        ),
+        (SummaryRecord(sitemaps=1, urls=5, severity_reach=on({"warning": 1, "error": 1})), 100, "Needs repair"),
+        (SummaryRecord(sitemaps=1, urls=5, severity_reach=on({"error": 1})), None, "Needs repair"),
         (SummaryRecord(sitemaps=1, urls=5), 0, "Not judged"),
         (
             SummaryRecord(sitemaps=1, urls=5, replies={"ok": 5}, not_indexable=Share(5, 5, 1, 0.2, 0.2, 0.2)),
@@ -115,7 +126,7 @@ def test_verdict_without_a_requested_page_says_so() -> None:
     assert "Pages were not checked (use verify=get)." in health(Report(SummaryRecord(sitemaps=1, urls=5))).sentences
     asked = SummaryRecord(sitemaps=1, urls=5, replies={"sampled-out": 4, "blocked": 1})
     assert "No listed page was requested." in health(Report(asked)).sentences
-    broken = SummaryRecord(sitemaps=1, urls=5, severities={"error": 1})
+    broken = SummaryRecord(sitemaps=1, urls=5, severity_reach=on({"error": 1}))
     assert "Pages were not checked (use verify=get)." in health(Report(broken)).sentences
 
 
@@ -194,19 +205,19 @@ def test_pages_whose_html_proves_nothing_are_not_called_healthy(indexability: di
 
 
 @pytest.mark.parametrize(
-    ("severities", "first"),
+    ("urls", "first"),
     [
-        ({"error": 1, "warning": 1, "info": 1}, "1 error, 1 warning and 1 note."),
-        ({"error": 2000, "warning": 2, "info": 2}, "2,000 errors, 2 warnings and 2 notes."),
-        ({"error": 1}, "1 error."),
-        ({"warning": 1}, "No errors in any file; 1 warning."),
+        ({"error": 1, "warning": 1}, "Errors on 1 URL; warnings on 1 URL."),
+        ({"error": 2000, "info": 2}, "Errors on 2,000 URLs; notes on 2 URLs."),
+        ({"error": 0}, "Errors in 1 file."),
+        ({"warning": 1}, "No errors in any file; warnings on 1 URL."),
         ({"info": 1}, "No errors and no warnings in any file."),
     ],
 )
-def test_verdict_counts_in_singular_and_plural(severities: dict[str, int], first: str) -> None:
-    made = health(Report(SummaryRecord(sitemaps=1, urls=1, severities=severities)))
+def test_verdict_counts_urls(urls: dict[str, int], first: str) -> None:
+    made = health(Report(SummaryRecord(sitemaps=1, urls=1, severity_reach=on(urls))))
     assert made.sentences[0] == first
-    assert ("There is 1 note worth knowing." in made.sentences) == (severities == {"info": 1})
+    assert ("Worth knowing: notes on 1 URL." in made.sentences) == (urls == {"info": 1})
 
 
 def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:

@@ -1,0 +1,75 @@
+"""Counts in the job's database what each rule concerns: distinct listed URLs, entries and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sitemapcrawler.items import Reach
+from sitemapcrawler.jobs.store.schema import literal
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.site import SiteFacts, Table
+from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.reach import Reaches, completed
+from sitemapcrawler.rules.registry import SEVERITIES, Severity
+
+ORDER = list(SEVERITIES)
+"""Severities, the worst first."""
+TOLD = f"""
+    CREATE OR REPLACE TEMP TABLE site_told_ranks AS
+    SELECT rule, sitemap, if(url IS NULL, NULL, hash(url)) AS url, list_position({ORDER}, severity) AS rank
+    FROM findings GROUP BY ALL"""
+"""SQL: what findings are about, with the rank of their severity from 1."""
+ENTRIES = f"""
+    SELECT rule, sitemap, hash(loc) AS url, count(*) AS entries
+    FROM (SELECT unnest(issues) AS rule, sitemap, loc FROM urls WHERE len(issues) > 0 AND {CURRENT})
+    GROUP BY ALL"""
+"""SQL: the listed URLs that rules concern."""
+MARKED = f"""
+    CREATE OR REPLACE TEMP TABLE site_concerned AS
+    WITH severities AS (SELECT rule, min(rank) AS worst, max(rank) AS least FROM temp.site_told_ranks GROUP BY rule),
+    told AS (SELECT rule, url, min(rank) AS rank FROM temp.site_told_ranks GROUP BY ALL)
+    SELECT e.*, coalesce(t.rank, s.least) AS rank FROM ({ENTRIES}) e LEFT JOIN severities s USING (rule)
+    LEFT JOIN (FROM told SEMI JOIN (FROM severities WHERE worst < least) USING (rule)) t USING (rule, url)"""
+"""SQL: the same with severities. Of a rule with several, a URL without a finding of its own has the lowest."""
+OTHERS = """
+    INSERT INTO temp.site_concerned BY NAME
+    SELECT rule, sitemap, url, min(rank) AS rank, 0 AS entries FROM (
+        SELECT rule, sitemap, if(sitemap IS NULL, url, NULL) AS url, rank FROM temp.site_told_ranks
+        UNION ALL SELECT unnest(issues), sitemap, NULL, NULL FROM sitemaps
+        UNION ALL SELECT unnest(issues), robots, NULL, NULL FROM robots) o
+    WHERE NOT EXISTS (
+        FROM temp.site_concerned c
+        WHERE c.rule = o.rule AND c.sitemap = o.sitemap AND coalesce(c.rank <= o.rank, true))
+    GROUP BY ALL"""
+"""SQL: sitemaps and robots.txt files that rules concern more severely than any URL in them, pages that no file lists,
+and the site as a whole, where both are NULL."""
+BY_RULE = """
+    SELECT rule, min(rank), count(DISTINCT url), sum(entries)::BIGINT, count(DISTINCT sitemap)
+    FROM temp.site_concerned GROUP BY rule"""
+BY_SEVERITY = """
+    SELECT rank, count(DISTINCT url), NULL, count(DISTINCT sitemap) FROM temp.site_concerned GROUP BY rank"""
+
+
+def _place(site: SiteFacts) -> None:
+    """Fill the table. A rule without findings in the database has its own severity."""
+    for statement in (TOLD, MARKED, OTHERS):
+        site.run(statement)
+    own = ", ".join(f"({literal(rule.id)}, {ORDER.index(rule.severity) + 1})" for rule in all_rules())
+    unknown = ORDER.index(Severity.WARNING) + 1
+    site.run(
+        f"UPDATE temp.site_concerned SET rank = coalesce((SELECT o.rank FROM (VALUES {own}) o(rule, rank) "
+        f"WHERE o.rule = site_concerned.rule), {unknown}) WHERE rank IS NULL"
+    )
+
+
+CONCERNED = Table("site_concerned", (), fill=_place)
+"""(rule, sitemap, url, entries, rank): each URL that a rule concerns, as a hash, with its entries in this file and
+the rank of the severity from 1; without a URL what the rule concerns besides."""
+
+
+def reaches(site: SiteFacts, rules: Iterable[str]) -> Reaches:
+    """What each rule concerns, and each severity. `rules`: all that found something. Raises duckdb.Error."""
+    site.need(CONCERNED)
+    by_rule = {rule: Reach(ORDER[rank - 1], *counts) for rule, rank, *counts in site.query(BY_RULE)}
+    by_severity = {ORDER[rank - 1]: Reach(ORDER[rank - 1], *counts) for rank, *counts in site.query(BY_SEVERITY)}
+    return completed(by_rule, by_severity, rules)

@@ -1,0 +1,186 @@
+"""What rules concern, counted in the database and beside it: distinct URLs, entries and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitemapcrawler.feeds.jsontext import JsonText, Rows
+from sitemapcrawler.items import (
+    EncodedBatch,
+    FindingRecord,
+    Notes,
+    Reach,
+    RobotsRecord,
+    SitemapEnd,
+    SitemapRecord,
+    UrlBatch,
+    UrlRecord,
+)
+from sitemapcrawler.jobs.counting import reaches
+from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.rules import reach
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.reach import Concerned, Reaches, places
+from tests.unit.rules.sites import HOME, A, B, C, Site, at
+
+ROBOTS = f"{HOME}/robots.txt"
+
+
+def entry(path: str, sitemap: str, *issues: str, change: str | None = None) -> UrlRecord:
+    return UrlRecord(loc=at(path), sitemap=sitemap, issues=list(issues), change=change)
+
+
+def finding(rule: str, severity: str, path: str | None = None, sitemap: str | None = A) -> FindingRecord:
+    return FindingRecord(rule, severity, "", sitemap, url=None if path is None else at(path))
+
+
+def from_database(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
+    return reaches(SiteFacts(rows_of(Site(*records).connection)), rules)
+
+
+def from_items(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
+    """The same records as items of a crawl: entries in batches, with those findings that are on them."""
+    counted = Concerned()
+    for record in records:
+        counted.add(UrlBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
+    return counted.reaches(rules)
+
+
+EVERYWHERE = pytest.mark.parametrize("count", [from_database, from_items])
+
+
+@EVERYWHERE
+def test_a_url_in_several_entries_counts_once(count: Any) -> None:
+    records = [
+        entry("/1", A, "status-404"), entry("/1", A, "status-404"), entry("/1", B, "status-404"),
+        entry("/2", B, "status-404", "loc-fragment"), entry("/3", C),
+        finding("status-404", "error", "/1"), finding("loc-fragment", "warning", "/2", B),
+    ]  # fmt: skip
+    by_rule, by_severity = count(records, ["status-404", "loc-fragment"])
+    assert by_rule == {"status-404": Reach("error", 2, 4, 2), "loc-fragment": Reach("warning", 1, 1, 1)}
+    assert by_severity == {"error": Reach("error", 2, None, 2), "warning": Reach("warning", 1, None, 1)}
+
+
+@EVERYWHERE
+def test_problems_of_files_concern_no_url(count: Any) -> None:
+    robots = RobotsRecord(ROBOTS, issues=["robots-missing"])
+    files = [SitemapRecord(A, issues=["lastmod-missing"]), SitemapRecord(B, issues=["lastmod-missing"])]
+    told = [finding("robots-missing", "info", None, ROBOTS), finding("xml-malformed", "error")]
+    by_rule, by_severity = count([robots, *files, *told, finding("internal-error", "error", None, None)])
+    assert by_rule == {
+        "xml-malformed": Reach("error", 0, 0, 1),
+        "internal-error": Reach("error", 0, 0, 0),
+        "lastmod-missing": Reach("info", 0, 0, 2),
+        "robots-missing": Reach("info", 0, 0, 1),
+    }
+    assert [(name, one.urls, one.files) for name, one in by_severity.items()] == [("error", 0, 1), ("info", 0, 3)]
+
+
+@EVERYWHERE
+def test_pages_that_no_sitemap_lists_count_by_their_findings(count: Any) -> None:
+    by_rule, _ = count([finding("links-not-listed", "warning", path, None) for path in ("/1", "/2", "/2")])
+    assert by_rule == {"links-not-listed": Reach("warning", 2, 0, 0)}
+
+
+@EVERYWHERE
+def test_most_urls_come_first_whatever_the_number_of_findings(count: Any) -> None:
+    few = [finding("loc-relative", "error", f"/{number}") for number in range(6)]
+    many = [entry(f"/{number}", A, "status-404") for number in range(30)]
+    names = [entry(f"/{number}", A, "loc-relative") for number in range(6)]
+    told = [finding("status-404", "error", "/0"), finding("lastmod-future", "warning")]
+    by_rule, _ = count([*many, *names, *few, *told])
+    assert [*by_rule] == ["status-404", "loc-relative", "lastmod-future"]
+
+
+@EVERYWHERE
+def test_urls_of_a_rule_with_two_severities_count_for_their_own(count: Any) -> None:
+    records = [entry(f"/{number}", A, "url-blocked") for number in range(5)]
+    told = [finding("url-blocked", "error", "/3"), finding("url-blocked", "info", "/1")]
+    by_rule, by_severity = count([*records, *told])
+    assert by_rule == {"url-blocked": Reach("error", 5, 5, 1)}
+    assert [(name, one.urls) for name, one in by_severity.items()] == [("error", 1), ("info", 4)]
+
+
+@EVERYWHERE
+def test_a_rule_whose_findings_are_only_counted_has_its_own_severity(count: Any) -> None:
+    by_rule, _ = count([entry("/1", A, "loc-relative"), entry("/1", A, "gone-rule")], ["robots-missing"])
+    assert {rule: (one.severity, one.urls) for rule, one in by_rule.items()} == {
+        "loc-relative": ("error", 1), "gone-rule": ("warning", 1), "robots-missing": ("info", 0),
+    }  # fmt: skip
+
+
+def test_removed_urls_of_a_baseline_are_not_listed() -> None:
+    site = Site(entry("/1", A, "status-404"), entry("/2", A, "status-404"))
+    site.change("removed", "/2")
+    assert reaches(SiteFacts(rows_of(site.connection)), ["status-404"])[0]["status-404"].urls == 1
+
+
+ENTRIES = st.builds(
+    entry, st.sampled_from(["/1", "/2", "/3", "/4"]), st.sampled_from([A, B]), st.sampled_from(["r", "s", "t"])
+)
+FINDINGS = st.builds(
+    finding,
+    st.sampled_from(["r", "s"]),
+    st.sampled_from(["error", "warning", "info"]),
+    st.sampled_from([None, "/1", "/2", "/9"]),
+    st.sampled_from([A, C]),
+)
+
+
+@settings(max_examples=15)  # each makes a database
+@given(st.lists(ENTRIES, max_size=12), st.lists(FINDINGS, max_size=6))
+def test_both_ways_to_count_agree(entries: list[UrlRecord], findings: list[FindingRecord]) -> None:
+    (rules, severities), (others, other_severities) = (
+        from_database([*entries, *findings]),
+        from_items([*entries, *findings]),
+    )
+    assert rules == others
+    assert {name: one.urls for name, one in severities.items() if one.urls} == {
+        name: one.urls for name, one in other_severities.items() if one.urls
+    }
+
+
+def test_batches_count_with_their_findings_however_they_come() -> None:
+    record = entry("/1", A, "loc-relative")
+    notes = Notes()
+    notes.on(record).findings.append(finding("loc-relative", "warning", "/1"))
+    end = SitemapEnd(A)
+    end.findings.append(finding("xml-malformed", "error"))
+    line = JsonText(Rows()).lines([entry("/2", A, "loc-relative")])
+    counted = Concerned()
+    for item in (UrlBatch(A, [record], notes), EncodedBatch(A, line, 1), end, object()):
+        counted.add(item)
+    assert counted.reaches([])[0] == {
+        "xml-malformed": Reach("error", 0, 0, 1),
+        "loc-relative": Reach("warning", 2, 2, 1),
+    }
+
+
+def test_more_urls_than_are_kept_are_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "MAX_URLS", 3)
+    records = [entry(f"/{number}", A, "status-404") for number in (1, 2, 3, 3)]
+    by_rule, by_severity = from_items(records)
+    assert by_rule == {"status-404": Reach("error", 3, 4, 1)}
+    by_rule, by_severity = from_items([*records, entry("/4", A, "status-404")])
+    assert by_rule == {"status-404": Reach("error", 3, 5, 1, at_least=True)}
+    assert places(by_severity) == {"error": "errors on at least 3 URLs"}
+
+
+@pytest.mark.parametrize(
+    ("found", "subject", "place"),
+    [
+        (Reach("error", 11_755, 12_000, 3), "11,755 URLs", "on 11,755 URLs in 3 files"),
+        (Reach("error", 1, 1, 0), "1 URL", "on 1 URL"),
+        (Reach("error", 0, 0, 2), "2 files", "in 2 files"),
+        (Reach("error", 0, 0, 0), "the site", "on the site"),
+        (replace(Reach("info", 100_000, 1, 1), at_least=True), "at least 100,000 URLs", "on at least 100,000 URLs"),
+    ],
+)  # fmt: skip
+def test_reach_in_words(found: Reach, subject: str, place: str) -> None:
+    assert (found.subject, found.place) == (subject, place)
