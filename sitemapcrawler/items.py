@@ -910,7 +910,7 @@ class RowsOnDemand:
     """Number of records."""
     _urls: list[UrlRecord] | None = None
     """The records, once they are decoded."""
-    _rows: Sequence[Any] | None = None
+    _rows: Sequence[Any] | None = None  # Any: as in `UrlBatch`
     """The same as `PlainRow` or `UrlRow`."""
 
     def set_lines(self, lines: bytes, count: int) -> None:
