@@ -43,7 +43,8 @@ from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.wording import DAY, SEVERITIES, health, limited, partial, sentences, since
+from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, limited, partial, sentences
+from sitemapcrawler.rules.catalogue import Paint
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import CLOSED, is_terminal, painter, put, wants_colour
@@ -197,32 +198,37 @@ def _threshold(config: Config) -> str:
 
 
 def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) -> Iterator[str]:
-    """The verdict, what has changed since the baseline, the most important problems with what to do about them, and
-    where the report is. `columns`: width that sentences are folded to; 0: not at all."""
-    from sitemapcrawler.report.page import origin  # its charts and templates take 4 MB
-
+    """The most important problems with what to do about them, where the report is, and the verdict, which is to stay on
+    the screen. `columns`: width that sentences are folded to; 0: not at all."""
     paint, verdict = painter(colour), health(report)
+    yield from _problems(report, paint, columns)
+    yield f"Report: {inert(str(_shown(out / PAGE)))}"
+    yield ""
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
     summary = [partial(report), *verdict.sentences, limited(report)]
     yield fold(" ".join(inert(sentence) for sentence in summary if sentence), columns)
-    if report.summary.changes is not None:
-        yield fold(since(report.summary.changes), columns)
+    for answer in answers(report):
+        yield fold(inert(answer), columns)
+
+
+def _problems(report: Report, paint: Paint, columns: int) -> Iterator[str]:
+    from sitemapcrawler.report.page import origin  # its charts and templates take 4 MB
+
     rules = [rule for rule in report.rules if rule.severity != "info"]
-    if rules:
-        yield ""
-        yield "Most important problems:" if len(rules) > 1 else "The problem:"
-        width = max(len(rule.reach.subject) for rule in rules[:MOST])
-        indent = " " * (width + 13)
-        for rule in rules[:MOST]:
-            label = paint(f"{SEVERITIES.get(rule.severity, rule.severity):<7}", rule.severity)
-            title = (sentences(rule.what) or [rule.rule])[0].replace("`", "")
-            yield f"  {label}  {rule.reach.subject:>{width}}  {fold(f'{inert(title)} ({rule.rule})', columns, indent)}"
-            if advice := in_words(rule, origin(report)):
-                yield f"{indent}{fold(inert(advice), columns, indent)}"
-        if len(rules) > MOST:
-            yield f"  and {counted(len(rules) - MOST, 'other', 'others')}, which the report names"
+    if not rules:
+        return
+    yield "Most important problems:" if len(rules) > 1 else "The problem:"
+    width = max(len(rule.reach.subject) for rule in rules[:MOST])
+    indent = " " * (width + 13)
+    for rule in rules[:MOST]:
+        label = paint(f"{SEVERITIES.get(rule.severity, rule.severity):<7}", rule.severity)
+        title = (sentences(rule.what) or [rule.rule])[0].replace("`", "")
+        yield f"  {label}  {rule.reach.subject:>{width}}  {fold(f'{inert(title)} ({rule.rule})', columns, indent)}"
+        if advice := in_words(rule, origin(report)):
+            yield f"{indent}{fold(inert(advice), columns, indent)}"
+    if len(rules) > MOST:
+        yield f"  and {counted(len(rules) - MOST, 'other', 'others')}, which the report names"
     yield ""
-    yield f"Report: {inert(str(_shown(out / PAGE)))}"
 
 
 def fold(text: str, columns: int, indent: str = "") -> str:

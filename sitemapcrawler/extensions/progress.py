@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Repeating
+from sitemapcrawler.download.slots import Departures
 from sitemapcrawler.feeds.setup import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.terminal.progress import IN_LINE, Row, line, max_hosts, rows
@@ -30,19 +31,33 @@ if TYPE_CHECKING:
 import heapq
 import time
 from collections.abc import Callable, Mapping
+from weakref import WeakKeyDictionary
 
+from scrapy import Request
 from scrapy.core.downloader import Slot
 
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.reader.formats import format_names
-from sitemapcrawler.terminal.progress import Checks, HostProgress, Pace, Progress, Snapshot, expected, seconds_left
+from sitemapcrawler.terminal.progress import (
+    Checks,
+    HostProgress,
+    Pace,
+    Progress,
+    Snapshot,
+    Wait,
+    expected,
+    seconds_left,
+)
 from sitemapcrawler.verification.status import Status
 
 SHOWN_HOSTS = 6
 """Maximum hosts in a measurement."""
 RECENT_S = 5.0
 """Seconds for which an idle host stays in the display, so that it does not flicker."""
+
+WAIT_S = 5.0
+"""Seconds without an answer from which a host keeps the crawl waiting."""
 
 Rests = Callable[[str], float]
 
@@ -59,7 +74,12 @@ class Gauge:
         self._rests = rests
         self._started = time.monotonic()
         self._shown: list[str] = []
+        self._sent: WeakKeyDictionary[Request, float] = WeakKeyDictionary()
         self._in_earlier: int | None = None
+
+    def sends(self, request: Request) -> None:
+        """Note that a request is about to be sent."""
+        self._sent[request] = time.monotonic()
 
     def measure(self, shown: int = SHOWN_HOSTS) -> Progress:
         """Measure the current progress. `shown`: maximum hosts."""
@@ -75,6 +95,7 @@ class Gauge:
             waiting=sum(len(slot.queue) for slot in slots),
             hosts=hosts,
             other_hosts=others,
+            wait=self._wait(now),
             **counts,
         )
 
@@ -167,6 +188,19 @@ class Gauge:
         found = [self._host(name, slots[name]) for name in self._shown]
         return tuple(found), len(busy) - len(found)
 
+    def _wait(self, now: float) -> Wait | None:
+        """The host with the oldest request in flight, if none of all was sent lately."""
+        flying = [(self._sent.get(request, now), name, request) for name, request in self._in_flight()]
+        if not flying or now - max(sent for sent, _, _ in flying) < WAIT_S:
+            return None
+        sent, name, request = min(flying, key=lambda one: one[0])
+        limit = request.meta.get("download_timeout")
+        slot = self._slots[name]
+        return Wait(name, len(slot.transferring) + len(slot.queue), max(0.0, sent + limit - now) if limit else None)
+
+    def _in_flight(self) -> list[tuple[str, Request]]:
+        return [(name, request) for name, slot in list(self._slots.items()) for request in list(slot.transferring)]
+
     def _host(self, name: str, slot: Slot) -> HostProgress:
         rests = self._rests(name) if self._rests is not None else 0.0
         asked = next(iter(slot.transferring), None)
@@ -258,7 +292,9 @@ class ProgressDisplay:
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
         rests = politeness.resting if politeness is not None else None
-        return Gauge(self._crawler, Audit.of(self._crawler), window, rests)
+        gauge = Gauge(self._crawler, Audit.of(self._crawler), window, rests)
+        Departures.of(self._crawler).listeners.append(gauge.sends)
+        return gauge
 
 
 def is_live(settings: BaseSettings) -> bool:

@@ -333,6 +333,29 @@ def limited(report: Report) -> str:
     return f"Limited by {report.summary.limited_by}." if report.summary.limited_by else ""
 
 
+def answers(report: Report) -> list[str]:
+    """Sentences that answer `compare`, `links` and `baseline`, if they were requested."""
+    found, coverage, graph = [], report.summary.coverage, report.summary.graph
+    if coverage is not None:
+        lists = listed([one.name for one in coverage.lists])
+        found.append(
+            f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list and in no sitemap, "
+            f"{_are(coverage.listed_only, 'listed page')} in no list."
+        )
+    if graph is not None:
+        found.append(
+            f"Links: {_are(graph.unlisted, 'page')} linked and not listed, "
+            f"{_are(graph.not_linked, 'listed page')} not linked from any page that was read."
+        )
+    if report.summary.changes is not None:
+        found.append(since(report.summary.changes))
+    return found
+
+
+def _are(number: int, noun: str) -> str:
+    return f"{counted(number, noun)} {'is' if number == 1 else 'are'}"
+
+
 def gaps(report: Report) -> list[str]:
     """Sentences about what the crawl did not check."""
     return [*_not_judged(report), *_not_asked(report), *_left_out(report)]

@@ -97,6 +97,8 @@ IN_LINE = 3
 """Maximum hosts in a log line."""
 LONGEST_NAME = 70
 """Maximum characters of a host's name."""
+LONGEST_WAIT = 30
+"""Maximum characters of the name of a host that keeps the crawl waiting."""
 SLOWEST = 0.01
 """Lowest speed that is shown, per second or minute."""
 FAINT = "bright_black"
@@ -137,6 +139,17 @@ class HostProgress:
     """Seconds until the next request after an overload."""
     url: str | None = None
     """One of the URLs in flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A host that keeps the crawl waiting: no other one has a request in flight."""
+
+    name: str
+    pages: int
+    """Requests in flight and queued."""
+    timeout: float | None
+    """Seconds until the first of them times out; None without a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +198,7 @@ class Progress:
     hosts: tuple[HostProgress, ...] = ()
     """Busiest hosts, by name."""
     other_hosts: int = 0
+    wait: Wait | None = None
     checks: Checks | None = None
     """None if nothing is verified."""
 
@@ -203,6 +217,7 @@ def line(progress: Progress) -> str:
     if progress.phase not in QUIET:
         parts.append(f"{counted(progress.in_flight, 'request')} in flight")
         parts += [f"{name(host)} {pause(host)}" for host in progress.hosts[:IN_LINE]]
+        parts += [f"waiting {waiting(progress.wait)}"] if progress.wait is not None else []
     return f"{progress.phase}: {', '.join(filter(None, parts))}"
 
 
@@ -264,6 +279,12 @@ def pause(host: HostProgress) -> str:
     return f"every {host.delay:.2g} s" if host.delay else "no delay"
 
 
+def waiting(wait: Wait) -> str:
+    """For which host the crawl waits, for how many pages, and how long at most."""
+    limit = "" if wait.timeout is None else f", timeout in {wait.timeout:.0f} s"
+    return f"for {shortened(inert(wait.name), LONGEST_WAIT)}, {counted(wait.pages, 'page')}{limit}"
+
+
 def name(host: HostProgress, room: int = LONGEST_NAME) -> str:
     """Name of a host, shortened to `room` characters."""
     return shortened(inert("files of this machine" if host.name == "file" else host.name), room)
@@ -299,6 +320,8 @@ def rows(progress: Progress, width: int, unicode: bool = True) -> list[Row]:
         found.append(_problems(progress))
     if progress.phase not in QUIET:
         found += _asking(progress, width)
+        if progress.wait is not None:
+            found.append([("waiting".ljust(LABEL), FAINT), (waiting(progress.wait), "yellow")])
     return [fitted(row, room) for row in found]
 
 

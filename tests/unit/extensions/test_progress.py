@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from twisted.internet.defer import Deferred
 
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, Gauge
+from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, WAIT_S, Gauge
 
 
 class Stats(dict[str, Any]):
@@ -66,6 +66,32 @@ def crawler(stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None =
 
 def gauge(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] | None = None, **more: Any) -> Gauge:
     return Gauge(crawler(stats, slots), of, 10.0, **more)
+
+
+def waiting_for(*ages: float, timeout: float | None = 60.0) -> Any:
+    """Requests to hosts, one each, that were sent so many seconds ago."""
+    slots = {f"{number}.com": slot(1, waiting=number) for number in range(len(ages))}
+    made = gauge(audit(), slots=slots)
+    for age, held in zip(ages, slots.values(), strict=True):
+        [request] = held.transferring
+        request.meta["download_timeout"] = timeout
+        made.sends(request)
+        made._sent[request] -= age
+    return made.measure().wait
+
+
+def test_host_with_the_oldest_request_keeps_the_crawl_waiting() -> None:
+    wait = waiting_for(WAIT_S + 1, WAIT_S + 20)
+    assert (wait.name, wait.pages) == ("1.com", 2)
+    assert 60 - WAIT_S - 21 < wait.timeout <= 60 - WAIT_S - 20
+    assert waiting_for(WAIT_S + 70).timeout == 0
+    assert waiting_for(WAIT_S + 1, timeout=None).timeout is None
+
+
+def test_crawl_does_not_wait_for_a_host_while_others_answer() -> None:
+    assert waiting_for(WAIT_S + 20, 0.1) is None
+    assert waiting_for() is None
+    assert gauge(audit(), slots={"e.com": slot(1)}).measure().wait is None
 
 
 # ---- phases

@@ -6,7 +6,18 @@ from collections.abc import Mapping
 
 import pytest
 
-from sitemapcrawler.items import READ, Reach, RobotsRecord, Share, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import (
+    READ,
+    ChangeCounts,
+    ComparedList,
+    Coverage,
+    LinkGraph,
+    Reach,
+    RobotsRecord,
+    Share,
+    SitemapRecord,
+    SummaryRecord,
+)
 from sitemapcrawler.reader.formats import FORMATS, format_label
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.report import wording
@@ -189,6 +200,18 @@ def test_share_that_is_not_indexable_says_what_it_is_of(
 ) -> None:
     report = Report(SummaryRecord(not_indexable=share, indexability=indexability))
     assert "".join(not_indexable(report)) == text
+
+
+def test_answers_to_compare_links_and_baseline() -> None:
+    lists = [ComparedList("crawl.csv"), ComparedList("access.log")]
+    graph, coverage = LinkGraph(unlisted=12, not_linked=1), Coverage(lists, not_listed=47, listed_only=1)
+    report = Report(SummaryRecord(graph=graph, coverage=coverage, changes=ChangeCounts(added=3, removed=1200)))
+    assert words.answers(report) == [
+        "Compared with crawl.csv and access.log: 47 pages are in a list and in no sitemap, 1 listed page is in no list.",
+        "Links: 12 pages are linked and not listed, 1 listed page is not linked from any page that was read.",
+        "Since the baseline: 0 problems solved, 0 new; 3 URLs added, 1,200 removed, 0 changed.",
+    ]
+    assert words.answers(Report(SummaryRecord())) == []
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sitemapcrawler.terminal.progress import (
     HostProgress,
     Progress,
     Row,
+    Wait,
     bar,
     clock,
     fitted,
@@ -175,3 +176,22 @@ def test_bar_is_as_full_as_its_share() -> None:
 
 def test_first_part_of_a_row_is_cut_where_nothing_fits() -> None:
     assert fitted([("reading", "bold"), ("  1 file", "")], 4) == [("read", "bold")]
+
+
+@pytest.mark.parametrize(
+    ("wait", "text"),
+    [
+        (Wait("example.com", 1, 40.2), "for example.com, 1 page, timeout in 40 s"),
+        (Wait("example.com", 1200, None), "for example.com, 1,200 pages"),
+        (Wait("\x1b[2J" + "sub." * 40 + "example", 2, 0.0), ", 2 pages, timeout in 0 s"),
+    ],
+)
+def test_host_that_keeps_the_crawl_waiting_is_named(wait: Wait, text: str) -> None:
+    waiting = replace(VERIFYING, wait=wait)
+    *_, row = texts(rows(waiting, 80))
+    assert row.startswith("waiting  for ")
+    assert row.endswith(text)
+    assert "\x1b" not in row
+    assert line(waiting).endswith(text)
+    assert "waiting for" in line(waiting)
+    assert not any(row.startswith("waiting") for row in texts(rows(replace(waiting, phase="writing feeds"), 80)))
