@@ -82,7 +82,7 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     assert folder.name == f"{host}-{date.today().isoformat()}"
     assert lines[-4:-2] == [f"Report: {folder.name}/report.html", ""]
     names = {path.name for path in folder.iterdir()}
-    assert {"report.html", "summary.json", *TABLES} - {"pages.csv"} <= names <= NAMES | {CACHE}
+    assert {"report.html", "summary.json", *TABLES} - {"pages.csv", "changes.csv"} <= names <= NAMES | {CACHE}
     rows = {row["loc"]: row["indexability"] for row in csv.DictReader((folder / "urls.csv").read_text().splitlines())}
     assert rows == {
         shop.url("/a"): "ok",
@@ -227,7 +227,7 @@ def test_folder_that_a_killed_audit_left_is_taken_again(shop: SiteServer, tmp_pa
     (folder / f".cache@{socket.gethostname()}@left" / ".lock").touch()
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
     assert folder_in(tmp_path) == folder
-    assert {file.name for file in folder.iterdir()} >= {*TABLES[:-1], "report.html"}
+    assert {file.name for file in folder.iterdir()} >= {*TABLES, "report.html"} - {"pages.csv", "changes.csv"}
     assert list(folder.glob(".*")) == []
 
 
