@@ -18,9 +18,10 @@ from demo.server import serving
 from sitemapcrawler.commands.fix import SCRATCH
 from sitemapcrawler.download.cache import name_of
 from sitemapcrawler.feeds.scratch import LOCK
+from sitemapcrawler.repair.folder import manifest_of
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
-from tests.crawl.documents import index, robots, urlset
+from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange, Reply, SiteServer, stalled
@@ -112,6 +113,57 @@ def test_a_finished_audit_is_repaired_without_another_crawl(site: str, tmp_path:
     }
     assert once["audit"] == once["job"]
     assert names(tmp_path / "fixed-audit") == names(tmp_path / "fixed-job") == WRITTEN
+
+
+MOVES = {"/old": (301, "/b"), "/older": (301, "/old"), "/soon": (302, "/a"), "/dead": (301, "/gone"), "/loop": (301, "/loop"),
+         "/new-home": (308, "/unlisted")}  # fmt: skip
+CANONICALS = {"/copy": "/a", "/variant": "/unlisted", "/lost": "/gone"}
+
+
+@pytest.mark.slow
+def test_an_audit_of_planned_answers_is_repaired_once_and_for_all(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        good = ["/a", "/b", "/c", "/unlisted"]
+        listed = [*good[:3], *MOVES, *CANONICALS, "/gone", "/noindex", "/empty", "/blocked"]
+        links = "".join(
+            f'<xhtml:link rel="alternate" hreflang="{code}" href="{site.url(path)}"/>'
+            for code, path in (("en", "/c"), ("de", "/a"), ("fr", "/noindex"), ("es", "/copy"), ("iw", "/unlisted"))
+        )
+        site.routes = {path: page(f'<link rel="canonical" href="{site.url(path)}">') for path in good}
+        site.routes |= {path: page(f'<link rel="canonical" href="{site.url(to)}">') for path, to in CANONICALS.items()}
+        site.routes |= {path: Reply("", status, {"Location": site.url(to)}) for path, (status, to) in MOVES.items()}
+        site.routes |= {
+            "/robots.txt": robots(site.url("/s.xml"), rules=["Disallow: /blocked"]),
+            "/s.xml": index(site.url("/1.xml"), site.url("/en/1.xml")),
+            "/1.xml": urlset(*map(site.url, listed)),
+            "/en/1.xml": versions(site.url("/c"), links),
+            "/noindex": page('<meta name="robots" content="noindex">'),
+            "/empty": Reply("", 200, {"Content-Type": "text/html"}),
+        }
+        run(tmp_path, "audit", site.url(), "--out", "audit", *SETTINGS)
+        assert run(tmp_path, "fix", "audit", "--out", "fixed", *SETTINGS).returncode == 0
+        assert names(tmp_path / "fixed") == ["1.xml", "en/1.xml", "s.xml"]
+        kept = [*map(site.url, ("/a", "/b", "/c", "/soon", "/unlisted"))]
+        assert locs(tmp_path / "fixed/upload/1.xml") == kept
+        left = (tmp_path / "fixed/upload/en/1.xml").read_text()
+        assert [code for code in ("en", "de", "fr", "es", "iw", "he") if f'"{code}"' in left] == ["en", "de", "he"]
+        base = ("--base-url", f"{site.url()}/")
+        unlinked = "6 kept, 0 changed, 0 dropped, 2 not repaired"  # two pages do not link back
+        assert unlinked in run(tmp_path, "fix", "fixed/upload", *base).stdout
+        site.routes |= {
+            f"/{name}": (tmp_path / "fixed/upload" / name).read_bytes() for name in names(tmp_path / "fixed")
+        }
+        again = run(tmp_path, "fix", site.url(), *SETTINGS).stdout
+    assert unlinked in again
+
+
+def versions(loc: str, links: str) -> bytes:
+    root = urlset(loc).decode().replace("<urlset ", '<urlset xmlns:xhtml="http://www.w3.org/1999/xhtml" ')
+    return root.replace("</loc>", f"</loc>{links}").encode()
+
+
+def locs(path: Path) -> list[str]:
+    return [part.partition("</loc>")[0] for part in path.read_text().split("<loc>")[1:]]
 
 
 @pytest.mark.parametrize("target", ["site", "site/sitemap.xml"])
@@ -260,11 +312,11 @@ def test_an_unreadable_file_of_a_folder_is_reported(tmp_path: Path) -> None:
 def test_a_killed_run_leaves_the_set_before_it(tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     source = tmp_path / "site" / "a.xml"
-    source.write_text(document("old"))
+    source.write_text(document("old 1"))
     command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", "site", "--base-url", HOME, "--out", "out"]
     assert run(tmp_path, *command[3:]).returncode == 0
     (tmp_path / "out" / "theirs.txt").write_text("keep me")
-    source.write_text(document(*(f"p/{number}" for number in range(30_000))))
+    source.write_text(document(*(f"p/{number}" for number in range(29_998)), "new 1", "new 2"))
     began = time.monotonic()
     assert run(tmp_path, *command[3:-1], "whole").returncode == 0
     lasted = time.monotonic() - began
@@ -274,9 +326,10 @@ def test_a_killed_run_leaves_the_set_before_it(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
         text = (tmp_path / "out/upload/a.xml").read_text()
-        assert text.count("<loc>") in (1, 30_000)
+        assert (text.count("<loc>"), len(rows(tmp_path / "out"))) in ((1, 1), (30_000, 2))
         assert text.endswith("</urlset>\n")
-        assert len(rows(tmp_path / "out")) == 0
+        assert manifest_of(tmp_path / "out") == ["README.txt", "changes.csv", "upload/a.xml"]
+        assert (tmp_path / "out/README.txt").read_text().endswith(f"upload/ -> {HOME}\n")
     assert run(tmp_path, *command[3:]).returncode == 0
     assert (tmp_path / "out/upload/a.xml").read_text().count("<loc>") == 30_000
     assert (tmp_path / "out" / "theirs.txt").read_text() == "keep me"

@@ -209,7 +209,8 @@ class Site:
         }
 
     def _urlset(self, entries: list[Entry]) -> bytes:
-        data = urlset(*(entry.text for entry in entries))
+        comments = [comment(number) for number in range(len(entries))]
+        data = urlset(*(line for pair in zip(comments, (one.text for one in entries), strict=True) for line in pair))
         return data.replace(CORE.encode(), CORE.replace("http:", "https:").encode()) if self.https else data
 
     def left_of(self, links: Iterable[Link]) -> list[Link]:
@@ -228,6 +229,10 @@ class Site:
         """Return URL and links of an entry if it stays, and whether it is an article."""
         verdict = self.verdicts.get(entry.loc)
         return (verdict.replacement or "") if verdict else entry.loc, self.left_of(entry.links), entry.parts == NEWS
+
+
+def comment(number: int) -> str:
+    return f"<!-- <url> {number} -->"
 
 
 def feed(*pages: str) -> bytes:
@@ -335,6 +340,9 @@ def check_pages(site: Site, outcome: Outcome) -> None:
         name = by_url.get(unquote(outcome.moved.get(url, url)))
         data = outcome.data(name) if name is not None else urlset()
         found = entries_of(data)
+        if name is not None:
+            comments = [line for line in data.decode().splitlines() if line.startswith("<!--")]
+            assert comments == [comment(number) for number in range(len(entries))]
         fit = [entry for entry in entries if not site.is_unfit(entry, url)]
         assert is_part(found, map(site.becomes, fit))
         assert len({loc for loc, _, _ in found}) == len(found)
