@@ -305,7 +305,9 @@ def explorer(report: Report) -> Markup:
         "origin": inert(origin(report)),
         "feed": feed_of_urls(report),
         "labels": {
-            "problem": {inert(rule.rule): inert(sentences(rule.what)[0]) for rule in report.rules if rule.what},
+            "problem": {
+                inert(rule.rule): inert(sentences(rule.what)[0].replace("`", "")) for rule in report.rules if rule.what
+            },
             "status": {str(code.value): f"{code.value} {code.phrase}" for code in HTTPStatus},
         },
         "pages": {inert(rule.rule): rule.page for rule in report.rules if may_be_opened(rule.page)},

@@ -302,6 +302,8 @@ def test_charts_and_sections_choose_urls(explorer: Explorer) -> None:
     page.locator("#lastmod svg:visible a[aria-label^='Show Q1 2026']").click()
     explorer.page.get_by_role("button", name="Remove filter Last modified: 2026-03").wait_for()
     assert {text[:7] for text in explorer.column("lastmod")} == {"2026-01", "2026-02", "2026-03"}
+    assert page.locator("#lastmod svg:visible a").count() == 4
+    assert page.locator("#fix a[href='#urls?problem=url-other-host']").is_hidden()
     page.locator("#fix").get_by_role("link", name="Show these URLs in the table of all URLs").first.click()
     explorer.page.get_by_role("button", name="Remove filter Problem: A listed page does not exist").wait_for()
     page.locator("#indexability").get_by_role("link", name="Show all of them in the table of all URLs").click()

@@ -282,7 +282,7 @@ function gridView(heads, cellsOf, sortBy, open) {
     return element;
   }
 
-  function draw(first = Math.floor(root.scrollTop / ROW_PX) - AROUND, most = Math.ceil(root.clientHeight / ROW_PX) + 2 * AROUND) {
+  function draw(first = Math.floor(root.scrollTop / ROW_PX) - AROUND, most = Math.ceil(innerHeight / ROW_PX) + 2 * AROUND) {
     const from = Math.max(0, Math.min(first, rows.length - most)), to = Math.min(rows.length, from + most);
     above.style.height = `${from * ROW_PX}px`;
     below.style.height = `${(rows.length - to) * ROW_PX}px`;
@@ -476,9 +476,11 @@ function explore(place, facts, entries) {
   if (location.hash.startsWith("#urls?")) follow();
 }
 
-// Charts and sections lead to their rows in the table; what it replaces is hidden, but printed.
-function connect() {
+// Charts and sections lead to their rows in the table, if it has some; what it replaces is hidden, but printed.
+function connect(columns) {
+  const hasRows = (fragment) => new State(fragment).chosen.some(([name, item]) => columns[name].items.includes(item));
   for (const shape of document.querySelectorAll("[data-chosen]")) {
+    if (!hasRows(shape.dataset.chosen)) continue;
     const link = document.createElementNS("http://www.w3.org/2000/svg", "a");
     link.setAttribute("href", shape.dataset.chosen);
     link.setAttribute("aria-label", `Show ${shape.parentNode.querySelector("title")?.textContent}`);
@@ -486,7 +488,7 @@ function connect() {
     link.append(shape);
     link.closest("svg").setAttribute("role", "group");
   }
-  for (const each of document.querySelectorAll("[data-explore]")) each.hidden = false;
+  for (const each of document.querySelectorAll("[data-explore]")) each.hidden = !hasRows(each.firstChild.hash);
   for (const each of document.querySelectorAll("[data-cut]")) each.classList.add("replaced");
 }
 
@@ -497,7 +499,8 @@ async function begin() {
   data.remove();
   explore(place, JSON.parse(place.dataset.facts), entries);
   document.getElementById("entries-missing").remove();
-  connect();
+  connect(entries.columns);
+  setTimeout(() => entries.columns.loc.containing(""));  // the first filter then finds the URLs in lower case
 }
 
 // The page is painted first.
