@@ -897,6 +897,12 @@ class UrlBatch:
         """Number of records of listed URLs: without those removed since the baseline."""
         return len(self)
 
+    def withhold(self) -> None:
+        """Drop the records, which come again when they are final, and keep their findings."""
+        found = (self.notes.get(id(record)) for record in self.urls) if self.notes else ()
+        self.notes = Notes.table(note for note in found if note is not None and note.findings)
+        self.urls, self.lines = [], None
+
     def __len__(self) -> int:
         return len(self.urls)
 
@@ -952,7 +958,8 @@ class JudgedBatch(UrlBatch):
 
 class FreshBatch(JudgedBatch):
     """A batch as it was read: to be judged, verified and stored. Empty on its way to the store where its records wait
-    for their verification, and come again in a `JudgedBatch`."""
+    for their verification, and come again in a `JudgedBatch`. Behind the store it has findings alone: its records come
+    again in a batch from the database."""
 
     __slots__ = ()
 
@@ -991,10 +998,13 @@ RECORDS: tuple[type, ...] = (
 
 
 def records(item: object) -> list[Any]:  # Any: a user's own items pass too
-    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings."""
+    """The records an item stands for: those of a batch, or the item itself; each is followed by its findings. A batch
+    whose records come again has their findings alone."""
     if isinstance(item, UrlBatch):
         if not item.judged:
             return item.urls
+        if not item.urls:
+            return [finding for note in item.notes.values() for finding in note.findings]
         return [row for record in item.urls for row in (record, *item.notes.findings([record]))]
     if isinstance(item, UrlEntry):
         return [item.plain()]

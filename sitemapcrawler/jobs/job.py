@@ -48,8 +48,18 @@ from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, Scope
+from sitemapcrawler.jobs.marking import Marks
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.jobs.restoring import Asked, files_done, read_back, restore, restore_verdicts, url_batches
+from sitemapcrawler.jobs.restoring import (
+    Asked,
+    StoredBatch,
+    files_done,
+    read_back,
+    restore,
+    restore_verdicts,
+    spooled_batches,
+    url_batches,
+)
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.jobs.store.files import in_words
@@ -60,6 +70,7 @@ from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs, sources
 from sitemapcrawler.urls.display import counted
@@ -129,6 +140,7 @@ class Job:
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
         self._of_site: dict[str, dict[str, int]] = {}
+        self._marks: Marks | None = None
         self._uncompared: set[str] = set()
         self._giving = False
         self._interrupter = Interrupter()
@@ -322,6 +334,9 @@ class Job:
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
                 yield from judge.site(facts, (Needs.BASELINE,))
+                judge.mark_entries(facts)
+                if not facts.stopped():
+                    self._marks = Marks(self.store, cursor, facts.marks)
             if self._reports:
                 self._gatherer.keep(facts)
 
@@ -367,6 +382,8 @@ class Job:
     def _finish(self, judge: Judge, summary: SummaryRecord) -> None:
         with self.store.transaction():
             self.records.last_rows.put(self.holding)
+            if self._marks is not None:
+                self._marks.apply()
             summary.reach, summary.severity_reach = reaches(SiteFacts(self.store.rows()), summary.rules)
             if self.comparison is not None:
                 baseline = self.comparison.baseline
@@ -392,16 +409,43 @@ class Job:
         self.records.close()
         self._writer.close()
 
-    async def stored(self) -> AsyncIterator[object]:
-        """Yield records that this run did not read, for the feeds: url batches, files and findings, and all others if
-        the job is finished. After a stop, only as many as there is time for."""
+    @property
+    def _asked(self) -> Asked:
+        return Asked(self.run, self.finished, self.holding, self._only_changes)
+
+    async def url_count(self) -> int:
+        """Number of records of listed URLs that `urls` yields."""
+        condition = f"{self._asked.earlier_urls} AND {CURRENT}"
+        rows = await self._writer.run(lambda: self.store.execute(f"SELECT count(*) FROM urls WHERE {condition}"))
+        return self.records.withheld + (rows[0][0] if rows else 0)
+
+    def stored(self) -> AsyncIterator[object]:
+        """Yield records that this run did not read, for the feeds: files and findings, and all others but url records
+        if the job is finished. After a stop, only as many as there is time for."""
+        return self._in_time(read_back(self.store, self._writer, self._asked))
+
+    def urls(self) -> AsyncIterator[object]:
+        """Yield all url records for the feeds, in their final form if the crawl has come to its end. After a stop, only
+        as many as there is time for."""
+        return self._in_time(self._writer.each(self._url_batches))
+
+    def _url_batches(self) -> Iterator[StoredBatch]:
+        held = self.holding and self.store.get("state") != FINISHED
+        yield from url_batches(self.store, self._asked.earlier_urls if held else self._asked.urls)
+        if held:
+            yield from spooled_batches(self.records.last_rows.urls, self._only_changes)
+            return
+        for file in self.records.rest:
+            yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
+
+    async def _in_time(self, items: AsyncIterator[object]) -> AsyncIterator[object]:
         self._giving = True
-        asked = Asked(self.run, self.finished, self.holding, self._only_changes)
         try:
-            async for item in read_back(self.store, self._writer, asked):
+            async for item in items:
                 yield item
                 if self._is_late():
-                    logger.warning("not all results of earlier runs were written in time; the job keeps them")
+                    keeps = "; the job keeps them" if self.folder is not None else ""
+                    logger.warning("not all records were written in time%s", keeps)
                     break
         finally:
             self._giving = False

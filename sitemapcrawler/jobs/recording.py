@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import groupby
@@ -36,6 +37,8 @@ from sitemapcrawler.rules.judge import tally_of
 
 PLACE = b"place"
 """Key of a final row's position in its file."""
+_PLACE = re.compile(rb',"%b":[0-9]+}\n$' % PLACE)
+"""That key and its value, at the end of a row."""
 
 
 class LastRows:
@@ -64,6 +67,11 @@ class LastRows:
             b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, note.place) for line, note in placed), len(notes)
         )
         self._tables["findings"].write(self._json.lines(new) if new else b"", len(new))
+
+    @property
+    def urls(self) -> Iterator[str]:
+        """The url records in their final form, as JSON. Raises OSError."""
+        return (_PLACE.sub(b"}", line).decode() for line in self._urls.lines())
 
     def put_robots(self) -> None:
         """Insert the robots.txt records, in the writing thread and a transaction of the caller. Replaces those of an
@@ -116,31 +124,33 @@ class Recorder:
     """Collects records, and passes those of a file to the writer when it has been read."""
 
     def __init__(self, writer: Committer, comparison: Comparison | None) -> None:
-        self.gives_lines = True
-        """True if batches keep their JSON lines, because nothing changes their records afterwards."""
         self._writer = writer
         self._spool = writer.store.spool
         self._comparison = comparison
         self._reading: dict[str, FileRows] = {}
         self.last_rows = LastRows(writer.store)
         self.unfinished: list[FileRows] = []
-        """Files that another run must read again but this run counts; the first holds the rows of all."""
+        """Files that another run must read again but the feeds and the report of this run include; the first holds the
+        rows of all."""
+        self.withheld = 0
+        """Number of url records that the feeds write at the end."""
         self._spoilt: set[str] = set()
         self._json = JsonText(Rows())
         self._links = LinkRows()
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
     async def fresh(self, batch: JudgedBatch) -> None:
-        """Add url records that were read. The batch keeps their JSON lines if none has findings."""
+        """Add url records that were read, and withhold them from the feeds, which write them when they are final."""
         if isinstance(batch, EncodedBatch) and batch.lines is not None:
             self._keep(batch.sitemap, batch.lines, len(batch), [])
+            self._withhold(batch)
         elif batch.listed is None and not batch.urls:  # they come when they are verified
             pass
         elif batch.listed is None:
             await self._judge(batch.urls)
             lines = self._json.lines(batch.urls)
             self._keep(batch.sitemap, lines, len(batch.urls), batch.notes.findings(batch.urls))
-            self._reduce(batch, lines)
+            self._withhold(batch)
         else:
             found = batch.notes.findings(batch.listed)
             self._keep(batch.sitemap, self._json.lines(batch.listed), len(batch.listed), found)
@@ -155,14 +165,14 @@ class Recorder:
         lines = self._json.lines(batch.urls) if batch.urls else b""
         with self._writer.guarded():
             self.last_rows.settle([batch.notes.on(record) for record in batch.urls], lines)
-        self._reduce(batch, lines)
+        self._withhold(batch)
 
-    def _reduce(self, batch: UrlBatch, lines: bytes) -> None:
-        """Leave to the feeds what they write of a batch."""
+    def _withhold(self, batch: UrlBatch) -> None:
+        """Leave only those findings to the feeds that they write."""
         if self._only_changes:
             batch.urls = [record for record in batch.urls if record.change != UNCHANGED]
-        elif not batch.judged and self.gives_lines:
-            batch.lines = lines
+        self.withheld += len(batch)
+        batch.withhold()
 
     async def file(self, record: SitemapEnd, complete: bool) -> None:
         """Add the record of a file, after those of its URLs. `complete`: False if another run must read it again."""
@@ -173,19 +183,18 @@ class Recorder:
             self._comparison.forget(record.sitemap)
             if result.taken and complete:
                 self._comparison.count_copied()
-        whole = complete and record.sitemap not in self._spoilt
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
             rows.findings.write(*self._lines(record.findings))
         rows.tally = result.tally if result.tally or result.taken else tally_of(record)
-        if not whole:
+        if not complete or record.sitemap in self._spoilt:
             self._hold(rows)
             return
         rows.digest, rows.children, rows.taken = result.digest, result.children, result.taken
         await self._writer.add(rows)
 
     def _hold(self, rows: FileRows) -> None:
-        """Keep the rows of an incomplete file for counts and report. They are merged into one spool to save file
+        """Keep the rows of an incomplete file for the feeds and the report. They are merged into one spool to save file
         descriptors: after an internal error, all files of a site can be incomplete."""
         self.unfinished.append(rows)
         if rows is not self.unfinished[0]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 
 import msgspec
@@ -21,7 +21,7 @@ from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import run_of_copy
-from sitemapcrawler.jobs.store.queries import fetched, prefix_of
+from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched, prefix_of
 from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
@@ -118,6 +118,15 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
 REMOVED_MARK = f'"{REMOVED}"'.encode()
 """Text in the JSON of each url record of a removed URL, and perhaps of others."""
 
+class _Place(msgspec.Struct):
+    """The parts of a url record that tell whether and with which others it is written."""
+
+    sitemap: str
+    change: str | None = None
+
+
+_place = msgspec.json.Decoder(_Place).decode
+
 
 class StoredBatch(RowsOnDemand, UrlBatch):
     """A batch from the database."""
@@ -165,9 +174,9 @@ class Asked:
     run: int
     """Current run, which has sent its own records."""
     finished: bool
-    """True for a finished job, which sends all records."""
+    """True if an earlier run finished the job, so that this one sends all records."""
     holding: bool
-    """True if this run has held back and sent the url records again."""
+    """True if this run has held the url records of earlier runs back again."""
     only_changes: bool
     """True if entries that are unchanged since the baseline are left out."""
 
@@ -178,9 +187,16 @@ class Asked:
 
     @property
     def urls(self) -> str:
-        """SQL condition for the url records to read back."""
-        removed = f"change = '{REMOVED}'"
-        wanted = f"({removed})" if self.holding and not self.finished else f"({self.earlier} OR {removed})"
+        """SQL condition for the url records to read back: those of all files that were read."""
+        return self._unless_unchanged("sitemap IN (SELECT sitemap FROM files)")
+
+    @property
+    def earlier_urls(self) -> str:
+        """SQL condition for the url records to read back that this run has not stored."""
+        return self._unless_unchanged("FALSE" if self.holding and not self.finished else self.earlier)
+
+    def _unless_unchanged(self, condition: str) -> str:
+        wanted = f"({condition} OR change = '{REMOVED}')"
         return f"{wanted} AND change <> '{UNCHANGED}'" if self.only_changes else wanted
 
     def others(self, table: str) -> str:
@@ -200,9 +216,7 @@ class Asked:
 
 
 async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncIterator[object]:
-    """Yield records for the feeds: url batches, files, findings and robots.txt."""
-    async for batch in writer.each(partial(url_batches, store, asked.urls)):
-        yield batch
+    """Yield records for the feeds that are no url records: files, findings and robots.txt."""
     for table in PARTS:
         decode: Callable[[str], object] = msgspec.json.Decoder(RECORDS[table]).decode
         async for lines in writer.each(partial(store.lines, table, asked.others(table))):
@@ -222,6 +236,15 @@ def url_batches(store: Store, condition: str) -> Iterator[StoredBatch]:
             continue
         for sitemap, alike in groupby(rows, itemgetter(0)):
             yield StoredBatch(sitemap, [line for _, line in alike])
+
+
+def spooled_batches(lines: Iterable[str], only_changes: bool) -> Iterator[StoredBatch]:
+    """Yield url records that are not in the database, given as JSON, in batches of one file each."""
+    placed = ((_place(line), line) for line in lines)
+    wanted = ((place.sitemap, line) for place, line in placed if not (only_changes and place.change == UNCHANGED))
+    for sitemap, alike in groupby(wanted, itemgetter(0)):
+        while rows := [line for _, line in islice(alike, AT_ONCE)]:
+            yield StoredBatch(sitemap, rows)
 
 
 def files_done(store: Store) -> dict[str, Done]:

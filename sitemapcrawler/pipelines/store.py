@@ -31,8 +31,7 @@ class StorePipeline(CrawlPipeline):
 
     def open_spider(self) -> None:
         self._job = self._audit.job
-        if self._job is not None:
-            self._job.records.gives_lines = not self._is_followed()
+        self._followed = self._job is not None and self._is_followed()
 
     def _is_followed(self) -> bool:
         """True if a third-party pipeline may change records after this one."""
@@ -40,6 +39,9 @@ class StorePipeline(CrawlPipeline):
         pipelines = [(load_object(path), order) for path, order in orders.items() if order is not None]
         own = next((order for pipeline, order in pipelines if pipeline is type(self)), 0)
         return any(order >= own and not kind.__module__.startswith(f"{PACKAGE}.") for kind, order in pipelines)
+
+    def _count_urls(self, number: int) -> None:
+        self._crawler.stats.set_value("sitemap/urls", number)
 
     async def process_item(self, item: object) -> object:
         """Store what does not come from the database."""
@@ -49,9 +51,11 @@ class StorePipeline(CrawlPipeline):
         match item:
             case JudgedBatch():
                 await job.records.fresh(item)
+                self._count_urls(job.records.withheld)
             case FinalBatch():
                 await job.records.final(item)
-            case StoredBatch() if not job.records.gives_lines:
+                self._count_urls(job.records.withheld)
+            case StoredBatch() if self._followed:
                 item.urls = list(item.urls)
             case SitemapEnd():
                 await job.records.file(item, self._audit.complete)

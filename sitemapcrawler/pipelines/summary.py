@@ -40,7 +40,7 @@ class SummaryPipeline(CrawlPipeline):
 
     async def process_item(self, item: object) -> object:
         """Count an item's records."""
-        if isinstance(item, UrlBatch):
+        if isinstance(item, UrlBatch) and self._audit.job is None:  # with a job, `StorePipeline` counts them
             self._stats.inc_value("sitemap/urls", item.listed_count)
         elif isinstance(item, SitemapEnd):
             self._count(item)
@@ -102,11 +102,13 @@ class SummaryPipeline(CrawlPipeline):
             audit.phase = "writing feeds"
             await job.flush()
             await job.settle(audit, any(audit.frontier.skipped_everywhere.values()))
+            self._stats.set_value("sitemap/urls", await job.url_count())
             async for item in job.stored():
                 if isinstance(item, SitemapRecord):
                     self._count(item)
                 await audit.send(item)
             if job.finished:
+                await self._send_urls(audit, job)
                 summary = job.summary()
                 summary.partial = audit.stop.reason or summary.partial
                 summary.limited_by = self._limited_by
@@ -141,7 +143,16 @@ class SummaryPipeline(CrawlPipeline):
             await job.suspend(summary)
         else:
             summary.reach, summary.severity_reach = self._concerned.reaches(summary.rules)
+        if job is not None:
+            await self._send_urls(audit, job)
+            summary.partial = audit.partial
         return summary
+
+    @staticmethod
+    async def _send_urls(audit: Audit, job: Job) -> None:
+        """Send the url records, which are final now."""
+        async for batch in job.urls():
+            await audit.send(batch)
 
     def summary(self) -> SummaryRecord:
         """The summary of the crawl so far, before what the rules concern is counted."""

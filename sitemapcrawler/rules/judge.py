@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import cast
@@ -47,6 +48,7 @@ from sitemapcrawler.rules.facts.given import (
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.suspects import BITS
 from sitemapcrawler.rules.registry import (
+    ON_FILES,
     ON_THE_SITE,
     SEVERITIES,
     Entries,
@@ -357,16 +359,28 @@ class Judge:
                 if facts.stopped():
                     self.skipped[rule.id] += 1
                     continue
+                facts.rule = rule.id
                 try:
                     if unjudged := facts.unjudged(needs):
                         self.skipped[rule.id] += unjudged
                     if facts.serves(needs):
                         yield from self._of_site(rule, facts)
+                    if self._choice.looks_at_urls:
+                        facts.forget_marks(partial(self._choice.allowed, rule))
                 except Exception as error:
                     if facts.stopped():
                         self.skipped[rule.id] += 1
                     else:
                         yield from self._standalone(self._fail(rule.id, error))
+
+    def mark_entries(self, facts: SiteFacts) -> None:
+        """Mark the entries for which rules have reported their files. Call it after `site`."""
+        if facts.stopped():
+            return
+        facts.mark_files({rule.id for needs in ON_FILES for rule in self._rules[needs]})
+        for rule in self._by_id.values():
+            if rule.instead_of:
+                facts.replace_marks(rule.instead_of, rule.id)
 
     def repeat(self, finding: FindingRecord) -> None:
         """Take over a finding on the whole site from an earlier crawl. It is counted by `add`."""

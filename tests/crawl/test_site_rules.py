@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.registry import ON_THE_SITE
 from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import CORE, entry, index, page, robots, text, urlset
@@ -304,6 +305,38 @@ def check(case: Case, done: Crawl, site: SiteServer) -> None:
         assert rule in found, f"{rule} is silent: {found}"
         assert path is None or path in found[rule], (rule, found[rule])
     assert not found.keys() & set(case.silent), found
+    check_marks(done)
+
+
+def check_marks(done: Crawl) -> None:
+    """Each finding on a listed URL is among the problems of its row, whatever was read first."""
+    issues: dict[tuple[str, str], set[str]] = {}
+    for row in done.of_type("url"):
+        issues.setdefault((row["sitemap"], row["loc"]), set()).update(row.get("issues", ()))
+    for finding in done.of_type("finding"):
+        place = finding.get("sitemap"), finding.get("url")
+        if place in issues and finding["rule"] in MARKING:
+            assert finding["rule"] in issues[place], finding
+
+
+MARKING = {rule.id for rule in all_rules() if {*rule.needs} & {*ON_THE_SITE} or rule.id in OF_FILES}
+"""Rules that mark entries at the end of a crawl."""
+
+
+def test_all_entries_with_a_dead_language_version_say_so_whatever_was_read_first(
+    site: SiteServer, tmp_path: Path
+) -> None:
+    codes = ("en", "de", "fr")
+    versions = {n: links(**{code: f"/{code}/{n}" for code in codes}) for n in range(6)}
+    files = {f"/{code}.xml": at(*((f"/{code}/{n}", versions[n]) for n in range(6))) for code in codes}
+    pages = {f"/{code}/{n}": html(name=f"{code}{n}") for code in codes for n in range(6) if code != "fr" or n >= 2}
+    publish(site, {"/robots.txt": named(*files), **files, **pages})
+    arguments = {"domain": site.url(), "verify": "get", "settings": {"JOBDIR": str(tmp_path / "job")}}
+    done, again = crawl(tmp_path, **arguments), crawl(tmp_path, **arguments)
+    dead = {site.url(f"/{code}/{n}") for code in ("en", "de") for n in range(2)}
+    for rows in (done, again):
+        marked = {row["loc"] for row in rows.of_type("url") if "hreflang-target-status" in row.get("issues", ())}
+        assert marked == dead
 
 
 WITH_ARGUMENTS = {

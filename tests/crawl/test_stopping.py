@@ -160,8 +160,9 @@ def test_second_signal_leaves_the_earlier_feed(site: SiteServer, tmp_path: Path)
 @pytest.mark.slow
 def test_signal_while_a_large_file_is_read(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/large.xml.gz": packed(urlset(*pages("large", 800_000)))}
-    with start(tmp_path, sitemap=site.url("/large.xml.gz")) as running:
-        running.wait_until(lambda: any(path.stat().st_size > 10**6 for path in tmp_path.glob(".*.part")))
+    settings = {"JOBDIR": str(tmp_path / "job")}
+    with start(tmp_path, sitemap=site.url("/large.xml.gz"), settings=settings) as running:
+        running.wait_until(lambda: any(path.stat().st_size > 10**6 for path in tmp_path.glob("job/.spool/rows-*")))
         running.process.send_signal(signal.SIGTERM)
         before = running.seconds
         done = running.finish()

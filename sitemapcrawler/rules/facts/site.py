@@ -17,6 +17,7 @@ from sitemapcrawler.reader.formats import LIST, format_names
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.sites import CURRENT, site_of, sites_before, sites_of
+from sitemapcrawler.rules.facts.tally import MAX_TITLE, STALE
 from sitemapcrawler.rules.registry import Needs, SiteMessage
 
 
@@ -208,10 +209,40 @@ ORIGINS = Table(
 """Scheme, host and port of listed pages: the number of entries, their largest share of a file, and whether all sites
 that list them were crawled completely."""
 
+MARKS = Table("site_marks", ("CREATE TEMP TABLE site_marks (place BIGINT, rule VARCHAR)",))
+"""Entries that rules on the site concern."""
+
 AS_WRITTEN = "join_order,build_side_probe_side"
 """DuckDB optimizers to disable while creating tables. The joins already name the larger side first; with filters DuckDB
 guesses wrong and holds ten million links in memory instead of a million pages."""
 
+ON_THEIR_PAGES = """
+    SELECT place FROM temp.site_faults
+    UNION ALL SELECT a.place FROM temp.site_again a JOIN temp.site_faults t ON t.place = a.page"""
+"""SQL for all entries of the pages that a rule reports."""
+ENTRIES_OF_FILES = (
+    f"SELECT (f.file << {ROW_BITS}) + u.row AS place FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)"
+)
+"""SQL for the places of entries, to be limited by a condition on the entry `u`."""
+ALONE = "SELECT place FROM temp.site_faults"
+"""SQL for the entries that a rule reports, without others of the same pages."""
+UNDATED = "u.lastmod IS NULL AND u.news IS NULL"
+"""SQL that is true for entries without a date. News articles have their own."""
+REPEATED_TITLE = f"""
+    (u.sitemap, left(u.news.title, {MAX_TITLE})) IN (
+        SELECT sitemap, left(news.title, {MAX_TITLE}) FROM urls WHERE news.title <> '' AND {CURRENT}
+        GROUP BY ALL HAVING count(*) > 1)"""
+"""SQL that is true for articles whose title another article of the file has too."""
+OF_FILES = {
+    "lastmod-missing": UNDATED,
+    "changefreq-contradicts-lastmod": " OR ".join(
+        f"(u.changefreq = '{name}' AND u.lastmod_at < now() AT TIME ZONE 'UTC' - INTERVAL {age.days} DAY)"
+        for name, age in STALE.items()
+    ),
+    "news-title-repeated": REPEATED_TITLE,
+}
+"""Rules that report a file for some of its entries: {id: SQL that is true for these entries `u`}. Rules on what a
+program writes in all entries, such as a priority, are about the file alone."""
 COLUMNS = """
     SELECT NULL::BIGINT AS place, NULL::BIGINT AS number, NULL::VARCHAR AS what, NULL::BIGINT AS other WHERE false"""
 DETAILS = f"""
@@ -222,6 +253,14 @@ DETAILS = f"""
     LEFT JOIN urls o ON o.rowid = {row_of("n.other")}
     LEFT JOIN (SELECT place, what FROM ({{what}})) w ON w.place = n.place
     ORDER BY n.place"""
+
+
+def numbered(table: str, files: str) -> str:
+    """SQL for the row numbers of entries, with their files and their numbers in these, counted from 1, which do not
+    change when the rows are written again. `files`: SQL for the URLs of the files that are needed."""
+    return f"""
+        SELECT rowid AS row, sitemap, row_number() OVER (PARTITION BY sitemap ORDER BY rowid) AS number FROM {table}
+        WHERE {CURRENT} AND sitemap IN ({files})"""
 
 
 class EntryFault(NamedTuple):
@@ -276,6 +315,8 @@ class SiteFacts:
         """Called between rules; True if no further rules should run."""
         self.per_file: int | None = None
         """Maximum number of findings per rule and file that become records; None for no limit."""
+        self.rule = ""
+        """Id of the rule that runs, for `mark`."""
         self._rows = rows
         self._narrowed = any((narrowed_by or {}).values())
         self._narrowed_sites = frozenset(narrowed_sites)
@@ -377,25 +418,75 @@ class SiteFacts:
             table.fill(self)
         self._made.add(table)
 
-    def faults(self, sql: str, what: str | None = None) -> Iterator[EntryFault]:
-        """Return the URLs a rule reports, file by file, limited to those that become records.
+    def faults(self, sql: str, what: str | None = None, entries: str = ON_THEIR_PAGES) -> Iterator[EntryFault]:
+        """Return the URLs a rule reports, file by file, limited to those that become records, and mark all its entries.
 
         The last one of each file stands for the findings beyond the limit. `sql` selects `place` (of `site_pages`) and
         optionally `number`, `what` and `other` (a place). `what` selects `place` and `what` for rows of the temporary
-        table `site_told`.
+        table `site_told`. `entries` selects the places of all entries concerned; the table `site_faults` has the rows
+        of `sql`.
         """
         self.need(FILES)
-        self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._limited(sql)}")
+        self.run(f"CREATE OR REPLACE TEMP TABLE site_faults AS ({COLUMNS} UNION ALL BY NAME ({sql}))")
+        if list(self.query("SELECT 1 FROM temp.site_faults LIMIT 1")):
+            self.mark(entries)
+        self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._limited()}")
         return (EntryFault(*row) for row in self.query(DETAILS.format(what=what or "FROM temp.site_told")))
 
-    def _limited(self, sql: str) -> str:
+    def mark(self, entries: str, *parameters: object) -> None:
+        """Add the running rule to the issues of entries. `entries`: SQL that selects their places; ends any query."""
+        self.need(MARKS, AGAIN)
+        self.run(
+            f"INSERT INTO temp.site_marks SELECT place, ? FROM (SELECT DISTINCT place FROM ({entries}))",
+            self.rule, *parameters,
+        )  # fmt: skip
+
+    def mark_files(self, rules: Collection[str]) -> None:
+        """Mark the entries for which some of these rules on files (`OF_FILES`) have reported a file."""
+        self.need(FILES)
+        for rule in OF_FILES.keys() & rules:
+            reported = "SELECT sitemap FROM sitemaps WHERE list_contains(issues, ?)"
+            if list(self.query(f"{reported} LIMIT 1", rule)):
+                self.rule = rule
+                self.mark(f"{ENTRIES_OF_FILES} WHERE sitemap IN ({reported}) AND ({OF_FILES[rule]})", rule)
+
+    def forget_marks(self, allowed: Callable[[str], bool]) -> None:
+        """Remove the marks of the running rule on listed URLs that an allowlist accepts."""
+        self.need(MARKS)
+        of_rule = f"FROM temp.site_marks m JOIN urls u ON u.rowid = {row_of('m.place')} WHERE m.rule = ?"
+        found = [url for (url,) in self.query(f"SELECT DISTINCT u.loc {of_rule}", self.rule) if allowed(url)]
+        for first in range(0, len(found), AT_ONCE):
+            urls = found[first : first + AT_ONCE]
+            self.run(
+                "DELETE FROM temp.site_marks WHERE rule = ? AND place IN "
+                f"(SELECT m.place {of_rule} AND u.loc IN (SELECT unnest(?)))",
+                self.rule, self.rule, urls,
+            )  # fmt: skip
+
+    def replace_marks(self, rule: str, by: str) -> None:
+        """Remove the marks of a rule from entries that another rule marks in its place."""
+        self.need(MARKS)
+        replaced = "place IN (SELECT place FROM temp.site_marks WHERE rule = ?)"
+        self.run(f"DELETE FROM temp.site_marks WHERE rule = ? AND {replaced}", rule, by)
+
+    @property
+    def marks(self) -> str:
+        """SQL for the marked entries: their files, their numbers in these (see `numbered`), and their rules."""
+        self.need(FILES, MARKS)
+        marked = f"SELECT f.sitemap FROM temp.site_marks m JOIN temp.site_files f ON f.file = {file_of('m.place')}"
+        return f"""
+            SELECT n.sitemap, n.number, list(DISTINCT m.rule ORDER BY m.rule) AS rules
+            FROM temp.site_marks m JOIN ({numbered("urls", marked)}) n ON n.row = {row_of("m.place")}
+            GROUP BY n.sitemap, n.number"""
+
+    def _limited(self) -> str:
         file = file_of("place")
         last = "NULL" if self.per_file is None else str(self.per_file)
         return f"""
             SELECT place, number, what, other, CASE WHEN nth = {last} THEN many - nth + 1 ELSE 1 END AS times
             FROM (SELECT *, row_number() OVER (PARTITION BY {file} ORDER BY place) AS nth,
                          count(*) OVER (PARTITION BY {file}) AS many
-                  FROM ({COLUMNS} UNION ALL BY NAME ({sql})))
+                  FROM temp.site_faults)
             WHERE nth <= {last} OR {last} IS NULL"""
 
 

@@ -271,6 +271,13 @@ TROUBLE = """
 """SQL that describes a broken reply in words."""
 
 
+ENTRIES_WITH_LINKS = f"""
+    SELECT place FROM temp.site_faults
+    UNION ALL SELECT a.place FROM temp.site_again a JOIN temp.site_faults t ON t.place = a.page
+    JOIN urls u ON u.rowid = {row_of("a.place")} WHERE u.alternates IS NOT NULL"""
+"""SQL for all entries with language versions of the pages that a rule reports."""
+
+
 def on_targets(
     site: SiteFacts, rule: str, wrong: str, what: str, said: Callable[[str], str] = lambda what: what
 ) -> Iterator[SiteMessage]:
@@ -294,7 +301,7 @@ def on_targets(
           AND NOT coalesce(list_contains(u.issues, '{rule}'), false)
         GROUP BY l.source"""
     values = f"SELECT n.place, {what} AS what FROM temp.site_told n JOIN urls o ON o.rowid = {row_of('n.other')}"
-    for fault in site.faults(faults, values):
+    for fault in site.faults(faults, values, ENTRIES_WITH_LINKS):
         more = f" (and {fault.number - 1} more of its language versions)" if fault.number and fault.number > 1 else ""
         text = f"the version {quoted(fault.other)} {said(fault.what or '')}{more}"
         yield on_entry(fault, text, fault.other)

@@ -12,7 +12,7 @@ from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import is_in_feed
-from sitemapcrawler.rules.facts.site import ENTRIES, SiteFacts, Table, on_entry, row_of, spell
+from sitemapcrawler.rules.facts.site import ALONE, ENTRIES, SiteFacts, Table, on_entry, row_of, spell
 from sitemapcrawler.rules.facts.suspects import (
     ASSETS,
     CONTAINERS,
@@ -328,7 +328,7 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
         SELECT e.place FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
         WHERE e.key IN (SELECT key FROM temp.site_read)
           AND NOT coalesce(list_has_any(u.issues, ['loc-is-sitemap', 'loc-asset']), false)"""
-    for fault in site.faults(faults):
+    for fault in site.faults(faults, entries=ALONE):
         yield on_entry(fault, f"{quoted(fault.url)} is listed as a page, and was read as a sitemap", fault.url)
 
 

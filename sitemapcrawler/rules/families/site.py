@@ -9,6 +9,7 @@ from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
     AGAIN,
+    ENTRIES_OF_FILES,
     FILES,
     LISTED,
     ORIGINS,
@@ -49,6 +50,10 @@ RELISTED = f"""
     JOIN urls u ON u.rowid = {row_of("a.place")}
     WHERE f.kind NOT IN {OWN_LISTS} AND u.news IS NULL"""
 """SQL for repeated entries of pages, in files that may list all pages."""
+DATED = f"""
+    SELECT a.page, a.place, f.site, f.kind, {ADDED} AS added, trim(u.lastmod) AS written, u.lastmod_at AS moment
+    FROM {RELISTED} AND u.lastmod_at IS NOT NULL AND length(written) >= {DAY}"""
+"""SQL for those with a date."""
 
 
 @rule(
@@ -72,12 +77,15 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: each page in one file
     """
     site.need(AGAIN)
+    listed = f"SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {RELISTED}"
     faults = f"""
         SELECT min(place) AS place, count(DISTINCT file) AS number, max(place) AS other
-        FROM (SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {RELISTED})
-        GROUP BY page, site, kind, versions, added HAVING min(file) < max(file)
+        FROM ({listed}) GROUP BY page, site, kind, versions, added HAVING min(file) < max(file)
         QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min(place)) = 1"""
-    for fault in site.faults(faults):
+    entries = f"""
+        SELECT place FROM ({listed}) WINDOW alike AS (PARTITION BY page, site, kind, versions, added)
+        QUALIFY min(file) OVER alike < max(file) OVER alike"""
+    for fault in site.faults(faults, entries=entries):
         more = f" and in {counted(fault.number - 2, 'more file')}" if fault.number and fault.number > 2 else ""
         text = f"{quoted(fault.url)} is listed in {quoted(fault.other_sitemap)}{more} too"
         yield on_entry(fault, text, fault.other_sitemap)
@@ -106,18 +114,25 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     faults = f"""
         SELECT min_by(place, (moment, place)) AS place, max_by(place, (moment, -place)) AS other, NULL AS number,
                min_by(written, (moment, place)) || '{BETWEEN}' || max_by(written, (moment, -place)) AS what
-        FROM (SELECT a.page, a.place, f.site, f.kind, {ADDED} AS added, trim(u.lastmod) AS written,
-                     u.lastmod_at AS moment
-              FROM {RELISTED})
-        WHERE moment IS NOT NULL AND length(written) >= {DAY}
-        GROUP BY page, site, kind, added
-        HAVING min({file_of("place")}) < max({file_of("place")}) AND min(moment) < max(moment)
-           AND min_by({file_of("place")}, (moment, place)) <> max_by({file_of("place")}, (moment, -place))
-           AND (min(length(written)) > {DAY} OR epoch(max(moment)) - epoch(min(moment)) > {SECONDS_A_DAY})
+        FROM ({DATED}) GROUP BY page, site, kind, added HAVING {_conflict()}
         QUALIFY row_number() OVER (PARTITION BY page, site ORDER BY min_by(place, (moment, place))) = 1"""
-    for fault in site.faults(faults):
+    entries = f"""
+        SELECT place FROM ({DATED}) WINDOW alike AS (PARTITION BY page, site, kind, added)
+        QUALIFY {_conflict(" OVER alike")}"""
+    for fault in site.faults(faults, entries=entries):
         here, _, there = (fault.what or "").partition(BETWEEN)
         yield on_entry(fault, f"dated {here} here, and {there} in {quoted(fault.other_sitemap)}", here)
+
+
+def _conflict(over: str = "") -> str:
+    """SQL that is true for a group of dated entries of a page with different dates in different files. `over`: window
+    of the group."""
+    file = file_of("place")
+    return f"""
+        min({file}){over} < max({file}){over} AND min(moment){over} < max(moment){over}
+        AND min_by({file}, (moment, place)){over} <> max_by({file}, (moment, -place)){over}
+        AND (min(length(written)){over} > {DAY}
+             OR epoch(max(moment){over}) - epoch(min(moment){over}) > {SECONDS_A_DAY})"""
 
 
 @rule("cross-mixed-host", Severity.WARNING, MOVES, Needs.SITE)
@@ -159,20 +174,23 @@ def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Ite
     if not any(site.query(f"{hosts} HAVING count(DISTINCT {part}) > 1 LIMIT 1")):  # counting entries takes longer
         return
     issues = ", ".join(f"'{rule}'" for rule in told)
+    entries = f"""
+        SELECT f.site, {origin_of("e.key")} AS origin, e.place
+        FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
+        JOIN temp.site_files f ON f.file = {file_of("e.place")}
+        WHERE NOT coalesce(list_has_any(u.issues, [{issues}]), false) AND origin <> ''"""
     faults = f"""
         WITH origins AS (
-            SELECT f.site, {origin_of("e.key")} AS origin, count(*) AS number, min(place) AS place
-            FROM temp.site_entries e JOIN urls u ON u.rowid = {row_of("e.place")}
-            JOIN temp.site_files f ON f.file = {file_of("e.place")}
-            WHERE NOT coalesce(list_has_any(u.issues, [{issues}]), false)
-            GROUP BY f.site, origin HAVING origin <> ''
+            SELECT site, origin, count(*) AS number, min(place) AS place FROM ({entries}) GROUP BY site, origin
         ), parts AS (
             SELECT site, {part} AS part, {whole} AS host, sum(number) AS number, min(place) AS place
             FROM origins GROUP BY ALL)
-        SELECT min_by(place, (number, part)) AS place, min_by(number, (number, part))::BIGINT AS number,
+        SELECT site, min_by(part, (number, part)) AS part,
+               min_by(place, (number, part)) AS place, min_by(number, (number, part))::BIGINT AS number,
                min_by(part, (number, part)) || ' ' || max_by(part, (number, part)) AS what
         FROM parts GROUP BY site, host HAVING count(*) > 1"""
-    for fault in site.faults(faults):
+    less_listed = f"SELECT e.place FROM ({entries}) e JOIN temp.site_faults t ON t.site = e.site AND t.part = {part}"
+    for fault in site.faults(faults, entries=less_listed):
         less, _, more = (fault.what or "").partition(" ")
         many = f"{fault.number} pages are" if (fault.number or 0) > 1 else "1 page is"
         yield on_entry(fault, f"{many} listed on {less}, such as {quoted(fault.url)}; most are on {more}", less)
@@ -192,7 +210,8 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         SELECT sitemap, counts.news, url_count FROM sitemaps
         WHERE format = '{URLSET.name}' AND counts.news > 0 AND counts.news * 2 < url_count
         ORDER BY sitemap"""
-    for sitemap, news, entries in site.query(files):
+    for sitemap, news, entries in list(site.query(files)):
+        site.mark(f"{ENTRIES_OF_FILES} WHERE u.news IS NOT NULL AND sitemap = ?", sitemap)
         yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
 
 
@@ -212,20 +231,22 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     """
     site.need(AGAIN, WHOLE)
     undated = tuple(format_names(lambda format: format.is_feed or not format.has_dates))
-    sums = f"""
+    judged = f"""
         WITH again AS (
             SELECT a.place, a.page, u.rowid AS row, u.lastmod IS NOT NULL AS dated
             FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
         ), elsewhere AS (
             SELECT row FROM again WHERE NOT dated AND page IN (SELECT page FROM again WHERE dated))
+        SELECT f.site, u.sitemap, u.lastmod, (f.file << {ROW_BITS}) + u.row AS place
+        FROM ({LISTED}) u JOIN sitemaps s ON s.sitemap = u.sitemap JOIN temp.site_files f ON f.sitemap = u.sitemap
+        WHERE s.format NOT IN {undated} AND u.news IS NULL AND u.row NOT IN (SELECT row FROM elsewhere)"""
+    sums = f"""
         SELECT site, sum(dated), sum(entries), count(*), count(*) FILTER (dated = 0), min(sitemap) FILTER (dated = 0)
-        FROM (SELECT f.site, u.sitemap, count(u.lastmod) AS dated, count(*) AS entries
-              FROM ({LISTED}) u JOIN sitemaps s ON s.sitemap = u.sitemap JOIN temp.site_files f ON f.sitemap = u.sitemap
-              WHERE s.format NOT IN {undated} AND u.news IS NULL AND u.row NOT IN (SELECT row FROM elsewhere)
-              GROUP BY f.site, u.sitemap)
+        FROM (SELECT site, sitemap, count(lastmod) AS dated, count(*) AS entries FROM ({judged}) GROUP BY ALL)
         WHERE site IN (SELECT site FROM temp.site_whole) GROUP BY site ORDER BY site"""
-    for name, dated, entries, files, without, first in site.query(sums):
+    for name, dated, entries, files, without, first in list(site.query(sums)):
         if files > 1 and 0 < dated < entries:
+            site.mark(f"SELECT place FROM ({judged}) WHERE lastmod IS NULL AND site = ?", name)
             missing = share(int(entries - dated), int(entries), ENTRY_NOUNS, ("has no date", "have no date"))
             has = "has none at all" if without == 1 else "have none at all"
             none = f"; {without:,} of {files:,} files {has}, such as {quoted(first)}" if without else ""
@@ -377,10 +398,11 @@ def _repeated(site: SiteFacts, column: str, locs: str, name: str) -> Iterator[Si
         CREATE OR REPLACE TEMP TABLE site_hosts AS
         SELECT {origin_of("loc")} AS host, count(*) AS pages FROM ({LISTED}) WHERE len({column}) > 0 GROUP BY host""")
     faults = f"""
-        SELECT min(l.place) AS place, count(*) AS number, l.asset AS what
+        SELECT min(l.place) AS place, count(*) AS number, l.asset AS what, l.host
         FROM ({listed}) l JOIN temp.site_hosts h USING (host)
         WHERE hash(l.host, l.asset) % {BUCKETS} IN (SELECT bucket FROM temp.site_buckets)
         GROUP BY l.host, l.asset HAVING count(*) >= {MIN_PAGES} AND count(*) >= {MIN_SHARE} * any_value(h.pages)"""
-    for fault in site.faults(faults):
+    entries = f"SELECT l.place FROM ({listed}) l JOIN temp.site_faults t ON t.host = l.host AND t.what = l.asset"
+    for fault in site.faults(faults, entries=entries):
         text = f"the {name} {quoted(fault.what or '')} is listed for {fault.number:,} pages"
         yield on_entry(fault, text, fault.what)

@@ -10,8 +10,17 @@ from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATH, HTML_LINK, I
 from sitemapcrawler.rules.choice import Allowance
 from sitemapcrawler.rules.facts.given import Failure
 from sitemapcrawler.rules.facts.languages import LOCALIZED
-from sitemapcrawler.rules.facts.site import SITES, WHOLE, SiteFacts, file_of, on_entry, row_of
-from sitemapcrawler.rules.facts.site_links import APART, CONTRADICTED, ENDS, FIRST_LOST, LEADING, LINKS, UNRETURNED
+from sitemapcrawler.rules.facts.site import ALONE, SITES, WHOLE, SiteFacts, file_of, on_entry, row_of
+from sitemapcrawler.rules.facts.site_links import (
+    APART,
+    CONTRADICTED,
+    ENDS,
+    ENTRIES_WITH_LINKS,
+    FIRST_LOST,
+    LEADING,
+    LINKS,
+    UNRETURNED,
+)
 from sitemapcrawler.rules.facts.sites import site_of as site_of_url
 from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
@@ -197,7 +206,7 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
         SELECT source AS place, count(*) AS number, min(target) AS other,
                min_by(code || ' ' || own, target) AS what
         FROM temp.site_contradicted GROUP BY source"""
-    for fault in site.faults(faults):
+    for fault in site.faults(faults, entries=ENTRIES_WITH_LINKS):
         code, _, own = (fault.what or "").partition(" ")
         more = f" (and {fault.number - 1} more of its versions)" if fault.number and fault.number > 1 else ""
         yield on_entry(fault, f"{quoted(fault.other)} is {code} here, and {own} in its own entry{more}", code)
@@ -224,7 +233,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
         WHERE NOT EXISTS (
             FROM temp.site_back b WHERE b.source = a.page AND b.target = l.target AND b.code = l.code)
         GROUP BY a.page, a.other"""
-    for fault in site.faults(faults):
+    for fault in site.faults(faults, entries=ENTRIES_WITH_LINKS):
         more = f" (and {fault.number - 1} more)" if fault.number and fault.number > 1 else ""
         text = (
             f"its version {quoted(fault.other)} links for {fault.what}{more} to a page that it does not list for that"
@@ -254,7 +263,7 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
         WHERE l.surely AND l.code IS NOT NULL AND l.source NOT IN (SELECT page FROM temp.site_pages WHERE doubtful)
           AND f.site IN (SELECT site FROM temp.site_whole)
         GROUP BY l.source"""
-    for fault in site.faults(faults, FIRST_LOST):
+    for fault in site.faults(faults, FIRST_LOST, ENTRIES_WITH_LINKS):
         more = f" (and {fault.number - 1} more of its versions)" if fault.number and fault.number > 1 else ""
         yield on_entry(fault, f"{quoted(fault.what)} has no entry in any sitemap{more}", fault.what)
 
@@ -317,7 +326,7 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
         WHERE l.kind = '{kind}' AND p.page <> coalesce(a.page, l.place)
           AND (l.kind = 'redirected' OR p.key <> coalesce(e.key, l.final))
           AND coalesce(u.reply.kind, 'unchecked') IN ('ok', 'unchecked')"""
-    for fault in site.faults(faults):
+    for fault in site.faults(faults, entries=ALONE):
         yield on_entry(fault, f"{what} {quoted(fault.other)}, which is listed too", fault.other)
 
 

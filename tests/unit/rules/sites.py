@@ -14,7 +14,7 @@ from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site import SiteFacts, numbered
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
 
@@ -105,6 +105,19 @@ class Site:
     def findings(self, **facts: Any) -> list[FindingRecord]:
         """Findings of all rules on the whole site; that a rule raised is one too."""
         return list(self.judge.site(SiteFacts(rows_of(self.connection.cursor()), **facts)))
+
+    def marked(self, **facts: Any) -> dict[str, set[tuple[str, str]]]:
+        """{rule: (file, path) of the entries that the rules on the whole site concern}."""
+        site = SiteFacts(rows_of(self.connection.cursor()), **facts)
+        list(self.judge.site(site))
+        self.judge.mark_entries(site)
+        marked = f"""
+            SELECT n.sitemap, u.loc, unnest(m.rules) FROM ({numbered("urls", "SELECT sitemap FROM urls")}) n
+            JOIN urls u ON u.rowid = n.row JOIN ({site.marks}) m ON m.sitemap = n.sitemap AND m.number = n.number"""
+        found: dict[str, set[tuple[str, str]]] = {}
+        for sitemap, loc, rule in site.query(marked):
+            found.setdefault(rule, set()).add((sitemap.removeprefix(f"{HOME}/"), loc.removeprefix(HOME)))
+        return found
 
     def told(self, **facts: Any) -> list[tuple[str, str | None, str]]:
         """(rule, path of the URL or else of the file, message) of findings, in order of these."""

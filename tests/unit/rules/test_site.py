@@ -9,8 +9,10 @@ import pytest
 from sitemapcrawler.items import Counts, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image, News, Video
 from sitemapcrawler.reader.dates import utc
+from sitemapcrawler.rules.choice import Allowance, Choice
+from sitemapcrawler.urls.expressions import Expression
 
-from .sites import HOME, A, B, C, Site, page
+from .sites import HOME, RULES, A, B, C, Site, page
 
 pytestmark = pytest.mark.no_cover
 
@@ -401,3 +403,82 @@ def test_an_entry_that_was_read_as_a_sitemap() -> None:
     told = [one for one in site.told() if one[0] == "loc-is-sitemap"]
     assert [path for _, path, _ in told] == ["/%6Cist.php", "/feed"]
     assert told[1] == ("loc-is-sitemap", "/feed", text)
+
+
+def article(loc: str, title: str) -> UrlRecord:
+    return page(loc, news=News(title=title))
+
+
+MARKED: dict[str, tuple[list[Any], str, set[tuple[str, str]]]] = {
+    "listed in three files": (
+        [page("/a", A), page("/a", B), page("/a", C), page("/a", C), page("/b", A)],
+        TWICE,
+        {("a.xml", "/a"), ("b.xml", "/a"), ("c.xml", "/a")},
+    ),
+    "listed again in a file of images": (
+        [page("/a", A), page("/a", B), page("/a", C, images=[Image(f"{HOME}/a.jpg")])],
+        TWICE,
+        {("a.xml", "/a"), ("b.xml", "/a")},
+    ),
+    "dates that differ": (
+        [dated("/a", A, "2026-01-05"), dated("/a", B, "2026-01-07"), page("/a", C), dated("/b", A, "2026-01-05")],
+        DATES,
+        {("a.xml", "/a"), ("b.xml", "/a")},
+    ),
+    "the host of fewer pages": (
+        [page("https://www.example.com/a"), page("https://www.example.com/b"), *(page(f"/{n}", B) for n in range(3))],
+        HOST,
+        {("a.xml", "https://www.example.com/a"), ("a.xml", "https://www.example.com/b")},
+    ),
+    "an index page": ([page("/x/"), page("/x/index.html"), page("/x/index.html", B)], "cross-same-page",
+        {("a.xml", "/x/index.html"), ("b.xml", "/x/index.html")}),
+    "no date": (
+        [dated("/a", A, "2026-01-05"), page("/b", A), page("/c", B), page("/d", B)],
+        COVERAGE,
+        {("a.xml", "/b"), ("b.xml", "/c"), ("b.xml", "/d")},
+    ),
+    "no date in the only file": (
+        [SitemapRecord(A, format="xml-urlset", status=200, issues=["lastmod-missing"]), dated("/a", A, "2026-01-05"),
+         page("/b", A), article("/c", "News")],
+        "lastmod-missing",
+        {("a.xml", "/b")},
+    ),
+    "a title of several articles": (
+        [SitemapRecord(A, format="xml-urlset", status=200, issues=["news-title-repeated"]),
+         article("/a", "Live"), article("/b", "Live"), article("/c", "Other"), article("/d", "")],
+        "news-title-repeated",
+        {("a.xml", "/a"), ("a.xml", "/b")},
+    ),
+    "articles among pages": (
+        [SitemapRecord(A, format="xml-urlset", status=200, url_count=5, counts=Counts(news=2)),
+         article("/a", "One"), article("/b", "Two"), *(page(f"/{n}") for n in range(3))],
+        NEWS,
+        {("a.xml", "/a"), ("a.xml", "/b")},
+    ),
+    "frequencies that the dates contradict": (
+        [SitemapRecord(A, format="xml-urlset", status=200, issues=["changefreq-contradicts-lastmod"]),
+         dated("/a", A, "2012-01-05", changefreq="daily"), dated("/b", A, "2012-01-05", changefreq="never")],
+        "changefreq-contradicts-lastmod",
+        {("a.xml", "/a")},
+    ),
+}  # fmt: skip
+"""Situation -> records, rule, and (file, path) of all entries that it concerns."""
+
+
+@pytest.mark.parametrize(("records", "rule", "entries"), MARKED.values(), ids=MARKED)
+def test_all_entries_concerned_are_marked_however_few_become_records(
+    records: list[Any], rule: str, entries: set[tuple[str, str]]
+) -> None:
+    assert Site(*records, per_rule=1).marked()[rule] == entries
+
+
+def test_the_rule_that_replaces_another_marks_in_its_place() -> None:
+    undated = SitemapRecord(A, format="xml-urlset", status=200, found_by="robots", issues=["lastmod-missing"])
+    marked = Site(undated, page("/a", A), dated("/b", B, "2026-01-05")).marked()
+    assert marked == {COVERAGE: {("a.xml", "/a")}}
+
+
+def test_entries_that_are_allowed_are_not_marked() -> None:
+    allowed = Choice(RULES, allowances=(Allowance(TWICE, Expression("/a$"), "known"),))
+    marked = Site(page("/a", A), page("/a", B), page("/b", A), page("/b", B), choice=allowed).marked()
+    assert marked == {TWICE: {("a.xml", "/b"), ("b.xml", "/b")}}

@@ -69,6 +69,11 @@ def test_an_image_that_an_entry_lists_often_counts_once() -> None:
     assert told(page("/a", images=[Image(f"{HOME}/a.png")] * 60)) == []
 
 
+def test_all_entries_of_a_repeated_image_are_marked() -> None:
+    site = Site(*(with_image(number, "logo") for number in range(50)), with_image(50, "own"))
+    assert site.marked()["image-repeated"] == {("a.xml", f"/{number}") for number in range(50)}
+
+
 def test_a_video_of_very_many_pages() -> None:
     video = Video(content_loc=f"{HOME}/about-us.mp4")
     assert told(*(page(f"/{number}", videos=[video]) for number in range(60))) == [

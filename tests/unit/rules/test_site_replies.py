@@ -8,7 +8,7 @@ import pytest
 
 from sitemapcrawler.items import ReplyRecord, UrlRecord
 
-from .sites import HOME, Site, at, page
+from .sites import HOME, B, Site, at, page
 
 CANONICAL, REDIRECT = "page-canonical-other-listed-too", "status-redirect-target-listed-too"
 
@@ -75,6 +75,17 @@ REPLIES = [
     (ok("/en", noindex=True).reply, "noindex", "is not to be indexed (noindex)"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
 ]
+
+
+def test_all_entries_concerned_are_marked() -> None:
+    dead = ReplyRecord("http-error", status=404)
+    pages = [page(f"/{n}", links={"de": f"/{n}", "en": "/en"}) for n in range(3)]
+    site = Site(*pages, page("/2", B), page("/en", links={"en": "/en"}, reply=dead), per_rule=1)
+    assert site.marked()["hreflang-target-status"] == {("a.xml", "/0"), ("a.xml", "/1"), ("a.xml", "/2")}
+
+
+def test_only_the_entry_that_redirects_is_marked() -> None:
+    assert Site(moved("/a", "/b"), page("/b")).marked()[REDIRECT] == {("a.xml", "/a")}
 
 
 @pytest.mark.parametrize(("reply", "rule", "text"), REPLIES, ids=[text for _, _, text in REPLIES])
