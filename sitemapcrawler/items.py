@@ -982,8 +982,15 @@ class FinalBatch(UrlBatch):
 class RecordBatch:
     """Some records of the end of a crawl, all of one type: what travels through Scrapy."""
 
-    records: list[PageRecord] | list[ChangeRecord]
+    records: list[PageRecord] | list[ChangeRecord] | list[FindingRecord]
     """The records."""
+
+
+class FindingBatch(RecordBatch):
+    """Rows for entries that a finding on their file or site sums up, for tables: with `findings=all`, each entry has
+    one, whose message is the title of the rule. Formats that report findings (SARIF, JUnit) have the sum alone."""
+
+    __slots__ = ()
 
 
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})

@@ -56,7 +56,7 @@ MOST = 5
 """Number of problems that are printed; the report has all."""
 LEAST_WIDTH = 30
 """Characters of a sentence in a line, at least."""
-DEFAULTS = {"verify": "get"}
+DEFAULTS = {"verify": "get", "findings": "all"}
 """Defaults of arguments that differ from those of a crawl."""
 FAIL_ON = next(iter(THRESHOLDS))
 """Default of --fail-on."""

@@ -23,7 +23,7 @@ import msgspec
 from sitemapcrawler import __version__
 from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import UNREAD, FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, records
+from sitemapcrawler.items import UNREAD, FindingBatch, FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, records
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.catalogue import markdown
@@ -60,8 +60,9 @@ _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 
 
 def findings_of(item: object) -> list[FindingRecord]:
-    """Return the findings of an item, in order; fast for entries and files without any."""
-    if isinstance(item, UrlBatch) and not item.judged:
+    """Return the findings of an item, in order; fast for entries and files without any. Rows of a list are left out:
+    the finding that sums them up is there."""
+    if isinstance(item, FindingBatch) or (isinstance(item, UrlBatch) and not item.judged):
         return []
     return [record for record in records(item) if isinstance(record, FindingRecord)]
 

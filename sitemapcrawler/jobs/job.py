@@ -48,6 +48,7 @@ from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, Scope
+from sitemapcrawler.jobs.listing import Listing
 from sitemapcrawler.jobs.marking import Marks
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import (
@@ -437,6 +438,18 @@ class Job:
             return
         for file in self.records.rest:
             yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
+
+    def listing(self) -> Listing:
+        """The rows for entries that findings sum up."""
+        return Listing(self.store, self._only_changes)
+
+    def listed(self, listing: Listing) -> AsyncIterator[object]:
+        """Yield these rows for the feeds. After a stop, only as many as there is time for."""
+        return self._in_time(self._writer.each(listing.rows))
+
+    async def left_out(self, listing: Listing) -> dict[str, int]:
+        """Number of rows that do not fit into the list, by rule."""
+        return await self._writer.run(listing.left_out) or {}
 
     async def _in_time(self, items: AsyncIterator[object]) -> AsyncIterator[object]:
         self._giving = True

@@ -243,7 +243,7 @@ def spooled_batches(lines: Iterable[str], only_changes: bool) -> Iterator[Stored
     placed = ((_place(line), line) for line in lines)
     wanted = ((place.sitemap, line) for place, line in placed if not (only_changes and place.change == UNCHANGED))
     for sitemap, alike in groupby(wanted, itemgetter(0)):
-        while rows := [line for _, line in islice(alike, AT_ONCE)]:
+        while rows := [line.rstrip("\n") for _, line in islice(alike, AT_ONCE)]:
             yield StoredBatch(sitemap, rows)
 
 

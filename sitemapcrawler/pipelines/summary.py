@@ -11,11 +11,13 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
+from sitemapcrawler.crawl.params import ALL
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
 from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.rules.reach import Concerned, places, unknown
@@ -109,6 +111,7 @@ class SummaryPipeline(CrawlPipeline):
                 await audit.send(item)
             if job.finished:
                 await self._send_urls(audit, job)
+                await self._send_listing(audit, job)
                 summary = job.summary()
                 summary.partial = audit.stop.reason or summary.partial
                 summary.limited_by = self._limited_by
@@ -145,6 +148,8 @@ class SummaryPipeline(CrawlPipeline):
             summary.reach, summary.severity_reach = self._concerned.reaches(summary.rules)
         if job is not None:
             await self._send_urls(audit, job)
+            if audit.complete:
+                await self._send_listing(audit, job)
             summary.partial = audit.partial
         return summary
 
@@ -153,6 +158,16 @@ class SummaryPipeline(CrawlPipeline):
         """Send the url records, which are final now."""
         async for batch in job.urls():
             await audit.send(batch)
+
+    @staticmethod
+    async def _send_listing(audit: Audit, job: Job) -> None:
+        """With `findings=all`, send a row for each entry that a finding sums up, and what is left out."""
+        if audit.params.findings == ALL:
+            listing = job.listing()
+            async for batch in job.listed(listing):
+                await audit.send(batch)
+            for finding in audit.judge.incomplete_lists(await job.left_out(listing), MAX_ROWS):
+                await audit.send(finding)
 
     def summary(self) -> SummaryRecord:
         """The summary of the crawl so far, before what the rules concern is counted."""

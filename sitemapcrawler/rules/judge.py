@@ -346,9 +346,13 @@ class Judge:
             for message in self._messages(self._rules[needs], one)
         )
 
-    def incomplete_lists(self) -> list[FindingRecord]:
-        """Return a finding for each rule whose findings did not all become records. Call it after everything else."""
-        facts = [Unlisted(*one) for one in sorted(self.unlisted.items())]
+    def incomplete_lists(
+        self, left_out: Mapping[str, int] | None = None, rows: int | None = None
+    ) -> list[FindingRecord]:
+        """Return a finding for each rule whose findings did not all become records. Call it after everything else.
+        `left_out`: by rule, what a list of at most `rows` rows lacks."""
+        numbers = self.unlisted if left_out is None else left_out
+        facts = [Unlisted(*one, rows) for one in sorted(numbers.items())]
         return self._standalone(said for one in facts for said in self._messages(self._rules[Needs.UNLISTED], one))
 
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:

@@ -331,10 +331,17 @@ def test_all_entries_with_a_dead_language_version_say_so_whatever_was_read_first
     files = {f"/{code}.xml": at(*((f"/{code}/{n}", versions[n]) for n in range(6))) for code in codes}
     pages = {f"/{code}/{n}": html(name=f"{code}{n}") for code in codes for n in range(6) if code != "fr" or n >= 2}
     publish(site, {"/robots.txt": named(*files), **files, **pages})
-    arguments = {"domain": site.url(), "verify": "get", "settings": {"JOBDIR": str(tmp_path / "job")}}
+    arguments = {
+        "domain": site.url(),
+        "verify": "get",
+        "findings": "all",
+        "settings": {"JOBDIR": str(tmp_path / "job")},
+    }
     done, again = crawl(tmp_path, **arguments), crawl(tmp_path, **arguments)
     dead = {site.url(f"/{code}/{n}") for code in ("en", "de") for n in range(2)}
     for rows in (done, again):
+        listed = {(one["rule"], one.get("url")) for one in rows.of_type("finding")}
+        assert {(rule, row["loc"]) for row in rows.of_type("url") for rule in row.get("issues", ())} <= listed
         marked = {row["loc"] for row in rows.of_type("url") if "hreflang-target-status" in row.get("issues", ())}
         assert marked == dead
 

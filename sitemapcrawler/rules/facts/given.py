@@ -522,7 +522,9 @@ class Unlisted:
 
     rule: str
     number: int
-    """Of these findings."""
+    """Of these findings, or of the entries that the list lacks."""
+    rows: int | None = None
+    """Maximum number of rows of the list, with `findings=all`; None without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,12 +203,19 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
 def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     """More findings were counted than are listed.
 
+    With `findings=all`, a list has 1,000,000 rows at most, a share of each rule.
+
     Why: a list with thousands of alike findings hides the others. The counts and the `issues` of entries are complete.
-    Fix: Crawl again with `findings=all` to list every finding.
+    Fix: Crawl again with `findings=all` to list every finding, or read the `issues` of url records.
     Bad: 5,000 relative URLs in one file, of which 100 are listed
     Good: `-a findings=all`, which lists all of them
     """
     number = unlisted.number
+    if unlisted.rows is not None:
+        entries = f"{counted(number, 'more entry', 'more entries')} with {unlisted.rule}"
+        text = f"{entries} {'is' if number == 1 else 'are'} not in this list, which has {unlisted.rows:,} rows at most"
+        yield Message(f"{text}; the issues of url records name the rule", value=unlisted.rule)
+        return
     more = f"{counted(number, 'more finding')} of {unlisted.rule} {'is' if number == 1 else 'are'} counted, not listed"
     yield Message(f"{more}; findings=all lists all", value=unlisted.rule)
 
