@@ -298,7 +298,7 @@ def test_append_adds_rows_and_no_second_header(site: SiteServer, tmp_path: Path)
     rows = table((tmp_path / "urls.csv").read_bytes())
     assert [row["loc"] for row in rows] == pages("a", 3) * 2
     records = read_feed(tmp_path / "all.jsonl")
-    assert types(records) == ["url", "url", "url", "sitemap", "summary"] * 2
+    assert types(records) == ["sitemap", "url", "url", "url", "summary"] * 2
 
 
 def test_overwrite_replaces_the_earlier_feed(site: SiteServer, tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ def test_feed_that_cannot_be_written_is_told_in_a_line(site: SiteServer, tmp_pat
     assert "wrote /dev/full" not in done.log
     assert "wrote all.jsonl" in done.log
     assert done.code not in (0, 2, 3, 4)
-    assert types(read_feed(tmp_path / "all.jsonl")) == ["url", "url", "url", "sitemap", "summary"]
+    assert types(read_feed(tmp_path / "all.jsonl")) == ["sitemap", "url", "url", "url", "summary"]
 
 
 @pytest.mark.parametrize(
