@@ -118,6 +118,7 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
 REMOVED_MARK = f'"{REMOVED}"'.encode()
 """Text in the JSON of each url record of a removed URL, and perhaps of others."""
 
+
 class _Place(msgspec.Struct):
     """The parts of a url record that tell whether and with which others it is written."""
 

@@ -138,19 +138,18 @@ class SummaryPipeline(CrawlPipeline):
             await audit.send_last(finding)
         summary = self.summary()
         audit.phase = "writing feeds"
-        if job is not None and audit.complete:
+        if job is None:
+            summary.reach, summary.severity_reach = self._concerned.reaches(summary.rules)
+        elif audit.complete:
             await job.finish(audit, summary)
             async for changes in job.changes():
                 await audit.send(changes)
-        elif job is not None:
-            await job.suspend(summary)
-        else:
-            summary.reach, summary.severity_reach = self._concerned.reaches(summary.rules)
-        if job is not None:
             await self._send_urls(audit, job)
-            if audit.complete:
-                await self._send_listing(audit, job)
+            await self._send_listing(audit, job)
             summary.partial = audit.partial
+        else:
+            await self._send_urls(audit, job)
+            await job.suspend(summary)
         return summary
 
     @staticmethod
