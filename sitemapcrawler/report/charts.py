@@ -58,13 +58,24 @@ class ChartBar:
 
 
 def columns(bars: Sequence[ChartBar], title: str) -> Markup:
-    """Vertical bars, for a timeline. Empty without bars."""
-    return _both(lambda width: _columns(bars, width), title) if bars else Markup("")
+    """Vertical bars, for a timeline; a sentence if only one has a value. Empty without bars."""
+    return _alone(bars) or (_both(lambda width: _columns(bars, width), title) if bars else Markup(""))
 
 
 def rows(bars: Sequence[ChartBar], title: str) -> Markup:
-    """Horizontal bars with their values, the first on top. Empty without bars."""
-    return _both(lambda width: _rows(bars, width), title) if bars else Markup("")
+    """Horizontal bars with their values, the first on top; a sentence if only one has a value. Empty without bars."""
+    return _alone(bars) or (_both(lambda width: _rows(bars, width), title) if bars else Markup(""))
+
+
+def _alone(bars: Sequence[ChartBar]) -> Markup:
+    """A sentence in place of a chart that compares nothing; empty if there is something to compare."""
+    high = [bar for bar in bars if bar.value]
+    if len(high) != 1:
+        return Markup("")
+    [bar] = high
+    link = Markup('<a href="{}" data-explore hidden>Show in the table of all URLs</a>').format(bar.chosen)
+    sentence = Markup("<p>{}: <strong>{}</strong>. {}</p>")
+    return sentence.format("One" if bar.value == 1 else f"All {bar.value:,}", bar.label, link if bar.chosen else "")
 
 
 def treemap(tiles: Sequence[Tile], title: str) -> Markup:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
@@ -185,10 +185,14 @@ def _trusted(found: Lastmods | None) -> str:
     """How reliable the lastmod dates are; empty if unknown."""
     if found is None or found.trusted is None:
         return ""
-    compared = counted(found.compared, "date was", "dates were") if found.compared else "No date was"
-    share = f"At most {percent(found.trusted)} of the dates can be trusted." if found.evidence else ""
-    nothing = "" if found.evidence else " Nothing was found against the dates."
-    return f"{share} {compared} compared with what pages and servers say.{nothing}".strip()
+    most = f"At most {percent(found.trusted)}" if found.trusted else "None"
+    dates = counted(found.compared, "date was", "dates were")
+    parts = [
+        f"{most} of the dates can be trusted." if found.evidence else "",
+        f"{dates} compared with what pages and servers say." if found.compared else "",
+        "" if found.evidence else "Nothing was found against the dates.",
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _lastmods(periods: History) -> Markup:
@@ -372,7 +376,20 @@ def matrix(report: Report) -> Matrix | None:
 
 def _by_crawler(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
     rows = [MatrixRow(name, crawler_note(name), [_cell(record, name) for record in robots]) for name in agents]
-    return Matrix("Crawler", [host(record) for record in robots], _ordered(rows))
+    return Matrix("Crawler", [host(record) for record in robots], _joined(_ordered(rows)))
+
+
+def _joined(rows: Iterable[MatrixRow]) -> list[MatrixRow]:
+    """One row for all crawlers with equal cells."""
+    alike: dict[tuple[Cell, ...], list[MatrixRow]] = {}
+    for row in rows:
+        alike.setdefault(tuple(row.cells), []).append(row)
+    return [
+        group[0]
+        if len(group) == 1
+        else MatrixRow(words.listed([row.name for row in group], len(group)), counted(len(group), "crawler"), cells)
+        for cells, group in alike.items()
+    ]
 
 
 def _by_host(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:

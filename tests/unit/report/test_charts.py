@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 from lxml import etree
 
 from sitemapcrawler.items import SitemapRecord, SummaryRecord
-from sitemapcrawler.report.charts import MAX_DRAWN, MAX_PERIODS, Tile, history, legend, tiles, treemap
+from sitemapcrawler.report import charts
+from sitemapcrawler.report.charts import MAX_DRAWN, MAX_PERIODS, ChartBar, Tile, history, legend, tiles, treemap
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.page import page
 from tests.unit.report import reports
@@ -95,3 +98,12 @@ def test_few_files_get_no_treemap(files: int, drawn: bool) -> None:
     made = [SitemapRecord(sitemap=f"https://example.com/{at}.xml", format="xml-urlset") for at in range(files)]
     html = page(Report(SummaryRecord(sitemaps=files), files=[FileProblems(one) for one in made]))
     assert ("Each rectangle is a sitemap file" in html) is drawn
+
+
+@pytest.mark.parametrize("draw", [charts.rows, charts.columns])
+def test_chart_of_one_bar_is_a_sentence(draw: Callable[[Sequence[ChartBar], str], str]) -> None:
+    bars = [ChartBar("<ok>", 300, "ok", chosen="#urls?a"), ChartBar("other", 0, "rest")]
+    assert "<p>All 300: <strong>&lt;ok&gt;</strong>. " in (made := draw(bars, "Entries"))
+    assert 'href="#urls?a"' in made
+    assert draw([ChartBar("ok", 1, "ok")], "Entries") == "<p>One: <strong>ok</strong>. </p>"
+    assert "<svg" in draw([*bars, ChartBar("more", 1, "rest")], "Entries")

@@ -284,8 +284,7 @@ def test_matrix_has_crawlers_in_rows_where_hosts_are_few() -> None:
     assert (made.corner, made.columns) == ("Crawler", ["0.example.com", "1.example.com"])
     assert [(row.name, row.note) for row in made.rows] == [
         ("GPTBot", "OpenAI, training"),
-        ("Googlebot", "Google, search"),
-        ("MyBot", ""),
+        ("Googlebot and MyBot", "2 crawlers"),
     ]
     assert [(cell.text, cell.step) for cell in made.rows[0].cells] == [("0 %", "none"), ("10 % (1)", "few")]
 
@@ -345,8 +344,9 @@ def test_what_the_feeds_leave_out_is_said() -> None:
         (None, ""),
         (
             Lastmods(1.0, 0, 1.0),
-            "No date was compared with what pages and servers say. Nothing was found against the dates.",
+            "Nothing was found against the dates.",
         ),
+        (Lastmods(1.0, 0, 0.0, {"future": 1}), "None of the dates can be trusted."),
         (
             Lastmods(1.0, 1, 0.5, {"future": 1}),
             "At most 50 % of the dates can be trusted. 1 date was compared with what pages and servers say.",
