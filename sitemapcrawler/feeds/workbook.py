@@ -11,13 +11,15 @@ import errno
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from tempfile import gettempdir
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from scrapy.utils.misc import load_object
 
@@ -41,6 +43,7 @@ from sitemapcrawler.items import (
     records,
 )
 from sitemapcrawler.replies import status_error
+from sitemapcrawler.report.todo import leads_to, next_step, why
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED, by_severity
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
@@ -51,6 +54,8 @@ from sitemapcrawler.urls.display import CUT, counted, elapsed, percent
 
 if TYPE_CHECKING:
     import xlsxwriter
+    from scrapy.crawler import Crawler
+    from xlsxwriter.format import Format
     from xlsxwriter.worksheet import Worksheet
 
 MAX_ROWS = 1_048_576
@@ -96,10 +101,54 @@ def _title(rule: str) -> str:
     return known.title.replace("`", "") if known is not None else rule
 
 
-PAGES = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
+FIRST_YEAR = 1900
+"""First year of a date in Excel."""
+DATE_ONLY = 10
+"""Length of a date without a time."""
+
+
+def _day_or_moment(written: str | None, at: str | None) -> str | date | None:
+    """A date or a time in UTC as Excel holds it; as written if it has none. `at`: `written` as ISO 8601 in UTC."""
+    if at is None or int(at[:4]) < FIRST_YEAR:
+        return written
+    moment = datetime.fromisoformat(at).replace(tzinfo=None)
+    return moment.date() if written is not None and len(written.strip()) <= DATE_ONLY else moment
+
+
+ALL_CRAWLERS = "all crawlers"
+"""Cell for URLs that robots.txt blocks for each of the judged crawlers."""
+
+
+def _blocked_for(judged: int, url: UrlRecord) -> object:
+    """Crawlers that a URL is blocked for. `judged`: number of crawlers that it was judged for."""
+    if url.blocked_for is None:
+        return None
+    return ALL_CRAWLERS if 1 < judged == len(url.blocked_for) else url.blocked_for or "none"
+
+
+def _pages(judged: int) -> Sequence[Column]:
+    """Columns of the sheet URLs. `judged`: see `_blocked_for`."""
+    values: dict[str, Callable[[UrlRecord], object]] = {
+        "lastmod": lambda url: _day_or_moment(url.lastmod, url.lastmod_at),
+        "blocked_for": partial(_blocked_for, judged),
+    }
+    shown = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
+    return tuple(replace(column, value=values.get(column.name, column.value)) for column in shown)
+
+
+NOT_INDEXABLE = (
+    Column("url", 48, "loc", is_link=True),
+    Column("why", 30, why),
+    Column("status", 8, lambda url: url.reply and url.reply.status),
+    Column("target", 36, leads_to),
+    Column("sitemap", 36, "sitemap"),
+    Column("line", 7, "line"),
+    Column("what_to_do", 55, next_step),
+)
 PROBLEMS = (
     Column("severity", 10, "severity"),
     Column("rule", 28, "rule"),
+    Column("title", 44, lambda finding: _title(finding.rule)),
     Column("message", 80, "message"),
     Column("url", 60, "url", is_link=True),
     Column("value", 30, "value"),
@@ -114,8 +163,8 @@ SITEMAPS = (
     Column("outcome", 12, "outcome"),
     Column("url_count", 11, "url_count"),
     Column("bytes", 12, "bytes"),
-    Column("lastmod_min", 22, "lastmod_min"),
-    Column("lastmod_max", 22, "lastmod_max"),
+    Column("lastmod_min", 20, lambda file: _day_or_moment(None, file.lastmod_min)),
+    Column("lastmod_max", 20, lambda file: _day_or_moment(None, file.lastmod_max)),
     Column("found_by", 12, "found_by"),
     Column("parent", 50, "parent"),
     Column("final_url", 40, "final_url"),
@@ -168,25 +217,54 @@ COVERAGE = (
     Column("listed_only", 12, lambda row: row[4]),
 )
 SUMMARY = "Summary"
-"""Name of the first sheet."""
-SUMMARY_WIDTHS = (36, 24, 16, 90)
+"""Name of the sheet with the totals."""
+SUMMARY_WIDTHS = (36, 20, 14, 70, 70)
 """Of its columns, in characters."""
-TABLES: Mapping[type, tuple[str, Sequence[Column]]] = {
-    UrlRecord: ("URLs", PAGES),
-    FindingRecord: ("Problems", PROBLEMS),
-    SitemapRecord: ("Sitemaps", SITEMAPS),
-    RobotsRecord: ("Robots", ROBOTS),
-    PageRecord: ("Links", LINKED),
-    ChangeRecord: ("Changes", CHANGES),
-}
-"""{record type: name of its sheet, and columns}, in the order of the sheets."""
-ON_DEMAND = frozenset((PageRecord, ChangeRecord))
-"""Record types that only some crawls have. Their sheet is added with the first record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet with a row for each record of a type."""
+
+    name: str
+    kind: type
+    """Type of the records."""
+    columns: Sequence[Column]
+    holds: Callable[[UrlRecord], bool] | None = None
+    """True for a url record that it has a row for; None: all."""
+    is_optional: bool = False
+    """True if it is added with its first row."""
+
+    def has_row_of(self, record: object) -> bool:
+        """True for a record of its type that it has a row for."""
+        if self.holds is not None:
+            return isinstance(record, UrlRecord) and self.holds(record)
+        return isinstance(record, self.kind)
+
+
+def sheets(judged: int = 0) -> Sequence[Sheet]:
+    """The sheets, in order. `judged`: number of crawlers that URLs were judged for."""
+    return (
+        Sheet("Not indexable", UrlRecord, NOT_INDEXABLE, lambda url: url.indexable is False, is_optional=True),
+        Sheet(SUMMARY, SummaryRecord, ()),
+        Sheet("URLs", UrlRecord, _pages(judged)),
+        Sheet("Problems", FindingRecord, PROBLEMS),
+        Sheet("Changes", ChangeRecord, CHANGES, is_optional=True),
+        Sheet("Links", PageRecord, LINKED, is_optional=True),
+        Sheet(COVERED, Coverage, COVERAGE, is_optional=True),
+        Sheet("Sitemaps", SitemapRecord, SITEMAPS),
+        Sheet("Robots", RobotsRecord, ROBOTS),
+    )
+
+
+COVERED = "Coverage"
+"""Name of the sheet of the lists that listed pages were compared with."""
+RECORDS = tuple(dict.fromkeys(sheet.kind for sheet in sheets() if sheet.kind is not Coverage))
+"""Record types that the workbook has."""
 
 
 class WorkbookExporter(RecordExporter):
-    """`xlsx`: a workbook with the sheets Summary, URLs, Problems, Sitemaps and Robots, with the argument `links`
-    Links, with `baseline` Changes, and with `compare` Coverage; other items are not written.
+    """`xlsx`: a workbook with the sheets of `sheets`; other items are not written.
 
     `fields` names columns: a sheet that has none of them is left out. `item_classes` names the record types to write.
     There are no other `item_export_kwargs`; `encoding`, `indent` and `export_empty_fields` have no effect. Rows go to
@@ -197,21 +275,32 @@ class WorkbookExporter(RecordExporter):
     selects_records = True
     is_compressed = True
 
-    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: object) -> None:
-        """`item_classes`: record types to write; default: all."""
+    def __init__(
+        self, file: IO[bytes], item_classes: Sequence[type | str] = (), judged_agents: int = 0, **kwargs: object
+    ) -> None:
+        """`item_classes`: record types to write; default: all. `judged_agents`: number of crawlers that URLs were
+        judged for."""
         super().__init__(dont_fail=True, **kwargs)
-        all_rules()  # loads them: problems have the advice of their rule
+        all_rules()  # loads them: problems have title and advice of their rule
         self._file = file
         classes = tuple(load_object(kind) for kind in item_classes)
-        self._kinds = [kind for kind in (*TABLES, SummaryRecord) if not classes or issubclass(kind, classes)]
+        self._kinds = {kind for kind in RECORDS if not classes or issubclass(kind, classes)}
+        self._sheets = sheets(judged_agents)
         self._book: Any = None  # Any: a Workbook once exporting has started
         self._overview: Any = None  # Any: a Worksheet if there is a summary
-        self._tables: dict[type, SheetTable] = {}
-        self._awaited: dict[type, tuple[str, Mapping[str, Column]]] = {}
+        self._titles: dict[str, Mapping[str, Column]] = {}
+        self._tables: dict[str, SheetTable] = {}
         self._summary: SummaryRecord | None = None
         self._listed: Counter[str] = Counter()
         self._failed = False
         self._temporary = ExitStack()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: object) -> Self:
+        """Create an exporter that knows for how many crawlers URLs are judged."""
+        params = getattr(crawler.spider, "params", None)
+        judged = len(getattr(params, "judged_agents", ()))
+        return cls(file, judged_agents=judged, **kwargs)  # type: ignore[arg-type]  # options of a feed, see `check_options`
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
@@ -222,7 +311,8 @@ class WorkbookExporter(RecordExporter):
     @classmethod
     def fields_of(cls, kinds: Iterable[type]) -> list[str]:
         """Return the names of the columns."""
-        return list(dict.fromkeys(column.name for kind in kinds if kind in TABLES for column in TABLES[kind][1]))
+        wanted = set(kinds)
+        return list(dict.fromkeys(one.name for sheet in sheets() if sheet.kind in wanted for one in sheet.columns))
 
     def start_exporting(self) -> None:
         """Start the sheets. Raises ValueError for a file that has rows already."""
@@ -239,13 +329,20 @@ class WorkbookExporter(RecordExporter):
         titles = names(self.fields_to_export or ())
         if SummaryRecord in self._kinds:
             self._overview = self._book.add_worksheet(SUMMARY)
-        for kind, (name, columns) in TABLES.items():
-            own = {column.name: column for column in columns}
+            paper(self._overview)
+        for sheet in self._sheets:
+            own = {column.name: column for column in sheet.columns}
             shown = {title: own[field] for field, title in titles.items() if field in own} if titles else own
-            if kind in self._kinds and shown and kind in ON_DEMAND:
-                self._awaited[kind] = (name, shown)
-            elif kind in self._kinds and shown:
-                self._tables[kind] = SheetTable(self._book, name, shown)
+            if shown and sheet.kind in {*self._kinds, Coverage}:
+                self._titles[sheet.name] = shown
+                if not sheet.is_optional:
+                    self._table(sheet.name)
+
+    def _table(self, name: str) -> SheetTable:
+        """The table of a sheet, added if there is none yet."""
+        if name not in self._tables:
+            self._tables[name] = SheetTable(self._book, name, self._titles[name], hides=not self.fields_to_export)
+        return self._tables[name]
 
     def export_item(self, item: object) -> None:
         """Write the item's records, one per row."""
@@ -253,9 +350,9 @@ class WorkbookExporter(RecordExporter):
             return
         with self._guarded():
             for record in records(item):
-                table = self._tables.get(type(record)) or self._table_of(record)
-                if table is not None:
-                    table.add(record)
+                for sheet in self._sheets:
+                    if sheet.name in self._titles and sheet.has_row_of(record):
+                        self._table(sheet.name).add(record)
                 if isinstance(record, FindingRecord):
                     self._listed[record.rule] += 1
                 elif isinstance(record, SummaryRecord):
@@ -268,38 +365,41 @@ class WorkbookExporter(RecordExporter):
                 return
             if self._overview is not None:
                 self._write_summary()
-            if self._overview is not None and self._summary is not None and self._summary.coverage is not None:
-                self._tables[Coverage] = table = SheetTable(self._book, "Coverage", {one.name: one for one in COVERAGE})
-                for row in coverage_rows(self._summary.coverage):
-                    table.add(row)
-            sheets = [sheet for table in self._tables.values() for sheet in table.finish()]
-            # Sheets that continue another one were added last.
-            self._book.worksheets_objs[:] = [*filter(None, [self._overview]), *sheets] or self._book.worksheets()
-            for number, sheet in enumerate(self._book.worksheets()):
-                sheet.index = number
+                if self._summary is not None and self._summary.coverage is not None and COVERED in self._titles:
+                    for row in coverage_rows(self._summary.coverage):
+                        self._table(COVERED).add(row)
+            self._order()
             self._book.close()
 
-    def _table_of(self, record: object) -> SheetTable | None:
-        """Return the sheet of a record of a subclass, such as the end of a file, or one that is only now needed."""
-        if type(record) in self._awaited:
-            self._tables[type(record)] = table = SheetTable(self._book, *self._awaited.pop(type(record)))
-            return table
-        return next((table for kind, table in self._tables.items() if isinstance(record, kind)), None)
+    def _order(self) -> None:
+        """Put the sheets in order: those that were added with a row, or that continue another one, are the last."""
+        parts = {name: table.finish() for name, table in self._tables.items()}
+        if self._overview is not None:
+            parts[SUMMARY] = [self._overview]
+        ordered = [part for sheet in self._sheets for part in parts.get(sheet.name, ())]
+        self._book.worksheets_objs[:] = ordered or self._book.worksheets()
+        for number, sheet in enumerate(self._book.worksheets()):
+            sheet.index = number
 
     def _write_summary(self) -> None:
         bold = self._book.add_format({"bold": True})
+        styles: dict[type, Format] = {Percent: self._book.add_format({"num_format": PERCENT, "align": "left"})}
         for number, width in enumerate(SUMMARY_WIDTHS):
             self._overview.set_column(number, number, width)
         self._overview.freeze_panes(1, 0)
         self._overview.write_string(0, 0, SUMMARY, bold)
-        listed = self._listed if FindingRecord in self._tables else None
-        for number, cells in enumerate(summary_rows(self._summary, listed) if self._summary else (), 1):
+        listed = self._listed if "Problems" in self._tables else None
+        last = 0
+        for last, cells in enumerate(summary_rows(self._summary, listed) if self._summary else (), 1):
             for place, cell in enumerate(cells):
-                style = bold if len(cells) == 1 or isinstance(cells, Heading) else None
+                style = bold if len(cells) == 1 or isinstance(cells, Heading) else styles.get(type(cell))
                 if isinstance(cell, str):
-                    self._overview.write_string(number, place, cell_text(cell), style)
+                    self._overview.write_string(last, place, cell_text(cell), style)
+                elif isinstance(cell, datetime):
+                    self._overview.write_datetime(last, place, cell, self._book.add_format(LEFT_MOMENT))
                 elif cell is not None:
-                    self._overview.write_number(number, place, cell, style)
+                    self._overview.write_number(last, place, cell, style)
+        printed(self._overview, last, SUMMARY_WIDTHS)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -317,18 +417,72 @@ class WorkbookExporter(RecordExporter):
             self._failed = True
 
 
-class SheetTable:
-    """Rows of one record type, on as many sheets as they need. `columns`: {title: column}."""
+PERCENT, DAY, MOMENT = "0.0%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
+"""Formats of numbers in cells."""
+LEFT_MOMENT = {"num_format": MOMENT, "align": "left"}
+SHADES = {"error": "#F8CBAD", "warning": "#FFE699", "info": "#DDEBF7"}
+"""Colours of severities."""
+A4 = 9
+"""Number of a paper size in XlsxWriter."""
+PRINTED_ROWS = 150
+"""Rows of a sheet that are printed: three pages. Longer sheets are to be filtered."""
+PRINTED_WIDTH = 220
+"""Characters in a row that are printed: landscape A4 then shrinks to about 60 %, which can still be read."""
+MARGIN_INCHES = 0.4
+"""Margins of a printed page."""
 
-    def __init__(self, book: xlsxwriter.Workbook, name: str, columns: Mapping[str, Column]) -> None:
+
+class Percent(float):
+    """A share that is shown as a percentage."""
+
+    __slots__ = ()
+
+
+def paper(sheet: Worksheet) -> None:
+    """Set up the page of a sheet: landscape A4, as wide as the sheet, its header on each page."""
+    sheet.set_landscape()
+    sheet.set_paper(A4)
+    sheet.set_margins(*[MARGIN_INCHES] * 4)
+    sheet.fit_to_pages(1, 0)
+    sheet.repeat_rows(0)
+
+
+def printed(sheet: Worksheet, rows: int, widths: Iterable[int]) -> None:
+    """Print the first rows and columns of a sheet alone, and say so. `rows`: rows below the header; `widths`: of the
+    columns, 0 for hidden ones."""
+    total, columns = 0, 0
+    for number, width in enumerate(widths):
+        total += width
+        if number and total > PRINTED_WIDTH:
+            break
+        columns = number
+    sheet.print_area(0, 0, min(rows, PRINTED_ROWS), columns)
+    part = f", rows 1 to {PRINTED_ROWS:,} of {rows:,}" if rows > PRINTED_ROWS else ""
+    sheet.set_footer(f"&L&A{part}&RPage &P of &N")
+
+
+class SheetTable:
+    """Rows of one record type, on as many sheets as they need. `columns`: {title: column}. `hides`: columns without
+    values are hidden."""
+
+    def __init__(self, book: xlsxwriter.Workbook, name: str, columns: Mapping[str, Column], hides: bool = True) -> None:
         self._book = book
         self._name = name
         self._titles = columns
-        self._columns = [(place, column.value_of, column.is_link) for place, column in enumerate(columns.values())]
+        self._hides = hides
+        self._columns = [
+            (place, column.value_of, column.is_link, column.name == "severity")
+            for place, column in enumerate(columns.values())
+        ]
+        self._filled: set[int] = set()
         self._bold = book.add_format({"bold": True})
         self._quoted = book.add_format({"quote_prefix": True})
+        self._number = book.add_format({"align": "right", "indent": 1})  # apart from the text in the next column
+        self._day, self._moment = (book.add_format({"num_format": form, "align": "left"}) for form in (DAY, MOMENT))
+        self._shades = {severity: book.add_format({"bg_color": shade}) for severity, shade in SHADES.items()}
         self._link = book.get_default_url_format()
         self._sheets: list[Worksheet] = []
+        self._rows: list[int] = []
         self._links = 0
         self._start()
 
@@ -338,33 +492,44 @@ class SheetTable:
             self._filter()
             self._start()
         self._row += 1
-        for place, value_of, is_link in self._columns:
+        for place, value_of, is_link, is_severity in self._columns:
             value = value_of(record)
             if isinstance(value, (list, tuple)):
                 value = ", ".join(value)
             if value is None or value == "":
                 continue
+            self._filled.add(place)
             if isinstance(value, str):
-                self._put_text(place, value, is_link)
+                self._put_text(place, value, is_link, self._shades.get(value) if is_severity else None)
             elif isinstance(value, bool):
                 self._sheet.write_string(self._row, place, "yes" if value else "no")
             elif isinstance(value, (int, float)) and abs(value) < MAX_NUMBER:
-                self._sheet.write_number(self._row, place, value)
+                self._sheet.write_number(self._row, place, value, self._number)
+            elif isinstance(value, date):
+                style = self._moment if isinstance(value, datetime) else self._day
+                self._sheet.write_datetime(self._row, place, value, style)
             elif not isinstance(value, float) or math.isfinite(value):
                 self._put_text(place, str(value))
 
     def finish(self) -> list[Worksheet]:
         """End the last sheet. Returns all of them."""
         self._filter()
+        widths = [column.width for column in self._titles.values()]
+        if self._hides and self._filled:
+            widths = [width if place in self._filled else 0 for place, width in enumerate(widths)]
+        for sheet, rows in zip(self._sheets, self._rows, strict=True):
+            for place, column in enumerate(self._titles.values()):
+                sheet.set_column(place, place, column.width, None, {"hidden": not widths[place]})
+            printed(sheet, rows, widths)
         return self._sheets
 
-    def _put_text(self, place: int, value: str, is_link: bool = False) -> None:
+    def _put_text(self, place: int, value: str, is_link: bool = False, style: Format | None = None) -> None:
         text = cell_text(value)
         if is_link and self._links < MAX_LINKS and (target := link_to(value)):
             self._links += 1
             self._sheet.write_url(self._row, place, target, self._link, text)
         else:
-            self._sheet.write_string(self._row, place, text, self._quoted if text.startswith(_SIGNS) else None)
+            self._sheet.write_string(self._row, place, text, self._quoted if text.startswith(_SIGNS) else style)
 
     def _start(self) -> None:
         """Start a sheet with its header."""
@@ -372,12 +537,13 @@ class SheetTable:
         self._sheet = self._book.add_worksheet(self._name if number == 1 else f"{self._name} {number}")
         self._sheets.append(self._sheet)
         self._row = 0
-        for place, (title, column) in enumerate(self._titles.items()):
-            self._sheet.set_column(place, place, column.width)
+        paper(self._sheet)
+        for place, title in enumerate(self._titles):
             self._sheet.write_string(0, place, cell_text(title), self._bold)
         self._sheet.freeze_panes(1, 0)
 
     def _filter(self) -> None:
+        self._rows.append(self._row)
         self._sheet.autofilter(0, 0, self._row, len(self._columns) - 1)
 
 
@@ -410,7 +576,7 @@ class Heading(tuple[str, ...]):
     __slots__ = ()
 
 
-Row = Sequence[str | float | None]
+Row = Sequence[str | float | date | None]
 
 
 def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
@@ -458,7 +624,7 @@ def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, in
 
 def _changes(found: ChangeCounts) -> Iterator[Row]:
     """Yield the sums of the changes since the baseline."""
-    yield "Baseline of", (found.since or "unknown").replace("T", " ").replace("Z", " UTC")
+    yield "Baseline of", _day_or_moment(None, found.since) or "unknown", None, "UTC"
     for name in ("added", "removed", "changed", "unchanged"):
         yield f"URLs {name}", getattr(found, name)
     for title, problems in (("Problems solved", found.solved_problems), ("New problems", found.new_problems)):
@@ -482,9 +648,9 @@ def _by_severity(summary: SummaryRecord) -> Iterator[Row]:
 
 def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
     """Yield a section for each severity, the worst first, with its rules by number of URLs."""
-    about = {rule.id: (rule.what.replace("`", ""), _fix(rule.id)) for rule in all_rules()}
+    about = {rule.id: (_title(rule.id), _fix(rule.id)) for rule in all_rules()}
     last = ("found", "listed" if listed is not None else "")
-    heads = ("URLs", "files", "meaning", "what to do", "entries", *last)
+    heads = ("URLs", "files", "title", "what to do", "entries", *last)
     for severity, rules in groupby(summary.reach.items(), lambda item: item[1].severity):
         yield ()
         yield Heading((f"{REPORT_SEVERITIES[severity]}s by rule", *heads))
@@ -496,14 +662,14 @@ def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterat
 def _about(summary: SummaryRecord) -> Iterator[Row]:
     if summary.domains:
         yield "Site", ", ".join(summary.domains)
-    yield "Started", summary.started.replace("T", " ").replace("Z", " UTC")
+    yield "Started", _day_or_moment(None, summary.started or None), None, "UTC"
     yield "Duration", elapsed(summary.elapsed_s)
     yield "Sitemaps", summary.sitemaps
     yield "URLs", summary.urls
     if summary.bad is not None:
-        yield "Bad URLs", percent(summary.bad.share), None, _share(summary.bad, "failed or redirected")
+        yield "Bad URLs", Percent(summary.bad.share), None, _share(summary.bad, "failed or redirected")
     if (share := summary.not_indexable) is not None:
-        yield "Not indexable", percent(share.share), None, _share(share, "cannot be indexed")
+        yield "Not indexable", Percent(share.share), None, _share(share, "cannot be indexed")
     if summary.partial:
         yield "Ended early", "yes", None, PARTIAL.get(summary.partial, summary.partial)
     else:

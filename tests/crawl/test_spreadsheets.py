@@ -14,7 +14,6 @@ import openpyxl
 import pyarrow.parquet as pq
 import pytest
 
-from sitemapcrawler.feeds.workbook import TABLES
 from sitemapcrawler.reader.faults import MAX_KEPT
 from tests.crawl.crawling import AT_HOME, FEED, LOG, Crawl, command, crawl
 from tests.crawl.documents import CORE, index, robots, urlset
@@ -25,7 +24,7 @@ FAULTY = 30
 """Faulty entries of a file."""
 CAP = {"SITEMAP_FINDINGS_PER_RULE": 5}
 RULES = "loc-relative,xml-unknown-element"
-SHEETS = {name: kind().type for kind, (name, _) in TABLES.items()}
+SHEETS = {"URLs": "url", "Problems": "finding", "Sitemaps": "sitemap", "Robots": "robots", "Links": "page"}
 
 
 def faulty(count: int, start: int = 0) -> str:
@@ -46,7 +45,9 @@ def publish(site: SiteServer, files: int = 2) -> None:
 def sheets(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of each table of a workbook."""
     found = {}
-    for sheet in openpyxl.load_workbook(path).worksheets[1:]:
+    for sheet in openpyxl.load_workbook(path).worksheets:
+        if sheet.title == "Summary":
+            continue
         header, *rows = sheet.iter_rows(values_only=True)
         found[sheet.title] = [dict(zip(header, row, strict=True)) for row in rows]
     return found
@@ -58,7 +59,9 @@ def table(path: Path) -> list[dict[str, str]]:
 
 def counts(done: Crawl) -> dict[str, int]:
     numbers = {name: len(done.of_type(kind)) for name, kind in SHEETS.items()}
-    return {name: number for name, number in numbers.items() if number or name != "Links"}
+    numbers["Not indexable"] = sum(record.get("indexable") is False for record in done.of_type("url"))
+    optional = ("Links", "Not indexable")
+    return {name: number for name, number in numbers.items() if number or name not in optional}
 
 
 def listed(rows: list[dict[str, Any]]) -> Counter[str]:
@@ -79,7 +82,7 @@ def test_workbook_has_a_row_for_each_record(site: SiteServer, tmp_path: Path, it
     rows = sheets(tmp_path / "audit.xlsx")
     assert {name: len(found) for name, found in rows.items()} == counts(done)
     assert {row["url"]: row["status"] for row in rows["URLs"]} == {
-        record["loc"]: record["reply"]["status"] for record in done.of_type("url")
+        record["loc"]: record["reply"].get("status") for record in done.of_type("url")
     }
     for name, kind, field in (("Problems", "finding", "message"), ("Sitemaps", "sitemap", "sitemap")):
         assert sorted(row[field] for row in rows[name]) == sorted(record[field] for record in done.of_type(kind))

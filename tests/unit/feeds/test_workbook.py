@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from sitemapcrawler.feeds import workbook
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.feeds.workbook import MAX_CELL, MAX_LINK, WorkbookExporter, cell_text, link_to
 from sitemapcrawler.items import (
+    ChangeRecord,
     FindingRecord,
     Hop,
     Note,
@@ -89,7 +91,7 @@ def test_an_empty_workbook_has_all_sheets_with_their_headers() -> None:
     written = book()
     assert written.sheetnames == SHEETS
     assert [cell.value for cell in written["Problems"][1]] == [
-        "severity", "rule", "message", "url", "value", "sitemap", "line", "fix",
+        "severity", "rule", "title", "message", "url", "value", "sitemap", "line", "fix",
     ]  # fmt: skip
     for sheet in written.worksheets[1:]:
         assert all(cell.font.bold for cell in sheet[1])
@@ -142,6 +144,83 @@ def test_not_judged_differs_from_allowed(blocked: list[str] | None, cell: str | 
     assert rows(book(UrlRecord(loc="u", blocked_for=blocked))["URLs"])[0]["blocked_for"] == cell
 
 
+def test_all_crawlers_stand_for_each_of_those_judged() -> None:
+    urls = [UrlRecord(loc=f"{n}", blocked_for=names) for n, names in enumerate(([], ["A"], ["A", "B", "C"]))]
+    assert [row["blocked_for"] for row in rows(book(*urls, judged_agents=3)["URLs"])] == ["none", "A", "all crawlers"]
+
+
+def broken(path: str, status: int = 404, **fields: Any) -> UrlRecord:
+    """A URL that is not indexable."""
+    loc = f"https://e.com/{path}"
+    reply = ReplyRecord("http-error", None, status, status, loc)
+    found = {"indexable": False, "indexability": "not found", "line": 3, **fields}
+    return UrlRecord(loc=loc, sitemap=SITEMAP, reply=reply, **found)
+
+
+def test_urls_that_are_not_indexable_are_the_first_sheet() -> None:
+    fine = UrlRecord(loc="https://e.com/", sitemap=SITEMAP, indexable=True, indexability="ok")
+    written = book(fine, broken("a"), SummaryRecord(urls=2))
+    assert written.sheetnames == ["Not indexable", *SHEETS]
+    assert written.active.title == "Not indexable"
+    assert filled(written["Not indexable"]) == [
+        {"url": "https://e.com/a", "why": "page does not exist", "status": 404, "sitemap": SITEMAP, "line": 3,
+         "what_to_do": "Remove the entry, or restore the page."}
+    ]  # fmt: skip
+
+
+def test_changes_have_a_sheet_of_their_own() -> None:
+    moved = ChangeRecord(url="https://e.com/1", change="changed", what="status", before="200", after="404")
+    written = book(moved, SummaryRecord(urls=5))
+    assert written.sheetnames == ["Summary", "URLs", "Problems", "Changes", "Sitemaps", "Robots"]
+    assert filled(written["Changes"]) == [
+        {"change": "changed", "url": "https://e.com/1", "what": "status", "before": "200", "after": "404"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "at", "cell", "shown"),
+    [
+        ("2024-05-01", "2024-05-01T00:00:00Z", datetime(2024, 5, 1), "yyyy-mm-dd"),
+        ("2024-05-01T12:30:00+02:00", "2024-05-01T10:30:00Z", datetime(2024, 5, 1, 10, 30), "yyyy-mm-dd hh:mm:ss"),
+        ("yesterday", None, "yesterday", "General"),
+        ("1899-12-31", "1899-12-31T00:00:00Z", "1899-12-31", "General"),
+    ],
+)
+def test_dates_are_dates(written: str, at: str | None, cell: object, shown: str) -> None:
+    sheet = book(UrlRecord(loc="u", lastmod=written, lastmod_at=at))["URLs"]
+    [found] = [one for one in sheet[2] if one.value not in (None, "u", "no", "")]
+    assert (found.value, found.number_format) == (cell, shown)
+
+
+def test_shares_are_percentages() -> None:
+    summary = SummaryRecord(bad=Share(2, 2, 1, 0.5, 0.5, 0.5))
+    [cell] = [row[1] for row in book(summary)["Summary"].iter_rows() if row[0].value == "Bad URLs"]
+    assert (cell.value, cell.number_format) == (0.5, "0.0%")
+
+
+def test_severities_have_colours() -> None:
+    sheet = book(*(FindingRecord("r", severity) for severity in ("error", "warning", "info", "x")))["Problems"]
+    colours = [cell.fill.fgColor.rgb if cell.fill.patternType else None for cell in sheet["A"][1:]]
+    assert len(set(colours)) == 4 and colours[3] is None
+
+
+def test_empty_columns_are_hidden() -> None:
+    sheet = book(UrlRecord(loc="u", sitemap=SITEMAP))["URLs"]
+    hidden = {at for one in sheet.column_dimensions.values() if one.hidden for at in range(one.min, one.max + 1)}
+    assert [cell.value for cell in sheet[1] if cell.column not in hidden] == ["url", "sitemap"]
+    sheet = book(UrlRecord(loc="u"), fields_to_export=["url", "news"])["URLs"]
+    assert not sheet.column_dimensions["B"].hidden, "it was asked for"
+
+
+def test_sheets_are_printed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook, "PRINTED_ROWS", 2)
+    sheet = book(*(broken(f"{n}") for n in range(5)))["Not indexable"]
+    assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
+    assert sheet.sheet_properties.pageSetUpPr.fitToPage, "one page wide, which is the default"
+    assert (sheet.print_title_rows, sheet.print_area) == ("$1:$1", "'Not indexable'!$A$1:$G$3")
+    assert "rows 1 to 2 of 5" in sheet.oddFooter.left.text
+
+
 def test_findings_of_entries_and_files_are_problems() -> None:
     url = UrlRecord(loc="https://e.com/", sitemap=SITEMAP)
     note = Note(url, findings=[FindingRecord("loc-relative", "error", "not absolute", SITEMAP, 3, 1, url.loc, "/")])
@@ -149,11 +228,11 @@ def test_findings_of_entries_and_files_are_problems() -> None:
     end.sitemap, end.findings = SITEMAP, [FindingRecord("limit-bytes", "warning", "too large", SITEMAP)]
     written = book(UrlBatch(SITEMAP, [url], Notes.table([note])), end, FindingRecord("robots-missing", "info", "none"))
     assert filled(written["Problems"]) == [
-        {"severity": "error", "rule": "loc-relative", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the whole URL with scheme and host."},
-        {"severity": "warning", "rule": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
-        {"severity": "info", "rule": "robots-missing", "message": "none", "fix": "Create a robots.txt with a Sitemap: line."},
+        {"severity": "error", "rule": "loc-relative", "title": "The URL is not absolute", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the whole URL with scheme and host."},
+        {"severity": "warning", "rule": "limit-bytes", "title": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
+        {"severity": "info", "rule": "robots-missing", "title": "There is no robots.txt", "message": "none", "fix": "Create a robots.txt with a Sitemap: line."},
     ]  # fmt: skip
-    assert written["Problems"].auto_filter.ref == "A1:H4"
+    assert written["Problems"].auto_filter.ref == "A1:I4"
     assert len(rows(written["Sitemaps"])) == len(rows(written["URLs"])) == 1
 
 
@@ -203,12 +282,12 @@ class TestSummary:
         shown = self.rows()
         for row in (
             ["Site", "e.com"],
-            ["Started", "2026-05-01 10:00:00 UTC"],
+            ["Started", datetime(2026, 5, 1, 10), "UTC"],
             ["Duration", "3 min 20 s"],
             ["Sitemaps", 17],
             [
                 "Bad URLs",
-                "6.4 %",
+                pytest.approx(66 / 1037),
                 "66 of 1,037 checked URLs failed or redirected; of all 2,000 probably 5.0 % to 8.0 %",
             ],
             ["Ended early", "yes", "it reached max_urls"],
@@ -217,7 +296,7 @@ class TestSummary:
             ["warning", 0, "1 finding in 1 file"],
             ["answered with an HTTP error", 66],
             ["not requested: not in the sample", 3],
-            ["Not indexable", "10 %", "100 of 1,000 checked URLs cannot be indexed"],
+            ["Not indexable", 0.1, "100 of 1,000 checked URLs cannot be indexed"],
             ["noindex", 100],
             ["GPTBot", 5],
             ["include", 2, "entries were left out: not matched by include"],
@@ -229,7 +308,7 @@ class TestSummary:
         finding = FindingRecord("loc-relative", "error", "m")
         shown = self.rows(finding, finding)
         at = shown.index([
-            "Errors by rule", "URLs", "files", "meaning", "what to do", "entries", "found", "listed",
+            "Errors by rule", "URLs", "files", "title", "what to do", "entries", "found", "listed",
         ])  # fmt: skip
         first, second = shown[at + 1 : at + 3]
         assert [first[:3], second[:3]] == [["loc-relative", 300, 3], ["status-404", 2, 1]]
@@ -254,7 +333,7 @@ class TestSummary:
     def test_meanings_are_plain_text(self) -> None:
         shown = self.rows()
         assert not [cell for row in shown for cell in row if isinstance(cell, str) and "`" in cell]
-        assert any("`" in rule.what for rule in all_rules())
+        assert any("`" in rule.title for rule in all_rules())
 
     def test_nothing_is_said_of_a_sheet_that_is_not_there(self) -> None:
         shown = self.rows(item_classes=[UrlRecord, SummaryRecord])
@@ -276,7 +355,7 @@ def test_no_text_becomes_a_formula_or_another_link(text: str) -> None:
     for name, xml in parts(data):
         assert not re.search(r"<f[ >]|<hyperlink", xml), name
     written = openpyxl.load_workbook(io.BytesIO(data))
-    for sheet, column in (("URLs", "A2"), ("Problems", "C2"), ("Sitemaps", "A2"), ("Robots", "A2")):
+    for sheet, column in (("URLs", "A2"), ("Problems", "D2"), ("Sitemaps", "A2"), ("Robots", "A2")):
         cell = written[sheet][column]
         assert (cell.value, cell.data_type, cell.hyperlink) == (text, "s", None)
         assert bool(cell.quotePrefix) == text.startswith(("=", "+", "-", "@"))
@@ -286,7 +365,7 @@ def test_no_text_becomes_a_formula_or_another_link(text: str) -> None:
     "text", ["0012", "1e5", "2024-05-01", "TRUE", "12 ", " a  b ", "a\tb\nc", "<b>&amp;</b>", "_x0041_", "😀é"]
 )
 def test_text_stays_as_it_is(text: str) -> None:
-    (cell,) = book(FindingRecord("r", "error", text))["Problems"]["C2:C2"][0]
+    (cell,) = book(FindingRecord("r", "error", text))["Problems"]["D2:D2"][0]
     assert cell.data_type == "s"
     # openpyxl leaves the escape that Excel decodes
     assert cell.value.replace("_x005F_", "_") == text
@@ -294,9 +373,9 @@ def test_text_stays_as_it_is(text: str) -> None:
 
 def test_own_markup_of_the_library_is_text() -> None:
     text = "<r><t>x</t></r>"
-    assert book(FindingRecord("r", "error", text))["Problems"]["C2"].value == f"{text} "
+    assert book(FindingRecord("r", "error", text))["Problems"]["D2"].value == f"{text} "
     bad = "<r><t>&bogus;</r>"
-    assert book(FindingRecord("r", "error", bad))["Problems"]["C2"].value == f"{bad} "
+    assert book(FindingRecord("r", "error", bad))["Problems"]["D2"].value == f"{bad} "
 
 
 @pytest.mark.slow

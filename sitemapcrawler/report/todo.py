@@ -1,0 +1,70 @@
+"""What to do about a URL that is not indexable, in words: why, where it leads, and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.replies import ReplyKind
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.report.wording import REPLIES
+from sitemapcrawler.urls import host_of
+
+WHY: Mapping[str, str] = {
+    Indexability.BLOCKED: "blocked by robots.txt",
+    Indexability.UNREACHABLE: "no complete answer",
+    Indexability.SERVER_ERROR: "server error",
+    Indexability.NOT_FOUND: "page does not exist",
+    Indexability.CLIENT_ERROR: "server refuses the request",
+    Indexability.REDIRECT: "redirects",
+    Indexability.SOFT_404: "error page without an error status",
+    Indexability.NOINDEX: "page says noindex",
+    Indexability.CANONICALISED: "page names another URL as canonical",
+}
+"""Why a URL is not indexable, by `indexability`."""
+NEXT: Mapping[str, str] = {
+    Indexability.BLOCKED: "Allow the URL in robots.txt, or remove the entry.",
+    Indexability.UNREACHABLE: "Make the server answer, or remove the entry.",
+    Indexability.SERVER_ERROR: "Fix the server error, or remove the entry.",
+    Indexability.NOT_FOUND: "Remove the entry, or restore the page.",
+    Indexability.CLIENT_ERROR: "Let everyone read the page, or remove the entry.",
+    Indexability.REDIRECT: "Remove the entry, or fix the redirect.",
+    Indexability.SOFT_404: "Remove the entry and answer 404, or restore the page.",
+    Indexability.NOINDEX: "Remove the entry, or remove noindex from the page.",
+    Indexability.CANONICALISED: "Remove the entry, or correct the canonical.",
+}
+"""What to do, by `indexability`, without a page that takes the place of the URL."""
+
+
+def why(record: UrlRecord) -> str:
+    """Why a URL is not indexable."""
+    reply, value = record.reply or ReplyRecord(), record.indexability or ""
+    words = WHY.get(value, value)
+    if value == Indexability.UNREACHABLE or reply.kind == ReplyKind.REDIRECT_LOOP:
+        return REPLIES.get(reply.kind, words)
+    return f"{words}: {reply.soft_404}" if value == Indexability.SOFT_404 and reply.soft_404 else words
+
+
+def leads_to(record: UrlRecord) -> str | None:
+    """URL of the page that takes the place of a listed one; None if there is none."""
+    if record.target is not None:
+        return record.target.url
+    return record.reply.canonical if record.reply and record.indexability == Indexability.CANONICALISED else None
+
+
+def next_step(record: UrlRecord) -> str:
+    """What to do about a URL that is not indexable."""
+    target = record.target
+    if target is None or record.indexability not in (Indexability.REDIRECT, Indexability.CANONICALISED):
+        return NEXT.get(record.indexability or "", "")
+    if _site_host(target.url) != _site_host(record.loc):
+        return "Remove the entry: it leads to another site."
+    if target.indexable:
+        return "List the target instead."
+    if target.indexable is False:
+        return f"Remove the entry: its target is not indexable either ({target.indexability})."
+    return "List the target instead if it is indexable; it was not checked."
+
+
+def _site_host(url: str) -> str:
+    return host_of(url).removeprefix("www.")
