@@ -43,8 +43,8 @@ def main() -> int:
 
 
 def demo_report(folder: Path) -> Path:
-    """Crawl the demo site; return its report page."""
-    command = [sys.executable, "-m", "demo", "crawl", "--out", str(folder), "-a", "verify=head"]
+    """Crawl the demo site with what `audit` asks for; return its report page."""
+    command = [sys.executable, "-m", "demo", "crawl", "--out", str(folder), "-a", "verify=get"]
     subprocess.run([*command, "-a", f"report={folder / 'report'}"], cwd=ROOT, check=True, capture_output=True)
     page = folder / "report" / "report.html"
     text = page.read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ or not tried, with the reason."""
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -95,8 +96,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     with serving() as base:
         (path / "sitemap.xml").write_text(document.format(f"{base}/visit"))
         (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
+        monday = {"type": "url", "loc": f"{base}/visit", "sitemap": f"{base}/sitemap.xml"}
+        held = {"summary.json": {"type": "summary", "domains": [base]}, "urls.jsonl": monday, "report.html": {}}
         shutil.copytree(path, path / "public", ignore=shutil.ignore_patterns("bin"))
         shutil.copytree(path / "public", path / "upload")
+        (path / "monday").mkdir()
+        for name, record in held.items():
+            (path / "monday" / name).write_text(json.dumps(record))
         write_program(path / "bin" / "build-sitemap", "cat sitemap.xml")
         yield path, base
 
