@@ -90,7 +90,7 @@ def path_of(url: str) -> str:
 
 def known(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without what may differ from day to day though nothing has changed."""
-    left_out = {"sitemap": OF_A_DAY, "url": ("change",), "summary": ("started", "elapsed_s", "peak_mb")}
+    left_out = {"sitemap": OF_A_DAY, "url": ("change",), "summary": ("started", "elapsed_s", "peak_mb", "changes")}
     return {name: value for name, value in record.items() if name not in left_out.get(record["type"], ())}
 
 

@@ -221,12 +221,12 @@ def test_report_is_a_baseline(shop: JobSite, audited: Job, tmp_path: Path) -> No
     done = compare(shop, tmp_path, before)
     assert done.code == 0, done.log
     model = Folder(tmp_path / REPORT).check()
-    assert model.changes["added"] == len(LISTED["/news.xml"])
+    assert model.summary.changes.added == len(LISTED["/news.xml"])
     done = compare(shop, tmp_path, tmp_path / REPORT, only="changes", select="none")
     assert done.code == 0, done.log
     model = Folder(tmp_path / REPORT).model
     assert (model.summary.only, model.rules) == ("changes", [])
-    assert model.changes["unchanged"] > 0
+    assert model.summary.changes.unchanged > 0
     assert {row["change"] for row in Folder(tmp_path / REPORT).rows("urls")} <= {"added", "changed", "removed"}
     refused = compare(shop, tmp_path, tmp_path / REPORT)
     assert refused.code == 2
