@@ -45,9 +45,10 @@ OTHERS = """
 and the site as a whole, where both are NULL."""
 BY_RULE = """
     SELECT rule, min(rank), count(DISTINCT url), sum(entries)::BIGINT, count(DISTINCT sitemap)
-    FROM temp.site_concerned GROUP BY rule"""
+    FROM temp.site_concerned WHERE rule IN (SELECT unnest($1)) GROUP BY rule"""
 BY_SEVERITY = """
-    SELECT rank, count(DISTINCT url), NULL, count(DISTINCT sitemap) FROM temp.site_concerned GROUP BY rank"""
+    SELECT rank, count(DISTINCT url), NULL, count(DISTINCT sitemap) FROM temp.site_concerned
+    WHERE rule IN (SELECT unnest($1)) GROUP BY rank"""
 
 
 def _place(site: SiteFacts) -> None:
@@ -68,8 +69,12 @@ the rank of the severity from 1; without a URL what the rule concerns besides.""
 
 
 def reaches(site: SiteFacts, rules: Iterable[str]) -> Reaches:
-    """What each rule concerns, and each severity. `rules`: all that found something. Raises duckdb.Error."""
+    """What each rule concerns, and each severity. `rules`: all with findings; records also name those whose finding
+    another rule replaces (`Rule.instead_of`). Raises duckdb.Error."""
+    counted = list(rules)
     site.need(CONCERNED)
-    by_rule = {rule: Reach(ORDER[rank - 1], *counts) for rule, rank, *counts in site.query(BY_RULE)}
-    by_severity = {ORDER[rank - 1]: Reach(ORDER[rank - 1], *counts) for rank, *counts in site.query(BY_SEVERITY)}
-    return completed(by_rule, by_severity, rules)
+    by_rule = {rule: Reach(ORDER[rank - 1], *counts) for rule, rank, *counts in site.query(BY_RULE, counted)}
+    by_severity = {
+        ORDER[rank - 1]: Reach(ORDER[rank - 1], *counts) for rank, *counts in site.query(BY_SEVERITY, counted)
+    }
+    return completed(by_rule, by_severity, counted)

@@ -102,7 +102,10 @@ class Concerned:
         urls: defaultdict[str, set[int]] = defaultdict(set)
         files: defaultdict[str, set[int]] = defaultdict(set)
         inexact: set[str] = set()
+        counted = set(rules)
         for id, one in self._rules.items():
+            if id not in counted:  # another rule replaces its finding (`Rule.instead_of`)
+                continue
             severities = sorted(one.told, key=SEVERITIES.index) or [own_severity(id)]
             by_rule[id] = Reach(severities[0], len(one.urls), one.entries, len(one.files), one.at_least)
             for severity, some in one.by_severity(severities):
@@ -113,7 +116,7 @@ class Concerned:
             severity: Reach(severity, len(some), None, len(files[severity]), severity in inexact)
             for severity, some in urls.items()
         }
-        return completed(by_rule, by_severity, rules)
+        return completed(by_rule, by_severity, counted)
 
 
 def places(by_severity: Mapping[str, Reach]) -> dict[str, str]:

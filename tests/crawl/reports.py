@@ -88,11 +88,12 @@ class Folder:
 
     def _check_findings(self, model: Report) -> None:
         rows = self.rows("findings")
-        assert {one.rule: one.count for one in model.rules} == model.summary.rules
+        counted = {one.rule: one.count for one in model.rules}
+        assert counted == model.summary.rules, counted.items() ^ model.summary.rules.items()
         assert [one.severity for one in model.rules] == sorted((r.severity for r in model.rules), key=SEVERITIES.index)
         for one in model.rules:
             told = [row for row in rows if row["rule"] == one.rule]
-            assert one.count >= len(told) > 0
+            assert one.count >= len(told) > 0, one
             assert {key(example) for example in one.examples} <= set(map(key, told)), one.rule
             most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // len(model.rules)))
             assert len(one.examples) == min(len(told), most)

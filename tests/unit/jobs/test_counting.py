@@ -41,7 +41,7 @@ def finding(rule: str, severity: str, path: str | None = None, sitemap: str | No
 
 
 def from_database(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
-    return reaches(SiteFacts(rows_of(Site(*records).connection)), rules)
+    return reaches(SiteFacts(rows_of(Site(*records).connection)), rules or named(records))
 
 
 def from_items(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
@@ -49,7 +49,13 @@ def from_items(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
     counted = Concerned()
     for record in records:
         counted.add(UrlBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
-    return counted.reaches(rules)
+    return counted.reaches(rules or named(records))
+
+
+def named(records: Sequence[Any]) -> list[str]:
+    """The rules that records name."""
+    rules = [[one.rule] if isinstance(one, FindingRecord) else one.issues for one in records]
+    return sorted({rule for some in rules for rule in some})
 
 
 EVERYWHERE = pytest.mark.parametrize("count", [from_database, from_items])
@@ -109,7 +115,8 @@ def test_urls_of_a_rule_with_two_severities_count_for_their_own(count: Any) -> N
 
 @EVERYWHERE
 def test_a_rule_whose_findings_are_only_counted_has_its_own_severity(count: Any) -> None:
-    by_rule, _ = count([entry("/1", A, "loc-relative"), entry("/1", A, "gone-rule")], ["robots-missing"])
+    rules = ["robots-missing", "loc-relative", "gone-rule"]
+    by_rule, _ = count([entry("/1", A, "loc-relative", "replaced"), entry("/1", A, "gone-rule")], rules)
     assert {rule: (one.severity, one.urls) for rule, one in by_rule.items()} == {
         "loc-relative": ("error", 1), "gone-rule": ("warning", 1), "robots-missing": ("info", 0),
     }  # fmt: skip
@@ -156,7 +163,7 @@ def test_batches_count_with_their_findings_however_they_come() -> None:
     counted = Concerned()
     for item in (UrlBatch(A, [record], notes), EncodedBatch(A, line, 1), end, object()):
         counted.add(item)
-    assert counted.reaches([])[0] == {
+    assert counted.reaches(["xml-malformed", "loc-relative"])[0] == {
         "xml-malformed": Reach("error", 0, 0, 1),
         "loc-relative": Reach("warning", 2, 2, 1),
     }
