@@ -279,7 +279,7 @@ def change_tables(report: Report) -> list[ChangeTable]:
         if kind == "changed":
             alike = [(url, list(some)) for url, some in groupby(records, attrgetter("url"))]
         title = f"{kind.capitalize()}s" if kind in sums else f"URLs {kind}"
-        count = sums[kind] if kind in sums else getattr(found, kind)
+        count = sums[kind] if kind in sums else getattr(found, kind, len(records))
         tables.append(ChangeTable(kind, title, [Changed(*one) for one in alike], count))
     return tables
 

@@ -315,7 +315,7 @@ def test_charts_and_sections_choose_urls(explorer: Explorer) -> None:
 def test_table_of_all_urls_replaces_cut_ones(open_page: Any) -> None:
     cut, whole = open_page("typical"), open_page("typical", java_script_enabled=False)
     for opened, is_shown in ((cut, False), (whole, True)):
-        for caption in ("URLs that are not indexable", "Pages added"):
+        for caption in ("URLs that are not indexable", "URLs added"):
             assert opened.table(caption).is_visible() is is_shown
         assert opened.page.locator("#explorer").is_visible() is not is_shown
     assert "60 of 1,104 URLs that are not indexable" in whole.page.locator("#indexability").inner_text()
