@@ -226,10 +226,12 @@ def test_endless_body_is_not_fetched_further(visit: Visit) -> None:
 
 
 def test_closing_line_counts_errors_and_warnings(visit: Visit) -> None:
-    counts = visit.crawl.summary["severities"]
+    reach = visit.crawl.summary["severity_reach"]
     [line] = [line for line in visit.crawl.log.splitlines() if "URLs/s" in line]
     assert f"{len(CASES) + 2} files" in line
-    assert f" {counts['error']:,} errors, {counts['warning']:,} warnings in " in line
+    for severity in ("error", "warning"):
+        urls, files = reach[severity]["urls"], reach[severity]["files"]
+        assert f"{severity}s on {urls:,} URLs in {files:,} files" in line
 
 
 def test_only_what_could_be_sent_again_is_asked_for_again(visit: Visit) -> None:

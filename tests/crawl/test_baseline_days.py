@@ -87,8 +87,8 @@ def test_verified_urls_are_asked_again(site: SiteServer, tmp_path: Path) -> None
     done = days.crawl("two", before=f"one/{JOBDIR}", verify="get")
     assert outcomes(done) == {"/a.xml": ("ok", 200)}
     assert changes(done) == {
-        "/gone": "changed reply.kind reply.status",
-        "/moved": "changed reply.kind reply.final_url",
+        "/gone": "changed reply.kind reply.status reply.final_status",
+        "/moved": "changed reply.kind reply.status reply.final_url",
         "/hidden": "changed reply.noindex",
     }
     sampled = days.crawl("three", before=f"one/{JOBDIR}", keep=False, verify="get", sample=1)

@@ -124,7 +124,7 @@ def test_crawl_ends_well_and_says_what_it_wrote(feeds: Feeds) -> None:
 def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
     files, urls = len(feeds.of_type("sitemap")), len(feeds.of_type("url"))
     last = feeds.crawl.log.splitlines()[-1]
-    found = r"[\d,]+ errors, [\d,]+ warnings"
+    found = r"errors on [\d,]+ URLs? in [\d,]+ files?, warnings on [\d,]+ URLs? in [\d,]+ files?"
     assert re.search(rf"{files} files, {urls:,} URLs, {found} in \d+\.\d s \([\d,]+ URLs/s\)$", last), last
 
 
