@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sitemapcrawler.jobs.coverage import FOLDER
 from sitemapcrawler.report.model import MAX_ENTRIES, Entries
-from sitemapcrawler.report.packing import MAX_PACKED, Packer
+from sitemapcrawler.report.packing import MAX_CHARACTERS, MAX_PACKED, Packer
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT
 
@@ -50,8 +50,11 @@ def entries(site: SiteFacts) -> dict[str, object]:
         packer = Packer(COLUMNS)
         for row in site.query(ALL.format(sample=SAMPLE.format(most=most) if most < total else "")):
             packer.add(row)
-        packed = packer.packed()
-        if len(packed) <= MAX_PACKED:
-            return {"entries": Entries(packed, packer.rows, total)}
+            if packer.characters > MAX_CHARACTERS:
+                break
+        else:
+            packed = packer.packed()
+            if len(packed) <= MAX_PACKED:
+                return {"entries": Entries(packed, packer.rows, total)}
         most //= 2  # very long URLs
     return {}

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -19,6 +20,9 @@ from sitemapcrawler.urls.display import inert
 MAX_PACKED = 8_000_000
 """Maximum size of a packed table in bytes, 10.7 million in base64. With everything else, the page then stays below
 15 MB."""
+MAX_CHARACTERS = 100_000_000
+"""Maximum length of the distinct values of a table, some 500 characters for each of 200,000 rows. More take much memory
+and rarely fit into `MAX_PACKED`."""
 LEVEL = 6
 """Level of compression: 9 takes four times as long and saves 3 %."""
 RAW = -15
@@ -37,11 +41,13 @@ class Packer:
         """`columns`: SQL by name, in the order of the values of a row."""
         self._columns = {name: _Column(sql) for name, sql in columns.items()}
         self.rows = 0
+        self.characters = 0
+        """Length of the distinct values of all columns."""
 
     def add(self, row: Sequence[Value]) -> None:
         """Add a row."""
         for column, value in zip(self._columns.values(), row, strict=True):
-            column.add(value)
+            self.characters += column.add(value)
         self.rows += 1
 
     def packed(self) -> bytes:
@@ -57,7 +63,7 @@ class Packer:
             yield b':{"sql":' + msgspec.json.encode(column.sql) + b',"codes":'
             yield from _list(column.codes)
             yield b',"values":'
-            yield from _list([_inert(value) for value in column.numbers])
+            yield from _list(map(_inert, column.numbers))
             yield b"}"
         yield b"}"
 
@@ -70,17 +76,27 @@ class _Column:
         self.numbers: dict[Value, int] = {}
         self.codes = array("L")
 
-    def add(self, value: Value) -> None:
-        key = tuple(value) if isinstance(value, list) else value
-        self.codes.append(self.numbers.setdefault(key, len(self.numbers)))
+    def add(self, value: Value) -> int:
+        """Add the value of a row. Returns its length in characters; 0 for a known one."""
+        key, known = tuple(value) if isinstance(value, list) else value, len(self.numbers)
+        number = self.numbers.setdefault(key, known)
+        self.codes.append(number)
+        return _length(key) if number == known else 0
 
 
-def _list(items: Sequence[object]) -> Iterator[bytes]:
+def _list(items: Iterable[object]) -> Iterator[bytes]:
     """JSON of a list, in pieces."""
-    for start in range(0, len(items), AT_ONCE):
-        yield b"," if start else b"["
-        yield msgspec.json.encode(list(items[start : start + AT_ONCE]))[1:-1]
-    yield b"]" if items else b"[]"
+    rest, start = iter(items), b"["
+    while some := list(islice(rest, AT_ONCE)):
+        yield start + msgspec.json.encode(some)[1:-1]
+        start = b","
+    yield b"]" if start == b"," else b"[]"
+
+
+def _length(value: Value) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return sum(map(len, value)) if isinstance(value, tuple) else 0
 
 
 def _inert(value: Value) -> Value:

@@ -273,6 +273,13 @@ def test_entries_that_take_too_much_room_are_sampled(monkeypatch: pytest.MonkeyP
     assert (made.entries.shown, made.entries.total) == (8, 64)
 
 
+def test_entries_with_very_long_urls_are_sampled_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_CHARACTERS", 4000)
+    made = report(*(page(f"/{'x' * 200}/{number}") for number in range(64)))
+    assert made.entries is not None
+    assert (made.entries.shown, made.entries.total) == (16, 64)
+
+
 def test_sql_of_the_table_holds_for_a_feed(tmp_path: Path) -> None:
     site = Site(
         asked("/a", "redirected", 301, final_status=200, redirects=[Hop(301, at("/a"))]),

@@ -44,3 +44,10 @@ def test_values_are_visible_and_bounded() -> None:
     assert len(columns["loc"]["values"][1]) == MAX_LINK
     assert columns["issues"]["values"][0][0] == r"\x00"
     assert len(columns["issues"]["values"][0][1]) == MAX_LINK
+
+
+def test_length_of_distinct_values_is_known() -> None:
+    packer = Packer({"loc": "loc", "issues": "issues"})
+    for row in ["abc", ["xy", "z"]], ["abc", ["xy", "z"]], ["d", None], ["e", []], ["f", 7]:
+        packer.add(row)
+    assert packer.characters == len("abcxyzdef")
