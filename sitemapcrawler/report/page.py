@@ -295,8 +295,8 @@ def page(report: Report) -> str:
     return render("page.html.j2", PACKAGE, scripts, report=report, summary=report.summary, **content(report))
 
 
-TABLE_FEEDS = ("urls.parquet", "urls.jsonl")
-"""Feeds of all URLs that DuckDB reads, the best one first."""
+TABLE_FEED = "urls.parquet"
+"""Feed of all URLs that DuckDB can query. JSON lines leave out null fields, so that a column may be missing."""
 
 
 def explorer(report: Report) -> Markup:
@@ -320,8 +320,8 @@ def explorer(report: Report) -> Markup:
 
 
 def feed_of_urls(report: Report) -> str:
-    """Name of the feed with all URLs that DuckDB reads; empty if there is none."""
-    return next((name for name in TABLE_FEEDS if name in report.feeds), "")
+    """Name of the feed with all URLs that DuckDB can query; empty if there is none."""
+    return TABLE_FEED if TABLE_FEED in report.feeds else ""
 
 
 MAX_HOST = 60

@@ -326,6 +326,11 @@ def test_local_files_have_the_host_of_base_url_or_their_names() -> None:
     assert sites(Report(SummaryRecord(), files=files, arguments=base)) == ["example.com"]
 
 
+@pytest.mark.parametrize(("feeds", "queried"), [(["urls.parquet", "urls.jsonl"], "urls.parquet"), (["urls.jsonl"], "")])
+def test_only_a_feed_with_all_columns_is_queried(feeds: list[str], queried: str) -> None:
+    assert content(reports.empty(entries=reports.entries(reports.rows(2)), feeds=feeds))["feed"] == queried
+
+
 def test_what_the_feeds_leave_out_is_said() -> None:
     rules = [
         RuleReach("a", Reach("error", 5000, 5000, 1), 5000, "", "", "", kept=1000),
