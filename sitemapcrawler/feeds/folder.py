@@ -130,7 +130,9 @@ def complete_reports(place: Path) -> Iterator[tuple[Path, JsonObject]]:
     with suppress(OSError):  # a folder that cannot be read
         for path in place.iterdir():
             held = summary_of(path)
-            if held is not None and unfinished(path) is None and any((path / name).is_file() for name in BASELINES):
+            if held is None or (held.get("rules") and not held.get("reach")):  # of an earlier version
+                continue
+            if unfinished(path) is None and any((path / name).is_file() for name in BASELINES):
                 yield path, held
 
 
