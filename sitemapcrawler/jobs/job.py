@@ -63,6 +63,7 @@ from sitemapcrawler.jobs.restoring import (
 )
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
+from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, run_of_copy
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
@@ -335,9 +336,10 @@ class Job:
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
                 self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
                 yield from judge.site(facts, (Needs.BASELINE,))
-                judge.mark_entries(facts)
-                if not facts.stopped():
-                    self._marks = Marks(self.store, cursor, facts.marks)
+                with suppress(duckdb.InterruptException):  # another run marks the entries
+                    judge.mark_entries(facts)
+                    if not facts.stopped():
+                        self._marks = Marks(self.store, cursor, facts.marks)
             if self._reports:
                 self._gatherer.keep(facts)
 

@@ -43,6 +43,16 @@ known = RULES["cross-duplicate-url"]
 slow.__module__ = known.check.__module__
 RULES[known.id] = replace(known, check=slow)
 """
+SLOW_MARKS = """
+from pathlib import Path
+from sitemapcrawler.rules.judge import Judge
+
+def slow(judge, site):
+    Path("slow").touch()
+    list(site.query("SELECT sum(hash(range)) FROM range(10000000000000)"))
+
+Judge.mark_entries = slow
+"""
 ENDLESS_ROWS = """
 from sitemapcrawler.jobs import job as jobs
 from sitemapcrawler.jobs.store.database import Store
@@ -55,10 +65,14 @@ jobs.STOP_S, tagged_lines, Store.tagged_lines = 2.0, Store.tagged_lines, endless
 """
 
 
-@pytest.mark.parametrize("pause", [0, 1], ids=["in a query", "between two queries"])
-def test_stopped_in_a_rule_on_the_whole_site(shop: Shop, pause: int) -> None:
+@pytest.mark.parametrize(
+    "slow",
+    [SLOW_RULE.format(pause=0), SLOW_RULE.format(pause=1), SLOW_MARKS],
+    ids=["in a query", "between two queries", "marking entries"],
+)
+def test_stopped_in_a_rule_on_the_whole_site(shop: Shop, slow: str) -> None:
     expected, job = shop.undisturbed(), shop.job()
-    patch(job, SLOW_RULE.format(pause=pause))
+    patch(job, slow)
     with job.start() as running:
         running.wait_until((job.folder / "slow").exists)
         before = running.seconds
