@@ -297,10 +297,10 @@ class AuditResult:
         """Messages of the crawl, of level ERROR unless `settings` choose another."""
         self.summary: SummaryRecord = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=SummaryRecord)
         """The summary record: counts by rule, severity and indexability; `partial` if the crawl ended early."""
-        lines = [*ended.output.splitlines(), "", ""]
-        self.verdict = lines[0].rpartition(": ")[2]
+        headline, *sentences = ended.output.rstrip("\n").rpartition("\n\n")[2].splitlines() or [""]
+        self.verdict = headline.rpartition(": ")[2]
         """The headline of the report, such as `Healthy` or `Needs repair`."""
-        self.reasons = lines[1]
+        self.reasons = " ".join(sentences)
         """The sentences below it."""
         self._keep = temporary
         self.urls = RecordTable("urls", UrlEntry, folder, temporary)

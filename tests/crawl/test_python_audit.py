@@ -220,7 +220,7 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
     assert [url.loc for url in result.urls] == [shop.url("/a"), shop.url("/b")]
     names = {one.name for one in out.iterdir()}
     assert (
-        {"report.html", "summary.json", "urls.jsonl", "urls.parquet", *TABLES} - {"pages.csv"}
+        {"report.html", "summary.json", "urls.jsonl", "urls.parquet", *TABLES} - {"pages.csv", "changes.csv"}
         <= names
         <= NAMES | {CACHE}
     )

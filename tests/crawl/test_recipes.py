@@ -186,9 +186,9 @@ def changes(steps: list[Step], _: Kitchen) -> None:
 
 
 def moved(steps: list[Step], kitchen: Kitchen) -> None:
-    assert sorted(row[:3] for row in steps[0].rows) == [
-        ["http-error", "404", f"{kitchen.base}/no-such-page"],
-        ["ok", "200", f"{kitchen.base}/visit"],
+    assert sorted(row[:4] for row in steps[0].rows) == [
+        ["200", "200", "ok", f"{kitchen.base}/visit"],
+        ["404", "404", "http-error", f"{kitchen.base}/no-such-page"],
     ]
 
 

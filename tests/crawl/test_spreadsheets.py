@@ -251,8 +251,9 @@ def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
     options = ("-O", FEED, "-O", "findings.csv", "-O", "audit.xlsx")
     done = crawl(tmp_path, *options, settings=CAP, domain=site.url(), select=rules, findings="all")
     assert done.code == 0
-    expected = {**dict.fromkeys(RULES.split(","), 2 * many), "cross-duplicate-url": 1}
-    assert listed(done.of_type("finding")) == done.summary["rules"] == expected
+    expected = dict.fromkeys(rules.split(","), 2 * many)
+    assert done.summary["rules"] == {**expected, "cross-duplicate-url": 1}
+    assert listed(done.of_type("finding")) == expected
     assert listed(table(tmp_path / "findings.csv")) == expected
     assert listed(sheets(tmp_path / "audit.xlsx")["Problems"]) == expected
 
