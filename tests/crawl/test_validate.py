@@ -91,7 +91,7 @@ def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, 
         f" '{site.url('/child.xml')}'",
         "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
         "./i.xml info index-only-one-child the index lists a single sitemap",
-        "3 files, 4 URLs: errors on 1 URL, warnings in 2 files, notes in 1 file",
+        "3 files, 4 URLs: errors on 1 URL, warnings on 1 URL in 3 files, notes in 1 file",
         "not read: 1 sitemap that an index lists, but not found on disk; no request is made for a file",
     ]
     assert done.returncode == 1

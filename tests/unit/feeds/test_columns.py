@@ -42,7 +42,9 @@ def test_formats_of_findings_refuse_other_records(format: str, kind: str) -> Non
 
 @pytest.mark.parametrize("fields", [["url", "colour"], {"url": "URL", "colour": "Colour"}])
 def test_workbook_knows_its_own_columns(fields: Any) -> None:
-    with pytest.raises(ValueError, match=r"^fields: no field 'colour' in any record of x.xlsx; accepted: url, why, status,"):
+    with pytest.raises(
+        ValueError, match=r"^fields: no field 'colour' in any record of x.xlsx; accepted: url, why, status,"
+    ):
         check("x.xlsx", fields=fields)
     with pytest.raises(ValueError, match=r"^fields: no field 'rule' in the url records of x.xlsx; accepted: url, "):
         check("x.xlsx", fields=["rule"], item_classes=[f"{ITEMS}UrlRecord"])
