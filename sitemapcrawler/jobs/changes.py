@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, UrlRecord
+from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import LISTED, REPLY, Baseline
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -122,9 +122,11 @@ class Compared:
     """Ids of those that need the answers of pages."""
 
     @classmethod
-    def of(cls, judge: Judge, baseline: Baseline) -> Compared:
-        """`judge`: that of this crawl."""
-        has_links, has_lists = (baseline.summary.get(name) is not None for name in ("graph", "coverage"))
+    def of(cls, judge: Judge, summary: SummaryRecord, baseline: Baseline) -> Compared:
+        """`judge` and `summary`: those of this crawl."""
+        before = baseline.summary
+        has_links = summary.graph is not None and before.get("graph") is not None
+        has_lists = summary.coverage is not None and before.get("coverage") is not None
         rules = [
             rule
             for rule in judge.selected

@@ -390,7 +390,7 @@ class Job:
             summary.reach, summary.severity_reach = reaches(SiteFacts(self.store.rows()), summary.rules)
             if self.comparison is not None:
                 baseline = self.comparison.baseline
-                summary.changes = changes.find(self.store, baseline, Compared.of(judge, baseline))
+                summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
             self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary), of_site=self._of_site)
 
     async def changes(self) -> AsyncIterator[RecordBatch]:

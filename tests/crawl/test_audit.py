@@ -215,6 +215,17 @@ def test_pages_that_one_audit_did_not_request_have_no_solved_problems(tmp_path: 
     assert "Nothing has changed since the audit of " in done.stdout
 
 
+def test_links_that_one_audit_did_not_read_have_no_solved_problems(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        days(site, 1)
+        audit(tmp_path, site.url(""), "--out", "first", "-a", "links=yes")
+        audit(tmp_path, site.url(""), "--out", "second", "--baseline", "first")
+        audit(tmp_path, site.url(""), "--out", "third", "--baseline", "second", "-a", "links=yes")
+    assert "cross-orphan-url" in json.loads((tmp_path / "first" / "summary.json").read_text())["rules"]
+    for folder in ("second", "third"):
+        assert len((tmp_path / folder / "changes.csv").read_text().splitlines()) == 1
+
+
 def test_audit_of_another_site_is_no_baseline(shop: SiteServer, tmp_path: Path) -> None:
     report_in(tmp_path / "other", "2026-11-25", "museum.example")
     (tmp_path / "other" / "urls.jsonl").write_text('{"type": "url", "loc": "https://a.b/", "sitemap": "https://a.b/s"}')
