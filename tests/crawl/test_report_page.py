@@ -268,6 +268,8 @@ def test_all_urls_are_chosen_by_facets_and_text(explorer: Explorer) -> None:
     assert set(explorer.column("indexability")) == {"not found"}
     explorer.page.get_by_role("button", name="Remove filter All filters").click()
     assert explorer.status.inner_text() == "772 of 772 URLs, in 900 entries"
+    explorer.text.fill("moved permanently more than once")
+    assert explorer.status.inner_text() == "129 of 772 URLs, in 150 entries"
 
 
 def test_chosen_urls_have_a_link_of_their_own(open_page: Any) -> None:
@@ -405,6 +407,7 @@ def test_query_finds_the_chosen_urls_in_the_feed(browser: Any, tmp_path: Path) -
         "#urls?problem=&text=IT's": 1,
         "#urls?folder=/it's/&problem=&problem=odd": 2,
         "#urls?text=gptbot": 1,
+        "#urls?text=404+found": 2,
         "#urls?change=removed": 1,
     }
     for fragment, number in fragments.items():

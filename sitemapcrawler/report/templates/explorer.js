@@ -29,8 +29,9 @@ async function unpack(text) {
 
 // A column: its distinct values, and for each row which of them it has.
 class Column {
-  constructor({ codes, values, sql }) {
+  constructor({ codes, values, sql }, labels = {}) {
     this.sql = sql;
+    this.labels = labels;
     this.codes = Uint32Array.from(codes);
     this.values = values;
   }
@@ -76,9 +77,21 @@ class Column {
     return value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value);
   }
 
-  // Which values contain a word, in lower case.
+  // Items whose label, which rows show in place of them, contains a word.
+  labelled(word) {
+    const given = Object.entries(this.labels).filter(([, label]) => label.toLowerCase().includes(word));
+    const items = new Set(given.map(([item]) => item));
+    return items.size ? this.items.map(String).filter((item) => items.has(item)) : [];
+  }
+
+  // Which values contain a word, in lower case, as they are or as rows show them.
   containing(word) {
     this.lower ??= this.values.map((value) => this.textOf(value).toLowerCase());
+    const items = new Set(this.labelled(word));
+    if (items.size) {
+      const having = this.having(items);
+      return Uint8Array.from(this.lower, (text, at) => having[at] || text.includes(word));
+    }
     return Uint8Array.from(this.lower, (text) => text.includes(word));
   }
 
@@ -109,8 +122,8 @@ class Column {
 
 // The rows and the way to choose and sort them. Knows nothing of the page.
 class Entries {
-  constructor(columns) {
-    this.columns = Object.fromEntries(Object.entries(columns).map(([name, held]) => [name, new Column(held)]));
+  constructor(columns, labels) {
+    this.columns = Object.fromEntries(Object.entries(columns).map(([name, held]) => [name, new Column(held, labels[name])]));
     this.size = this.columns.loc.codes.length;
     this.facets = Object.keys(FACETS).filter((name) => !this.columns[name].isEmpty);
     this.shown = Object.keys(COLUMNS).filter((name) => !this.columns[name].isEmpty);
@@ -203,13 +216,20 @@ class State {
   // Condition in SQL for the same rows in the feed of URLs. `searched`: names of the columns that the text is looked for in.
   where(columns, searched) {
     const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
-    const parts = Object.entries(this.choices).filter(([, items]) => items.size).map(([name, items]) => {
+    const any = (name, items) => {
       const list = [...items].map(quoted).join(", ");
-      const some = columns[name].isList ? `list_has_any(${columns[name].sql}, [${list}])` : `coalesce(${columns[name].sql}, '') IN (${list})`;
+      return columns[name].isList ? `list_has_any(${columns[name].sql}, [${list}])` : `coalesce(${columns[name].sql}, '') IN (${list})`;
+    };
+    const parts = Object.entries(this.choices).filter(([, items]) => items.size).map(([name, items]) => {
+      const some = any(name, items);
       return columns[name].isList && items.has("") ? `(${some} OR coalesce(len(${columns[name].sql}), 0) = 0)` : some;
     });
     const texts = searched.map((name) => columns[name]).map(({ sql, isList }) => (isList ? `array_to_string(${sql}, ' ')` : sql));
-    for (const word of this.words) parts.push(`contains(lower(concat_ws(' ', ${texts.join(", ")})), ${quoted(word)})`);
+    for (const word of this.words) {
+      const labelled = searched.map((name) => [name, columns[name].labelled(word)]).filter(([, items]) => items.length);
+      const found = [`contains(lower(concat_ws(' ', ${texts.join(", ")})), ${quoted(word)})`, ...labelled.map(([name, items]) => any(name, items))];
+      parts.push(found.length > 1 ? `(${found.join(" OR ")})` : found[0]);
+    }
     return parts.join("\n  AND ");
   }
 }
@@ -495,9 +515,10 @@ function connect(columns) {
 async function begin() {
   const data = document.getElementById("entries"), place = document.getElementById("explorer");
   if (!data || !("DecompressionStream" in window)) return;
-  const entries = new Entries(await unpack(data.content.textContent));
+  const facts = JSON.parse(place.dataset.facts);
+  const entries = new Entries(await unpack(data.content.textContent), facts.labels);
   data.remove();
-  explore(place, JSON.parse(place.dataset.facts), entries);
+  explore(place, facts, entries);
   document.getElementById("entries-missing").remove();
   connect(entries.columns);
   setTimeout(() => entries.columns.loc.containing(""));  // the first filter then finds the URLs in lower case
