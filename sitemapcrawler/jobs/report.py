@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -149,6 +149,17 @@ _finding = msgspec.json.Decoder(FindingRecord).decode
 _sitemap = msgspec.json.Decoder(SitemapRecord).decode
 
 
+def most_each(kept: Iterable[int]) -> int:
+    """How many findings of each rule are shown: what rules with few of them leave goes to the others."""
+    left = MAX_FINDINGS
+    sizes = sorted(kept)
+    for rest, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
+        if size * rest > left:
+            return min(MAX_EXAMPLES, max(MIN_EXAMPLES, left // rest))
+        left -= size
+    return MAX_EXAMPLES
+
+
 def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
     """Rules with findings, in the order of the summary."""
     known = {rule.id: rule for rule in all_rules()}
@@ -157,8 +168,7 @@ def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
     main_files = {rule: found for rule, *found in site.query(MAIN_FILES)}
     main_values = {rule: found for rule, *found in site.query(MAIN_VALUES)}
     examples: dict[str, list[FindingRecord]] = {}
-    most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // max(len(summary.reach), 1)))
-    for (line,) in site.query(EXAMPLES, most):
+    for (line,) in site.query(EXAMPLES, most_each(kept.values())):
         found = _finding(line)
         examples.setdefault(found.rule, []).append(found)
     made = []

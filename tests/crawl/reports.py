@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from sitemapcrawler.feeds.folder import CACHE, FEEDS, FORMATS, NAMES, OF_BASELINE, ON_DEMAND, PAGE, SUMMARY, TABLES
 from sitemapcrawler.items import FindingRecord
-from sitemapcrawler.report.model import MAX_EXAMPLES, MAX_FINDINGS, MIN_EXAMPLES, FileProblems, Report
+from sitemapcrawler.jobs.report import most_each
+from sitemapcrawler.report.model import FileProblems, Report
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
 
@@ -91,11 +92,11 @@ class Folder:
         counted = {one.rule: one.count for one in model.rules}
         assert counted == model.summary.rules, counted.items() ^ model.summary.rules.items()
         assert [one.severity for one in model.rules] == sorted((r.severity for r in model.rules), key=SEVERITIES.index)
+        most = most_each(Counter(row["rule"] for row in rows).values())
         for one in model.rules:
             told = [row for row in rows if row["rule"] == one.rule]
             assert one.count >= len(told) > 0, one
             assert {key(example) for example in one.examples} <= set(map(key, told)), one.rule
-            most = min(MAX_EXAMPLES, max(MIN_EXAMPLES, MAX_FINDINGS // len(model.rules)))
             assert len(one.examples) == min(len(told), most)
             assert one.what and one.why and one.source
         told_of = Counter((row.get("sitemap"), row["severity"]) for row in rows)

@@ -30,7 +30,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs import entries
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.counting import reaches
-from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather
+from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather, most_each
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import RECORDS
@@ -137,12 +137,25 @@ def test_examples_are_of_as_many_files_as_there_are() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rules", "shown"), [(1, MAX_EXAMPLES), (40, MAX_FINDINGS // 40), (200, MIN_EXAMPLES)])
-def test_many_rules_show_fewer_findings_each(rules: int, shown: int) -> None:
+def test_no_rule_shows_more_findings_than_there_is_room_for() -> None:
     found = [finding("loc-relative", A, line=line) for line in range(MAX_EXAMPLES + 1)]
-    counts = {"loc-relative": 900} | {f"own-{number}": 1 for number in range(rules - 1)}
-    made = next(one for one in report(*found, rules=counts).rules if one.rule == "loc-relative")
-    assert len(made.examples) == shown
+    [made] = report(*found, rules={"loc-relative": 900}).rules
+    assert len(made.examples) == MAX_EXAMPLES
+
+
+@pytest.mark.parametrize(
+    ("kept", "most"),
+    [
+        ([], MAX_EXAMPLES),
+        ([MAX_EXAMPLES + 1], MAX_EXAMPLES),
+        ([900] * 40, MAX_FINDINGS // 40),
+        ([900] * 200, MIN_EXAMPLES),
+        ([1] * 30 + [70, 900, 900, 900, 900], (MAX_FINDINGS - 100) // 4),
+        ([500, 500, 500, 500], MAX_EXAMPLES),
+    ],
+)
+def test_rules_with_few_findings_leave_room_to_the_others(kept: list[int], most: int) -> None:
+    assert most_each(kept) == most
 
 
 @pytest.mark.parametrize(
