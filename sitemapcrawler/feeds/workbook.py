@@ -665,7 +665,7 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
     yield "Started", _day_or_moment(None, summary.started or None), None, "UTC"
     yield "Duration", elapsed(summary.elapsed_s)
     yield "Sitemaps", summary.sitemaps
-    yield "URLs", summary.urls
+    yield "URLs", summary.urls, None, "a URL that is listed twice counts twice"
     if summary.bad is not None:
         yield "Bad URLs", Percent(summary.bad.share), None, _share(summary.bad, "failed or redirected")
     if (share := summary.not_indexable) is not None:
