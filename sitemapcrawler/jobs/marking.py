@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb
+from sitemapcrawler.jobs.store.queries import with_memory
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import OF_FILES, numbered
@@ -21,7 +24,8 @@ class Marks:
         """`marks`: see `SiteFacts.marks`; read with `cursor`. Raises duckdb.Error."""
         self._store = store
         self._file = literal(str(store.spools / FILE))
-        cursor.execute(f"COPY ({marks}) TO {self._file} (FORMAT parquet)")
+        copy = f"COPY ({marks}) TO {self._file} (FORMAT parquet)"
+        with_memory(partial(cursor.execute, copy), store.give_more_memory)
 
     def apply(self) -> None:
         """Set the issues, within a transaction of the caller. Files with such entries are written again, since updates
