@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,8 @@ class Audited:
 
     def sheet(self, title: str) -> list[dict[str, Any]]:
         """The rows of a sheet of the workbook, by the names of its header."""
-        sheet = openpyxl.load_workbook(self.folder / "audit.xlsx", read_only=True)[title]
-        header, *rows = sheet.iter_rows(values_only=True)
+        with closing(openpyxl.load_workbook(self.folder / "audit.xlsx", read_only=True)) as book:
+            header, *rows = book[title].iter_rows(values_only=True)
         return [dict(zip(map(str, header), row, strict=True)) for row in rows]
 
 
