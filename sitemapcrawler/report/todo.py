@@ -35,6 +35,9 @@ NEXT: Mapping[str, str] = {
 }
 """What to do, by `indexability`, without a page that takes the place of the URL."""
 
+TARGET_LISTED = frozenset(("page-canonical-other-listed-too", "status-redirect-target-listed-too"))
+"""Rules of URLs whose target has an entry of its own."""
+
 
 def why(record: UrlRecord) -> str:
     """Why a URL is not indexable."""
@@ -60,6 +63,8 @@ def next_step(record: UrlRecord) -> str:
     if _site_host(target.url) != _site_host(record.loc):
         return "Remove the entry: it leads to another site."
     if target.indexable:
+        if TARGET_LISTED.intersection(record.issues):
+            return "Remove the entry: its target is listed too."
         return "List the target instead."
     if target.indexable is False:
         return f"Remove the entry: its target is not indexable either ({target.indexability})."

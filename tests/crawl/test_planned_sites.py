@@ -116,6 +116,17 @@ def test_each_list_of_problems_has_all_planned_urls(audited: Audited) -> None:
         assert found == {rule: audited.site.planned(rule) for rule in audited.site.rules}
 
 
+def test_entries_whose_target_is_listed_are_to_be_removed(audited: Audited) -> None:
+    rules = ("status-redirect-target-listed-too", "page-canonical-other-listed-too")
+    planned = set[str]().union(*map(audited.site.planned, rules))
+    advised = {
+        audited.path(row["url"])
+        for row in (audited.sheet("Not indexable") if planned else ())
+        if row["what_to_do"] == "Remove the entry: its target is listed too."
+    }
+    assert advised == planned
+
+
 def test_the_summary_counts_the_planned_verdicts(audited: Audited) -> None:
     planned = Counter(planned.indexability for planned in audited.site.plan.values())
     bad = sum(number for value, number in planned.items() if value not in {"ok", "unknown"})

@@ -57,6 +57,15 @@ def test_each_reason_has_a_next_step(
     assert step in next_step(record)
 
 
+@pytest.mark.parametrize(
+    ("reply", "rule"), [(moved(), "status-redirect-target-listed-too"), (copy(NEW), "page-canonical-other-listed-too")]
+)
+def test_no_second_entry_for_a_target_is_advised(reply: ReplyRecord, rule: str) -> None:
+    record = UrlRecord(LOC, reply=reply, target=Target(NEW, indexable=True), issues=[rule])
+    set_indexability(record)
+    assert next_step(record) == "Remove the entry: its target is listed too."
+
+
 def test_robots_txt_is_a_reason_too() -> None:
     record = UrlRecord(LOC, blocked_for=["Googlebot"])
     set_indexability(record)
