@@ -21,7 +21,7 @@ from sitemapcrawler.report.wording import REPLIES
 from sitemapcrawler.rules.choice import ON_THE_CRAWL
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import SEVERITIES, Needs, Rule, Severity
+from sitemapcrawler.rules.registry import ON_THE_SITE, SEVERITIES, Needs, Rule, Severity
 from sitemapcrawler.urls.display import CUT
 
 NEW, SOLVED = "new problem", "solved problem"
@@ -127,10 +127,12 @@ class Compared:
         before = baseline.summary
         has_links = summary.graph is not None and before.get("graph") is not None
         has_lists = summary.coverage is not None and before.get("coverage") is not None
+        unjudged = {*summary.skipped, *(before.get("skipped") or ())}
         rules = [
             rule
             for rule in judge.selected
             if NOT_COMPARED.isdisjoint(rule.needs)
+            and not (rule.id in unjudged and set(rule.needs) <= set(ON_THE_SITE))
             and (has_links or rule.id not in OF_LINKS)
             and (has_lists or rule.family not in OF_LISTS)
             and ("blocked_for" in baseline.fields or Needs.VERDICT not in rule.needs)

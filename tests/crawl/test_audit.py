@@ -226,6 +226,18 @@ def test_links_that_one_audit_did_not_read_have_no_solved_problems(tmp_path: Pat
         assert len((tmp_path / folder / "changes.csv").read_text().splitlines()) == 1
 
 
+def test_rules_that_a_limit_left_out_have_no_solved_problems(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        twice = f"{DECLARATION}<urlset {CORE}>{entry(site.url('/a'))}</urlset>"
+        many = f"{DECLARATION}<urlset {CORE}>{''.join(entry(site.url(f'/{at}')) for at in range(9))}</urlset>"
+        listed = robots(*(site.url(f"/{name}.xml") for name in "abc"))
+        site.routes = {"/robots.txt": listed, "/a.xml": twice, "/b.xml": twice, "/c.xml": many}
+        audit(tmp_path, site.url(""), "--out", "first", "--no-pages")
+        audit(tmp_path, site.url(""), "--out", "second", "--baseline", "first", "--no-pages", "-a", "max_urls=5")
+    assert "cross-duplicate-url" in json.loads((tmp_path / "first" / "summary.json").read_text())["rules"]
+    assert "cross-duplicate-url" not in (tmp_path / "second" / "changes.csv").read_text()
+
+
 def test_audit_of_another_site_is_no_baseline(shop: SiteServer, tmp_path: Path) -> None:
     report_in(tmp_path / "other", "2026-11-25", "museum.example")
     (tmp_path / "other" / "urls.jsonl").write_text('{"type": "url", "loc": "https://a.b/", "sitemap": "https://a.b/s"}')
