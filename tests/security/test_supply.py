@@ -139,10 +139,14 @@ def test_nothing_runs_what_a_stranger_wrote() -> None:
     assert {(path, module) for path, module in modules if module not in HARMLESS and is_never(module)} == set(IMPORTS)
 
 
+OF_PAGES = ("replace",)
+"""Calls whose argument `shell` is a field of a record: the page has the HTML of a made-up URL."""
+
+
 def test_no_shell_reads_a_command() -> None:
     for tree in TREES.values():
-        for _, call in called(tree):
-            assert "shell" not in {keyword.arg for keyword in call.keywords}
+        for name, call in called(tree):
+            assert name in OF_PAGES or "shell" not in {keyword.arg for keyword in call.keywords}
 
 
 @pytest.mark.slow
