@@ -49,6 +49,7 @@ VERBS = frozenset(
         "Point",
         "Raise",
         "Remove",
+        "Render",
         "Repair",
         "Repeat",
         "Replace",
