@@ -36,5 +36,6 @@ def _read(file: BytesIO) -> tuple[list[str], str]:
     except ValueError as error:
         assert "\n" not in str(error)
         return rows, str(error)
-    assert all(row in (UNREAD, LEFT_OUT) or row.lower().startswith(STARTS) for row in rows)
+    urls = [row.removeprefix(LEFT_OUT) for row in rows]
+    assert all(url == UNREAD or url.lower().startswith(STARTS) for url in urls)
     return rows, ""
