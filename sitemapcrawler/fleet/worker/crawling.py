@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 from urllib.parse import urlsplit
 
+import msgspec
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import DownloadCancelledError
@@ -34,7 +35,7 @@ from scrapy.utils.asyncio import create_looping_call
 from sitemapcrawler.download.crawl import Repeating, may_cancel, stopping
 from sitemapcrawler.extensions.logs import inert_traceback
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
-from sitemapcrawler.items import JsonObject, SummaryRecord
+from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.spiders.running import plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -119,10 +120,12 @@ def feeds(folder: Path, domain: str) -> dict[str, dict[str, object]]:
     return {**tables, f"{place}/{SUMMARY}": {"format": "jsonlines", "item_classes": [SummaryRecord], **common}}
 
 
-def summary(folder: Path) -> JsonObject:
+def summary(folder: Path) -> SummaryRecord:
     """Summary record of a finished crawl. Raises OSError or ValueError if there is none."""
-    record: JsonObject = json.loads((folder / SUMMARY).read_bytes())
-    return record
+    try:
+        return msgspec.json.decode((folder / SUMMARY).read_bytes(), type=SummaryRecord)
+    except msgspec.DecodeError as error:
+        raise ValueError(str(error)) from None
 
 
 PROGRESS_S = 1.0

@@ -254,16 +254,15 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
         size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
     except (OSError, ValueError) as error:
         raise CrawlDied(f"its files are not whole: {error}") from None
-    shares = {name: found.pop(name, None) or {} for name in ("bad", "not_indexable")}
-    same = {one.name: found[one.name] for one in fields(DomainRecord) if one.name in found}
-    record = DomainRecord(**same)
+    names = {one.name for one in fields(DomainRecord)} & {one.name for one in fields(found)} - {"bad", "not_indexable"}
+    record = DomainRecord(**{name: getattr(found, name) for name in names})
     state = PARTIAL if record.partial and code == 0 else states[code]
     record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
     record.node, record.findings = platform.node(), sum(record.severities.values())
-    record.bad, record.checked = (shares["bad"].get(name) for name in ("bad", "checked"))
-    record.not_indexable, record.indexability_checked = (
-        shares["not_indexable"].get(name) for name in ("bad", "checked")
-    )
+    if found.bad is not None:
+        record.bad, record.checked = found.bad.bad, found.bad.checked
+    if found.not_indexable is not None:
+        record.not_indexable, record.indexability_checked = found.not_indexable.bad, found.not_indexable.checked
     record.error = reason_of(folder) if state == UNREAD else None
     return record
 

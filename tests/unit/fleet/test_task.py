@@ -13,7 +13,7 @@ from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.worker.crawling import SUMMARY
 from sitemapcrawler.fleet.worker.task import record_of, write_row
-from sitemapcrawler.items import SCHEMA_VERSION, Share, SummaryRecord
+from sitemapcrawler.items import SCHEMA_VERSION, Reach, Share, SummaryRecord
 
 
 def row(folder: Path, summary: SummaryRecord) -> DomainRecord:
@@ -34,6 +34,15 @@ def test_row_has_the_shares_of_the_summary(tmp_path: Path) -> None:
 def test_row_of_a_crawl_without_verification_has_no_shares(tmp_path: Path) -> None:
     made = row(tmp_path, SummaryRecord(urls=1000))
     assert (made.bad, made.checked, made.not_indexable, made.indexability_checked) == (None, None, None, None)
+
+
+def test_row_has_what_each_rule_concerns(tmp_path: Path) -> None:
+    reach = Reach("error", 9, 12, 2)
+    made = row(tmp_path, SummaryRecord(reach={"status-404": reach}, severity_reach={"error": reach}))
+    write_row(tmp_path / "row.parquet", made)
+    [written] = pq.read_table(tmp_path / "row.parquet").to_pylist()
+    assert written["reach"] == [("status-404", asdict(reach))]
+    assert written["severity_reach"] == [("error", asdict(reach))]
 
 
 def test_row_states_version_site_and_start_in_its_file(tmp_path: Path) -> None:
