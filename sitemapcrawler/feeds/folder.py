@@ -129,11 +129,11 @@ def complete_reports(place: Path) -> Iterator[tuple[Path, JsonObject]]:
     """Yield the complete reports right below a folder that can serve as a baseline, with their summaries."""
     with suppress(OSError):  # a folder that cannot be read
         for path in place.iterdir():
-            held = summary_of(path)
-            if held is None or (held.get("rules") and not held.get("reach")):  # of an earlier version
+            summary = summary_of(path)
+            if summary is None or (summary.get("rules") and not summary.get("reach")):  # of an earlier version
                 continue
             if unfinished(path) is None and any((path / name).is_file() for name in BASELINES):
-                yield path, held
+                yield path, summary
 
 
 def _check_content(path: Path) -> None:

@@ -44,12 +44,14 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.report.todo import leads_to, next_step, why
+from sitemapcrawler.report.wording import DAY as LENGTH_OF_DAY
 from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED, by_severity
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.registry import RULES
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, REMOVED, UNCHANGED
+from sitemapcrawler.rules.registry import RULES, title_of
 from sitemapcrawler.urls.display import CUT, counted, elapsed, percent
 
 if TYPE_CHECKING:
@@ -95,16 +97,8 @@ def _fix(rule: str) -> str | None:
     return known.fix.replace("`", "") if known is not None and known.fix else None
 
 
-def _title(rule: str) -> str:
-    """The problem that a rule reports, in a few words."""
-    known = RULES.get(rule)
-    return known.title.replace("`", "") if known is not None else rule
-
-
 FIRST_YEAR = 1900
 """First year of a date in Excel."""
-DATE_ONLY = 10
-"""Length of a date without a time."""
 
 
 def _day_or_moment(written: str | None, at: str | None) -> str | date | None:
@@ -112,7 +106,7 @@ def _day_or_moment(written: str | None, at: str | None) -> str | date | None:
     if at is None or int(at[:4]) < FIRST_YEAR:
         return written
     moment = datetime.fromisoformat(at).replace(tzinfo=None)
-    return moment.date() if written is not None and len(written.strip()) <= DATE_ONLY else moment
+    return moment.date() if written is not None and len(written.strip()) <= LENGTH_OF_DAY else moment
 
 
 ALL_CRAWLERS = "all crawlers"
@@ -148,7 +142,7 @@ NOT_INDEXABLE = (
 PROBLEMS = (
     Column("severity", 10, "severity"),
     Column("rule", 28, "rule"),
-    Column("title", 44, lambda finding: _title(finding.rule)),
+    Column("title", 44, lambda finding: title_of(finding.rule)),
     Column("message", 80, "message"),
     Column("url", 60, "url", is_link=True),
     Column("value", 30, "value"),
@@ -201,7 +195,7 @@ LINKED = (
 CHANGES = (
     Column("change", 16, "change"),
     Column("url", 60, "url", is_link=True),
-    Column("what", 40, lambda change: _title(change.rule) if change.rule else change.what),
+    Column("what", 40, lambda change: title_of(change.rule) if change.rule else change.what),
     Column("before", 40, "before"),
     Column("after", 40, "after"),
     Column("severity", 10, "severity"),
@@ -339,7 +333,7 @@ class WorkbookExporter(RecordExporter):
                     self._table(sheet.name)
 
     def _table(self, name: str) -> SheetTable:
-        """The table of a sheet, added if there is none yet."""
+        """The table of a sheet, added by the first call."""
         if name not in self._tables:
             self._tables[name] = SheetTable(self._book, name, self._titles[name], hides=not self.fields_to_export)
         return self._tables[name]
@@ -625,7 +619,7 @@ def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, in
 def _changes(found: ChangeCounts) -> Iterator[Row]:
     """Yield the sums of the changes since the baseline."""
     yield "Baseline of", _day_or_moment(None, found.since) or "unknown", None, "UTC"
-    for name in ("added", "removed", "changed", "unchanged"):
+    for name in (ADDED, REMOVED, CHANGED, UNCHANGED):
         yield f"URLs {name}", getattr(found, name)
     for title, problems in (("Problems solved", found.solved_problems), ("New problems", found.new_problems)):
         yield title, sum(problems.values()), None, by_severity(problems)
@@ -648,7 +642,7 @@ def _by_severity(summary: SummaryRecord) -> Iterator[Row]:
 
 def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
     """Yield a section for each severity, the worst first, with its rules by number of URLs."""
-    about = {rule.id: (_title(rule.id), _fix(rule.id)) for rule in all_rules()}
+    about = {rule.id: (title_of(rule.id), _fix(rule.id)) for rule in all_rules()}
     last = ("found", "listed" if listed is not None else "")
     heads = ("URLs", "files", "title", "what to do", "entries", *last)
     for severity, rules in groupby(summary.reach.items(), lambda item: item[1].severity):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import LISTED, REPLY, Baseline
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -19,13 +20,12 @@ from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.report.wording import REPLIES
 from sitemapcrawler.rules.choice import ON_THE_CRAWL
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, CURRENT, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import ON_THE_SITE, SEVERITIES, Needs, Rule, Severity
+from sitemapcrawler.rules.registry import ON_THE_SITE, Needs, Rule, Severity
 from sitemapcrawler.urls.display import CUT
 
-NEW, SOLVED = "new problem", "solved problem"
-RANKS = ["changed", "added", "unchanged", "removed"]
+RANKS = [CHANGED, ADDED, UNCHANGED, REMOVED]
 """Changes of entries. A URL with several entries has the first of theirs."""
 MAX_TEXT = 1000
 """Maximum length of an old or new value in characters."""
@@ -64,7 +64,7 @@ PROBLEMS = """
 SEVERITY = f"""
     CREATE OR REPLACE TEMP TABLE change_severities AS
     SELECT rule, coalesce(any_value(found), any_value(own)) AS severity FROM (
-        SELECT rule, {list(SEVERITIES)}[min(list_position({list(SEVERITIES)}, severity))] AS found, NULL AS own FROM (
+        SELECT rule, {ORDER}[min({RANK})] AS found, NULL AS own FROM (
             SELECT rule, severity FROM main.findings UNION ALL SELECT rule, severity FROM {BASELINE}.findings)
         GROUP BY rule
         UNION ALL SELECT unnest(?), NULL, unnest(?))
@@ -80,19 +80,19 @@ FOUND = """
     WHERE s.severity <> '{note}' AND ({condition})
     ORDER BY list_position({severities}, s.severity), p.rule, p.url"""
 IS_NEW = f"""
-    NOT list_contains($1, p.rule) OR c.rank = {RANKS.index("added") + 1}
+    NOT list_contains($1, p.rule) OR c.rank = {RANKS.index(ADDED) + 1}
     OR (c.loc IS NULL AND $2) OR p.url IN (SELECT loc FROM change_before WHERE asked)"""
 """SQL: the baseline could have found the problem. Parameters: rules that need pages, whether replies are compared."""
 IS_SOLVED = f"""
     CASE WHEN c.loc IS NULL
          THEN p.url NOT IN (SELECT loc FROM change_before) AND (NOT list_contains($1, p.rule) OR $2)
               AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
-         ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index("removed") + 1} END"""
+         ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index(REMOVED) + 1} END"""
 """SQL: this crawl could have found the problem again. Parameters as in `IS_NEW`."""
-ADDED_OR_REMOVED = """
+ADDED_OR_REMOVED = f"""
     INSERT INTO changes BY NAME SELECT u.loc AS url, u.change, u.sitemap, u.line
     FROM change_urls c JOIN main.urls u ON u.rowid = c.entry
-    WHERE u.change IN ('added', 'removed') ORDER BY u.change, u.rowid"""
+    WHERE u.change IN ('{ADDED}', '{REMOVED}') ORDER BY u.change, u.rowid"""
 REPLIED = ("redirects", *REPLY)
 
 
@@ -156,7 +156,7 @@ def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
         store.insert_rows("changes", [change for row in rows for change in _changed(*row[1:])])
     store.execute(ADDED_OR_REMOVED)
     counts: dict[int, int] = dict(store.execute("SELECT rank, count(*) FROM change_urls GROUP BY rank"))
-    problems: dict[str, dict[str, int]] = {NEW: {}, SOLVED: {}}
+    problems: dict[str, dict[str, int]] = {NEW_PROBLEM: {}, SOLVED_PROBLEM: {}}
     for change, severity, number in store.execute(
         "SELECT change, severity, count(*) FROM changes WHERE rule IS NOT NULL GROUP BY ALL"
     ):
@@ -165,7 +165,10 @@ def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
         store.execute(f"DROP TABLE temp.change_{table}")
     numbers = {change: counts.get(rank, 0) for rank, change in enumerate(RANKS, 1)}
     return ChangeCounts(
-        baseline.summary.get("started"), **numbers, new_problems=problems[NEW], solved_problems=problems[SOLVED]
+        baseline.summary.get("started"),
+        **numbers,
+        new_problems=problems[NEW_PROBLEM],
+        solved_problems=problems[SOLVED_PROBLEM],
     )
 
 
@@ -176,9 +179,12 @@ def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
     then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{BASELINE}.findings", known="before")
     for statement in (now, then):
         store.execute(statement, [ids])
-    for change, name, other, condition in ((NEW, "now", "then", IS_NEW), (SOLVED, "then", "now", IS_SOLVED)):
+    for change, name, other, condition in (
+        (NEW_PROBLEM, "now", "then", IS_NEW),
+        (SOLVED_PROBLEM, "then", "now", IS_SOLVED),
+    ):
         statement = FOUND.format(
-            change=change, name=name, other=other, condition=condition, severities=list(SEVERITIES), note=Severity.INFO
+            change=change, name=name, other=other, condition=condition, severities=ORDER, note=Severity.INFO
         )
         store.execute(statement, [list(rules.of_pages), baseline.with_replies])
 
@@ -190,7 +196,7 @@ def _changed(
     now, now_reply, before, before_reply = map(json.loads, texts)
     for what, old, new in differences(names, (before, before_reply), (now, now_reply)):
         place = {"url": url, "sitemap": sitemap, "line": line}
-        yield {**place, "change": "changed", "what": what, "before": old, "after": new}
+        yield {**place, "change": CHANGED, "what": what, "before": old, "after": new}
 
 
 def differences(

@@ -23,10 +23,9 @@ from sitemapcrawler.jobs.store.baseline import (
 )
 from sitemapcrawler.jobs.store.files import JobTable
 from sitemapcrawler.rules.facts.given import GONE
-from sitemapcrawler.rules.facts.sites import sites_of
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, UNCHANGED, sites_of
 
 NOT_MODIFIED = 304
-ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 
 
 class Comparison:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sitemapcrawler.items import Reach
-from sitemapcrawler.jobs.store.schema import literal
-from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts, Table
 from sitemapcrawler.rules.facts.sites import CURRENT
-from sitemapcrawler.rules.reach import Reaches, completed
-from sitemapcrawler.rules.registry import SEVERITIES, Severity
+from sitemapcrawler.rules.reach import Reaches, completed, own_severity
+from sitemapcrawler.rules.registry import SEVERITIES
 
 ORDER = list(SEVERITIES)
 """Severities, the worst first."""
-TOLD = f"""
-    CREATE OR REPLACE TEMP TABLE site_told_ranks AS
-    SELECT rule, sitemap, if(url IS NULL, NULL, hash(url)) AS url, list_position({ORDER}, severity) AS rank
+RANK = f"list_position({ORDER}, severity)"
+"""SQL for the rank of a severity, from 1."""
+FINDINGS = f"""
+    CREATE OR REPLACE TEMP TABLE site_finding_ranks AS
+    SELECT rule, sitemap, if(url IS NULL, NULL, hash(url)) AS url, {RANK} AS rank
     FROM findings GROUP BY ALL"""
-"""SQL: what findings are about, with the rank of their severity from 1."""
+"""SQL: what findings are about, with the rank of their severity."""
 ENTRIES = f"""
     SELECT rule, sitemap, hash(loc) AS url, count(*) AS entries
     FROM (SELECT unnest(issues) AS rule, sitemap, loc FROM urls WHERE len(issues) > 0 AND {CURRENT})
@@ -26,15 +26,15 @@ ENTRIES = f"""
 """SQL: the listed URLs that rules concern."""
 MARKED = f"""
     CREATE OR REPLACE TEMP TABLE site_concerned AS
-    WITH severities AS (SELECT rule, min(rank) AS worst, max(rank) AS least FROM temp.site_told_ranks GROUP BY rule),
-    told AS (SELECT rule, url, min(rank) AS rank FROM temp.site_told_ranks GROUP BY ALL)
+    WITH severities AS (SELECT rule, min(rank) AS worst, max(rank) AS least FROM temp.site_finding_ranks GROUP BY rule),
+    reported AS (SELECT rule, url, min(rank) AS rank FROM temp.site_finding_ranks GROUP BY ALL)
     SELECT e.*, coalesce(t.rank, s.least) AS rank FROM ({ENTRIES}) e LEFT JOIN severities s USING (rule)
-    LEFT JOIN (FROM told SEMI JOIN (FROM severities WHERE worst < least) USING (rule)) t USING (rule, url)"""
+    LEFT JOIN (FROM reported SEMI JOIN (FROM severities WHERE worst < least) USING (rule)) t USING (rule, url)"""
 """SQL: the same with severities. Of a rule with several, a URL without a finding of its own has the lowest."""
 OTHERS = """
     INSERT INTO temp.site_concerned BY NAME
     SELECT rule, sitemap, url, min(rank) AS rank, 0 AS entries FROM (
-        SELECT rule, sitemap, if(sitemap IS NULL, url, NULL) AS url, rank FROM temp.site_told_ranks
+        SELECT rule, sitemap, if(sitemap IS NULL, url, NULL) AS url, rank FROM temp.site_finding_ranks
         UNION ALL SELECT unnest(issues), sitemap, NULL, NULL FROM sitemaps
         UNION ALL SELECT unnest(issues), robots, NULL, NULL FROM robots) o
     WHERE NOT EXISTS (
@@ -53,14 +53,11 @@ BY_SEVERITY = """
 
 def _place(site: SiteFacts) -> None:
     """Fill the table. A rule without findings in the database has its own severity."""
-    for statement in (TOLD, MARKED, OTHERS):
+    for statement in (FINDINGS, MARKED, OTHERS):
         site.run(statement)
-    own = ", ".join(f"({literal(rule.id)}, {ORDER.index(rule.severity) + 1})" for rule in all_rules())
-    unknown = ORDER.index(Severity.WARNING) + 1
-    site.run(
-        f"UPDATE temp.site_concerned SET rank = coalesce((SELECT o.rank FROM (VALUES {own}) o(rule, rank) "
-        f"WHERE o.rule = site_concerned.rule), {unknown}) WHERE rank IS NULL"
-    )
+    for (rule,) in list(site.query("SELECT DISTINCT rule FROM temp.site_concerned WHERE rank IS NULL")):
+        rank = ORDER.index(own_severity(rule)) + 1
+        site.run("UPDATE temp.site_concerned SET rank = ? WHERE rank IS NULL AND rule = ?", rank, rule)
 
 
 CONCERNED = Table("site_concerned", (), fill=_place)

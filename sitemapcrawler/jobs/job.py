@@ -42,7 +42,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs import changes, history
 from sitemapcrawler.jobs.changes import Compared
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.comparing import NOT_MODIFIED, REMOVED, Comparison
+from sitemapcrawler.jobs.comparing import NOT_MODIFIED, Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
@@ -72,7 +72,7 @@ from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs, sources
 from sitemapcrawler.urls.display import counted
@@ -433,9 +433,9 @@ class Job:
         return self._in_time(self._writer.each(self._url_batches))
 
     def _url_batches(self) -> Iterator[StoredBatch]:
-        held = self.holding and self.store.get("state") != FINISHED
-        yield from url_batches(self.store, self._asked.earlier_urls if held else self._asked.urls)
-        if held:
+        are_spooled = self.holding and self.store.get("state") != FINISHED
+        yield from url_batches(self.store, self._asked.earlier_urls if are_spooled else self._asked.urls)
+        if are_spooled:
             yield from spooled_batches(self.records.last_rows.urls, self._only_changes)
             return
         for file in self.records.rest:

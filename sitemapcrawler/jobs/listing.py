@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 
 from sitemapcrawler.items import FindingBatch, FindingRecord
-from sitemapcrawler.jobs.comparing import UNCHANGED
+from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.queries import fetched_with_memory, with_memory
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts.sites import CURRENT
-from sitemapcrawler.rules.registry import SEVERITIES, Severity
+from sitemapcrawler.rules.facts.sites import CURRENT, UNCHANGED
+from sitemapcrawler.rules.reach import own_severity
+from sitemapcrawler.rules.registry import title_of
 
 MAX_ROWS = 1_000_000
 """Rows of a list of findings; a worksheet has 1,048,576."""
-RANK = f"list_position({list(SEVERITIES)}, severity)"
 UNNAMED = f"""
     SELECT p.* FROM (
         SELECT rowid AS row, sitemap, line, loc, unnest(issues) AS rule FROM urls
@@ -40,32 +40,33 @@ class Listing:
 
     def rows(self) -> Iterator[FindingBatch]:
         """Yield the rows rule by rule. Raises duckdb.Error."""
-        each = share(self._counts().values(), self._room())
-        rules = {rule.id: rule for rule in all_rules()}
+        if self._each == 0:
+            return
+        sources = {rule.id: rule.source or None for rule in all_rules()}
         with self._store.cursor() as cursor:
             query = ROWS.format(only=self._only)
-            for rows in fetched_with_memory(cursor, query, self._store.give_more_memory, [each]):
+            for rows in fetched_with_memory(cursor, query, self._store.give_more_memory, [self._each]):
                 batch = []
                 for id, rank, sitemap, line, url in rows:
-                    rule = rules.get(id)
-                    severity = SEVERITIES[rank - 1] if rank else str(rule.severity if rule else Severity.WARNING)
-                    title, source = (rule.title.replace("`", ""), rule.source or None) if rule else (id, None)
-                    batch.append(FindingRecord(id, severity, title, sitemap, line, None, url, None, source))
+                    severity = ORDER[rank - 1] if rank else own_severity(id)
+                    source = sources.get(id)
+                    batch.append(FindingRecord(id, severity, title_of(id), sitemap, line, None, url, None, source))
                 yield FindingBatch(batch)
 
     def left_out(self) -> dict[str, int]:
         """Number of rows that `rows` leaves out, by rule. Raises duckdb.Error."""
-        counts = self._counts()
-        each = share(counts.values(), self._room())
-        return {rule: number - each for rule, number in counts.items() if number > each}
+        return {rule: number - self._each for rule, number in self._counts.items() if number > self._each}
 
+    @cached_property
+    def _each(self) -> int:
+        """How many rows of each rule there are at most."""
+        listed: int = self._store.execute("SELECT count(*) FROM findings")[0][0]
+        return share(self._counts.values(), max(0, MAX_ROWS - listed))
+
+    @cached_property
     def _counts(self) -> dict[str, int]:
         query = f"SELECT rule, count(*) FROM ({UNNAMED.format(only=self._only)}) GROUP BY rule ORDER BY rule"
         return dict(with_memory(partial(self._store.execute, query), self._store.give_more_memory))
-
-    def _room(self) -> int:
-        listed: int = self._store.execute("SELECT count(*) FROM findings")[0][0]
-        return max(0, MAX_ROWS - listed)
 
 
 def share(counts: Iterable[int], room: int) -> int:

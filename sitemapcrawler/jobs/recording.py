@@ -24,7 +24,7 @@ from sitemapcrawler.items import (
     UrlRecord,
 )
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED, Comparison
+from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
 from sitemapcrawler.jobs.store import Store
@@ -33,6 +33,7 @@ from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
 from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED
 from sitemapcrawler.rules.judge import tally_of
 
 PLACE = b"place"

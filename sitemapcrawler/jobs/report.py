@@ -21,6 +21,7 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.entries import entries
+from sitemapcrawler.jobs.listing import share
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
@@ -151,13 +152,10 @@ _sitemap = msgspec.json.Decoder(SitemapRecord).decode
 
 def most_each(kept: Iterable[int]) -> int:
     """How many findings of each rule are shown: what rules with few of them leave goes to the others."""
-    left = MAX_FINDINGS
-    sizes = sorted(kept)
-    for rest, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
-        if size * rest > left:
-            return min(MAX_EXAMPLES, max(MIN_EXAMPLES, left // rest))
-        left -= size
-    return MAX_EXAMPLES
+    counts = list(kept)
+    if sum(counts) <= MAX_FINDINGS:
+        return MAX_EXAMPLES
+    return min(MAX_EXAMPLES, max(MIN_EXAMPLES, share(counts, MAX_FINDINGS)))
 
 
 def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:

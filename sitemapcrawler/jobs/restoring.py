@@ -17,7 +17,6 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import RecordBatch, RowsOnDemand, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.comparing import REMOVED, UNCHANGED
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import run_of_copy
@@ -27,7 +26,7 @@ from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules import Per, all_rules
-from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
+from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
 PREFIX = prefix_of("loc")
 _step = msgspec.json.Decoder(Step).decode

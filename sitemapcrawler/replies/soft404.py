@@ -113,8 +113,8 @@ def misled_by(url: str, asked: str, seen: Witness | None) -> str | None:
 
 
 def is_shell(page: PageFacts, asked: str, seen: Witness | None) -> bool:
-    """True if a page that is no soft 404 has the markup that the site gives for a made-up path. One with noindex is
-    none: scripts of such a page are not run. Source:
+    """True if a page that is no soft 404 has the markup that the site gives for a made-up path. A page with
+    noindex does not count: search engines do not run its scripts. Source:
     https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics"""
     if seen is None or seen.nonsense.moved or page.denials or not page.sampled:
         return False

@@ -20,6 +20,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM
 
 MAX_EXAMPLES = 500
 """Maximum number of findings shown per rule."""
@@ -35,7 +36,7 @@ MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 1000
 """Maximum number of changes shown per kind, of usual length about 200 kilobytes."""
-CHANGES = ("new problem", "solved problem", "changed", "added", "removed")
+CHANGES = (NEW_PROBLEM, SOLVED_PROBLEM, CHANGED, ADDED, REMOVED)
 """Kinds of change, in the order in which they are shown."""
 MAX_NOT_INDEXABLE = 200
 """Maximum number of URLs shown that are not indexable."""
@@ -188,8 +189,7 @@ class Report:
     """Response times of verified URLs in milliseconds: median, 90th and 99th percentile, maximum; empty if unknown."""
     not_indexable: Sequence[UrlRecord] = ()
     """Distinct URLs that are not indexable, by reason, at most `MAX_NOT_INDEXABLE`, as many of each as there is room
-    for. Only `loc`, `sitemap`, `line`,
-    `reply` and `indexability` are set."""
+    for. Only `loc`, `sitemap`, `line`, `reply` and `indexability` are set."""
     robots: Sequence[RobotsRecord] = ()
     """At most `MAX_ROBOTS`, by listed URLs. `sitemaps` holds only the first ones."""
     robots_count: int = 0

@@ -38,7 +38,8 @@ from sitemapcrawler.report.wording import (
     shown,
 )
 from sitemapcrawler.robots.agents import agent
-from sitemapcrawler.rules.registry import RULES
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
+from sitemapcrawler.rules.registry import title_of
 from sitemapcrawler.urls.display import counted, inert, percent
 
 PACKAGE = "sitemapcrawler.report"
@@ -103,7 +104,7 @@ MAX_STATUS = 28
 """Maximum length in characters of a status and its name."""
 MAX_CHOSEN = 60
 """Maximum number of months that a bar chooses in the table of all URLs; more make too long a URL."""
-CHANGES = {"added": "ok", "removed": "error", "changed": "warning", "unchanged": "rest"}
+CHANGES = {ADDED: "ok", REMOVED: "error", CHANGED: "warning", UNCHANGED: "rest"}
 """CSS classes of changes of URLs."""
 
 
@@ -133,7 +134,7 @@ def content(report: Report) -> dict[str, object]:
         "host": host,
         "changes": _changes(report),
         "change_tables": change_tables(report),
-        "rule_title": rule_title,
+        "rule_title": title_of,
         "explorer": explorer(report),
         "feed": feed_of_urls(report),
         "packed": Markup(base64.b64encode(report.entries.packed).decode()) if report.entries else "",
@@ -272,21 +273,16 @@ def change_tables(report: Report) -> list[ChangeTable]:
     found = report.summary.changes
     if found is None:
         return []
-    sums = {"new problem": sum(found.new_problems.values()), "solved problem": sum(found.solved_problems.values())}
+    sums = {NEW_PROBLEM: sum(found.new_problems.values()), SOLVED_PROBLEM: sum(found.solved_problems.values())}
     tables = []
     for kind, records in report.changed.items():
         alike = [(record.url, [record]) for record in records]
-        if kind == "changed":
+        if kind == CHANGED:
             alike = [(url, list(some)) for url, some in groupby(records, attrgetter("url"))]
         title = f"{kind.capitalize()}s" if kind in sums else f"URLs {kind}"
         count = sums[kind] if kind in sums else getattr(found, kind, len(records))
         tables.append(ChangeTable(kind, title, [Changed(*one) for one in alike], count))
     return tables
-
-
-def rule_title(rule: str) -> str:
-    """The problem that a rule reports, in a few words; its id if it is unknown."""
-    return RULES[rule].title.replace("`", "") if rule in RULES else rule
 
 
 def page(report: Report) -> str:

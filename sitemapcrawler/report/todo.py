@@ -8,7 +8,7 @@ from sitemapcrawler.items import ReplyRecord, UrlRecord
 from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.wording import REPLIES
-from sitemapcrawler.urls import host_of
+from sitemapcrawler.urls import bare_host
 
 WHY: Mapping[str, str] = {
     Indexability.BLOCKED: "blocked by robots.txt",
@@ -60,7 +60,7 @@ def next_step(record: UrlRecord) -> str:
     target = record.target
     if target is None or record.indexability not in (Indexability.REDIRECT, Indexability.CANONICALISED):
         return NEXT.get(record.indexability or "", "")
-    if _site_host(target.url) != _site_host(record.loc):
+    if bare_host(target.url) != bare_host(record.loc):
         return "Remove the entry: it leads to another site."
     if target.indexable:
         if TARGET_LISTED.intersection(record.issues):
@@ -69,7 +69,3 @@ def next_step(record: UrlRecord) -> str:
     if target.indexable is False:
         return f"Remove the entry: its target is not indexable either ({target.indexability})."
     return "List the target instead if it is indexable; it was not checked."
-
-
-def _site_host(url: str) -> str:
-    return host_of(url).removeprefix("www.")

@@ -32,7 +32,7 @@ class _Concerned:
     """True if there were more URLs than `MAX_URLS`."""
     entries: int = 0
     files: set[int] = field(default_factory=set)
-    told: dict[str, set[int]] = field(default_factory=dict)
+    reported: dict[str, set[int]] = field(default_factory=dict)
     """URLs of findings, by severity."""
 
     def add_entry(self, url: str, file: int) -> None:
@@ -47,9 +47,9 @@ class _Concerned:
         elif hash(url) not in self.urls:
             self.at_least = True
 
-    def tell(self, finding: FindingRecord) -> None:
+    def add_finding(self, finding: FindingRecord) -> None:
         """Count the file of a finding, or the page that no file lists, and take its severity."""
-        urls = self.told.setdefault(finding.severity, set())
+        urls = self.reported.setdefault(finding.severity, set())
         if finding.sitemap is not None:
             self.files.add(hash(finding.sitemap))
         elif finding.url is not None:
@@ -61,8 +61,8 @@ class _Concerned:
         """Yield the URLs of each severity, the worst first. Those without a finding record have the least severity."""
         rest = self.urls
         for severity in severities[:-1]:
-            yield severity, rest & self.told[severity]
-            rest = rest - self.told[severity]
+            yield severity, rest & self.reported[severity]
+            rest = rest - self.reported[severity]
         yield severities[-1], rest
 
 
@@ -94,7 +94,7 @@ class Concerned:
 
     def _add_findings(self, findings: Iterable[FindingRecord]) -> None:
         for finding in findings:
-            self._rules[finding.rule].tell(finding)
+            self._rules[finding.rule].add_finding(finding)
 
     def reaches(self, rules: Iterable[str]) -> Reaches:
         """What each rule concerns, and each severity. `rules`: all that found something."""
@@ -106,7 +106,7 @@ class Concerned:
         for id, one in self._rules.items():
             if id not in counted:  # another rule replaces its finding (`Rule.instead_of`)
                 continue
-            severities = sorted(one.told, key=SEVERITIES.index) or [own_severity(id)]
+            severities = sorted(one.reported, key=SEVERITIES.index) or [own_severity(id)]
             by_rule[id] = Reach(severities[0], len(one.urls), one.entries, len(one.files), one.at_least)
             for severity, some in one.by_severity(severities):
                 urls[severity] |= some

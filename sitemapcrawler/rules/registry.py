@@ -324,6 +324,11 @@ SEVERITIES = tuple(str(severity) for severity in Severity)
 """Severities, the worst first."""
 
 
+def title_of(id: str) -> str:
+    """The problem that a rule reports, as plain text; its id if it is not installed."""
+    return RULES[id].title.replace("`", "") if id in RULES else id
+
+
 def findings(number: int, severity: str) -> str:
     """Format a number of findings: `1 error`, `2 warnings`, `3 info`."""
     return counted(number, severity, severity if severity == Severity.INFO else None)

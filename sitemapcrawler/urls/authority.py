@@ -253,6 +253,11 @@ def host_of(url: str) -> str:
     return "" if place is None else place.host
 
 
+def bare_host(url: str) -> str:
+    """Return the host of a web URL without `www.`; empty for other texts."""
+    return host_of(url).removeprefix("www.")
+
+
 def site_of(url: str) -> str:
     """Return the site of a web URL: its host without `www.`, with its port if not 80 or 443; empty for other texts."""
     place = authority(url)

@@ -11,7 +11,7 @@ from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked, at_e
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.indexability import judged, names_other
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
-from sitemapcrawler.urls import host_of
+from sitemapcrawler.urls import bare_host
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.verifying import Admission, Verifier
 
@@ -48,12 +48,12 @@ class Targets:
     ) -> Mapping[str, Verification]:
         """Outcomes for the canonicals of verified pages that are other pages of the site. A canonical that redirects is
         not followed, so that it costs one request. `outcomes`: by listed URL."""
-        hosts = set(map(_site_host, outcomes))
+        hosts = set(map(bare_host, outcomes))
         wanted = [
             url
             for outcome in outcomes.values()
             if (url := other_canonical(outcome)) is not None
-            if _site_host(url) in hosts or (isinstance(file, FileFacts) and not self._admission.is_offsite(url, file))
+            if bare_host(url) in hosts or (isinstance(file, FileFacts) and not self._admission.is_offsite(url, file))
         ]
         return await self._verifier.verify(wanted, follow=False) if wanted else {}
 
@@ -79,10 +79,6 @@ class Targets:
         ):
             self._on_target(page, by)
         return Target(url, reply.kind, reply.reason, reply.status, reply.final_url, page.indexable, page.indexability)
-
-
-def _site_host(url: str) -> str:
-    return host_of(url).removeprefix("www.")
 
 
 def recorded(outcome: Verification) -> ReplyRecord:

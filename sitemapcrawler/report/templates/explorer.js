@@ -123,7 +123,7 @@ class Column {
 // The rows and the way to choose and sort them. Knows nothing of the page.
 class Entries {
   constructor(columns, labels) {
-    this.columns = Object.fromEntries(Object.entries(columns).map(([name, held]) => [name, new Column(held, labels[name])]));
+    this.columns = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, new Column(column, labels[name])]));
     this.size = this.columns.loc.codes.length;
     this.facets = Object.keys(FACETS).filter((name) => !this.columns[name].isEmpty);
     this.shown = Object.keys(COLUMNS).filter((name) => !this.columns[name].isEmpty);
@@ -355,7 +355,7 @@ function explore(place, facts, entries) {
     name, (item) => facts.labels[name]?.[item] ?? (item === "" ? NONE : short(item)),
   ]));
   const value = (name, row) => columns[name].values[columns[name].codes[row]];
-  const place_of = (row) => (value("line", row) === null ? "" : `:${value("line", row)}`);
+  const lineSuffix = (row) => (value("line", row) === null ? "" : `:${value("line", row)}`);
   let state = new State(location.hash), found, rows;
 
   // Characters that cannot be seen were written as escapes, which begin with a backslash: that is no URL to open.
@@ -368,7 +368,7 @@ function explore(place, facts, entries) {
   const shownIn = {
     loc: (row) => link(value("loc", row), short(value("loc", row)), { tabIndex: -1 }),
     target: (row) => (value("target", row) ? link(value("target", row), short(value("target", row)), { tabIndex: -1 }) : ""),
-    sitemap: (row) => short(value("sitemap", row)) + place_of(row),
+    sitemap: (row) => short(value("sitemap", row)) + lineSuffix(row),
     problem: (row) => (value("problem", row) ?? []).map(labels.problem).join("; "),
     status: (row) => (value("status", row) === null ? "" : labels.status(value("status", row))),
     denied: (row) => (value("denied", row) ?? []).join(", "),
@@ -393,7 +393,7 @@ function explore(place, facts, entries) {
     const full = {
       loc: () => link(value("loc", row), value("loc", row)),
       target: () => link(value("target", row), value("target", row)),
-      sitemap: () => make("span", {}, link(value("sitemap", row), value("sitemap", row)), place_of(row)),
+      sitemap: () => make("span", {}, link(value("sitemap", row), value("sitemap", row)), lineSuffix(row)),
       problem: () => problems(row),
     };
     const parts = entries.shown.filter((name) => !IN_DETAILS.has(name) && columns[name].text(row) !== "");
@@ -421,10 +421,10 @@ function explore(place, facts, entries) {
   const heads = entries.shown.filter((name) => !IN_DETAILS.has(name)).map((name) => [name, COLUMNS[name]]);
   const grid = gridView(heads, (row) => heads.map(([name]) => make("td", {}, shown(name, row))), sortBy, open);
   const input = make("input", { type: "search", autocomplete: "off", spellcheck: false, value: state.text });
-  const told = make("output", {});
-  told.setAttribute("role", "status");
+  const count = make("output", {});
+  count.setAttribute("role", "status");
   const buttons = Object.fromEntries(["Copy", "Save as CSV", "Copy link"].map((text) => [text, make("button", { type: "button" }, text)]));
-  const tools = make("div", { className: "tools" }, make("label", {}, "Filter all URLs ", input), told, ...Object.values(buttons));
+  const tools = make("div", { className: "tools" }, make("label", {}, "Filter all URLs ", input), count, ...Object.values(buttons));
   const chips = make("div", { className: "chips" });
   const query = make("pre", { tabIndex: 0 });
   const querying = make("details", { open: facts.shown < facts.total, hidden: !facts.feed }, make("summary", {}, "The same in DuckDB, from the file of all URLs"), query);
@@ -459,12 +459,12 @@ function explore(place, facts, entries) {
     input.value = input === document.activeElement ? input.value : state.text;
     const sample = facts.shown < facts.total ? " of the sample" : "";
     const repeated = rows.length > found.urls ? `, in ${number.format(rows.length)} entries` : "";
-    told.textContent = `${number.format(found.urls)} of ${number.format(columns.loc.values.length)} URLs${sample}${repeated}`;
+    count.textContent = `${number.format(found.urls)} of ${number.format(columns.loc.values.length)} URLs${sample}${repeated}`;
     for (const [name, view] of facets) view.update(columns[name].items, found.counts[name], state.choices[name]);
     showChips();
     const given = [...state.chosen.map(described), ...(state.text ? [state.text] : [])].join("; ");
     const printed = rows.length > ON_PAPER ? ` The first ${number.format(ON_PAPER)} rows:` : "";
-    paper.textContent = `${told.textContent}: ${given}.${printed}`;
+    paper.textContent = `${count.textContent}: ${given}.${printed}`;
     const where = state.where(columns, entries.shown);
     query.textContent = `SELECT loc, sitemap, line FROM '${facts.feed}'${where && `\nWHERE ${where}`}`;
     place.classList.toggle("chosen", rows.length < entries.size);

@@ -12,7 +12,11 @@ from sitemapcrawler.replies.discovery import methods
 CARRIED = "carried"
 """Table of baseline entries whose file could not be fetched now. The next crawl is compared with them too."""
 
-CURRENT = "change IS DISTINCT FROM 'removed'"
+ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
+"""Values of `change` of a url record."""
+NEW_PROBLEM, SOLVED_PROBLEM = "new problem", "solved problem"
+"""Further ones of a change record."""
+CURRENT = f"change IS DISTINCT FROM '{REMOVED}'"
 """SQL that is true for listed URLs; removed URLs are rows as well."""
 
 
