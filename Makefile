@@ -33,10 +33,11 @@ crawl: .venv/.crawl
 demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
 
-# In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py groups.
+# In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py gives
+# each module to one worker.
 # One worker more than cores, because crawls wait for a quarter of their time.
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: .venv/.test
 	@$(PYTEST) -m 'not slow and not exhaustive' $(ARGS)
@@ -50,7 +51,7 @@ test-exhaustive: .venv/.test
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
-	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(OLDEST) $(ARGS)
+	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
 
 # Two targets at a time. A crash ends its target and prints the input that caused it. What is tried differs each time, so
 # CI does not fuzz: make test-all tries the inputs that were kept.

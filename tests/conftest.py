@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -15,6 +16,7 @@ from tests.crawl import forks
 from tests.crawl.crawling import uncounted
 
 TESTS = Path(__file__).parent
+FLEETS = "tests/fleet/"
 GZIP = b"\x1f\x8b"
 """Beginning of gzip."""
 
@@ -69,16 +71,27 @@ def fresh() -> Iterator[None]:
         yield
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """One worker of pytest-xdist runs a module, and one runs all fleets: Ray wants its cluster up within 30 seconds,
-    which nobody can change, and two that start at once on two cores take longer. The many examples of hypothesis run
-    without coverage, which makes rules three times as slow; modules of large inputs mark themselves."""
+    """Run the many examples of hypothesis without coverage, which makes rules three times as slow; modules of large
+    inputs mark themselves."""
     for item in items:
-        path = item.path.relative_to(TESTS)
-        item.add_marker(pytest.mark.xdist_group("fleet" if path.parts[0] == "fleet" else str(path)))
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Any:
+    """Run each module on one worker, and all fleets on one: Ray wants its cluster up within 30 seconds, which nobody can
+    change, and two that start at once on two cores take longer. Groups of pytest-xdist (`loadgroup`) would say the same,
+    but pytest 9.2 ignores them: https://github.com/pytest-dev/pytest-xdist/issues/1386"""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByModule(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist ships no types
+        def _split_scope(self, nodeid: str) -> str:
+            module: str = super()._split_scope(nodeid)
+            return FLEETS if module.startswith(FLEETS) else module
+
+    return ByModule(config, log)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
