@@ -27,6 +27,7 @@ from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import json_line, json_object
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.report.advice import LEADING
 from sitemapcrawler.report.model import (
     CHANGES,
     MAX_CHANGED,
@@ -42,10 +43,12 @@ from sitemapcrawler.report.model import (
     MIN_EXAMPLES,
     FileProblems,
     Language,
+    Lead,
     MissingPage,
     Report,
     RuleReach,
 )
+from sitemapcrawler.report.todo import leads_to, next_step
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
@@ -146,6 +149,11 @@ PROBLEMS = f"""
     ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
 """SQL: files with the most severe problems: number of their URLs with each severity, and of the file itself."""
 
+LEADS = f"""
+    SELECT {json_object(UrlRecord, ("loc", "reply", "indexability", "target", "issues"))} FROM urls
+    WHERE loc IN (SELECT unnest($1)) AND {CURRENT}"""
+"""SQL: what takes the place of listed URLs. Parameter: the URLs."""
+
 _finding = msgspec.json.Decoder(FindingRecord).decode
 _sitemap = msgspec.json.Decoder(SitemapRecord).decode
 
@@ -179,7 +187,18 @@ def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
         one.main_file, one.in_main_file = main_files.get(id, (None, 0))
         one.main_value, one.with_main_value = main_values.get(id, (None, 0))
         made.append(one)
+    _set_leads(site, [rule for rule in made if rule.rule in LEADING])
     return {"rules": made}
+
+
+def _set_leads(site: SiteFacts, rules: Sequence[RuleReach]) -> None:
+    """Give rules on URLs that lead to other pages the first of them as an example."""
+    first = {rule.rule: next((one.url for one in rule.examples if one.url), None) for rule in rules}
+    records = {record.loc: record for record in (_url(line) for (line,) in site.query(LEADS, [*first.values()]))}
+    for rule in rules:
+        record = records.get(first[rule.rule] or "")
+        if record is not None and (target := leads_to(record)) is not None:
+            rule.lead = Lead(record.loc, target, next_step(record))
 
 
 def files(site: SiteFacts) -> dict[str, object]:

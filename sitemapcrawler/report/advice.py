@@ -80,7 +80,10 @@ def _shared(rule: RuleReach) -> Markup | None:
 
 
 def _example(rule: RuleReach) -> Markup | None:
-    """A value of this site, and what to write in its place."""
+    """A value of this site, and what to write in its place, or where it leads and what to do."""
+    if (lead := rule.lead) is not None and max(len(lead.url), len(lead.target)) <= MAX_VALUE:
+        leads = Markup("For example, {} leads to {}. {}")
+        return leads.format(value_code(lead.url), value_code(lead.target), lead.step)
     pairs = [(rule.main_value or "", ""), *((one.value or "", one.url or "") for one in rule.examples)]
     for value, url in pairs:
         found = corrected(rule.rule, value, url)
@@ -95,9 +98,7 @@ def corrected(rule: str, value: str, url: str) -> tuple[str, str] | None:
 
     `value`, `url`: of a finding; either may be empty. None if no correction is certain.
     """
-    if rule in TARGETS:
-        wrong, right = url, value if urls.is_web(value) else None
-    elif rule in RELATIVE:
+    if rule in RELATIVE:
         wrong, right = value, _absolute(value, url)
     elif rule in OF_URLS:
         wrong, right = url, OF_URLS[rule](url)
@@ -109,8 +110,8 @@ def corrected(rule: str, value: str, url: str) -> tuple[str, str] | None:
     return (wrong, right) if wrong and right and wrong != right else None
 
 
-TARGETS = frozenset(("page-canonical-other", "status-redirect", "status-redirect-chain"))
-"""Rules whose findings have the listed URL, and as value the URL to list instead."""
+LEADING = frozenset(("page-canonical-other", "status-redirect", "status-redirect-chain"))
+"""Rules on listed URLs that lead to other pages, which are examples as `Lead`."""
 RELATIVE = frozenset((
     "hreflang-href-relative", "image-loc-relative", "index-child-relative", "loc-protocol-relative", "loc-relative",
     "robots-sitemap-relative",

@@ -50,6 +50,16 @@ MAX_MONTHS = 360
 """Maximum number of months in `Report.months`, those with the most entries: thirty years."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A listed URL that leads to another page, by redirect or canonical."""
+
+    url: str
+    target: str
+    step: str
+    """What to do about the entry, as `todo.next_step` says."""
+
+
 @dataclass(slots=True)
 class RuleReach:
     """A rule with findings."""
@@ -81,6 +91,8 @@ class RuleReach:
     """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` per file; None if unknown."""
     page: str = ""
     """URL of the rule's documentation; empty if it has none."""
+    lead: Lead | None = None
+    """One of the concerned URLs, if the rule reports that they lead to other pages."""
 
     @property
     def severity(self) -> str:

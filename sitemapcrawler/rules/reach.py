@@ -130,15 +130,15 @@ def own_severity(id: str) -> str:
 
 
 def completed(by_rule: Mapping[str, Reach], by_severity: Mapping[str, Reach], rules: Iterable[str]) -> Reaches:
-    """What rules and severities concern, in the order of every output: errors first, then what concerns most URLs, or
-    most files if it is about files; of equal numbers files first, each of which may list many URLs. `rules`: all that
-    found something; without a record they concern the site."""
+    """What rules and severities concern, in the order of every output: errors first; of one severity what concerns
+    whole files, each of which may list many URLs, then what concerns most URLs. `rules`: all that found something;
+    without a record they concern the site."""
     found = {rule: Reach(own_severity(rule)) for rule in rules} | dict(by_rule)
     severities = {one.severity: Reach(one.severity) for one in found.values()} | dict(by_severity)
 
-    def key(item: tuple[str, Reach]) -> tuple[int, int, bool, int, str]:
+    def key(item: tuple[str, Reach]) -> tuple[int, bool, int, int, str]:
         name, reach = item
-        return SEVERITIES.index(reach.severity), -(reach.urls or reach.files), reach.urls > 0, -reach.files, name
+        return SEVERITIES.index(reach.severity), reach.urls > 0, -reach.urls, -reach.files, name
 
     return dict(sorted(found.items(), key=key)), dict(sorted(severities.items(), key=key))
 

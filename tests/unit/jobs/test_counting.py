@@ -95,13 +95,14 @@ def test_pages_that_no_sitemap_lists_count_by_their_findings(count: Any) -> None
 
 
 @EVERYWHERE
-def test_most_urls_come_first_whatever_the_number_of_findings(count: Any) -> None:
+def test_whole_files_come_first_then_most_urls_whatever_the_number_of_findings(count: Any) -> None:
     few = [finding("loc-relative", "error", f"/{number}") for number in range(6)]
     many = [entry(f"/{number}", A, "status-404") for number in range(30)]
     names = [entry(f"/{number}", A, "loc-relative") for number in range(6)]
     told = [finding("status-404", "error", "/0"), finding("lastmod-future", "warning")]
-    by_rule, _ = count([*many, *names, *few, *told])
-    assert [*by_rule] == ["status-404", "loc-relative", "lastmod-future"]
+    missing = [finding("sitemap-missing", "error", sitemap=C), finding("xml-malformed", "error", sitemap=B)]
+    by_rule, _ = count([*many, *names, *few, *told, *missing])
+    assert [*by_rule] == ["sitemap-missing", "xml-malformed", "status-404", "loc-relative", "lastmod-future"]
 
 
 @EVERYWHERE

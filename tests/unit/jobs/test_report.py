@@ -25,6 +25,7 @@ from sitemapcrawler.items import (
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
+    Target,
     UrlRecord,
 )
 from sitemapcrawler.jobs import entries
@@ -43,6 +44,7 @@ from sitemapcrawler.report.model import (
     MAX_NOT_INDEXABLE,
     MAX_SITEMAPS,
     MIN_EXAMPLES,
+    Lead,
     Report,
 )
 from sitemapcrawler.rules import all_rules
@@ -94,7 +96,7 @@ def test_crawl_that_found_nothing_at_all() -> None:
     assert all(getattr(made, one.name) in (getattr(empty, one.name), []) for one in fields(Report))
 
 
-def test_rules_come_by_severity_then_urls_and_say_what_the_registry_says() -> None:
+def test_rules_come_by_severity_then_files_then_urls_and_say_what_the_registry_says() -> None:
     known = next(rule for rule in all_rules() if rule.id == "loc-relative")
     found = [
         page("/1", issues=["own-rule"]), page("/2", issues=["own-rule", "lastmod-future"]), page("/2", B, issues=["own-rule"]),
@@ -105,14 +107,29 @@ def test_rules_come_by_severity_then_urls_and_say_what_the_registry_says() -> No
     made = report(*found, rules=counts).rules
     assert [(one.rule, one.severity, one.reach.urls, one.reach.files, one.count) for one in made] == [
         ("loc-relative", "error", 0, 2, 2),
+        ("never-seen", "warning", 0, 0, 9),
         ("own-rule", "warning", 2, 2, 1),
         ("lastmod-future", "warning", 1, 1, 300),
-        ("never-seen", "warning", 0, 0, 9),
         ("robots-missing", "info", 0, 0, 1),
     ]
     assert (made[0].what, made[0].why, made[0].source) == (known.what, known.why, known.source)
     assert made[0].what and "\n" not in made[0].what and made[0].why
-    assert (made[1].what, made[1].why, made[1].source) == ("", "", "")
+    assert (made[2].what, made[2].why, made[2].source) == ("", "", "")
+
+
+def test_rules_on_redirects_have_one_with_what_to_do_about_it() -> None:
+    moved = ReplyRecord("redirected", 301, final_status=200, final_url=at("/new"))
+    fields = {"reply": moved, "indexability": "redirect", "target": Target(at("/new"), indexable=True)}
+    listed = page("/1", issues=["status-redirect", "status-redirect-target-listed-too"], **fields)
+    chained = page("/2", issues=["status-redirect-chain"], **fields)
+    names = {"status-redirect": "/1", "status-redirect-chain": "/2", "page-canonical-other": None}
+    found = [finding(rule, url=path and at(path)) for rule, path in names.items()]
+    made = {rule.rule: rule.lead for rule in report(listed, chained, *found, rules=dict.fromkeys(names, 1)).rules}
+    assert made == {
+        "status-redirect": Lead(at("/1"), at("/new"), "Remove the entry: its target is listed too."),
+        "status-redirect-chain": Lead(at("/2"), at("/new"), "List the target instead."),
+        "page-canonical-other": None,
+    }
 
 
 def test_main_file_and_value_of_a_rule_are_those_of_this_site() -> None:

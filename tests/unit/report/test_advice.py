@@ -9,7 +9,7 @@ from lxml import html
 
 from sitemapcrawler.items import FindingRecord, Reach
 from sitemapcrawler.report.advice import corrected, here, in_words
-from sitemapcrawler.report.model import RuleReach
+from sitemapcrawler.report.model import Lead, RuleReach
 
 SITE = "https://example.com"
 FILE = f"{SITE}/products.xml.gz"
@@ -121,9 +121,7 @@ def test_text_of_the_site_is_only_text() -> None:
         ("loc-uppercase-host", "", "https://Example.com/A", f"{SITE}/A"),
         ("loc-double-escaped", "", f"{SITE}/?a=1&amp;b=2", f"{SITE}/?a=1&b=2"),
         ("loc-non-ascii", "", f"{SITE}/caf\u00e9", f"{SITE}/caf%C3%A9"),
-        ("status-redirect", f"{SITE}/new", f"{SITE}/old", f"{SITE}/new"),
-        ("status-redirect", "301", f"{SITE}/old", None),
-        ("status-redirect", f"{SITE}/new", "", None),
+        ("status-redirect", f"{SITE}/new", f"{SITE}/old", None),
         ("status-404", "404", f"{SITE}/old", None),
         ("own-rule", "x", f"{SITE}/old", None),
     ],
@@ -140,7 +138,7 @@ def test_corrections(rule: str, value: str, url: str, right: str | None) -> None
 def test_no_text_breaks_a_correction(text: str) -> None:
     from sitemapcrawler.report import advice
 
-    for rule in (*advice.TARGETS, *advice.RELATIVE, *advice.OF_URLS, *advice.OF_VALUES):
+    for rule in (*advice.RELATIVE, *advice.OF_URLS, *advice.OF_VALUES):
         corrected(rule, text, text)
 
 
@@ -160,6 +158,14 @@ def test_single_finding_is_named_with_its_place(count: int, expected: str) -> No
         "status-404", Reach("error", count, count, 1), count, "", "", "", found, fix="Fix it.", kept=count
     )
     assert in_words(reach, SITE) == expected
+
+
+@pytest.mark.parametrize("step", ["Remove the entry: its target is listed too.", "List the target instead."])
+def test_url_that_leads_elsewhere_is_advised_as_in_the_workbook(step: str) -> None:
+    found = [FindingRecord("status-redirect", url=f"{SITE}/old", value=f"{SITE}/new")]
+    lead = Lead(f"{SITE}/old", f"{SITE}/new", step)
+    reach = RuleReach("status-redirect", Reach("warning", 2, 2, 1), 2, "", "", "", found, lead=lead)
+    assert in_words(reach, SITE) == f"For example, {SITE}/old leads to {SITE}/new. {step}"
 
 
 def test_single_finding_without_a_file_has_no_place() -> None:
