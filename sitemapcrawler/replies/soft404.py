@@ -16,6 +16,8 @@ False positives, and how they are avoided:
 - Pages of one template with little text of their own: titles must be equal, what the head says about the content, and
   nine in ten word triples. For a shell, text and markup must be equal.
 - The requested path repeated in the page, clocks, counters: the path is removed, and all digits are equal.
+- Folders: an application below `/app/` may have a site around it that answers 404. The answer in a folder with pages of
+  little content proves no soft 404, only that pages equal to it are shells.
 - The home page of a site of one page, whose server gives it for every path: with `MIN_WORDS` of text it is no shell.
 - Errors with status 200, and lists without entries: their text must be a block of its own, and all of the content but
   for a few words. A frame of an application is not searched: it may hold the text of an error from the start.
@@ -27,6 +29,7 @@ False positives, and how they are avoided:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urljoin
@@ -62,7 +65,7 @@ class Witness:
 
 
 def nonsense_url(url: str, seed: str) -> str:
-    """Return a URL beside `url` that cannot exist: one word of letters, reproducible by `seed`."""
+    """Return a URL in the folder of `url` that cannot exist: one word of letters, reproducible by `seed`."""
     letters = blake2b(f"{seed} {url}".encode("utf-8", "replace"), digest_size=10).hexdigest()
     return urljoin(url, letters.translate(str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")))
 
@@ -124,6 +127,13 @@ def is_shell(page: PageFacts, asked: str, seen: Witness | None) -> bool:
     return own.equals(seen.nonsense) and not (own.is_home and own.words >= MIN_WORDS)
 
 
+def may_be_shell(page: PageFacts) -> bool:
+    """True if a page with status 200 shows so little that it is worth asking what a made-up URL beside it gives."""
+    if not page.sampled or page.denials:
+        return False
+    return is_frame(page.sample) or (len(page.sample) <= MAX_SHORT and _content(blocks(page.sample)) < FEW)
+
+
 def _is_head_of(nonsense: Fingerprint, page: PageFacts, asked: str) -> bool:
     return nonsense.title == title_of(page, asked) and nonsense.about == about(page, asked)
 
@@ -146,12 +156,17 @@ def _shows(page: PageFacts) -> str | None:
     if not page.complete or len(page.sample) > MAX_SHORT or not (_is_whole(page) or has_main(page.sample)):
         return None
     texts = blocks(page.sample)
-    size = sum(len(words(text)) for text in texts)
+    size = _content(texts)
     if size >= THIN or is_frame(page.sample):
         return None
     tests = (says_trace,) if size >= FEW else (says_failure, says_empty)
     found = next((text for text in texts if any(test(text) for test in tests)), None)
     return None if found is None else found[:MAX_SHOWN]
+
+
+def _content(texts: Iterable[str]) -> int:
+    """Number of words in the blocks of a page."""
+    return sum(len(words(text)) for text in texts)
 
 
 def _is_whole(page: PageFacts) -> bool:

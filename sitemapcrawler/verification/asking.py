@@ -7,7 +7,7 @@ import logging
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -221,6 +221,11 @@ class Asker:
         self._running: dict[tuple[str, str], asyncio.Future[Step]] = {}
         self._witnesses = Witnesses(sender.send, self._keep_page, seed)
 
+    def expect(self, listed: Iterable[str]) -> None:
+        """Prepare for pages that are requested together: `ask` is called for each of them."""
+        if not self._head:
+            self._witnesses.expect(listed)
+
     async def ask(self, url: str, follow: bool = True) -> Verification:
         """The reply to a URL, requested at most once per crawl. `follow`: False to end at a redirect."""
         if not self._head:
@@ -280,7 +285,9 @@ class Asker:
             return known
         self._running[key] = done = asyncio.get_running_loop().create_future()
         try:
-            step = self._witnesses.judge(url, await self._sender.send(url, method))
+            answer = await self._sender.send(url, method)
+            await self._witnesses.obtain_of_folder(url, answer)
+            step = self._witnesses.judge(url, answer)
             done.set_result(step.without_links())
         finally:
             del self._running[key]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import reason
@@ -118,6 +119,8 @@ class Verifier:
         by_host: dict[str, list[str]] = {}
         for url in dict.fromkeys(urls):
             by_host.setdefault(host_of(url), []).append(url)
+        if not asset:
+            self._asker.expect(chain.from_iterable(by_host.values()))
         if not again:
             self.waiting.update({host: len(listed) for host, listed in by_host.items()})
         work = [

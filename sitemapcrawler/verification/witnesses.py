@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from itertools import chain, islice
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies import Ask, Chase
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.fingerprint import Fingerprint
+from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.replies.soft404 import (
     EMPTY,
     NO_CONTENT,
     Witness,
     is_shell,
     is_soft_404,
+    may_be_shell,
     misled_by,
     nonsense_url,
     witness,
 )
+from sitemapcrawler.urls.grammar import folder_of
 
 OK = 200
 Send = Callable[[str, str], Awaitable[Step]]
 """Makes a request: URL and method."""
 
 
+MAX_FOLDERS = 10
+"""Folders of a site that get a made-up URL of their own: few enough that no site notices, and a site has rarely more
+applications."""
+MAX_KNOWN_FOLDERS = 10_000
+"""Folders that are remembered as shared by several URLs, all sites together; about 1 MB."""
+
+
 class Witnesses:
-    """The witness of each authority, requested before its first page is judged.
-    Costs two requests and their redirects."""
+    """The witness of each authority, requested before its first page is judged, and those of folders that have pages
+    without content. An authority costs two requests and their redirects, and a folder costs one."""
 
     def __init__(self, send: Send, keep: Callable[[str, Step], None], seed: str) -> None:
         """`keep`: called with each URL fetched with GET and the result; `seed`: seed of the made-up path."""
@@ -37,6 +49,16 @@ class Witnesses:
         self._seed = seed
         self._asked: dict[str, asyncio.Future[None]] = {}
         self._found: dict[str, Witness] = {}
+        self._shared: set[str] = set()
+        self._asked_folders: dict[str, dict[str, asyncio.Future[None]]] = {}
+        self._shells: dict[str, list[Witness]] = {}
+
+    def expect(self, listed: Iterable[str]) -> None:
+        """Find the folders that several of these URLs share. Only they are worth a request."""
+        shared = (
+            folder for folder, number in Counter(chain.from_iterable(map(folders_of, listed))).items() if number > 1
+        )
+        self._shared.update(islice(shared, max(0, MAX_KNOWN_FOLDERS - len(self._shared))))
 
     async def obtain(self, url: str) -> None:
         """Ensure that the witness for a URL's site is known."""
@@ -48,13 +70,26 @@ class Witnesses:
             asked = self._asked[origin] = asyncio.ensure_future(self._ask(origin))
         await asyncio.shield(asked)
 
+    async def obtain_of_folder(self, url: str, step: Step) -> None:
+        """Ensure that the witness of the folder is known, if the page may be its shell and no other one explains it."""
+        origin, page = urls.origin(url), step.page
+        folder = next((folder for folder in reversed(folders_of(url)) if folder in self._shared), None)
+        if origin is None or folder is None or page is None or step.status != OK:
+            return
+        asked = self._asked_folders.setdefault(origin, {})
+        if folder not in asked:
+            if len(asked) >= MAX_FOLDERS or not may_be_shell(page) or self._is_known(url, page):
+                return
+            asked[folder] = asyncio.ensure_future(self._ask_folder(origin, folder))
+        await asyncio.shield(asked[folder])
+
     def judge(self, url: str, step: Step) -> Step:
         """Add what the page proves to a result, and drop the text of the page, which would fill the cache."""
         page, seen = step.page, self._witness_of(url)
         if page is None or not (page.sample or page.sampled or page.empty):
             return step
         soft = is_soft_404(page, url, seen) if step.status == OK else None
-        shell = step.status == OK and soft is None and is_shell(page, url, seen)
+        shell = step.status == OK and soft is None and self._is_shell(url, page)
         return replace(step, soft_404=soft, shell=shell, page=replace(page, sample="", about=""))
 
     def verdict(self, asked: str, last: Step | None) -> str | None:
@@ -75,6 +110,12 @@ class Witnesses:
         for key, (url, step) in asked.items():  # what a made-up URL leads to is no page of the site
             self._keep(url, step.without_links() if key in made_up else step)
 
+    async def _ask_folder(self, origin: str, folder: str) -> None:
+        # The answers are not kept: the made-up URL may lead to a listed page, whose links would be missing.
+        nonsense = await self._fingerprint(nonsense_url(folder, self._seed), {})
+        if nonsense is not None:
+            self._shells.setdefault(origin, []).append(witness(nonsense, None))
+
     async def _fingerprint(self, url: str, asked: dict[str, tuple[str, Step]]) -> Fingerprint | None:
         """The fingerprint of the page that a URL leads to; None unless it answers with 200. `asked`: URLs and results
         by key of URL, including the text of their pages."""
@@ -91,3 +132,17 @@ class Witnesses:
 
     def _witness_of(self, url: str) -> Witness | None:
         return self._found.get(urls.origin(url) or "")
+
+    def _is_known(self, url: str, page: PageFacts) -> bool:
+        """True if the known witnesses say what the page is."""
+        return is_soft_404(page, url, self._witness_of(url)) is not None or self._is_shell(url, page)
+
+    def _is_shell(self, url: str, page: PageFacts) -> bool:
+        witnesses = (self._witness_of(url), *self._shells.get(urls.origin(url) or "", ()))
+        return any(is_shell(page, url, seen) for seen in witnesses)
+
+
+def folders_of(url: str) -> list[str]:
+    """Return the folders that a URL is in, as URLs, without the root: `/a/` and `/a/b/` for `/a/b/c`."""
+    origin, names = urls.origin(url), folder_of(url).split("/")[1:-1]
+    return [] if origin is None else [f"{origin}/{'/'.join(names[:depth])}/" for depth in range(1, len(names) + 1)]

@@ -297,5 +297,14 @@ def once(first: Route, then: Route) -> Answering:
     return route
 
 
+def below(folder: str, inside: Route, outside: Route = NOT_FOUND) -> Answering:
+    """Answer paths in a folder one way, and all others another way."""
+
+    def route(exchange: Exchange) -> None:
+        _answer(exchange, inside if exchange.path.startswith(folder) else outside)
+
+    return route
+
+
 def by_method(head: Route, get: Route) -> Answering:
     return lambda exchange: _answer(exchange, head if exchange.method == "HEAD" else get)

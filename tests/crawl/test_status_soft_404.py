@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from tests.crawl.site_server import Route, moved
+from tests.crawl.site_server import Route, below, moved
 from tests.crawl.verified import PATIENT, SITEMAP, WORDS, html, verifying
 
 GONE = [f"/gone/{number}" for number in range(5)]
@@ -57,3 +57,16 @@ def test_home_page_that_is_a_shell_is_unknown(tmp_path: Path) -> None:
     frame = html("<title>App</title>", body="Loading.")
     with verifying(tmp_path, {"/": frame}, hidden={"/robots.txt": ""}, otherwise=frame, verify="get") as visit:
         assert visit.crawl.summary["indexability"] == {"unknown": 1}
+
+
+def test_shells_below_a_folder_of_a_site_that_answers_404_are_unknown(tmp_path: Path) -> None:
+    frame = html("<title>App</title>", body="Loading.")
+    shells = ["/en/app/", *(f"/en/app/{number}" for number in range(4))]
+    pages: dict[str, Route] = {**dict.fromkeys(shells, frame), "/real": html(), "/en/real": html(), "/en/more": html()}
+    answers = below("/en/app/", frame)
+    with verifying(tmp_path, pages, hidden={"/robots.txt": ""}, otherwise=answers, verify="get") as visit:
+        assert visit.crawl.summary["indexability"] == {"unknown": len(shells), "ok": 3}
+        [found] = [finding for finding in visit.crawl.of_type("finding") if finding["rule"] == "page-shell"]
+        assert found["message"].startswith("5 of 8 entries have the same HTML as a made-up URL, for example ")
+        made_up = [path for path in visit.site.paths if path not in {*pages, "/robots.txt", SITEMAP}]
+        assert [path.rpartition("/")[0] for path in made_up] == ["", "/en/app"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from sitemapcrawler.replies import Ok, Reason, Unchecked
@@ -18,6 +19,9 @@ class Asker:
 
     def __init__(self) -> None:
         self.let = asyncio.Event()
+
+    def expect(self, listed: Iterable[str]) -> None:
+        assert sorted(listed) == sorted(set(URLS))
 
     async def ask(self, url: str, follow: bool) -> Verification:
         await self.let.wait()
@@ -54,6 +58,9 @@ def test_replies_are_counted_as_they_come() -> None:
 
         def __init__(self) -> None:
             self.let = asyncio.Semaphore(0)
+
+        def expect(self, listed: Iterable[str]) -> None:
+            pass
 
         async def ask(self, url: str, follow: bool) -> Verification:
             await self.let.acquire()
