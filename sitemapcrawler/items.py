@@ -630,6 +630,8 @@ class Share:
     """Lower end of its 95 % interval; the share itself where all were asked."""
     high: float
     """Upper end."""
+    unknown: int = 0
+    """URLs that were asked and may be bad or not: of `not_indexable`, shells and pages that were not read."""
 
 
 @dataclass(slots=True)

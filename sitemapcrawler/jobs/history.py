@@ -71,13 +71,15 @@ def has(runs: Iterable[Run], summary: SummaryRecord) -> bool:
 def run_of(summary: SummaryRecord, arguments: Mapping[str, str]) -> Run:
     """The run that a summary describes. `arguments`: those that decide what it found."""
     share, severities = summary.not_indexable, summary.severities
+    unknown = 0 if share is None or not share.checked else round(share.population * share.unknown / share.checked)
     return Run(
         started=summary.started,
         errors=severities.get("error", 0),
         warnings=severities.get("warning", 0),
         urls=summary.urls,
-        indexable=None if share is None else round(share.population * (1 - share.share)),
+        indexable=None if share is None else max(0, round(share.population * (1 - share.share)) - unknown),
         checkable=None if share is None else share.population,
+        unknown=unknown,
         sampled=share is not None and share.checked < share.population,
         partial=summary.partial,
         arguments=dict(arguments),

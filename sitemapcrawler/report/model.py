@@ -146,12 +146,21 @@ class Run:
     """Number of distinct indexable URLs; None if nothing was verified."""
     checkable: int | None = None
     """Number of distinct URLs that `indexable` is of; None if nothing was verified."""
+    unknown: int = 0
+    """Number of these that may be indexable or not."""
     sampled: bool = False
-    """True if `indexable` is estimated from a sample."""
+    """True if `indexable` and `unknown` are estimated from a sample."""
     partial: str | None = None
     """Why the run ended early; None if it is complete."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Arguments that decide what the run finds."""
+
+    @property
+    def not_indexable(self) -> int | None:
+        """Number of distinct URLs that are not indexable; None if nothing was verified."""
+        if self.indexable is None or self.checkable is None:
+            return None
+        return self.checkable - self.indexable - self.unknown
 
 
 @dataclass(slots=True)

@@ -86,7 +86,7 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 
 
 def _sentence(drawn: Sequence[Run]) -> str:
-    """What changed since the last run with comparable values."""
+    """What changed since the last run with comparable values. URLs of unknown indexability are named if they did."""
     now = drawn[-1]
     before = next((run for run in reversed(drawn[:-1]) if run.errors is not None), None)
     if now.errors is None or before is None or before.errors is None:
@@ -94,6 +94,8 @@ def _sentence(drawn: Sequence[Run]) -> str:
     found = [_more(now.errors - before.errors, "error")]
     if now.indexable is not None and before.indexable is not None:
         found.append(_more(now.indexable - before.indexable, "indexable URL"))
+        if now.unknown != before.unknown:
+            found.append(_more(now.unknown - before.unknown, "unknown URL"))
     since = Markup("Since the run of {}").format(shown(moment(before.started)))
     return Markup("{}: {}.").format(since, ", ".join(found))
 

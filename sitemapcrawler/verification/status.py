@@ -148,6 +148,8 @@ class Status:
         self._bad = 0
         self._not_indexable = 0
         """Checked URLs that are not indexable."""
+        self._unknown = 0
+        """Checked URLs that may be indexable or not."""
         self._blocked = 0
         """URLs that are not indexable and not checked, since robots.txt blocks them for us too."""
         self.offered = 0
@@ -187,6 +189,7 @@ class Status:
             self._checked += 1
             self._bad += bad
             self._not_indexable += indexable is False
+            self._unknown += indexable is None
 
     @property
     def holding(self) -> bool:
@@ -294,7 +297,8 @@ class Status:
         share, low, high = (
             (part * asked.population + self._blocked) / population for part in (asked.share, asked.low, asked.high)
         )
-        return Share(population, asked.checked + self._blocked, asked.bad + self._blocked, share, low, high)
+        checked = asked.checked + self._blocked
+        return Share(population, checked, asked.bad + self._blocked, share, low, high, self._unknown)
 
     def _share(self, bad: int) -> Share:
         """A share of the checked URLs; of all, estimated, if they are a sample."""

@@ -69,19 +69,29 @@ def test_huge_file_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("share", "indexable", "checkable", "sampled"),
+    ("share", "indexable", "not_indexable", "unknown", "sampled"),
     [
-        (None, None, None, False),
-        (Share(100, 100, 7, 0.07, 0.07, 0.07), 93, 100, False),
-        (Share(1000, 100, 7, 0.07, 0.03, 0.14), 930, 1000, True),
+        (None, None, None, 0, False),
+        (Share(100, 100, 7, 0.07, 0.07, 0.07), 93, 7, 0, False),
+        (Share(1000, 100, 7, 0.07, 0.03, 0.14), 930, 70, 0, True),
+        (Share(100, 100, 7, 0.07, 0.07, 0.07, 30), 63, 7, 30, False),
+        (Share(1000, 100, 7, 0.07, 0.03, 0.14, 93), 0, 70, 930, True),
     ],
-    ids=["not verified", "all", "sample"],
+    ids=["not verified", "all", "sample", "all, some of them unknown", "sample, the others unknown"],
 )
-def test_run_of_a_summary(share: Share | None, indexable: int | None, checkable: int | None, sampled: bool) -> None:
+def test_run_of_a_summary(
+    share: Share | None, indexable: int | None, not_indexable: int | None, unknown: int, sampled: bool
+) -> None:
     summary = SummaryRecord(started="2026-11-01T03:00:00Z", urls=120, severities={"error": 3}, not_indexable=share)
     made = run_of(summary, {"domain": "example.com"})
     assert (made.started, made.errors, made.warnings, made.urls) == ("2026-11-01T03:00:00Z", 3, 0, 120)
-    assert (made.indexable, made.checkable, made.sampled) == (indexable, checkable, sampled)
+    assert (made.indexable, made.not_indexable, made.unknown, made.sampled) == (
+        indexable,
+        not_indexable,
+        unknown,
+        sampled,
+    )
+    assert made.checkable == (share.population if share else None)
     assert made.arguments == {"domain": "example.com"}
 
 

@@ -101,6 +101,15 @@ def test_unverified_runs_have_no_chart_of_indexable_urls() -> None:
     assert "not checked" in shown and "Indexable URLs</figcaption>" not in shown
 
 
+def test_unknown_urls_are_told_apart_from_indexable_ones() -> None:
+    before, now = run(1, 5, 90), run(2, 5, 60, unknown=30)
+    assert text(made(before, now).sentence).endswith(": as many errors, 30 fewer indexable URLs, 30 more unknown URLs.")
+    tree = html.fromstring(page(Report(SummaryRecord(), runs=[before, now])))
+    table = tree.xpath("//table[.//th[contains(., 'Unknown')]]")[0]
+    cells = [[str(cell.text_content()).strip() for cell in row.xpath("./td")] for row in table.xpath(".//tbody/tr")]
+    assert [row[4:7] for row in cells] == [["60 (60 %)", "10", "30"], ["90 (90 %)", "10", "0"]]
+
+
 def test_estimates_are_marked() -> None:
     assert made(run(1), run(2, sampled=True)).rows[0].note == "indexable URLs estimated from a sample"
 
@@ -119,7 +128,7 @@ def test_page_shows_charts_with_their_values_for_readers_without_eyes() -> None:
         "Indexable URLs by run: 2026-11-01 90, 2026-11-02 95",
     }
     cells = [" ".join(cell.text_content().split()) for cell in health.xpath(".//table//tbody/tr[1]/td")]
-    assert cells == ["2 Nov 2026, 03:00 UTC", "7", "0", "100", "95 (95 %)", ""]
+    assert cells == ["2 Nov 2026, 03:00 UTC", "7", "0", "100", "95 (95 %)", "5", "0", ""]
 
 
 def test_line_needs_two_values() -> None:
