@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import ReplyRecord, UrlRecord
-from sitemapcrawler.replies.kinds import ReplyKind
+from sitemapcrawler.replies.kinds import Reason, ReplyKind
 
 REFERENCE = "Googlebot"
 """Crawler that decides where none of the judged ones is a search engine's."""
@@ -56,7 +56,9 @@ def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:
     reply = record.reply or ReplyRecord()
     # A host without an answer to robots.txt denies everything, but that is no rule of the site.
     without_robots = reply.kind in UNREACHED and not reply.attempts
-    blocked = crawler in (record.blocked_for or ()) and not without_robots
+    # What is known of a page of another site is no verdict on this one, and the shares leave it out.
+    is_elsewhere = reply.reason == Reason.OFF_SITE and not reply.redirects
+    blocked = crawler in (record.blocked_for or ()) and not without_robots and not is_elsewhere
     value = Indexability.BLOCKED if blocked else indexability(reply, crawler)
     record.indexability = value.value
     record.indexable = None if value in UNKNOWN else value is Indexability.OK

@@ -348,7 +348,7 @@ def answers(report: Report) -> list[str]:
             f"{_are(graph.not_linked, 'listed page')} not linked from any page that was read."
         )
     if report.summary.changes is not None:
-        found.append(since(report.summary.changes))
+        found.append(since(report.summary.changes, report.summary.skipped.get("removed", 0)))
     return found
 
 
@@ -413,14 +413,16 @@ def by_severity(numbers: Mapping[str, int]) -> str:
     return listed([counted(numbers[name], title.lower()) for name, title in SEVERITIES.items() if numbers.get(name)])
 
 
-def since(found: ChangeCounts) -> str:
-    """What has changed since the baseline, in one sentence."""
+def since(found: ChangeCounts, unknown: int = 0) -> str:
+    """What has changed since the baseline, in one sentence. `unknown`: entries of the baseline that may or may not have
+    been removed."""
     when = f"the audit of {found.since[:DAY]}" if found.since else "the baseline"
     solved, new = (sum(numbers.values()) for numbers in (found.solved_problems, found.new_problems))
-    if not any((solved, new, found.added, found.removed, found.changed)):
+    if not any((solved, new, found.added, found.removed, found.changed, unknown)):
         return f"Nothing has changed since {when}."
     problems = f"{counted(solved, 'problem')} solved, {new:,} new"
-    listed_urls = f"{counted(found.added, 'URL')} added, {found.removed:,} removed, {found.changed:,} changed"
+    removed = f"{found.removed:,} removed" + (f" (of {unknown:,} others it is not known)" if unknown else "")
+    listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed"
     return f"Since {when}: {problems}; {listed_urls}."
 
 

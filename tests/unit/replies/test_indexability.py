@@ -56,6 +56,7 @@ def reply(kind: str = "ok", status: int | None = 200, noindex: bool | None = Fal
         (reply(noindex=None), "page not read"),
         (reply("unchecked", None, None, reason="sampled-out"), "not checked"),
         (reply("unchecked", None, None, reason="blocked"), "not checked"),
+        (reply("unchecked", None, None, reason="off-site"), "not checked"),
         (None, "not checked"),
     ],
 )
@@ -84,6 +85,7 @@ def test_every_kind_of_reply_has_one(kind: ReplyKind) -> None:
         reply("http-error", 404),
         reply("timeout", None, attempts=3),
         reply("unchecked", None, reason="blocked"),
+        reply("unchecked", None, reason="off-site", redirects=MOVED),
     ],
 )
 def test_search_engine_learns_nothing_of_a_blocked_url(made: ReplyRecord | None) -> None:
@@ -103,3 +105,9 @@ def test_a_host_whose_robots_txt_gets_no_answer_is_unreachable_and_not_blocked(k
     record = UrlRecord(LOC, reply=ReplyRecord(kind, final_url=LOC), blocked_for=["Googlebot", "Bingbot"])
     set_indexability(record)
     assert (record.indexability, record.indexable) == ("unreachable", False)
+
+
+def test_a_page_of_another_site_is_not_judged() -> None:
+    record = UrlRecord(LOC, reply=reply("unchecked", None, reason="off-site"), blocked_for=["Googlebot", "Bingbot"])
+    set_indexability(record)
+    assert (record.indexability, record.indexable) == ("not checked", None)
