@@ -759,7 +759,7 @@ class FileTally(TypedDict, total=False):
     habits: list[JsonObject]
     """What it contributes to the findings per site (`Judge.habits_of`)."""
     trust: dict[str, object]
-    """Evidence on its dates (`trust.Trust.state`)."""
+    """Evidence on its dates (`tally.Trust.state`)."""
     missed: bool
     """True for a guess that is no sitemap."""
     answered: bool
@@ -785,7 +785,7 @@ class FileResult:
     tally: FileTally = field(default_factory=FileTally)
     """What a copied file adds to the crawl's counts, from the baseline."""
     trust: dict[str, object] | None = None
-    """Evidence on its dates (`trust.Trust.state`); None if nothing was verified."""
+    """Evidence on its dates (`tally.Trust.state`); None if nothing was verified."""
 
 
 @dataclass(slots=True)

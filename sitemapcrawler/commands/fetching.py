@@ -94,10 +94,10 @@ class FileSpider(ArgumentSpider):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fetch URLs into files; the only argument is what `api.Download.fetch_all` is given, as a JSON object.
+    """Fetch URLs into files; the only argument is what `api.sitemaps.Download.fetch_all` is given, as a JSON object.
 
-    Prints the answers as JSON: the fields of `api.Download`. Exits with code 2 and one line on standard error for an
-    invalid URL or setting.
+    Prints the answers as JSON: the fields of `api.sitemaps.Download`. Exits with code 2 and one line on standard
+    error for an invalid URL or setting.
     """
     job = json.loads(arguments[0])
     settings = project_settings()

@@ -63,7 +63,7 @@ class Reading:
     every_child: bool = False
     """True if a rule needs to see plain entries of an index; see `rules.choice.Choice`."""
     prove: Callable[[str, Sequence[str]], bool] | None = None
-    """Tests whether a file may list a URL on another host; see `rules.facts.FileFacts.proven`."""
+    """Tests whether a file may list a URL on another host; see `rules.facts.given.FileFacts.proven`."""
     offline: bool = False
     """True if only local files are read."""
     published: Published | None = None

@@ -177,7 +177,7 @@ class CsvExporter(RecordExporter):
       `join_multivalued` is set.
 
     Null and empty values become empty cells. Text that any spreadsheet would run as a formula gets a leading `'`
-    (`cells.Cells`). Characters that the encoding lacks become backslash escapes. Appending writes no second header.
+    (`columns.Cells`). Characters that the encoding lacks become backslash escapes. Appending writes no second header.
     Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
 

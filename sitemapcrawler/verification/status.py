@@ -38,7 +38,7 @@ from sitemapcrawler.verification.targets import Targets, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
-"""Fields of `trust.Evidence` that do not count suspicious dates."""
+"""Fields of `tally.Evidence` that do not count suspicious dates."""
 
 
 class Trusts:

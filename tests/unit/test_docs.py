@@ -8,10 +8,14 @@ import builtins
 import dataclasses
 import json
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -51,6 +55,15 @@ COMMANDS = "docs/commands.md"
 WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *WRITTEN)
 FOR_DEVELOPERS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/security.md")
+FOLDERS = (".ci", ".github", "bench", "demo", "docs", "fuzz", "release", "sitemapcrawler", "tests")
+FILES = (
+    ".dockerignore", ".gitattributes", ".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "CHANGELOG.md",
+    "CONTRIBUTING.md", "Dockerfile", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "SECURITY.md", "action.yml",
+    "mkdocs.yml", "pyproject.toml", "requirements.txt", "scrapinghub.yml", "scrapy.cfg", "setup.py",
+)  # fmt: skip
+"""What the root may hold."""
+DOTTED = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*\.[A-Z]\w+(?:\.\w+)*)(?:\(\))?`")
+"""A class or constant with its module, in a docstring."""
 TO_WRITE = {
     "catalogue.py",
     "depth_rules.py",
@@ -368,6 +381,62 @@ def test_arguments_that_are_named_exist(name: str) -> None:
     words |= {match[1] for word in INLINE.findall(prose(name)) if (match := re.fullmatch(r"([a-z_]+)=\S*", word))}
     of_plugins = set(re.findall(r"^declare\(\w+\(\"(\w+)\"", page(name), re.MULTILINE))
     assert words <= ARGUMENTS.keys() | of_plugins | {"name", "NAME"}
+
+
+def test_the_root_holds_nothing_else() -> None:
+    """Output of a crawl that is run here goes to `out/`."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert sorted({name.partition("/")[0] for name in listed} - {*FOLDERS}) == sorted(FILES)
+
+
+def docstrings() -> Iterator[tuple[str, ast.stmt, str]]:
+    """The texts that describe something in the package: what is described, the statement before, the text."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            body = (
+                node.body if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) else []
+            )
+            for before, line in pairwise([node, *body]):
+                match line:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        yield f"{path.relative_to(PACKAGE)}:{line.lineno}", before, text
+
+
+def test_each_docstring_follows_what_it_describes() -> None:
+    assert [
+        place for place, before, _ in docstrings() if isinstance(before, ast.Expr) and not is_ellipsis(before)
+    ] == []
+
+
+def is_ellipsis(statement: ast.Expr) -> bool:
+    return isinstance(statement.value, ast.Constant) and statement.value.value is ...
+
+
+def test_classes_and_constants_that_docstrings_name_exist() -> None:
+    named = [(place, name) for place, _, text in docstrings() for name in DOTTED.findall(text)]
+    assert len(named) > 20
+    assert [(place, name) for place, name in named if not is_defined(name)] == []
+
+
+@cache
+def modules() -> list[str]:
+    paths = (path.relative_to(ROOT).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return [".".join(path.parts).removesuffix(".__init__") for path in paths]
+
+
+@cache
+def is_defined(name: str) -> bool:
+    """Whether a dotted name is that of a module, here by the end of its path, and of something in it."""
+    path = name.split(".")
+    for length in range(len(path) - 1, 0, -1):
+        end = ".".join(path[:length])
+        for module in [module for module in modules() if module.endswith(f".{end}")] or [end]:
+            with suppress(ImportError, AttributeError):
+                attrgetter(".".join(path[length:]))(import_module(module))
+                return True
+    return False
 
 
 @pytest.mark.parametrize("name", [*PAGES, "CHANGELOG.md"])

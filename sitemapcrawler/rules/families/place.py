@@ -37,7 +37,6 @@ PRIVATE_NAMES = re.compile(r"(?:.*\.)?(?:localhost|local|test|internal|invalid|l
 """Host names that are valid on one machine or network only. Source: RFC 6761, RFC 6762, and ICANN for `internal`"""
 SITEMAP_NAMES = (".xml", ".xml.gz")
 """Suffixes of sitemap files, if the file name also contains `sitemap`."""
-"""Formats of requested files that turned out not to be sitemaps."""
 MASKED = re.compile(rf"\s*(?:https?:)?[\\/]*{re.escape(HIDDEN)}@", re.IGNORECASE)
 """Notation of the reader for a URL with a password."""
 EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")

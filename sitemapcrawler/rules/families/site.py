@@ -32,7 +32,6 @@ PROTOCOL = "https://www.sitemaps.org/protocol.html"
 MOVES = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 FROG = "Screaming Frog"
 SECONDS_A_DAY = 86_400
-"""Formats whose files have either no dates or one per entry, independent of the rest of the site."""
 DAY = len("2026-01-05")
 """Length of a day, in characters."""
 BETWEEN = "\x1f"
