@@ -240,6 +240,17 @@ def test_readme_is_short() -> None:
 # Commands
 
 
+def test_readme_states_the_speed_that_was_measured() -> None:
+    stated = re.search(r"take ([\d.]+) times as long as a bare lxml loop, and ([\d.]+) times", prose("README.md"))
+    measured = re.findall(
+        r"^\|.*\| (?:with all rules, no database|a default crawl), x the loop \| ([\d.]+)",
+        page("bench/README.md"),
+        re.M,
+    )
+    assert stated
+    assert list(stated.groups()) == [f"{float(number):.1f}" for number in measured]
+
+
 def test_options_of_validate_are_those_of_the_command() -> None:
     command, parser = validate.Command(), argparse.ArgumentParser()
     command.settings = Settings({"FEED_EXPORTERS": settings.FEED_EXPORTERS})
