@@ -55,7 +55,7 @@ COMMANDS = "docs/commands.md"
 WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *WRITTEN)
 FOR_DEVELOPERS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/security.md")
-FOLDERS = (".ci", ".github", "bench", "demo", "docs", "fuzz", "release", "sitemapcrawler", "tests")
+FOLDERS = (".ci", ".github", "bench", "demo", "docs", "fuzz", "release", "sitemapcrawler", "tests", "tools")
 FILES = (
     ".dockerignore", ".gitattributes", ".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "CHANGELOG.md",
     "CONTRIBUTING.md", "Dockerfile", "LICENSE", "MANIFEST.in", "Makefile", "README.md", "SECURITY.md", "action.yml",
