@@ -95,7 +95,6 @@ def test_sections_left_out_for_want_of_time_say_so() -> None:
         ({"arguments": {"baseline": "x"}}, "The crawl ended early, so it was not compared with the baseline."),
         ({"left_out": ["changed"], "changes": ChangeCounts()}, "Not computed"),
         ({"changes": ChangeCounts("2026-11-25T08:00:00Z")}, "Nothing has changed since the audit of 2026-11-25."),
-        ({"changes": ChangeCounts(), "skipped": {"removed": 2}}, "0 removed (of 2 others it is not known), 0 changed."),
     ],
 )
 def test_section_of_changes_says_why_it_has_none(fields: dict[str, Any], said: str) -> None:

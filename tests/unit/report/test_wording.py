@@ -211,6 +211,8 @@ def test_answers_to_compare_links_and_baseline() -> None:
         "Links: 12 pages are linked and not listed, 1 listed page is not linked from any page that was read.",
         "Since the baseline: 0 problems solved, 0 new; 3 URLs added, 1,200 removed, 0 changed.",
     ]
+    report.summary.skipped["removed"] = 2
+    assert words.answers(report)[-1].endswith("1,200 removed (of 2 others it is not known), 0 changed.")
     assert words.answers(Report(SummaryRecord())) == []
 
 
