@@ -24,6 +24,7 @@ COLUMNS: Mapping[str, str] = {
     "target": _of_this_crawl("coalesce(target.url, nullif(reply.final_url, loc))"),
     "sitemap": "sitemap",
     "line": "line",
+    "host": "coalesce(regexp_extract(loc, '^https?://([^/?#]+)', 1), '')",
     "folder": FOLDER.format(url="loc"),
     "lastmod": "strftime(lastmod_at, '%Y-%m-%d')",
     "month": "strftime(lastmod_at, '%Y-%m')",

@@ -310,6 +310,7 @@ def explorer(report: Report) -> Markup:
             },
             "status": {str(code.value): f"{code.value} {code.phrase}" for code in HTTPStatus},
         },
+        "severities": {inert(rule.rule): inert(rule.severity) for rule in report.rules},
         "pages": {inert(rule.rule): rule.page for rule in report.rules if may_be_opened(rule.page)},
     }
     return escape(json.dumps(facts))

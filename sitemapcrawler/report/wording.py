@@ -97,6 +97,8 @@ MAX_LINK = 1000
 """Maximum length in characters of a URL that becomes a link."""
 MAX_SHOWN = 160
 """Maximum length in characters of a shown URL: two lines on a wide screen, five on a phone."""
+ON_PAPER = 10
+"""Number of rules that a printed page shows, as in page.css."""
 MAX_LISTED = 12
 """Maximum number of items listed in a sentence."""
 _CODE = re.compile("`([^`]+)`")

@@ -2,7 +2,7 @@
 // chosen stands in the fragment of the page's URL. Uses `make`, `number`, `collator`, `save`, `copy` and `plain` of
 // page.js.
 const FACETS = {
-  indexability: "Indexability", status: "First status", problem: "Problem", sitemap: "Sitemap", folder: "Folder",
+  indexability: "Indexability", status: "First status", problem: "Problem", sitemap: "Sitemap", host: "Host", folder: "Folder",
   month: "Last modified", denied: "Crawler denied", change: "Change",
 };
 const COLUMNS = {
@@ -10,10 +10,13 @@ const COLUMNS = {
   sitemap: "Listed in", line: "Line", lastmod: "Last modified", denied: "Crawlers denied", change: "Change",
 };
 const IN_DETAILS = new Set(["line"]);  // a column of the CSV and of the details only: the sitemap's cell has it
+const ADDRESSES = new Set(["loc", "target", "sitemap"]);  // columns in which a text is found anywhere, in others at the start of a word
+const SEVERITIES = ["error", "warning", "info"];  // the worst first
+const REMOVED = "removed";  // change of a URL of the baseline that is no longer listed: shown only if chosen
 const NONE = "none";  // label of entries without a value
 const ROW_PX = 36;  // height of a row, as in page.css
 const AROUND = 8;  // rows drawn above and below those that are visible
-const MAX_CHOICES = 100;  // values shown of a facet, the most frequent ones
+const MAX_CHOICES = 50;  // values shown of a facet, the most frequent ones
 const FEW_CHOICES = 10;  // values of a facet that need no field to search them
 const MAX_SHOWN = 160;  // characters of a shown URL, as in wording.py
 const MAX_URL = 1000;  // characters of a value; longer ones are cut, as in packing.py
@@ -77,35 +80,29 @@ class Column {
     return value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value);
   }
 
-  // Items whose label, which rows show in place of them, contains a word.
-  labelled(word) {
-    const given = Object.entries(this.labels).filter(([, label]) => label.toLowerCase().includes(word));
-    const items = new Set(given.map(([item]) => item));
-    return items.size ? this.items.map(String).filter((item) => items.has(item)) : [];
+  // Items whose label, which rows show in place of them, has a word.
+  labelled(has) {
+    return this.items.map(String).filter((item) => Object.hasOwn(this.labels, item) && has(this.labels[item].toLowerCase()));
   }
 
-  // Which values contain a word, in lower case, as they are or as rows show them.
-  containing(word) {
+  // Which values pass a test of their text in lower case, as they are or as rows show them.
+  containing(has) {
     this.lower ??= this.values.map((value) => this.textOf(value).toLowerCase());
-    const items = new Set(this.labelled(word));
-    if (items.size) {
-      const having = this.having(items);
-      return Uint8Array.from(this.lower, (text, at) => having[at] || text.includes(word));
-    }
-    return Uint8Array.from(this.lower, (text) => text.includes(word));
+    const items = new Set(this.labelled(has));
+    const containing = items.size ? this.having(items) : new Uint8Array(this.values.length);
+    for (let at = 0; at < containing.length; at++) containing[at] ||= has(this.lower[at]);
+    return containing;
   }
 
-  // Which values have one of these items; all of them if none is given.
+  // Which values have one of these items.
   having(items) {
     const chosen = new Set(this.items.flatMap((item, at) => (items.has(String(item)) ? [at] : [])));
-    return Uint8Array.from(this.itemsOf, (own) => !items.size || own.some((item) => chosen.has(item)));
+    return Uint8Array.from(this.itemsOf, (own) => own.some((item) => chosen.has(item)));
   }
 
-  // Number of rows of each item, from those of each value.
-  perItem(perValue) {
-    const counts = new Uint32Array(this.items.length);
+  // Adds the numbers of each value to those of its items.
+  addTo(counts, perValue) {
     this.itemsOf.forEach((items, value) => { for (const item of items) counts[item] += perValue[value]; });
-    return counts;
   }
 
   // Position of each value in ascending order.
@@ -120,39 +117,87 @@ class Column {
   }
 }
 
+// Counts the URLs of each item of a facet, from rows in the order of their URLs.
+class Counter {
+  constructor(column) {
+    this.column = column;
+    this.perValue = new Uint32Array(column.values.length);  // of rows whose URL has no other row
+    this.perItem = new Uint32Array(column.items.length);
+    this.last = new Uint32Array(column.items.length);  // the URL that was counted last, from 1
+  }
+
+  add(value, url, isRepeated) {
+    if (!isRepeated) { this.perValue[value]++; return; }
+    for (const item of this.column.itemsOf[value]) {
+      if (this.last[item] === url + 1) continue;
+      this.last[item] = url + 1;
+      this.perItem[item]++;
+    }
+  }
+
+  get counts() {
+    this.column.addTo(this.perItem, this.perValue);
+    return this.perItem;
+  }
+}
+
+// A word as a test of texts in lower case: whether it stands at the start of one of their words.
+function startsWord(word) {
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${escaped(word)}`, "u");
+  return (text) => pattern.test(text);
+}
+
+function escaped(word) {
+  return word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
 // The rows and the way to choose and sort them. Knows nothing of the page.
 class Entries {
   constructor(columns, labels) {
     this.columns = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, new Column(column, labels[name])]));
-    this.size = this.columns.loc.codes.length;
-    this.facets = Object.keys(FACETS).filter((name) => !this.columns[name].isEmpty);
+    const urls = this.columns.loc.codes;
+    this.size = urls.length;
+    this.facets = Object.keys(FACETS).filter((name) => !this.columns[name].isEmpty && !(name === "host" && this.columns.host.values.length === 1));
     this.shown = Object.keys(COLUMNS).filter((name) => !this.columns[name].isEmpty);
+    this.searched = this.shown.filter((name) => !IN_DETAILS.has(name));
+    this.isRepeated = urls.map((url, row) => url === urls[row - 1] || url === urls[row + 1]);
+    this.isRemoved = this.columns.change.having(new Set([REMOVED]));  // by value
+    this.listed = this.choose(new State().choices, []).urls;
   }
 
-  // Rows that have a chosen value of each facet and all words, in the order of their URLs, with the number of distinct
-  // URLs. `counts`: rows by item of each facet, if only the other facets choose.
+  // Rows that have a chosen value of each facet and all words, in the order of their URLs, with the numbers of distinct
+  // listed and removed URLs. `counts`: URLs by item of each facet, if only the other facets choose.
   choose(choices, words) {
-    const codes = this.facets.map((name) => this.columns[name].codes);
-    const passing = this.facets.map((name) => this.columns[name].having(choices[name]));
-    const counting = this.facets.map((name) => new Uint32Array(this.columns[name].values.length));
+    const facets = this.facets.map((name) => this.columns[name]);
+    const passing = this.facets.map((name) => this.passing(name, choices[name]));
+    const counters = facets.map((column) => new Counter(column));
     const matching = this.matching(words);
-    const urls = this.columns.loc.codes;
+    const urls = this.columns.loc.codes, changes = this.columns.change.codes;
     const rows = new Uint32Array(this.size);
-    let found = 0, distinct = 0, last = -1;
+    const distinct = [0, 0], last = [-1, -1];  // of listed and of removed URLs
+    let found = 0;
     for (let row = 0; row < this.size; row++) {
       if (matching && !matching[row]) continue;
       let failed = -1, failures = 0;
-      for (let at = 0; at < codes.length && failures < 2; at++) {
-        if (!passing[at][codes[at][row]]) { failed = at; failures++; }
+      for (let at = 0; at < facets.length && failures < 2; at++) {
+        if (!passing[at][facets[at].codes[row]]) { failed = at; failures++; }
       }
-      if (failures === 1) counting[failed][codes[failed][row]]++;
+      if (failures === 1) counters[failed].add(facets[failed].codes[row], urls[row], this.isRepeated[row]);
       if (failures) continue;
-      for (let at = 0; at < codes.length; at++) counting[at][codes[at][row]]++;
-      if (urls[row] !== last) { last = urls[row]; distinct++; }
+      for (let at = 0; at < facets.length; at++) counters[at].add(facets[at].codes[row], urls[row], this.isRepeated[row]);
+      const kind = this.isRemoved[changes[row]];
+      if (urls[row] !== last[kind]) { last[kind] = urls[row]; distinct[kind]++; }
       rows[found++] = row;
     }
-    const counts = Object.fromEntries(this.facets.map((name, at) => [name, this.columns[name].perItem(counting[at])]));
-    return { rows: rows.subarray(0, found), urls: distinct, counts };
+    const counts = Object.fromEntries(this.facets.map((name, at) => [name, counters[at].counts]));
+    return { rows: rows.subarray(0, found), urls: distinct[0], removed: distinct[1], counts };
+  }
+
+  // Which values of a column pass its facet.
+  passing(name, chosen) {
+    const column = this.columns[name];
+    if (chosen.size) return column.having(chosen);
+    return name === "change" ? this.isRemoved.map((removed) => 1 - removed) : new Uint8Array(column.values.length).fill(1);
   }
 
   // Which rows contain each of these words in some column; null for all of them.
@@ -161,14 +206,18 @@ class Entries {
     const rows = new Uint8Array(this.size).fill(1);
     for (const word of words) {
       const found = new Uint8Array(this.size);
-      for (const name of this.shown) {
-        const { codes } = this.columns[name], containing = this.columns[name].containing(word);
+      for (const name of this.searched) {
+        const { codes } = this.columns[name], containing = this.containing(name, word);
         if (!containing.includes(1)) continue;
         for (let row = 0; row < this.size; row++) found[row] |= containing[codes[row]];
       }
       for (let row = 0; row < this.size; row++) rows[row] &= found[row];
     }
     return rows;
+  }
+
+  containing(name, word) {
+    return this.columns[name].containing(ADDRESSES.has(name) ? (text) => text.includes(word) : startsWord(word));
   }
 
   // Sorts by counting: rows of equal values keep the order of their URLs, and those without a value come last.
@@ -215,28 +264,43 @@ class State {
 
   // Condition in SQL for the same rows in the feed of URLs. `searched`: names of the columns that the text is looked for in.
   where(columns, searched) {
-    const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
-    const any = (name, items) => {
-      const list = [...items].map(quoted).join(", ");
-      return columns[name].isList ? `list_has_any(${columns[name].sql}, [${list}])` : `coalesce(${columns[name].sql}, '') IN (${list})`;
-    };
     const parts = Object.entries(this.choices).filter(([, items]) => items.size).map(([name, items]) => {
-      const some = any(name, items);
+      const some = anyOf(columns[name], items);
       return columns[name].isList && items.has("") ? `(${some} OR coalesce(len(${columns[name].sql}), 0) = 0)` : some;
     });
-    const texts = searched.map((name) => columns[name]).map(({ sql, isList }) => (isList ? `array_to_string(${sql}, ' ')` : sql));
-    for (const word of this.words) {
-      const labelled = searched.map((name) => [name, columns[name].labelled(word)]).filter(([, items]) => items.length);
-      const found = [`contains(lower(concat_ws(' ', ${texts.join(", ")})), ${quoted(word)})`, ...labelled.map(([name, items]) => any(name, items))];
-      parts.push(found.length > 1 ? `(${found.join(" OR ")})` : found[0]);
-    }
+    if (!this.choices.change.size && columns.change.items.includes(REMOVED)) parts.push(`change IS DISTINCT FROM ${quoted(REMOVED)}`);
+    for (const word of this.words) parts.push(hasWord(columns, searched, word));
     return parts.join("\n  AND ");
   }
 }
 
-// A facet: its values as boxes to tick, the most frequent first. `toggled` is called with a value.
-function facetView(title, labels, toggled) {
-  const list = make("ul", {});
+function quoted(text) {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+// SQL: whether a column has one of these items.
+function anyOf({ sql, isList }, items) {
+  const list = [...items].map(quoted).join(", ");
+  return isList ? `list_has_any(${sql}, [${list}])` : `coalesce(${sql}, '') IN (${list})`;
+}
+
+// SQL: whether some column has a word.
+function hasWord(columns, searched, word) {
+  const joined = (names) => names.map((name) => columns[name]).map(({ sql, isList }) => (isList ? `array_to_string(${sql}, ' ')` : sql)).join(", ");
+  const others = searched.filter((name) => !ADDRESSES.has(name));
+  const tests = [`contains(lower(concat_ws(' ', ${joined(searched.filter((name) => ADDRESSES.has(name)))})), ${quoted(word)})`];
+  if (others.length) tests.push(`regexp_matches(lower(concat_ws(' ', ${joined(others)})), ${quoted(`(^|[^\\pL\\pN])${escaped(word)}`)})`);
+  for (const name of others) {
+    const items = columns[name].labelled(startsWord(word));
+    if (items.length) tests.push(anyOf(columns[name], items));
+  }
+  return tests.length > 1 ? `(${tests.join(" OR ")})` : tests[0];
+}
+
+// A facet: its values as boxes to tick, those with the lowest rank and then with the most URLs first. `toggled` is
+// called with a value.
+function facetView(title, labels, rank, toggled) {
+  const list = make("ul", { ariaLabel: title });
   const search = make("input", { type: "search", autocomplete: "off", spellcheck: false });
   const searching = make("label", { className: "find", hidden: true }, make("span", { className: "unseen" }, `Find in “${title}”`), search);
   const rest = make("p", { className: "soft", hidden: true });
@@ -248,7 +312,7 @@ function facetView(title, labels, toggled) {
 
   function update(items, counts, chosen) {
     picked.textContent = chosen.size ? `(${number.format(chosen.size)} chosen)` : "";
-    const order = [...items.keys()].filter((at) => counts[at] || chosen.has(items[at])).sort((a, b) => counts[b] - counts[a]);
+    const order = [...items.keys()].filter((at) => counts[at] || chosen.has(items[at])).sort((a, b) => rank(items[a]) - rank(items[b]) || counts[b] - counts[a]);
     searching.hidden = items.length <= FEW_CHOICES;
     draw = () => {
       const wanted = search.value.toLowerCase();
@@ -281,7 +345,7 @@ function gridView(heads, cellsOf, sortBy, open) {
   const body = make("tbody", {});
   const head = make("tr", {}, ...columns);
   head.ariaRowIndex = 1;
-  const table = make("table", { tabIndex: 0 }, make("caption", { className: "unseen" }, "All URLs"), make("thead", {}, head), body);
+  const table = make("table", { tabIndex: 0, ariaDescription: "Arrow keys move, Enter shows the details of a row" }, make("caption", { className: "unseen" }, "All URLs"), make("thead", {}, head), body);
   table.setAttribute("role", "grid");
   table.style.setProperty("--columns", heads.length);
   const root = make("div", { className: "scroll grid" }, table);
@@ -313,7 +377,7 @@ function gridView(heads, cellsOf, sortBy, open) {
 
   function activate(at) {
     active = Math.max(0, Math.min(at, rows.length - 1));
-    const top = active * ROW_PX, room = root.clientHeight - 2 * ROW_PX;  // the heading covers a row
+    const top = active * ROW_PX, room = root.clientHeight - head.offsetHeight - ROW_PX;
     if (top < root.scrollTop) root.scrollTop = top;
     else if (top > root.scrollTop + room) root.scrollTop = top - room;
     draw();
@@ -411,7 +475,8 @@ function explore(place, facts, entries) {
   }
 
   const facets = entries.facets.map((name) => {
-    const view = facetView(FACETS[name], labels[name], (item) => {
+    const rank = (item) => (name !== "problem" ? 0 : item === "" ? Infinity : SEVERITIES.indexOf(facts.severities[item] ?? SEVERITIES.at(-1)));
+    const view = facetView(FACETS[name], labels[name], rank, (item) => {
       if (!state.choices[name].delete(item)) state.choices[name].add(item);
       update();
     });
@@ -429,7 +494,8 @@ function explore(place, facts, entries) {
   const query = make("pre", { tabIndex: 0 });
   const querying = make("details", { open: facts.shown < facts.total, hidden: !facts.feed }, make("summary", {}, "The same in DuckDB, from the file of all URLs"), query);
   const paper = make("p", { className: "paper" });
-  place.replaceChildren(make("div", { className: "facets" }, ...facets.map(([, view]) => view.root)), tools, chips, paper, grid.root, querying, dialog);
+  const choosing = make("div", { className: "facets", role: "group", ariaLabel: "Filters" }, ...facets.map(([, view]) => view.root));
+  place.replaceChildren(choosing, tools, chips, paper, grid.root, querying, dialog);
 
   function sortBy(name) {
     [state.sort, state.down] = state.sort !== name ? [name, false] : state.down ? ["", false] : [name, true];
@@ -458,16 +524,17 @@ function explore(place, facts, entries) {
     rows = state.sort ? entries.sort(found.rows, state.sort, state.down) : found.rows;
     input.value = input === document.activeElement ? input.value : state.text;
     const sample = facts.shown < facts.total ? " of the sample" : "";
-    const repeated = rows.length > found.urls ? `, in ${number.format(rows.length)} entries` : "";
-    count.textContent = `${number.format(found.urls)} of ${number.format(columns.loc.values.length)} URLs${sample}${repeated}`;
+    const removed = found.removed ? `, and ${number.format(found.removed)} removed` : "";
+    const repeated = rows.length > found.urls + found.removed ? `, in ${number.format(rows.length)} entries` : "";
+    count.textContent = `${number.format(found.urls)} of ${number.format(entries.listed)} URLs${sample}${removed}${repeated}`;
     for (const [name, view] of facets) view.update(columns[name].items, found.counts[name], state.choices[name]);
     showChips();
     const given = [...state.chosen.map(described), ...(state.text ? [state.text] : [])].join("; ");
     const printed = rows.length > ON_PAPER ? ` The first ${number.format(ON_PAPER)} rows:` : "";
     paper.textContent = `${count.textContent}: ${given}.${printed}`;
-    const where = state.where(columns, entries.shown);
+    const where = state.where(columns, entries.searched);
     query.textContent = `SELECT loc, sitemap, line FROM '${facts.feed}'${where && `\nWHERE ${where}`}`;
-    place.classList.toggle("chosen", rows.length < entries.size);
+    place.classList.toggle("chosen", given !== "");
     grid.update(rows, state.sort, state.down);
   }
 
@@ -521,7 +588,7 @@ async function begin() {
   explore(place, facts, entries);
   document.getElementById("entries-missing").remove();
   connect(entries.columns);
-  setTimeout(() => entries.columns.loc.containing(""));  // the first filter then finds the URLs in lower case
+  setTimeout(() => entries.columns.loc.containing(() => true));  // the first filter then finds the URLs in lower case
 }
 
 // The page is painted first.

@@ -272,15 +272,15 @@ def test_all_entries_are_in_the_table_of_all_urls() -> None:
     assert made.entries is not None and made.entries.total == made.entries.shown == 6
     assert entries_of(made) == [
         {"loc": at("/a"), "indexability": "redirect", "status": "301", "target": at("/gone"), "sitemap": A, "line": 8,
-         "folder": "/", "change": "changed"},
-        {"loc": at("/b/1"), "indexability": "page not read", "status": "200", "sitemap": A, "line": 7, "folder": "/b/",
+         "host": "example.com", "folder": "/", "change": "changed"},
+        {"loc": at("/b/1"), "indexability": "page not read", "status": "200", "sitemap": A, "line": 7, "host": "example.com", "folder": "/b/",
          "lastmod": "2026-03-04", "month": "2026-03"},
-        {"loc": at("/b/1"), "sitemap": B, "line": 3, "folder": "/b/"},
-        {"loc": at("/not"), "indexability": "blocked", "sitemap": A, "line": 10, "folder": "/",
+        {"loc": at("/b/1"), "sitemap": B, "line": 3, "host": "example.com", "folder": "/b/"},
+        {"loc": at("/not"), "indexability": "blocked", "sitemap": A, "line": 10, "host": "example.com", "folder": "/",
          "denied": ["Googlebot", "GPTBot"]},
         {"loc": at("/slow"), "indexability": "unreachable", "status": "timeout", "problem": ["loc-relative"],
-         "sitemap": A, "line": 9, "folder": "/"},
-        {"loc": at("/was"), "sitemap": A, "line": 4, "folder": "/", "change": "removed"},
+         "sitemap": A, "line": 9, "host": "example.com", "folder": "/"},
+        {"loc": at("/was"), "sitemap": A, "line": 4, "host": "example.com", "folder": "/", "change": "removed"},
     ]  # fmt: skip
 
 
