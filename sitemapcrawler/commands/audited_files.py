@@ -15,6 +15,7 @@ from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.sources import Source
 from sitemapcrawler.replies.discovery import ARGUMENT
+from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.urls import Authority
 
 HTTP_STATUS = "doc-http-status"
@@ -56,7 +57,8 @@ class AuditedFiles:
                 return None
             rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else "doc-fetch-failed"
             unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
-            return Source(record.sitemap, error=record.error or record.outcome, rule=rule, unlistable=unlistable)
+            error, is_gone = record.error or record.outcome, record.status in GONE
+            return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)
         final_url = record.final_url or record.sitemap
         kept = self._cache.named(final_url)
         return Source(record.sitemap, None if kept is None else self._copied(kept), base=final_url)

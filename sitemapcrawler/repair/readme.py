@@ -30,6 +30,8 @@ class Advice:
     """URLs of files without any entry left."""
     added: list[str] = field(default_factory=list)
     """URLs of new files that no index lists."""
+    gone: list[str] = field(default_factory=list)
+    """URLs of files that are named, by no index, and do not exist."""
     unread: list[tuple[str, str]] = field(default_factory=list)
     """(URL, reason) of files that could not be read."""
 
@@ -42,6 +44,7 @@ EMPTIED = """\
 No entry is left of these files, and they are not part of the set. Remove them from robots.txt, Search Console and the
 server:"""
 ADDED = "No index lists these new files. Add them to robots.txt:"
+GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
 UNREAD = "These files could not be read. They stay on the server as they are:"
 RUN = "Servers run files with these names as programs. Remove the program, and serve the file as XML:"
 
@@ -54,6 +57,7 @@ def lines_of(advice: Advice, paths: Sequence[str]) -> Iterator[str]:
     yield from _section(MOVED, [f"{_shown(old)} -> {_shown(new)}" for old, new in advice.moved])
     yield from _section(EMPTIED, [*map(_shown, advice.emptied)])
     yield from _section(ADDED, [f"Sitemap: {_shown(url)}" for url in advice.added])
+    yield from _section(GONE, [*map(_shown, advice.gone)])
     yield from _section(UNREAD, [f"{_shown(url)}: {inert(why)}" for url, why in advice.unread])
     yield from _section(RUN, [inert(path) for path in paths if PurePosixPath(path).suffix.lower() in PROGRAMS])
 

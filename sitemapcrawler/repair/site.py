@@ -128,10 +128,17 @@ class SiteRepair:
             member.repair = None
             changes.add(Change(Action.UNREAD, source.rule, source.url, str(error), "", source.url))
             if not source.unlistable:
-                result.advice.unread.append((source.url, str(error)))
+                self._advise(source, str(error), result.advice)
         else:
             self._count(member, result)
         result.unread += changes.number(Action.UNREAD) > before
+
+    @staticmethod
+    def _advise(source: Source, error: str, advice: Advice) -> None:
+        if source.is_gone:
+            advice.gone.append(source.url)
+        else:
+            advice.unread.append((source.url, error))
 
     def _repair(self, member: Member, writer: SetWriter, changes: ChangeList) -> None:
         """Repair the entries of a file. A feed with an error becomes a urlset."""

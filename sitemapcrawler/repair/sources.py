@@ -50,6 +50,8 @@ class Source:
     """Why it could not be read."""
     rule: str = UNREAD
     """The rule that says so."""
+    is_gone: bool = False
+    """True if the server says that there is no such file."""
     unlistable: str = ""
     """The rule for which no index may list it; empty if it may."""
 

@@ -133,7 +133,7 @@ def test_an_audit_of_planned_answers_is_repaired_once_and_for_all(tmp_path: Path
         site.routes |= {path: page(f'<link rel="canonical" href="{site.url(to)}">') for path, to in CANONICALS.items()}
         site.routes |= {path: Reply("", status, {"Location": site.url(to)}) for path, (status, to) in MOVES.items()}
         site.routes |= {
-            "/robots.txt": robots(site.url("/s.xml"), rules=["Disallow: /blocked"]),
+            "/robots.txt": robots(*map(site.url, ("/s.xml", "/none.xml")), rules=["Disallow: /blocked"]),
             "/s.xml": index(site.url("/1.xml"), site.url("/en/1.xml")),
             "/1.xml": urlset(*map(site.url, listed)),
             "/en/1.xml": versions(site.url("/c"), links),
@@ -141,8 +141,10 @@ def test_an_audit_of_planned_answers_is_repaired_once_and_for_all(tmp_path: Path
             "/empty": Reply("", 200, {"Content-Type": "text/html"}),
         }
         run(tmp_path, "audit", site.url(), "--out", "audit", *SETTINGS)
-        assert run(tmp_path, "fix", "audit", "--out", "fixed", *SETTINGS).returncode == 0
+        assert run(tmp_path, "fix", "audit", "--out", "fixed", *SETTINGS).returncode == 3
         assert names(tmp_path / "fixed") == ["1.xml", "en/1.xml", "s.xml"]
+        gone = f"from robots.txt and Search Console, or restore them:\n  {site.url('/none.xml')}\n"
+        assert (tmp_path / "fixed/README.txt").read_text().endswith(gone)
         kept = [*map(site.url, ("/a", "/b", "/c", "/soon", "/unlisted"))]
         assert locs(tmp_path / "fixed/upload/1.xml") == kept
         left = (tmp_path / "fixed/upload/en/1.xml").read_text()
