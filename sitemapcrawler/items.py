@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypedDict, get_type_hints, overload
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints, overload
 
 import msgspec
 
@@ -23,7 +24,7 @@ from sitemapcrawler.urls.display import counted
 if TYPE_CHECKING:
     from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Version of the records' fields and of the tables of a job's database. Databases, Parquet files and data sets of a
 fleet state it; databases and data sets of other versions are refused."""
 UtcTime = Annotated[str, datetime]
@@ -741,30 +742,123 @@ class SitemapEnd(SitemapRecord):
         return SitemapRecord(*(getattr(self, one.name) for one in fields(self) if one.init))
 
 
-class FileTally(TypedDict, total=False):
-    """What a file adds to the counts of a crawl, as JSON holds it."""
+class Sum(msgspec.Struct, omit_defaults=True):
+    """What one finding on a file or site sums up."""
 
-    skipped: dict[str, int]
-    """Entries that arguments leave out, by argument."""
-    alias: bool
-    """True if it redirects to a file that was already read."""
-    findings: dict[str, int]
-    """Findings by rule."""
-    severities: dict[str, int]
+    first: FindingRecord
+    """The finding on the first entry, line or file."""
+    number: int = 0
+    """Place among the sums of the file, in the order in which they were found."""
+    entries: int = 0
+    """Number of entries; 0 for a rule on files."""
+    of: int = 0
+    """Number of all entries of these files; 0 if unknown."""
+    files: int = 1
+    """Number of files."""
+
+    def add(self, other: Sum) -> None:
+        """Add the sum of another file."""
+        self.first = min(self.first, other.first, key=lambda finding: finding.sitemap or "")
+        self.entries += other.entries
+        self.of += other.of
+        self.files += other.files
+
+
+class RuleTally(msgspec.Struct, omit_defaults=True):
+    """What one rule found in a file or on a site."""
+
+    severities: dict[str, int] = msgspec.field(default_factory=dict)
     """Findings by severity."""
-    rules_skipped: dict[str, int]
-    """Rules that could not judge the file."""
-    unlisted: dict[str, int]
-    """Findings that became no records, by rule."""
-    habits: list[JsonObject]
-    """What it contributes to the findings per site (`Judge.habits_of`)."""
-    trust: dict[str, object]
-    """Evidence on its dates (`tally.Trust.state`)."""
-    missed: bool
+    unlisted: int = 0
+    """Of these, those that became no records."""
+    unjudged: int = 0
+    """Files that the rule could not judge."""
+    sums: dict[str, Sum] = msgspec.field(default_factory=dict)
+    """{severity and value: what will be one finding at the end of the file or site}"""
+
+    @property
+    def findings(self) -> int:
+        return sum(self.severities.values())
+
+    def count(self, severity: str, times: int, unlisted: int) -> None:
+        """Count findings, some of which become no records."""
+        self.severities[severity] = self.severities.get(severity, 0) + times
+        self.unlisted += unlisted
+
+    def add(self, other: RuleTally) -> None:
+        """Add what the rule found elsewhere."""
+        add_counts(self.severities, other.severities)
+        self.unlisted += other.unlisted
+        self.unjudged += other.unjudged
+        for key, one in other.sums.items():
+            if key in self.sums:
+                self.sums[key].add(one)
+            else:
+                self.sums[key] = copy(one)
+
+
+class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
+    """What all rules found in a file or on a site."""
+
+    site: str = ""
+    """The site that the file is judged with."""
+    rules: dict[str, RuleTally] = msgspec.field(default_factory=dict)
+    """What each rule found, by id."""
+    entries: dict[str, int] = msgspec.field(default_factory=dict)
+    """Entries with findings, by severity. An entry with errors and warnings counts for both."""
+
+    def of(self, rule: str) -> RuleTally:
+        """What a rule found, to be added to."""
+        if rule not in self.rules:
+            self.rules[rule] = RuleTally()
+        return self.rules[rule]
+
+    def known(self, rule: str) -> RuleTally:
+        """What a rule found, to be read."""
+        return self.rules.get(rule) or RuleTally()
+
+    def add(self, other: FindingTally) -> None:
+        """Add what was found elsewhere."""
+        for id, found in other.rules.items():
+            self.of(id).add(found)
+        add_counts(self.entries, other.entries)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Findings by rule."""
+        return Counter({id: found.findings for id, found in self.rules.items() if found.severities})
+
+    @property
+    def severities(self) -> Counter[str]:
+        """Findings by severity."""
+        counts: Counter[str] = Counter()
+        for found in self.rules.values():
+            counts.update(found.severities)
+        return counts
+
+
+def add_counts(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add counts by name to others."""
+    for name, count in more.items():
+        counts[name] = counts.get(name, 0) + count
+
+
+class FileTally(msgspec.Struct, omit_defaults=True):
+    """What a file adds to the counts of a crawl."""
+
+    found: FindingTally = msgspec.field(default_factory=FindingTally)
+    """What the rules found in it."""
+    skipped: dict[str, int] = msgspec.field(default_factory=dict)
+    """Entries that arguments leave out, by argument."""
+    alias: bool = False
+    """True if it redirects to a file that was already read."""
+    trust: JsonObject | None = None
+    """Evidence on its dates (`tally.Trust.state`); None if nothing was verified."""
+    missed: bool = False
     """True for a guess that is no sitemap."""
-    answered: bool
+    answered: bool = False
     """Whether that was answered."""
-    status: int | None
+    status: int | None = None
     """HTTP status of that answer."""
 
 
@@ -776,16 +870,10 @@ class FileResult:
     """Hash of the body as fetched, in hexadecimal."""
     children: list[tuple[str, str | None]] = field(default_factory=list)
     """(URL, `lastmod_at`) of the children that are followed, in order; limited by `Reading.max_children`."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    """Number of entries that arguments leave out, by argument."""
-    alias: bool = False
-    """True if it redirects to a file that was already read."""
     taken: bool = False
     """True if it is unchanged since the baseline, whose entries are copied."""
     tally: FileTally = field(default_factory=FileTally)
-    """What a copied file adds to the crawl's counts, from the baseline."""
-    trust: dict[str, object] | None = None
-    """Evidence on its dates (`tally.Trust.state`); None if nothing was verified."""
+    """What it adds to the counts of the crawl; of a copied file, that of the baseline."""
 
 
 @dataclass(slots=True)

@@ -171,15 +171,20 @@ class JudgedFile:
         """`per_rule`: maximum findings of one rule that become records. The choice `none` applies no rules."""
         self.findings: list[FindingRecord] = []
         """Findings on entries, in order, then those on the file."""
-        self.counts: Counter[str] = Counter()
-        """All findings by rule, also those beyond `per_rule`."""
-        self.skipped: Counter[str] = Counter()
-        """Rules that could not be checked."""
+        self._unmet: Counter[str] = Counter()
         self._file = file
         self._choice = choice
         self._judge = Judge(choice, per_rule) if NONE not in choice.select else None
-        if self._judge is not None:
-            self.counts, self.skipped = self._judge.counts, self._judge.skipped
+
+    @property
+    def counts(self) -> Counter[str]:
+        """All findings by rule, also those beyond `per_rule`."""
+        return Counter() if self._judge is None else self._judge.counts
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Rules that could not be checked."""
+        return self._unmet if self._judge is None else self._unmet + self._judge.skipped
 
     def entries(self, entries: Sequence[UrlRecord | ChildRecord], notes: Notes) -> None:
         """Check entries in file order, whose findings go to the notes; those of an index are checked at its end."""
@@ -205,7 +210,7 @@ class JudgedFile:
         self.findings += found
         for rule in filter(self._choice.chosen, self._choice.all_rules):
             if not (MET | NEVER_SKIPPED).intersection(rule.needs):
-                self.skipped[rule.id] += 1
+                self._unmet[rule.id] += 1
         return found
 
 

@@ -33,8 +33,10 @@ class Judging:
             case SitemapEnd(facts=FileFacts() as file):
                 await self._know_hosts(file, file.children)
                 item.findings += self._judge.file(item, file)
+                item.result.tally.found = file.found
             case SitemapEnd(facts=Counted() as file):
                 item.findings += self._judge.conclude(file)
+                item.result.tally.found = file.found
 
     async def robots(self, batch: FreshBatch) -> None:
         """Set on each record the crawlers that robots.txt blocks, and run the rules on that."""

@@ -16,7 +16,16 @@ from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Published, file_beside, missing_files
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.items import FileResult, FreshBatch, Notes, SitemapEnd, SitemapRecord, UrlRecord
+from sitemapcrawler.items import (
+    FileResult,
+    FileTally,
+    FreshBatch,
+    Notes,
+    SitemapEnd,
+    SitemapRecord,
+    UrlRecord,
+    add_counts,
+)
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
@@ -149,7 +158,7 @@ class Reading:
         if not visit.probe:
             logger.info("%s: read already as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
-            record.result = FileResult(answer.body.digest().hex(), alias=True)
+            record.result = FileResult(answer.body.digest().hex(), tally=FileTally(alias=True))
             self._add_facts(visit, record, answer.at)
             self.records += 1
             yield record
@@ -257,7 +266,7 @@ class Reading:
             kept = self.selection.keep(pages)
             notes.update(document.notes.remove(kept))
             waiting += kept
-            result.skipped += self.selection.skipped - before
+            add_counts(result.tally.skipped, self.selection.skipped - before)
             while len(waiting) >= size:
                 full, waiting = waiting[:size], waiting[size:]
                 yield FreshBatch(visit.url, full, notes.remove(full), file=file)
@@ -287,7 +296,7 @@ class Reading:
                     file.listed.append((record.loc, record.line))
             if self.follow is not None and not self.follow(record.loc):
                 self.frontier.skip("follow")
-                result.skipped["follow"] += 1
+                add_counts(result.tally.skipped, {"follow": 1})
                 continue
             if len(result.children) < self.max_children:
                 result.children.append((record.loc, record.lastmod_at))

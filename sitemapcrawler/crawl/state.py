@@ -293,19 +293,13 @@ class Audit:
         self.selection.add_earlier(count)
 
     def add_file(self, tally: FileTally) -> None:
-        """Add the counts of a file that is not read again, see `rules.judge.tally_of`."""
-        skipped = Counter(tally.get("skipped", {}))
+        """Add the counts of a file that is not read here."""
+        skipped = Counter(tally.skipped)
         self.frontier.skip("follow", skipped.pop("follow", 0))
         self.selection.skip(skipped)
-        self.judge.add({
-            "counts": tally.get("findings", {}),
-            "severities": tally.get("severities", {}),
-            "skipped": tally.get("rules_skipped", {}),
-            "unlisted": tally.get("unlisted", {}),
-        })  # fmt: skip
-        self.judge.add_habits(tally.get("habits", ()))
-        if self.status is not None and "trust" in tally:
-            self.status.trusts.restore(tally["trust"])
+        self.judge.add(tally.found)
+        if self.status is not None and tally.trust is not None:
+            self.status.trusts.restore(tally.trust)
 
     def link_scope(self) -> Scope:
         """What of the link graph belongs to this crawl. A found page must pass `include` and `exclude`."""

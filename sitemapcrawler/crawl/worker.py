@@ -48,12 +48,12 @@ from sitemapcrawler.crawl.reading import COLLECTED_AFTER, ListsSitemaps, Reading
 from sitemapcrawler.crawl.verdicts import Judged, Verdicts
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import FileTally, FreshBatch, Note, SitemapEnd, UrlRecord
+from sitemapcrawler.items import FreshBatch, Note, SitemapEnd, UrlRecord
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.judge import Judge, tally_of
+from sitemapcrawler.rules.judge import Judge
 
 Answer = tuple[Policy | None, bool]
 """What the crawl knows of a host: its robots.txt if it is known, and True if the crawl gave up the request for it."""
@@ -121,8 +121,6 @@ class End:
 
     record: SitemapEnd
     """Without `facts`."""
-    tally: FileTally
-    """What it adds to the counts of the crawl."""
     skipped: Counter[str]
     """What robots.txt verdicts left out (`Verdicts.skipped`)."""
 
@@ -305,9 +303,8 @@ class Worker:
 
     async def _ended(self, record: SitemapEnd) -> End:
         await self._judging.structure(record)
-        tally = tally_of(record)
         record.facts = None
-        return End(record, tally, self._verdicts.skipped)
+        return End(record, self._verdicts.skipped)
 
 
 def _put(results: IO[bytes], result: Batch | End) -> None:

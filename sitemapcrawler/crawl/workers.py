@@ -180,8 +180,7 @@ class Workers:
 
     def _ended(self, visit: Visit, end: End) -> SitemapEnd:
         record = end.record
-        record.result.tally = end.tally
-        self._add_file(end.tally)
+        self._add_file(record.result.tally)
         self._verdicts.skipped.update(end.skipped)
         self._reading.count_read(visit, record)
         return record

@@ -33,6 +33,7 @@ from sitemapcrawler.items import (
     Coverage,
     FinalBatch,
     FindingRecord,
+    FindingTally,
     LinkGraph,
     PageRecord,
     RecordBatch,
@@ -141,7 +142,7 @@ class Job:
         self.records = Recorder(self._writer, self.comparison)
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
-        self._of_site: dict[str, dict[str, int]] = {}
+        self._of_site = FindingTally()
         self._marks: Marks | None = None
         self._uncompared: set[str] = set()
         self._giving = False
@@ -310,10 +311,10 @@ class Job:
 
     def _earlier_findings(self, judge: Judge) -> Iterator[FindingRecord]:
         assert self.comparison is not None
-        self._of_site = self.comparison.baseline.job["of_site"]
-        judge.add(self._of_site)
+        self._of_site = msgspec.convert(self.comparison.baseline.job["of_site"], FindingTally)
+        judge.of_site.add(self._of_site)
         decode = msgspec.json.Decoder(FindingRecord).decode
-        rules = ", ".join(literal(rule) for rule in self._of_site["counts"])
+        rules = ", ".join(literal(rule) for rule in self._of_site.counts)
         if rules:
             for lines in self.store.lines("findings", f"whole_site AND rule IN ({rules})", database=BASELINE):
                 for finding in map(decode, lines):
@@ -324,7 +325,6 @@ class Job:
         self, judge: Judge, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
     ) -> Iterator[FindingRecord]:
         baseline = None if self.comparison is None else BASELINE
-        before = judge.totals()
         with self.store.transaction():
             self.records.last_rows.put_robots()
         with self.store.analysis() as cursor:
@@ -334,7 +334,7 @@ class Job:
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links)
             with self._interrupter.interruptible(cursor):
                 yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
-                self._of_site = {name: dict(counts - before[name]) for name, counts in judge.totals().items()}
+                self._of_site.add(judge.of_site)
                 yield from judge.site(facts, (Needs.BASELINE,))
                 with suppress(duckdb.InterruptException):  # another run marks the entries
                     judge.mark_entries(facts)
@@ -391,7 +391,9 @@ class Job:
             if self.comparison is not None:
                 baseline = self.comparison.baseline
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
-            self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary), of_site=self._of_site)
+            self.store.set(
+                state=FINISHED, summary=msgspec.to_builtins(summary), of_site=msgspec.to_builtins(self._of_site)
+            )
 
     async def changes(self) -> AsyncIterator[RecordBatch]:
         """Yield the differences from the baseline, once the job is finished."""

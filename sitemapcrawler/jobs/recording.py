@@ -14,6 +14,7 @@ import msgspec
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import (
     EncodedBatch,
+    FileTally,
     FinalBatch,
     FindingRecord,
     JudgedBatch,
@@ -34,7 +35,6 @@ from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED
-from sitemapcrawler.rules.judge import tally_of
 
 PLACE = b"place"
 """Key of a final row's position in its file."""
@@ -187,7 +187,7 @@ class Recorder:
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
             rows.findings.write(*self._lines(record.findings))
-        rows.tally = result.tally if result.tally or result.taken else tally_of(record)
+        rows.tally = result.tally
         if not complete or record.sitemap in self._spoilt:
             self._hold(rows)
             return
@@ -215,7 +215,7 @@ class Recorder:
         """Add a guessed URL that was no sitemap."""
         rows = self._rows(visit.url)
         del self._reading[visit.url]
-        rows.tally = {"missed": True, "answered": answered, "status": status}
+        rows.tally = FileTally(missed=True, answered=answered, status=status)
         await self._writer.add(rows)
 
     def reply(self, key: str, method: str, step: Step) -> None:

@@ -19,7 +19,7 @@ from sitemapcrawler.items import RecordBatch, RowsOnDemand, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.loading import run_of_copy
+from sitemapcrawler.jobs.store.loading import read_tally, run_of_copy
 from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched, prefix_of
 from sitemapcrawler.jobs.store.schema import RECORDS, literal
 from sitemapcrawler.reader.formats import format_named
@@ -39,7 +39,7 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
     store.execute(f"DELETE FROM {CARRIED}")
     store.drop_items()
     for (text,) in store.execute("SELECT tally FROM files"):
-        crawl.add_file(json.loads(text))
+        crawl.add_file(read_tally(text))
     ((count,),) = store.execute("SELECT count(*) FROM urls")
     crawl.add_urls(count)
     restore_policies(store, crawl.policies)

@@ -5,21 +5,23 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import cast
+from weakref import WeakValueDictionary
 
 from sitemapcrawler.items import (
-    FileTally,
     FindingRecord,
-    JsonObject,
+    FindingTally,
     Notes,
     RobotsRecord,
-    SitemapEnd,
+    RuleTally,
     SitemapRecord,
+    Sum,
     UrlRecord,
+    add_counts,
 )
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.namespaces.element import Element, Unparsed
@@ -37,7 +39,6 @@ from sitemapcrawler.rules.facts.given import (
     Drawn,
     Failure,
     FileFacts,
-    Habit,
     ReplyFacts,
     RobotsFacts,
     SkippedSite,
@@ -59,7 +60,6 @@ from sitemapcrawler.rules.registry import (
     Severity,
     SiteMessage,
 )
-from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.display import masked, masked_url, quoted
 
 logger = logging.getLogger(__name__)
@@ -84,14 +84,8 @@ class Judge:
 
     def __init__(self, choice: Choice, per_rule: int) -> None:
         """`per_rule`: maximum number of findings per rule and file that become records."""
-        self.counts: Counter[str] = Counter()
-        """Findings by rule."""
-        self.severities: Counter[str] = Counter()
-        """Findings by severity."""
-        self.skipped: Counter[str] = Counter()
-        """Files that a rule could not judge, by rule."""
-        self.unlisted: Counter[str] = Counter()
-        """Findings that became no records, by rule."""
+        self.of_site = FindingTally()
+        """What rules on the whole site found."""
         self._choice = choice
         self._per_rule = per_rule
         self._rules = {needs: choice.rules(needs) for needs in Needs}
@@ -110,7 +104,39 @@ class Judge:
         self._left: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
-        self._of_sites: dict[tuple[str, str, str, str], Habit] = {}
+        self._sites: dict[str, FindingTally] = {}
+        self._of_crawl = FindingTally()
+        self._open: WeakValueDictionary[int, FindingTally] = WeakValueDictionary()
+        """Tallies of files that are being read."""
+
+    @property
+    def found(self) -> FindingTally:
+        """What was found so far."""
+        total = FindingTally()
+        for tally in (*self._sites.values(), *self._open.values(), self.of_site, self._of_crawl):
+            total.add(tally)
+        return total
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Findings by rule."""
+        return self.found.counts
+
+    @property
+    def severities(self) -> Counter[str]:
+        """Findings by severity."""
+        return self.found.severities
+
+    @property
+    def skipped(self) -> Counter[str]:
+        """Files that a rule could not judge, by rule."""
+        return Counter({id: found.unjudged for id, found in self.found.rules.items() if found.unjudged})
+
+    def add(self, tally: FindingTally) -> None:
+        """Add what was found in a file, which is judged, to that of its site."""
+        if tally.site not in self._sites:
+            self._sites[tally.site] = FindingTally(tally.site)
+        self._sites[tally.site].add(tally)
 
     def urls(self, urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> None:
         """Judge entries; their findings go to the notes."""
@@ -139,22 +165,26 @@ class Judge:
             if repeated:
                 repeats.add(id(record))
         for key, times in alike.items():
-            self._count_form(file.forms[key], file, times)
+            said = file.forms[key]
+            self._repeat(said, file, times)
+            severities = {self._choice.severity(rule, message.severity) for rule, message in said}
+            add_counts(file.found.entries, dict.fromkeys(severities, times))
         for record in urls if self._on_every else ():
             facts = UrlFacts(record, file, id(record) in repeats, notes.get(id(record)))
             self._note_on_entry(record, file, notes, self._entry_messages(self._on_every, facts))
         if file.document.faults.in_entries:
-            self._mark(notes)
+            self._mark(file, notes)
         self._judge_structure(urls, file, notes)
 
-    def _mark(self, notes: Notes) -> None:
+    def _mark(self, file: FileFacts, notes: Notes) -> None:
         """Add the ids of the reader's faults to the issues of their entries. The findings come with the file."""
         rules = self._on_faults_in_entries
         for note in notes.values():
             record = note.record
-            for id in note.faults:
-                if id in rules and id not in record.issues and not self._choice.allowed(rules[id], record.loc):
-                    record.issues = [*record.issues, id]
+            found = [rules[id] for id in note.faults if id in rules and id not in record.issues]
+            new = [rule for rule in found if not self._choice.allowed(rule, record.loc)]
+            if new:
+                self._add_issues(record, file, {rule.id: self._choice.severity(rule) for rule in new})
 
     def _judge_structure(self, urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> None:
         """Check entries against the XML schemas."""
@@ -191,29 +221,32 @@ class Judge:
 
     def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts) -> Iterator[RuleMessage]:
         """Run rules on an entry. Rules whose finding on the file exists need no lines."""
-        habits = facts.file.habits
-        known = {key[0] for key in habits} if habits else ()
+        known = facts.file.found.rules
         for rule in rules:
-            facts.brief = rule.id in known and not rule.by_value and rule.per is not Per.ENTRY
+            found = known.get(rule.id)
+            facts.brief = found is not None and bool(found.sums) and not rule.by_value and rule.per is not Per.ENTRY
             yield from self._run(rule, facts)
 
-    def _count_form(self, said: Sequence[RuleMessage], file: FileFacts, times: int) -> None:
-        """Count further entries of a form, in which rules find the same: nothing that becomes a record."""
+    def _repeat(self, said: Iterable[RuleMessage], file: FileFacts | Counted, times: int) -> None:
+        """Count messages for further entries in which rules find the same: nothing that becomes a record."""
         known: set[str] = set()
         for rule, message in said:
-            if not self._sums_up_entries(rule, message):
-                self._count(rule, file, message.severity, times)
-                self._leave_out(rule, file, times)
+            found, severity = self._found(rule, file), self._choice.severity(rule, message.severity)
+            one = found.sums.get(key_of(rule, message, severity)) if self._sums_up_entries(rule, message) else None
+            if one is None:
+                found.count(severity, times, unlisted=times)
             elif rule.by_value or rule.id not in known:
-                file.habits[rule.id, self._choice.severity(rule, message.severity), ""].entries += times
+                one.entries += times
             known.add(rule.id)
 
     def _is_counted(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
         """True if these messages about one more entry of a file would change nothing but counts."""
+        known = file.found.known
         return all(
-            file.findings[rule.id] >= self._per_rule
+            known(rule.id).findings >= self._per_rule
             if per(rule, message) is Per.ENTRY
-            else (rule.id, self._choice.severity(rule, message.severity), "") in file.habits
+            else not rule.by_value
+            and key_of(rule, message, self._choice.severity(rule, message.severity)) in known(rule.id).sums
             for rule, message in said
         )
 
@@ -225,34 +258,27 @@ class Judge:
         return on_entries + on_file + self.conclude(file)
 
     def conclude(self, file: FileFacts | Counted) -> list[FindingRecord]:
-        """Return the findings of rules that report once per file, after all entries. What rules report once per site
-        stays in `file.habits`, and is returned by `crawl`."""
-        habits, file.habits = file.habits, {}
-        findings: list[FindingRecord] = []
-        for key, habit in habits.items():
-            rule, severity = self._by_id[key[0]], key[1]
-            habit.of = entries_in(file, rule)
-            if rule.per is Per.SITE:
-                file.habits[key] = habit
-                self._merge(file.site if isinstance(file, FileFacts) else site_of(file.url), habit)
-                continue
-            self._count(rule, file, Severity(severity))
-            if self._per_rule:
-                findings.append(summed_up(rule, habit))
-        return findings
+        """End the tally of a file, and return the findings of rules that report once per file. What rules report once
+        per site is returned by `crawl`."""
+        tally = file.found
+        if self._open.pop(id(tally), None) is None:  # nothing was found
+            return []
+        told: list[tuple[Rule, Sum]] = []
+        for rule, found in [(self._by_id[name], found) for name, found in tally.rules.items()]:
+            for one in found.sums.values():
+                one.of = entries_in(file, rule)
+            if rule.per is not Per.SITE:
+                told += [(rule, one) for one in self._told(found)]
+        tally.site = file.site
+        self.add(tally)
+        return [summed_up(rule, one) for rule, one in sorted(told, key=lambda item: item[1].number)]
 
-    def _merge(self, site: str, habit: Habit) -> None:
-        """Add the habit of a file to that of its site."""
-        rule = self._by_id[habit.finding.rule]
-        key = (site, rule.id, habit.finding.severity, (rule.by_value and habit.finding.value) or "")
-        known = self._of_sites.get(key)
-        if known is None:
-            self._of_sites[key] = replace(habit)
-        else:
-            known.finding = min(known.finding, habit.finding, key=lambda finding: finding.sitemap or "")
-            known.entries += habit.entries
-            known.of += habit.of
-            known.files += habit.files
+    def _told(self, found: RuleTally) -> list[Sum]:
+        """Count the findings that sum up, and return those that become records."""
+        sums, found.sums = [*found.sums.values()], {}
+        for one in sums:
+            found.count(one.first.severity, 1, unlisted=0)
+        return sums if self._per_rule else []
 
     def verdicts(
         self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts], notes: Notes
@@ -267,7 +293,12 @@ class Judge:
             said = self._verdict(facts)
             self._note_on_entry(record, facts.file, notes, said)
             if not self._choice.looks_at_urls and not any(self._becomes_record(facts.file, rule) for rule, _ in said):
-                self._repeat(said, denied[number + 1 :], facts.file)
+                rest = denied[number + 1 :] if said else ()
+                if rest:
+                    self._repeat(said, facts.file, len(rest))
+                issues = {rule.id: self._choice.severity(rule, message.severity) for rule, message in said}
+                for other in rest:
+                    self._add_issues(other, facts.file, issues)
                 break
 
     def _verdict(self, facts: VerdictFacts) -> list[RuleMessage]:
@@ -279,17 +310,8 @@ class Judge:
 
     def _becomes_record(self, file: FileFacts | Counted, rule: Rule) -> bool:
         """True while findings of a rule in a file still become records, or the example of one."""
-        if rule.per is not Per.ENTRY:
-            return not any(key[0] == rule.id for key in file.habits)
-        return file.findings[rule.id] < self._per_rule
-
-    def _repeat(self, said: Sequence[RuleMessage], records: Sequence[UrlRecord], file: FileFacts | Counted) -> None:
-        """Count the same messages for further entries, without finding records."""
-        for rule, message in said if records else ():
-            self._count_again(rule, file, message.severity, len(records))
-        issues = list(dict.fromkeys(rule.id for rule, _ in said))
-        for record in records if issues else ():
-            record.issues = [*record.issues, *issues] if record.issues else issues
+        found = file.found.known(rule.id)
+        return found.findings < self._per_rule if rule.per is Per.ENTRY else not found.sums
 
     def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted, notes: Notes) -> None:
         """Judge entries whose URLs were requested."""
@@ -307,9 +329,8 @@ class Judge:
         """Count a file as skipped by these asset rules, once."""
         chosen = {rule.id for rule in self._rules[Needs.ASSET]}
         for rule in sorted(chosen.intersection(rules)):
-            if isinstance(file, FileFacts) and not file.skipped[rule]:
-                file.skipped[rule] += 1
-                self.skipped[rule] += 1
+            if isinstance(file, FileFacts):
+                self._found(self._by_id[rule], file).unjudged = 1
 
     def _each(
         self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted, notes: Notes
@@ -333,11 +354,10 @@ class Judge:
         """Return findings on the crawl itself, and those of rules that report once per site. Call it after `site`.
         `given_up`: {site: number of its sitemaps that were skipped}."""
         findings = []
-        order = {id: place for place, id in enumerate(self._by_id)}
-        habits = sorted(self._of_sites.items(), key=lambda item: (item[0][0], order[item[0][1]], *item[0][2:]))
-        for (_, id, severity, _), habit in habits:
-            self._count(self._by_id[id], None, Severity(severity))
-            findings += [summed_up(self._by_id[id], habit)] if self._per_rule else []
+        for _, tally in sorted(self._sites.items()):
+            for rule, found in ((rule, tally.rules[id]) for id, rule in self._by_id.items() if id in tally.rules):
+                told = sorted(self._told(found), key=lambda one: one.first.severity)
+                findings += [summed_up(rule, one) for one in told]
         facts = [SkippedSite(*one) for one in sorted(given_up.items())]
         said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
         return findings + self._standalone(
@@ -351,8 +371,9 @@ class Judge:
     ) -> list[FindingRecord]:
         """Return a finding for each rule whose findings did not all become records. Call it after everything else.
         `left_out`: by rule, what a list of at most `rows` rows lacks."""
-        numbers = self.unlisted if left_out is None else left_out
-        facts = [Unlisted(*one, rows) for one in sorted(numbers.items())]
+        if left_out is None:
+            left_out = {id: found.unlisted for id, found in self.found.rules.items() if found.unlisted}
+        facts = [Unlisted(*one, rows) for one in sorted(left_out.items())]
         return self._standalone(said for one in facts for said in self._messages(self._rules[Needs.UNLISTED], one))
 
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
@@ -361,21 +382,21 @@ class Judge:
         for needs in which:
             for rule in self._rules[needs]:
                 if facts.stopped():
-                    self.skipped[rule.id] += 1
+                    self._skip_on_site(rule)
                     continue
                 facts.rule = rule.id
                 try:
                     if unjudged := facts.unjudged(needs):
-                        self.skipped[rule.id] += unjudged
+                        self._skip_on_site(rule, unjudged)
                     if facts.serves(needs):
                         yield from self._of_site(rule, facts)
                     if self._choice.looks_at_urls:
                         facts.forget_marks(partial(self._choice.allowed, rule))
                 except Exception as error:
                     if facts.stopped():
-                        self.skipped[rule.id] += 1
+                        self._skip_on_site(rule)
                     else:
-                        yield from self._standalone(self._fail(rule.id, error))
+                        yield from self._standalone(self._fail(rule.id, error), tally=self.of_site)
 
     def mark_entries(self, facts: SiteFacts) -> None:
         """Mark the entries for which rules have reported their files. Call it after `site`."""
@@ -394,38 +415,21 @@ class Judge:
 
     def _leave_out_replaced(self, rule: Rule, site: str | None, severity: Severity) -> None:
         """Remove the finding on a site that a rule reports in place of another (`Rule.instead_of`)."""
-        least = SEVERITIES.index(severity)
-        for key in [key for key in self._of_sites if key[:2] == (site or "", rule.instead_of)]:
-            if SEVERITIES.index(key[2]) >= least:
-                del self._of_sites[key]
-
-    def totals(self) -> dict[str, Counter[str]]:
-        """Return the counts so far, by name."""
-        names = ("counts", "severities", "skipped", "unlisted")
-        return {name: getattr(self, name).copy() for name in names}
-
-    def add(self, totals: Mapping[str, Mapping[str, int]]) -> None:
-        """Add counts from before a resume."""
-        for name, counts in totals.items():
-            getattr(self, name).update(counts)
-
-    @staticmethod
-    def habits_of(file: FileFacts | Counted) -> list[JsonObject]:
-        """What a complete file contributes to the findings per site, for `add_habits`."""
-        site = file.site if isinstance(file, FileFacts) else site_of(file.url)
-        return [{"site": site, **asdict(habit)} for habit in file.habits.values()]
-
-    def add_habits(self, habits: Iterable[JsonObject]) -> None:
-        """Add what a file contributed in an earlier run or crawl."""
-        for one in habits:
-            fields = {name: value for name, value in one["finding"].items() if name != "type"}
-            if fields["rule"] in self._by_id:
-                counts = {name: one[name] for name in ("entries", "of", "files")}
-                self._merge(one["site"], Habit(FindingRecord(**fields), **counts))
+        tally = self._sites.get(site or "")
+        if tally is None or rule.instead_of not in tally.rules:
+            return
+        found, least = tally.rules[rule.instead_of], SEVERITIES.index(severity)
+        found.sums = {key: one for key, one in found.sums.items() if SEVERITIES.index(one.first.severity) < least}
 
     def skip_site(self) -> None:
         """Count site-wide rules as skipped: there is no database, or the crawl was stopped."""
-        self.skipped.update(rule.id for needs in (Needs.SITE, Needs.WHOLE_SITE) for rule in self._rules[needs])
+        for needs in (Needs.SITE, Needs.WHOLE_SITE):
+            for rule in self._rules[needs]:
+                self._skip_on_site(rule)
+
+    def _skip_on_site(self, rule: Rule, files: int = 1) -> None:
+        """Count files, or the whole site, that a rule on the site could not judge."""
+        self.of_site.of(rule.id).unjudged += files
 
     def _of_site(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
         told: Counter[str | None] = Counter()
@@ -436,17 +440,17 @@ class Judge:
             sitemap, url = message.sitemap, message.url
             if self._choice.allowed(rule, url or sitemap or ""):
                 continue
-            severity = self._count(rule, None, message.severity, message.times)
+            severity = self._choice.severity(rule, message.severity)
             told[sitemap] += 1
             self._leave_out_replaced(rule, message.value, severity)
             is_listed = told[sitemap] <= self._per_rule
-            self._leave_out(rule, None, message.times - is_listed)
+            self.of_site.of(rule.id).count(severity, message.times, message.times - is_listed)
             if is_listed:
                 yield self._record(rule, severity, message, sitemap, url=url)
 
     def _of_files(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
         """Yield one finding per file of a rule on the site, those it found before an exception included."""
-        habits: dict[tuple[str | None, Severity], Habit] = {}
+        sums: dict[tuple[str | None, Severity], Sum] = {}
         failure: Exception | None = None
         try:
             for message in cast("Iterator[SiteMessage]", rule.check(facts)):
@@ -454,23 +458,29 @@ class Judge:
                 if self._choice.allowed(rule, url or sitemap or ""):
                     continue
                 severity = self._choice.severity(rule, message.severity)
-                if (sitemap, severity) not in habits:
-                    habits[sitemap, severity] = Habit(self._record(rule, severity, message, sitemap, url=url))
-                habits[sitemap, severity].entries += message.times
+                if (sitemap, severity) not in sums:
+                    sums[sitemap, severity] = Sum(self._record(rule, severity, message, sitemap, url=url))
+                sums[sitemap, severity].entries += message.times
         except Exception as error:  # `site` reports it
             failure = error
-        for (_, severity), habit in habits.items():
-            self._count(rule, None, severity)
+        for (_, severity), one in sums.items():
+            self.of_site.of(rule.id).count(severity, 1, unlisted=0)
             if self._per_rule:
-                yield summed_up(rule, habit)
+                yield summed_up(rule, one)
         if failure is not None:
             raise failure
 
-    def _standalone(self, said: Iterable[RuleMessage], sitemap: str | None = None) -> list[FindingRecord]:
-        """Make findings that are not attached to a record."""
-        return [
-            self._record(rule, self._count(rule, None, message.severity), message, sitemap) for rule, message in said
-        ]
+    def _standalone(
+        self, said: Iterable[RuleMessage], sitemap: str | None = None, tally: FindingTally | None = None
+    ) -> list[FindingRecord]:
+        """Make findings that are not attached to a record. `tally`: where they count; default: among those of the
+        crawl."""
+        findings = []
+        for rule, message in said:
+            severity = self._choice.severity(rule, message.severity)
+            (tally or self._of_crawl).of(rule.id).count(severity, 1, unlisted=0)
+            findings.append(self._record(rule, severity, message, sitemap))
+        return findings
 
     def _listed_messages(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults, and on the children of an index."""
@@ -487,22 +497,24 @@ class Judge:
         ):
             yield rule, message, None, message.url
         if not whole:
-            skipped = [rule.id for rule in self._rules[Needs.WHOLE]]
-            self.skipped.update(skipped)
-            file.skipped.update(skipped)
+            for rule in self._rules[Needs.WHOLE]:
+                self._found(rule, file).unjudged = 1
 
     def _on_faults(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults. Faults beyond those kept in full are only counted."""
         by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
         uncounted = Counter({id: file.document.faults.counts[id] for id in by_id})
+        first: dict[str, RuleMessage] = {}
         for fault in file.document.faults:
             if fault.rule in by_id:
                 uncounted[fault.rule] -= 1
                 for rule, message in self._run(by_id[fault.rule], fault):
                     yield rule, message, fault.line, fault.url
+                    if not self._choice.allowed(rule, fault.url or file.url):
+                        first.setdefault(fault.rule, (rule, message))
         for id, number in uncounted.items():
-            if number > 0:
-                self._count_again(by_id[id], file, times=number)
+            if number > 0 and id in first:
+                self._repeat([first[id]], file, number)
 
     def _messages(self, rules: Iterable[Rule], facts: object) -> Iterator[RuleMessage]:
         """Run rules on the same facts."""
@@ -542,30 +554,52 @@ class Judge:
         said: Iterable[Placed],
         gathers: bool = False,
     ) -> list[FindingRecord]:
-        """Add the issues of messages to a record. Returns the findings, up to the limit per rule and file. `gathers`:
-        those of rules that report once per file or site are gathered in `file.habits`, one for each entry or line
-        of robots.txt."""
-        issues: dict[str, None] = {}
+        """Count messages, and add their rules to the issues of a record. Returns the findings, up to the limit per rule
+        and file. `gathers`: those of rules that report once per file or site are summed up, one for each entry or
+        line of robots.txt."""
+        issues: dict[str, Severity] = {}
         findings: list[FindingRecord] = []
         for rule, message, line, url in said:
             if self._choice.allowed(rule, url or file.url):
                 continue
+            severity = self._choice.severity(rule, message.severity)
             if self._sums_up_entries(rule, message) if gathers else self._sums_up_files(rule, record):
                 known = isinstance(record, UrlRecord) and (rule.id in issues or rule.id in record.issues)
                 if rule.by_value or not known:
-                    self._gather(rule, message, file, line, url, int(gathers))
-                issues[rule.id] = None
-                continue
-            issues[rule.id] = None
-            severity = self._count(rule, file, message.severity)
-            if file.findings[rule.id] <= self._per_rule:
-                findings.append(self._record(rule, severity, message, file.url, line, url))
+                    self._sum_up((rule, message, line, url), severity, file, int(gathers))
             else:
-                self._leave_out(rule, file, 1)
-        new = [id for id in issues if id not in record.issues]
-        if new:
-            record.issues = [*record.issues, *new]
+                found = self._found(rule, file)
+                is_listed = found.findings < self._per_rule
+                found.count(severity, 1, unlisted=not is_listed)
+                if is_listed:
+                    findings.append(self._record(rule, severity, message, file.url, line, url))
+            issues.setdefault(rule.id, severity)
+        if issues:
+            self._add_issues(record, file, issues)
         return findings
+
+    def _add_issues(
+        self,
+        record: UrlRecord | SitemapRecord | RobotsRecord,
+        file: FileFacts | Counted,
+        issues: Mapping[str, Severity],
+    ) -> None:
+        """Add rules to the issues of a record, and count an entry once for each severity. `issues`: {rule: severity}"""
+        new = [id for id in issues if id not in record.issues]
+        if not new:
+            return
+        if isinstance(record, UrlRecord):
+            known = {self._severity_in(file, id) for id in record.issues}
+            add_counts(file.found.entries, dict.fromkeys({issues[id] for id in new} - known, 1))
+        record.issues = [*record.issues, *new]
+
+    def _severity_in(self, file: FileFacts | Counted, id: str) -> str:
+        """A severity with which a rule found something in a file; its own before the findings have come."""
+        found = file.found.known(id)
+        first = next((one.first.severity for one in found.sums.values()), None)
+        rule = self._by_id.get(id)
+        own = None if rule is None else self._choice.severity(rule)
+        return min(found.severities, key=SEVERITIES.index, default=first or own or "")
 
     @staticmethod
     def _sums_up_entries(rule: Rule, message: Message) -> bool:
@@ -578,60 +612,25 @@ class Judge:
         """True for a rule on files that reports once per site."""
         return rule.per is Per.SITE and isinstance(record, SitemapRecord)
 
-    def _gather(
-        self,
-        rule: Rule,
-        message: Message,
-        file: FileFacts | Counted,
-        line: int | None,
-        url: str | None,
-        entries: int,
-    ) -> None:
-        """Add to the habits of a file. `entries`: 1 for an entry, 0 for the file itself."""
-        severity = self._choice.severity(rule, message.severity)
-        by_value = rule.by_value and not is_note(rule, message)
-        key = (rule.id, severity, (by_value and shown(message.value)) or "")
-        habit = file.habits.get(key)
-        if habit is None and by_value and self._is_full(file, rule):
-            self._count(rule, file, message.severity)  # a value beyond those that become records
-            self._leave_out(rule, file, 1)
-            return
-        if habit is None:
-            habit = file.habits[key] = Habit(self._record(rule, severity, message, file.url, line, url))
-        habit.entries += entries
+    def _sum_up(self, said: Placed, severity: Severity, file: FileFacts | Counted, entries: int) -> None:
+        """Count a message in what will be one finding. `entries`: 1 for an entry, 0 for the file itself."""
+        rule, message, line, url = said
+        found = self._found(rule, file)
+        key = key_of(rule, message, severity)
+        if key not in found.sums:
+            is_new_value = rule.by_value and not is_note(rule, message)
+            if is_new_value and len(found.sums) >= self._per_rule:  # beyond those that become records
+                found.count(severity, 1, unlisted=1)
+                return
+            number = sum(len(other.sums) for other in file.found.rules.values())
+            found.sums[key] = Sum(self._record(rule, severity, message, file.url, line, url), number)
+        found.sums[key].entries += entries
 
-    def _is_full(self, file: FileFacts | Counted, rule: Rule) -> bool:
-        """True if a rule that reports each value has found as many in a file as become records."""
-        return sum(key[0] == rule.id for key in file.habits) >= self._per_rule
-
-    def _count_again(
-        self, rule: Rule, file: FileFacts | Counted, severity: Severity | None = None, times: int = 1
-    ) -> None:
-        """Count further entries with what a rule has reported in this file, if it has."""
-        habit = next((habit for key, habit in file.habits.items() if key[0] == rule.id), None)
-        if habit is not None:
-            habit.entries += times
-        elif file.findings[rule.id]:
-            self._count(rule, file, severity, times)
-            self._leave_out(rule, file, times)
-
-    def _count(
-        self, rule: Rule, file: FileFacts | Counted | None, severity: Severity | None = None, times: int = 1
-    ) -> Severity:
-        severity = self._choice.severity(rule, severity)
-        self.counts[rule.id] += times
-        self.severities[severity] += times
-        if file is not None:
-            file.findings[rule.id] += times
-            file.severities[severity] += times
-        return severity
-
-    def _leave_out(self, rule: Rule, file: FileFacts | Counted | None, times: int) -> None:
-        """Count findings that become no records."""
-        if times:
-            self.unlisted[rule.id] += times
-            if file is not None:
-                file.unlisted[rule.id] += times
+    def _found(self, rule: Rule, file: FileFacts | Counted) -> RuleTally:
+        """What a rule has found in a file so far, to be added to."""
+        if not file.found.rules:
+            self._open[id(file.found)] = file.found
+        return file.found.of(rule.id)
 
     @staticmethod
     def _record(
@@ -649,26 +648,10 @@ class Judge:
         )
 
 
-def tally_of(record: SitemapEnd) -> FileTally:
-    """Return what a complete file adds to the counts of a crawl; `jobs.crawl.Crawl.add_file` adds it."""
-    file, result = record.facts, record.result
-    tally: FileTally = {}
-    if result.skipped:
-        tally["skipped"] = result.skipped
-    if result.alias:
-        tally["alias"] = True
-    if file is not None:
-        if file.findings:
-            tally |= {"findings": file.findings, "severities": file.severities}
-        if file.skipped:
-            tally["rules_skipped"] = file.skipped
-        if file.unlisted:
-            tally["unlisted"] = file.unlisted
-        if habits := Judge.habits_of(file):
-            tally["habits"] = habits
-    if result.trust:
-        tally["trust"] = result.trust
-    return tally
+def key_of(rule: Rule, message: Message, severity: Severity) -> str:
+    """Key of a message in `RuleTally.sums`: the severity, and the value if the rule reports each one."""
+    by_value = rule.by_value and not is_note(rule, message)
+    return f"{severity} {shown(message.value) or ''}" if by_value else str(severity)
 
 
 def _has_objects(record: UrlRecord) -> bool:
@@ -709,20 +692,20 @@ def entries_in(file: FileFacts | Counted, rule: Rule) -> int:
     return file.entries
 
 
-def summed_up(rule: Rule, habit: Habit) -> FindingRecord:
-    """Make the one finding on a habit: that on the only entry, line or file, or their number with the first as an
+def summed_up(rule: Rule, one: Sum) -> FindingRecord:
+    """Make the one finding of a sum: that on the only entry, line or file, or their number with the first as an
     example."""
-    first, number = habit.finding, habit.entries or habit.files
+    first, number = one.first, one.entries or one.files
     if number == 1:
         return first
-    if habit.entries in (0, habit.files):
-        what, example = f"{number:,} files", quoted((habit.entries and first.url) or first.sitemap or "")
+    if one.entries in (0, one.files):
+        what, example = f"{number:,} files", quoted((one.entries and first.url) or first.sitemap or "")
     elif Needs.ROBOTS in rule.needs:
         what, example = f"{number:,} lines", f"line {first.line}" if first.line else ""
     else:
-        where = f" in {habit.files:,} files" if habit.files > 1 else ""
-        is_among_them = habit.of >= number and first.url  # entries without a URL are not among those that were read
-        all_of = f" of {habit.of:,}" if is_among_them else ""
+        where = f" in {one.files:,} files" if one.files > 1 else ""
+        is_among_them = one.of >= number and first.url  # entries without a URL are not among those that were read
+        all_of = f" of {one.of:,}" if is_among_them else ""
         what, example = f"{number:,}{all_of} entries{where}", quoted(first.url or "")
     such = f", for example {example}" if example not in ("", "''") else ""
     return replace(first, message=f"{what} {rule.many}".rstrip() + f"{such}: {first.message}")

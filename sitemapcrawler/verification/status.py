@@ -73,7 +73,7 @@ class Trusts:
             trust.close(file.tally, record.format)
             record.lastmod = lastmods([trust.evidence()], file.tally.entries)
             state = {"entries": file.tally.entries, "site": file.site, **trust.state()}
-            record.result.trust = state
+            record.result.tally.trust = state
             self.restore(state)
 
     def restore(self, state: JsonObject) -> None:

@@ -10,13 +10,15 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import summary_of
 from sitemapcrawler.items import READ, FileTally, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed
+from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed, read_tally
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, iso, json_object, literal
@@ -165,10 +167,10 @@ class Baseline:
 
     @contextmanager
     def usable(self) -> Iterator[None]:
-        """Raise errors of DuckDB and the system as StoreError."""
+        """Raise errors of DuckDB, of the system and of malformed tallies as StoreError."""
         try:
             yield
-        except (OSError, duckdb.Error) as error:
+        except (OSError, duckdb.Error, msgspec.DecodeError) as error:
             raise StoreError(f"baseline {self.path} cannot be used: {in_words(error)}") from None
 
     def _attach(self, path: Path) -> None:
@@ -221,7 +223,7 @@ class Baseline:
         )
         return {
             sitemap: Earlier(
-                etag, last_modified, digest or "", line, json.loads(tally or "{}"), format_named(format).is_index, dated
+                etag, last_modified, digest or "", line, read_tally(tally or "{}"), format_named(format).is_index, dated
             )
             for sitemap, etag, last_modified, digest, tally, format, line, dated in rows
         }

@@ -13,7 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sitemapcrawler.items import SCHEMA_VERSION
+import msgspec
+
+from sitemapcrawler.items import SCHEMA_VERSION, FindingTally
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.schema import MORE, literal, statements, tables
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -250,10 +252,9 @@ def _malformed(job: JobTable) -> list[str]:
     if job.get("run") is not None and job.get("arguments") is None:
         odd.append("arguments")
     of_site = job.get("of_site")
-    if not odd and of_site is not None and not ("counts" in of_site and all(map(_are_counts, of_site.values()))):
-        odd.append("of_site")
+    if not odd and of_site is not None:
+        try:
+            msgspec.convert(of_site, FindingTally)
+        except msgspec.ValidationError:
+            odd.append("of_site")
     return odd
-
-
-def _are_counts(value: object) -> bool:
-    return isinstance(value, dict) and all(type(count) is int for count in value.values())

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally
@@ -30,6 +32,10 @@ BASELINE = "baseline"
 """Name under which the baseline's database is attached."""
 
 
+read_tally = msgspec.json.Decoder(FileTally).decode
+"""Reads the column `tally` of the table `files`."""
+
+
 @dataclass
 class FileRows:
     """The rows of one sitemap file."""
@@ -42,7 +48,7 @@ class FileRows:
     digest: str = ""
     """Hash of the content, in hexadecimal."""
     tally: FileTally = field(default_factory=FileTally)
-    """What it adds to the crawl's counts; see `rules.judge.tally_of`."""
+    """What it adds to the crawl's counts."""
     children: Sequence[tuple[str, str | None]] = ()
     """(URL, lastmod) of an index's children."""
     taken: bool = False
@@ -51,7 +57,12 @@ class FileRows:
     def row(self, run: int) -> dict[str, object]:
         """Row for the table `files`."""
         found_in = run_of_copy(run) if self.taken else run
-        return {"sitemap": self.sitemap, "run": found_in, "digest": self.digest, "tally": self.tally}
+        return {
+            "sitemap": self.sitemap,
+            "run": found_in,
+            "digest": self.digest,
+            "tally": msgspec.to_builtins(self.tally),
+        }
 
     def absorb(self, other: FileRows) -> None:
         """Take over the rows of another file. Raises OSError if the disk is full."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from sitemapcrawler.items import FindingRecord, Note, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingTally, Note, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
@@ -23,7 +23,7 @@ from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.rules.facts.suspects import MARKS, Suspects
 from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.registry import Message, Per, Rule, Severity
-from sitemapcrawler.urls import Authority, authority, is_web, origin, visit_key
+from sitemapcrawler.urls import Authority, authority, is_web, origin, site_of, visit_key
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing
 
 GONE = (404, 410)
@@ -48,24 +48,6 @@ class MissingFile:
     """False if it is unknown whether the index and its sitemaps share a folder."""
 
 
-@dataclass(slots=True)
-class Habit:
-    """What a rule that reports once per file or site finds on several entries or files."""
-
-    finding: FindingRecord
-    """The finding on the first of them."""
-    entries: int = 0
-    """Number of entries; 0 for a rule on files."""
-    of: int = 0
-    """Number of all entries of these files; 0 if unknown."""
-    files: int = 1
-    """Number of files."""
-
-
-Habits = dict[tuple[str, str, str], Habit]
-"""{(rule, severity, value): habit}; the value is empty unless the rule reports each one."""
-
-
 @dataclass
 class Counted:
     """A file whose findings are counted."""
@@ -73,16 +55,13 @@ class Counted:
     url: str
     entries: int = 0
     """Number of entries; 0 if unknown."""
-    findings: Counter[str] = field(default_factory=Counter)
-    """Findings so far, by rule."""
-    severities: Counter[str] = field(default_factory=Counter)
-    """Findings so far, by severity."""
-    unlisted: Counter[str] = field(default_factory=Counter)
-    """Findings so far that are counted only, by rule."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    """Rules that could not judge this file."""
-    habits: Habits = field(default_factory=dict)
-    """Habits so far; at its end, those of the site."""
+    found: FindingTally = field(default_factory=FindingTally)
+    """What the rules have found so far."""
+
+    @property
+    def site(self) -> str:
+        """The site that the file is judged with."""
+        return site_of(self.url)
 
 
 @dataclass
@@ -134,16 +113,8 @@ class FileFacts:
     """Number of children, plain ones included."""
     dated_children: int = 0
     """Number of children with a lastmod."""
-    findings: Counter[str] = field(default_factory=Counter)
-    """Findings so far, by rule."""
-    severities: Counter[str] = field(default_factory=Counter)
-    """Findings so far, by severity."""
-    unlisted: Counter[str] = field(default_factory=Counter)
-    """Findings so far that are counted only, by rule."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    """Rules that could not judge this file."""
-    habits: Habits = field(default_factory=dict)
-    """Habits so far; at its end, those of the site."""
+    found: FindingTally = field(default_factory=FindingTally)
+    """What the rules have found so far."""
     replies: Counter[str] = field(default_factory=Counter)
     """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
     forms: dict[tuple[int, str], list[tuple[Rule, Message]]] = field(default_factory=dict)

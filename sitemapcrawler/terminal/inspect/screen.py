@@ -299,7 +299,7 @@ def _count(record: SitemapRecord) -> str:
 def _remarks(record: SitemapRecord) -> Iterator[str]:
     if record.format not in USUAL and record.outcome != "failed":
         yield long_format_label(record.format)
-    if isinstance(record, SitemapEnd) and record.result.alias:
+    if isinstance(record, SitemapEnd) and record.result.tally.alias:
         yield f"read already as {facts.place(record.final_url or '', record.sitemap)}"
     elif record.outcome != "ok":
         yield outcome(record)

@@ -31,7 +31,9 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     for alike in AuthorityVerdicts(policy, judged).judge(records).values():
         judge.verdicts(alike, partial(VerdictFacts, file=file, policy=policy, agents=judged), notes)
     found = notes.findings(records)
-    counted = sum(judge.counts.values()) + sum(habit.entries for habit in file.habits.values())
+    counted = sum(judge.counts.values()) + sum(
+        one.entries for found in file.found.rules.values() for one in found.sums.values()
+    )
     assert counted == sum(len(record.issues) for record in records)
     return found + judge.file(file.record, file) + judge.crawl({})
 

@@ -189,7 +189,7 @@ def counted(data: bytes, forms: int, monkeypatch: pytest.MonkeyPatch) -> list[ob
         judging.urls(urls, file, document.notes)
         issues += [(record.loc, record.issues) for record in urls]
     assert (len(file.forms) > 0) is (len(file.known_forms) > 0) is (forms > 0)
-    return [judging.totals(), file.findings, file.severities, file.unlisted, file.habits, issues]
+    return [judging.found, file.found, issues]
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from sitemapcrawler.api.sitemaps import read_sitemap
-from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, FindingTally, Notes, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import MAX_KEPT
@@ -62,8 +62,8 @@ def test_a_file_has_one_finding_with_count_and_example() -> None:
     [finding] = judge.file(file.record, file)
     assert finding.message == "8 of 8 entries have a habit, for example 'https://example.com/1#x': as it is"
     assert (finding.sitemap, finding.line, finding.url) == (URL, 1, "https://example.com/1#x")
-    assert judge.counts == file.findings == {"loc-x": 1}
-    assert judge.severities == file.severities == {"info": 1}
+    assert judge.counts == file.found.counts == {"loc-x": 1}
+    assert judge.severities == file.found.severities == {"info": 1}
     assert all(record.issues == ["loc-x"] for record in records)
 
 
@@ -209,7 +209,7 @@ def test_a_site_has_one_finding() -> None:
     [finding] = judge.crawl({})
     assert finding.message.startswith("6 of 6 entries in 2 files have a habit, for example 'https://example.com/1#x'")
     assert finding.sitemap == "https://example.com/a.xml"
-    assert judge.counts == judge.totals()["counts"] == {"loc-x": 1}
+    assert judge.counts == {"loc-x": 1}
 
 
 def test_a_habit_of_one_entry_per_file_is_that_of_files() -> None:
@@ -303,16 +303,16 @@ def test_what_a_file_adds_to_its_site_survives_a_stop() -> None:
     rules = Choice((habit(Per.SITE),))
     first, second, whole = (Judge(rules, 100) for _ in range(3))
     for file in of_two_files(first):
-        second.add_habits(json.loads(json.dumps(Judge.habits_of(file))))
+        second.add(msgspec.json.decode(msgspec.json.encode(file.found), type=FindingTally))
     of_two_files(whole)
     assert second.crawl({}) == first.crawl({}) == whole.crawl({})
     assert second.counts == whole.counts
 
 
-def test_habits_of_a_rule_that_is_gone_are_dropped() -> None:
+def test_sums_of_a_rule_that_is_gone_are_dropped() -> None:
     [file, _] = of_two_files(Judge(Choice((habit(Per.SITE),)), 100))
     judge = Judge(Choice(()), 100)
-    judge.add_habits(Judge.habits_of(file))
+    judge.add(file.found)
     assert judge.crawl({}) == []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from sitemapcrawler.items import FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FileTally, FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import CONFIG, create
@@ -67,14 +67,20 @@ def test_group_is_true_where_there_is_something_in_it(store: Store) -> None:
 
 
 def test_everything_of_a_group_is_committed(store: Store) -> None:
-    files = [file(store, A, entry(A), entry(A, 1), digest="d", tally={"x": 1}), file(store, B, children=[(C, None)])]
+    files = [
+        file(store, A, entry(A), entry(A, 1), digest="d", tally=FileTally(alias=True)),
+        file(store, B, children=[(C, None)]),
+    ]
     policy = {"origin": "https://e.com", "asked_at": "2026-01-02T03:04:05.000006", "answer": {"status": 200}}
     reply = b'{"url":"u","method":"GET","asked_at":"2026-01-02T03:04:05","status":200,"step":{"status":200}}\n'
     load(store, RUN, group(*files, rows={"policies": [policy]}, replies=[reply, reply]))
     told = {"urls": 2, "findings": 2, "sitemaps": 2, "files": 2, "children": 1, "policies": 1, "replies": 2}
     assert counts(store) == told
     done = store.execute("SELECT sitemap, run, digest, tally FROM files ORDER BY sitemap")
-    assert [(*row[:3], json.loads(row[3])) for row in done] == [(A, RUN, "d", {"x": 1}), (B, RUN, "", {})]
+    assert [(*row[:3], json.loads(row[3])) for row in done] == [
+        (A, RUN, "d", {"found": {}, "alias": True}),
+        (B, RUN, "", {"found": {}}),
+    ]
     assert store.execute("SELECT * FROM children") == [(B, C, None)]
     assert store.execute("SELECT strftime(asked_at, '%f'), answer->>'status' FROM policies") == [("000006", "200")]
     assert store.execute("SELECT status, step->>'status', failure FROM replies LIMIT 1") == [(200, "200", None)]
@@ -108,7 +114,7 @@ def test_database_can_be_written_after_a_failure(store: Store, monkeypatch: pyte
 
 
 def test_guess_that_was_no_sitemap_is_a_file_without_a_record(store: Store) -> None:
-    load(store, RUN, group(file(store, A, record=False, tally={"missed": True})))
+    load(store, RUN, group(file(store, A, record=False, tally=FileTally(missed=True))))
     assert (counts(store)["files"], counts(store)["sitemaps"]) == (1, 0)
 
 
