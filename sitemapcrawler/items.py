@@ -649,7 +649,8 @@ class Reach:
     files: int = 0
     """Files: sitemaps with such an entry, and sitemaps and robots.txt files with a problem of their own."""
     at_least: bool = False
-    """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule."""
+    """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule, and none of a rule
+    that reports a file for some of its URLs, as `lastmod-missing` does."""
 
     @property
     def subject(self) -> str:

@@ -57,8 +57,9 @@ from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN
+from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import ON_THE_SITE
+from sitemapcrawler.rules.registry import ON_FILES, ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.targets import Engine
@@ -86,7 +87,8 @@ class Plan:
         check_places(settings, params.named_files)
         check_report(settings, params.report)
         choice = choose(settings, params)
-        return cls(params, choice, open_job(settings, params, any(map(choice.rules, ON_THE_SITE))))
+        marks_entries = any(rule.id in OF_FILES for needs in ON_FILES for rule in choice.rules(needs))
+        return cls(params, choice, open_job(settings, params, marks_entries or any(map(choice.rules, ON_THE_SITE))))
 
     def discard(self) -> None:
         """Close the job of a plan that is not crawled."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapEnd, SitemapRecord, UrlBatch
+from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
 
 MAX_URLS = 100_000
@@ -107,11 +108,12 @@ class Concerned:
             if id not in counted:  # another rule replaces its finding (`Rule.instead_of`)
                 continue
             severities = sorted(one.reported, key=SEVERITIES.index) or [own_severity(id)]
-            by_rule[id] = Reach(severities[0], len(one.urls), one.entries, len(one.files), one.at_least)
+            at_least = one.at_least or id in OF_FILES
+            by_rule[id] = Reach(severities[0], len(one.urls), one.entries, len(one.files), at_least)
             for severity, some in one.by_severity(severities):
                 urls[severity] |= some
                 files[severity] |= one.files
-            inexact.update(severities if one.at_least else ())
+            inexact.update(severities if at_least else ())
         by_severity = {
             severity: Reach(severity, len(some), None, len(files[severity]), severity in inexact)
             for severity, some in urls.items()

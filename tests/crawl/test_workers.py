@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import signal
@@ -10,11 +11,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import FEED, Crawl, Running, command, crawl, launch, start
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.site import OF_FILES
+from sitemapcrawler.rules.registry import ON_THE_SITE
+from tests.crawl.crawling import FEED, LOOPBACK, Crawl, Running, command, crawl, launch, start
 from tests.crawl.documents import entry, index, packed, robots, rss, text, urlset
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.site_server import SiteServer, stalled
@@ -121,6 +126,52 @@ def test_results_are_those_of_one_process(site: SiteServer, tmp_path: Path, argu
         assert not (told := difference(rows(folders[0] / name), rows(folders[1] / name))), f"{name}: {told}"
     assert order_of(one) == order_of(two)
     assert one.sitemaps.keys() == two.sitemaps.keys() and len(one.sitemaps) == 17
+
+
+WAYS: dict[str, tuple[dict[str, object], ...]] = {
+    "at once": ({**ONE, "JOBDIR": "job"},),
+    "with workers": ({**WORKERS, "JOBDIR": "job"},),
+    "stopped and resumed": ({**ONE, "JOBDIR": "job", "CLOSESPIDER_ITEMCOUNT": 4}, {**ONE, "JOBDIR": "job"}),
+    "with workers, stopped and resumed": (
+        {**WORKERS, "JOBDIR": "job", "CLOSESPIDER_ITEMCOUNT": 4},
+        {**WORKERS, "JOBDIR": "job"},
+    ),
+    "without a job": (ONE,),
+    "without a database": ({**ONE, "SITEMAP_STORE": "False"},),
+}
+"""Settings of each run, by the way to crawl."""
+COUNTS = ("rules", "severities", "reach", "severity_reach", "urls", "sitemaps")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_each_way_to_crawl_counts_the_same(site: SiteServer, tmp_path: Path, seed: int) -> None:
+    chance = Random(seed)
+    on_the_site = ",".join(rule.id for rule in all_rules() if {*rule.needs} <= {*ON_THE_SITE})  # they need a database
+    found = {}
+    with SiteServer() as elsewhere:
+        kinds = many_kinds(site, elsewhere)
+        files = {path: kinds[path] for path in chance.sample(sorted(kinds), 9)}
+        for path in chance.sample(sorted(files), 2):
+            files[path] = files[path][: chance.randint(100, len(files[path]))]
+        serve(site, files, ("Disallow: /private/",))
+        elsewhere.routes["/robots.txt"] = robots(rules=("Disallow: /7",))
+        for way, runs in WAYS.items():
+            folder = tmp_path / way
+            folder.mkdir()
+            for number, settings in enumerate(runs, 1):
+                done = crawl(folder, settings={**LOOPBACK, **settings}, domain=site.url(""), ignore=on_the_site)
+                assert (done.code == 3) is (number < len(runs)), done.log
+            found[way] = {name: done.summary[name] for name in COUNTS}
+    assert len(found["at once"]["rules"]) > 5
+    stated = found.pop("without a database")
+    assert all(reach["at_least"] is (rule in OF_FILES) for rule, reach in stated["reach"].items())
+    for counts in (stated, exact := copy.deepcopy(found["at once"])):
+        counts.pop("severity_reach")
+        for rule in OF_FILES:  # whose entries are found in the database
+            counts["reach"].pop(rule, None)
+    assert stated == exact
+    assert [way for way, counts in found.items() if counts != found["at once"]] == []
 
 
 def test_workers_read_the_large_files(site: SiteServer, tmp_path: Path) -> None:

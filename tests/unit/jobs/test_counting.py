@@ -76,13 +76,13 @@ def test_a_url_in_several_entries_counts_once(count: Any) -> None:
 @EVERYWHERE
 def test_problems_of_files_concern_no_url(count: Any) -> None:
     robots = RobotsRecord(ROBOTS, issues=["robots-missing"])
-    files = [SitemapRecord(A, issues=["lastmod-missing"]), SitemapRecord(B, issues=["lastmod-missing"])]
+    files = [SitemapRecord(file, issues=["lastmod-all-identical"]) for file in (A, B)]
     told = [finding("robots-missing", "info", None, ROBOTS), finding("xml-malformed", "error")]
     by_rule, by_severity = count([robots, *files, *told, finding("internal-error", "error", None, None)])
     assert by_rule == {
         "xml-malformed": Reach("error", 0, 0, 1),
         "internal-error": Reach("error", 0, 0, 0),
-        "lastmod-missing": Reach("info", 0, 0, 2),
+        "lastmod-all-identical": Reach("info", 0, 0, 2),
         "robots-missing": Reach("info", 0, 0, 1),
     }
     assert [(name, one.urls, one.files) for name, one in by_severity.items()] == [("error", 0, 1), ("info", 0, 3)]
@@ -178,6 +178,14 @@ def test_more_urls_than_are_kept_are_a_lower_bound(monkeypatch: pytest.MonkeyPat
     by_rule, by_severity = from_items([*records, entry("/4", A, "status-404")])
     assert by_rule == {"status-404": Reach("error", 3, 5, 1, at_least=True)}
     assert places(by_severity) == {"error": "errors on at least 3 URLs"}
+
+
+def test_urls_for_which_a_rule_reports_their_file_are_not_known_without_a_database() -> None:
+    by_rule, by_severity = from_items(
+        [SitemapRecord(A, issues=["lastmod-missing"]), entry("/1", A, "hreflang-x-default-missing")]
+    )
+    assert by_rule["lastmod-missing"] == Reach("info", 0, 0, 1, at_least=True)
+    assert places(by_severity) == {"info": "notes on at least 1 URL"}
 
 
 @pytest.mark.parametrize(
