@@ -7,15 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.reader.entries import FREQUENCIES
-from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.families.hints import ORDER
 
-from .expecting import bad_files, check_bad_file, places, rules_of
+from .expecting import ALL, CORE, places, rules_of
 from .judging import judge
 
 RULES = rules_of("changefreq")
-ALL = {rule.id: rule for rule in all_rules()}
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def urlset(*entries: str) -> bytes:
@@ -32,16 +29,6 @@ def found(value: str) -> list[tuple[str, str]]:
 
 def said(data: bytes, rule: str) -> list[str]:
     return [finding.message for finding in judge(data) if finding.rule == rule]
-
-
-@pytest.mark.parametrize("name", bad_files("changefreq"))
-def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
-    check_bad_file(name, ALL)
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    names = bad_files("changefreq")
-    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 @pytest.mark.parametrize("value", sorted(FREQUENCIES))

@@ -14,14 +14,12 @@ from sitemapcrawler.reader import Document, Limits
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.families.document import MAX_BYTES, OURS
 
-from .expecting import BAD, bad_files, check_bad_file, places, rules_of
+from .expecting import CORE, places, rules_of
 from .judging import judge
 
 RULES = rules_of("doc", "internal")
 CHECKED = rules_of("xml", "doc", "security", "internal", "txt", "feed")
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 GOOD = f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'
-WITHOUT_COMMENT = ["doc-empty-body-white-space.xml", "doc-empty-body-no-bytes.xml"]
 
 
 def found(data: bytes, *wanted: str, **record: object) -> list[tuple[str, int | None]]:
@@ -38,16 +36,6 @@ def messages(rule: str, data: bytes, limits: Limits | None = None, cut: str | No
         setattr(record, name, getattr(document, name))
     told = RULES[rule].check(FileFacts(document.url, record, document))
     return [(message.severity or RULES[rule].severity, message.text) for message in told]
-
-
-@pytest.mark.parametrize("name", [name for name in bad_files("doc") if name not in WITHOUT_COMMENT])
-def test_a_bad_file_gives_what_it_expects(name: str) -> None:
-    check_bad_file(name, CHECKED)
-
-
-@pytest.mark.parametrize("name", WITHOUT_COMMENT)
-def test_a_file_without_content_is_empty_and_nothing_else(name: str) -> None:
-    assert found((BAD / name).read_bytes()) == [("doc-empty-body", None)]
 
 
 def test_a_good_file_gives_nothing_not_even_for_information() -> None:

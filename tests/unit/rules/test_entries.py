@@ -26,7 +26,7 @@ from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import MAX_FORMS, Judge
 from sitemapcrawler.rules.registry import RULES
-from tests.unit.rules.judged_as import keywords
+from tests.unit.rules.expecting import keywords
 from tests.unit.rules.judging import NOW, URL, judge
 
 pytestmark = pytest.mark.no_cover

@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
-from sitemapcrawler.rules import Message, all_rules
+from sitemapcrawler.rules import Message
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import cluster_of, page_key
 from sitemapcrawler.urls import visit_key
 
-from .expecting import bad_files, check_bad_file, rules_of
+from .expecting import rules_of
 from .judging import URL, judge
 
 RULES = rules_of("hreflang")
-CHECKED = {rule.id: rule for rule in all_rules()}
 SITE = "https://example.com"
 DEFAULT = f'<xhtml:link rel="alternate" hreflang="x-default" href="{SITE}/"/>'
 DE = f'<xhtml:link rel="alternate" hreflang="de" href="{SITE}/de/"/>'
@@ -45,16 +44,6 @@ def found(loc: str, *links: str) -> dict[str, FindingRecord]:
 
 def facts(record: UrlRecord) -> UrlFacts:
     return UrlFacts(record, FileFacts(URL, SitemapRecord(URL), Document(URL)))
-
-
-@pytest.mark.parametrize("name", bad_files("hreflang"))
-def test_a_bad_file_gives_what_it_expects(name: str) -> None:
-    check_bad_file(name, CHECKED)
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    names = bad_files("hreflang")
-    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 @pytest.mark.parametrize(

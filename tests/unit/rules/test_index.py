@@ -18,27 +18,12 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.judge import Judge
 
-from .expecting import bad_files, check_bad_file, rules_of
-from .judged_as import BAD, check, keywords
+from .expecting import BAD, CORE, rules_of
 from .judging import judge
 from .listing import file_at, on_child
 
 OURS = rules_of("index")
-NAMES = bad_files("index")
 HOME = "https://example.com"
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-OF_A_SITE = ("index-loop", "index-child-missing", "index-depth-exceeded", "index-lastmod-older-than-child")
-"""Rules that one file alone does not show."""
-PAGE = "index-child-is-page-about.xml"
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name != PAGE])
-def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
-    check(name)
-
-
-def test_a_page_in_an_index_is_told_as_such() -> None:
-    check_bad_file(PAGE, OURS, **keywords((BAD / PAGE).read_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -53,14 +38,9 @@ def test_a_page_in_an_index_is_told_as_such() -> None:
     ],
 )
 def test_a_page_under_the_name_of_a_sitemap_is_a_sitemap_that_fails(path: str, rule: str) -> None:
-    body = (BAD / PAGE).read_bytes()
+    body = (BAD / "index-child-is-page-about.xml").read_bytes()
     findings = judge(body, url=HOME + path, found_by="index", parent=f"{HOME}/sitemap.xml")
     assert [finding.rule for finding in findings] == [rule]
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    without = [rule for rule in OURS if not any(name.startswith(f"{rule}-") for name in NAMES)]
-    assert without == [rule for rule in OURS if rule in OF_A_SITE]
 
 
 def index(*children: str, lastmod: str = "2026-01-05") -> bytes:

@@ -16,16 +16,14 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.written import MAX_BYTES, DateForm, Standard, Written, written
 
-from .expecting import bad_files, check_bad_file, places, rules_of
+from .expecting import ALL, CORE, places, rules_of
 from .judging import NOW, URL, judge
 
 RULES = rules_of("lastmod")
-ALL = {rule.id: rule for rule in all_rules()}
 UNREADABLE = {"lastmod-invalid", "lastmod-empty", "lastmod-impossible", "lastmod-over-100-bytes"}
 ABOUT_THE_DAY = {"lastmod-epoch", "lastmod-future", "lastmod-too-old"}
 ON_DATES = [RULES[id] for id in (*UNREADABLE, *ABOUT_THE_DAY, "lastmod-no-timezone", "lastmod-xsd-only-invalid")]
 """The rules on single dates, which take pages and children."""
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 
 
@@ -68,16 +66,6 @@ def found(data: bytes) -> list[str]:
 
 def spaced(start: datetime, number: int, step: timedelta) -> list[str]:
     return [iso(start + step * place) for place in range(number)]
-
-
-@pytest.mark.parametrize("name", bad_files("lastmod"))
-def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
-    check_bad_file(name, ALL)
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    names = bad_files("lastmod")
-    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 @pytest.mark.parametrize(

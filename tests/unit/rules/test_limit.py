@@ -20,14 +20,12 @@ from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.families.document import MAX_BYTES
 from sitemapcrawler.rules.judge import Judge
 
-from .expecting import bad_files, rules_of
-from .judged_as import check
+from .expecting import CORE, rules_of
 from .judging import judge
 
 pytestmark = pytest.mark.no_cover
 
 OURS = rules_of("limit")
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 ONE = f'<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'.encode()
 LISTS = (ONE, b"https://example.com/a\n")
 INDEX = f'<sitemapindex xmlns="{CORE}"><sitemap><loc>https://example.com/a.xml</loc></sitemap></sitemapindex>'.encode()
@@ -35,11 +33,6 @@ INDEX = f'<sitemapindex xmlns="{CORE}"><sitemap><loc>https://example.com/a.xml</
 
 def rules_on(data: bytes, **record: object) -> list[tuple[str, str]]:
     return [(one.rule, one.severity) for one in judge(data, **record) if one.rule in OURS]  # type: ignore[arg-type]  # fields of the record
-
-
-@pytest.mark.parametrize("name", bad_files("limit"))
-def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
-    check(name)
 
 
 @pytest.mark.parametrize("data", LISTS, ids=["xml", "text"])

@@ -13,30 +13,18 @@ from sitemapcrawler.rules import Needs
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
 from sitemapcrawler.urls.grammar import Invalid, parse
 
-from .expecting import bad_files, rules_of
-from .judged_as import check
+from .expecting import CORE, rules_of
 from .judging import SUMMED_UP, judge
 from .listing import RULES, file_at, listed, on_child, on_url, said_of
 
 OURS = rules_of("loc")
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 HOME = "https://example.com"
-NAMES = bad_files("loc")
 PIECES = [
     "http", "https", "HTTPS", "ftp", "javascript", ":", "/", "//", "///", "?", "#", "[", "]", "@", "%", "%4", "%zz",
     "%2e", "%C3%A9", "..", ".", "\\", "example.com", "127.0.0.1", "::1", "localhost", ":80", ":99999", "é", "а.рф",
     "\u200c", "\u00a0", " ", "\n", "\t", "\x00", "\ud800", "xn--", "&amp;", "&#38;", "sid=", "token=1", ";jsessionid=",
     "e-mail=a@b", "sitemap.xml", "a" * 300,
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
-    check(name)
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    assert [rule for rule in OURS if not any(name.startswith(f"{rule}-") for name in NAMES)] == []
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from .judging import judge
 from .listing import file_at, listed, on_child, on_url, said_of
 
 OURS = rules_of("loc").keys() - {"loc-utility-page"}
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules import all_rules
-
-from .expecting import bad_files, check_bad_file, places, rules_of
+from .expecting import ALL, CORE, places, rules_of
 from .judging import judge
 
 RULES = rules_of("priority")
-ALL = {rule.id: rule for rule in all_rules()}
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 VALUES = ("priority-invalid", "priority-out-of-range", "priority-over-100-bytes")
 
 
@@ -30,16 +26,6 @@ def found(value: str) -> list[str]:
 
 def said(data: bytes, rule: str, **record: object) -> list[str]:
     return [finding.message for finding in judge(data, **record) if finding.rule == rule]  # type: ignore[arg-type]  # fields of the record
-
-
-@pytest.mark.parametrize("name", bad_files("priority"))
-def test_a_bad_file_gives_what_it_expects_and_nothing_else(name: str) -> None:
-    check_bad_file(name, ALL)
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    names = bad_files("priority")
-    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules import judge as judging
 from sitemapcrawler.rules.choice import Choice
 
-from .expecting import bad_files
 from .judging import URL, judge
 from .mutated import CORE, DOCUMENTS, Mutation, good, mutations
 
@@ -103,11 +102,6 @@ def test_there_are_faults_of_every_kind() -> None:
     rules = {finding.rule for case in CASES for finding in faults(case.text)}
     assert rules >= SCHEMA_RULES
     assert len(CASES) > 500
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    names = bad_files("xml")
-    assert [rule for rule in SCHEMA_RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 # What plain entries can be

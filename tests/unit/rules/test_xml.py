@@ -12,12 +12,11 @@ from sitemapcrawler.items import UrlRecord, objects_in
 from sitemapcrawler.namespaces import OWN
 from tests.unit.reader.reading import read
 
-from .expecting import bad_files, check_bad_file, places, rules_of
+from .expecting import CORE, places, rules_of
 from .judging import judge
 
 RULES = rules_of("xml")
 CHECKED = rules_of("xml", "doc", "security", "internal", "txt", "feed")
-CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 GOOD = "<url><loc>https://example.com/a</loc></url>"
 PIECES = [
     "<urlset>", f'<urlset xmlns="{CORE}">', "<sitemapindex>", "<url>", "</url>", "<loc>", "</loc>", "<sitemap>",
@@ -27,16 +26,6 @@ PIECES = [
 
 def found(text: str, *wanted: str) -> list[tuple[str, int | None]]:
     return places(judge(text.encode()), CHECKED, wanted)
-
-
-@pytest.mark.parametrize("name", bad_files("xml"))
-def test_a_bad_file_gives_what_it_expects(name: str) -> None:
-    check_bad_file(name, CHECKED)
-
-
-def test_each_rule_has_a_bad_file() -> None:
-    names = bad_files("xml")
-    assert [rule for rule in RULES if not any(name.startswith(f"{rule}-") for name in names)] == []
 
 
 @pytest.mark.parametrize(
