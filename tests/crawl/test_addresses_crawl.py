@@ -242,10 +242,3 @@ def test_site_that_forbids_everything_ends_with_4(site: SiteServer, tmp_path: Pa
     assert site.paths == []
     assert done.sitemaps[site.url("/a.xml")]["outcome"] == "blocked"
     assert done.code == 4
-
-
-def test_owner_may_override_robots(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/robots.txt": robots("/a.xml", rules=["Disallow: /"]), "/a.xml": urlset(*pages("a", 1))}
-    done = crawl(tmp_path, domain=site.url(), settings={"ROBOTSTXT_OBEY": 0})
-    assert done.locs() == pages("a", 1)
-    assert done.code == 0

@@ -6,9 +6,8 @@ import codecs
 import re
 import ssl
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.crawl.crawling import LOOPBACK, Crawl, crawl
+from tests.crawl.crawling import LOOPBACK, crawl
 from tests.crawl.documents import index, packed, page, pages, robots, rss, text, urlset
+from tests.crawl.many_sites import Program, Sites, visited
 from tests.crawl.site_server import Exchange, Reply, SiteServer, garbage, moved
 from tests.ports import reserved_port
 
@@ -30,43 +30,8 @@ NO_RETRIES = {"RETRY_TIMES": 0}
 ONE_AT_A_TIME = {"CONCURRENT_REQUESTS": 1}
 HTML = Reply(page(), headers={"Content-Type": "text/html"})
 
-Program = Callable[[SiteServer], None]
-"""Gives a server its pages."""
 Writer = Callable[[str], bytes]
 """From the URL of a page to a sitemap that lists it."""
-
-
-@dataclass
-class Sites:
-    """Sites that one crawl visited, by name."""
-
-    crawl: Crawl
-    servers: dict[str, SiteServer]
-
-    def of(self, name: str) -> list[dict[str, object]]:
-        """The sitemap records of a site."""
-        start = self.servers[name].url("/")
-        return [record for record in self.crawl.of_type("sitemap") if record["sitemap"].startswith(start)]
-
-    def found(self, name: str) -> list[tuple[str, str]]:
-        """Path and way of finding of each sitemap of a site, in order."""
-        start = self.servers[name].url()
-        return [(str(record["sitemap"]).removeprefix(start), str(record["found_by"])) for record in self.of(name)]
-
-    def locs(self, name: str) -> list[str]:
-        """The pages that the sitemaps of a site list, in order."""
-        start = self.servers[name].url("/")
-        return [record["loc"] for record in self.crawl.of_type("url") if record["sitemap"].startswith(start)]
-
-
-def visited(folder: Path, programs: Mapping[str, Program]) -> Iterator[Sites]:
-    """One crawl over a site for each program."""
-    with ExitStack() as stack:
-        servers = {name: stack.enter_context(SiteServer()) for name in programs}
-        for name, program in programs.items():
-            program(servers[name])
-        domains = ",".join(server.url() for server in servers.values())
-        yield Sites(crawl(folder, domain=domains), servers)
 
 
 # ---- robots.txt
@@ -120,7 +85,8 @@ def robots_program(body: bytes) -> Program:
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     programs = {name: robots_program(body) for name, body in ROBOTS.items()}
-    yield from visited(tmp_path_factory.mktemp("named"), programs)
+    with visited(tmp_path_factory.mktemp("named"), programs) as sites:
+        yield sites
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -233,7 +199,8 @@ UNNAMED: dict[str, Program] = {
 
 @pytest.fixture(scope="module")
 def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
-    yield from visited(tmp_path_factory.mktemp("unnamed"), UNNAMED)
+    with visited(tmp_path_factory.mktemp("unnamed"), UNNAMED) as sites:
+        yield sites
 
 
 @pytest.mark.parametrize("name", [name for name in UNNAMED if name.startswith("common ")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl, start
 from tests.crawl.documents import index, page, robots, text, urlset
+from tests.crawl.many_sites import Program, Sites, visited
 from tests.crawl.site_server import Reply, Route, SiteServer, cut, endless, garbage, moved, reset, stalled
 from tests.ports import reserved_port
 
@@ -36,12 +38,6 @@ Disallow: /
 def asked_of(site: SiteServer, path: str) -> int:
     """How often a path was asked for."""
     return sum(exchange.path == path for exchange in site.exchanges)
-
-
-def visited(site: SiteServer, folder: Path, reply: Route, **arguments: Any) -> Crawl:
-    """A crawl of the sitemap of a site with this robots.txt."""
-    site.routes |= {ROBOTS: reply, SITEMAP: urlset(site.url("/page"))}
-    return crawl(folder, settings=QUICK, sitemap=site.url(SITEMAP), **arguments)
 
 
 def robots_of(done: Crawl, site: SiteServer) -> dict[str, Any]:
@@ -81,18 +77,86 @@ MEANINGS: dict[str, tuple[Route, str, str]] = {
     "rules beyond 500 KiB": ("# nothing\n" * 60_000 + DENIED, "parsed", "ok"),
     "empty": ("", "parsed", "ok"),
     "redirect to nowhere": (Reply(status=302), "unavailable", "ok"),
+    "five redirects": (moved("/hop2", 301), "parsed", "blocked"),
+    "six redirects": (moved("/hop1", 301), "too-many-redirects", "ok"),
 }
+"""robots.txt, its outcome and that of the sitemap."""
+HOPS: dict[str, Route] = {f"/hop{number}": moved(f"/hop{number + 1}") for number in range(1, 6)} | {"/hop6": DENIED}
+MEDIA: dict[str, tuple[str, bool]] = {
+    "all": ("User-agent: *\nDisallow: /media/\n", True),
+    "Googlebot": ("User-agent: Googlebot\nDisallow: /media/\n", True),
+    "its own group": ("User-agent: Googlebot-Image\nDisallow: /media/\n\nUser-agent: *\nDisallow:\n", True),
+    "the group of Googlebot allows": ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot\nDisallow:\n", False),
+    "its own group allows": ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nAllow: /\n", False),
+}
+"""robots.txt, and whether it denies /media/ to Google's crawler of images."""
+VIDEO_RULES = "User-agent: Googlebot-Video\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nDisallow: /media/*.jpg$\n"
+OWN_GROUP = "User-agent: sitemapcrawler\nDisallow: /a.xml\n\nUser-agent: *\nDisallow: /b.xml\n"
+IMAGES = 'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
+VIDEOS = 'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
+
+
+def with_images(page: str, *images: str, video: str = "") -> str:
+    """A sitemap of one page with images, and with a video where its file is given."""
+    listed = "".join(f"<image:image><image:loc>{url}</image:loc></image:image>" for url in images)
+    held = f"<video:title>A</video:title><video:description>A</video:description><video:content_loc>{video}</video:content_loc>"
+    held = f"<video:video><video:thumbnail_loc>{video}.jpg</video:thumbnail_loc>{held}</video:video>" if video else ""
+    core = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+    return f"<urlset {core} {IMAGES} {VIDEOS}><url><loc>{page}</loc>{listed}{held}</url></urlset>"
+
+
+def meaning(reply: Route) -> Program:
+    """A site with this robots.txt and a sitemap of one page."""
+
+    def program(site: SiteServer) -> None:
+        site.routes = {ROBOTS: reply, SITEMAP: urlset(site.url("/page")), **HOPS}
+
+    return program
+
+
+def media(rules: str, *images: str, video: str = "") -> Program:
+    """A site with this robots.txt and a sitemap of one page with images and a video."""
+
+    def program(site: SiteServer) -> None:
+        places = [site.url(image) if image.startswith("/") else image for image in images]
+        listed = with_images(site.url("/page"), *places, video=video and site.url(video))
+        site.routes = {ROBOTS: rules, SITEMAP: listed}
+
+    return program
+
+
+def own_group(site: SiteServer) -> None:
+    files = {name: urlset(site.url("/page")) for name in ("/a.xml", "/b.xml")}
+    site.routes = {ROBOTS: OWN_GROUP, SITEMAP: index(*map(site.url, files)), **files}
+
+
+def nothing_listed(site: SiteServer) -> None:
+    site.routes = {ROBOTS: robots(), SITEMAP: urlset()}
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    """Sites whose sitemap is named."""
+    programs = {name: meaning(reply) for name, (reply, _, _) in MEANINGS.items()}
+    programs |= {f"images: {name}": media(rules, "/media/1.jpg", "/2.jpg") for name, (rules, _) in MEDIA.items()}
+    programs |= {
+        "video": media(VIDEO_RULES, video="/media/1.mp4"),
+        "images elsewhere": media(OPEN, "https://cdn.example/1.jpg"),
+        "own group": own_group,
+        "nothing listed": nothing_listed,
+    }
+    with visited(tmp_path_factory.mktemp("named"), programs, SITEMAP, settings=QUICK) as sites:
+        yield sites
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEANINGS)
-def test_what_an_answer_means(site: SiteServer, tmp_path: Path, name: str) -> None:
-    reply, outcome, sitemap = MEANINGS[name]
-    done = visited(site, tmp_path, reply)
-    assert robots_of(done, site)["outcome"] == outcome
-    assert done.sitemaps[site.url(SITEMAP)]["outcome"] == sitemap
-    assert (asked_of(site, SITEMAP) > 0) == (sitemap == "ok")
-    assert asked_of(site, ROBOTS) == 1
+def test_what_an_answer_means(named: Sites, name: str) -> None:
+    _, outcome, sitemap = MEANINGS[name]
+    [robots_txt], [file] = named.of(name, "robots"), named.of(name)
+    assert (robots_txt["outcome"], file["outcome"]) == (outcome, sitemap)
+    assert (asked_of(named.servers[name], SITEMAP) > 0) == (sitemap == "ok")
+    assert asked_of(named.servers[name], ROBOTS) == 1
 
 
 def test_too_many_requests_are_a_server_error_to_google(site: SiteServer, tmp_path: Path) -> None:
@@ -105,7 +169,7 @@ def test_too_many_requests_are_a_server_error_to_google(site: SiteServer, tmp_pa
     assert robots_of(done, site)["agents"] == {"Googlebot": 1, "Google-Extended": 1}
     errors = [one for one in done.of_type("finding") if one["severity"] == "error"]
     assert [(one["rule"], one["sitemap"]) for one in errors] == [("robots-unreachable", site.url(ROBOTS))]
-    assert blocked_assets(done) == []
+    assert blocked_assets(done.of_type("finding")) == []
 
 
 def test_no_server_forbids_everything(site: SiteServer, tmp_path: Path) -> None:
@@ -116,15 +180,6 @@ def test_no_server_forbids_everything(site: SiteServer, tmp_path: Path) -> None:
     [record] = done.of_type("robots")
     assert (record["outcome"], record["error"]) == ("unreachable", "the connection was refused")
     assert done.code == 4
-
-
-@pytest.mark.parametrize(("hops", "outcome", "sitemap"), [(5, "parsed", "blocked"), (6, "too-many-redirects", "ok")])
-def test_five_redirects_are_followed(site: SiteServer, tmp_path: Path, hops: int, outcome: str, sitemap: str) -> None:
-    site.routes = {f"/hop{number}": moved(f"/hop{number + 1}") for number in range(1, hops)}
-    site.routes[f"/hop{hops}"] = DENIED
-    done = visited(site, tmp_path, moved("/hop1", 301))
-    assert robots_of(done, site)["outcome"] == outcome
-    assert done.sitemaps[site.url(SITEMAP)]["outcome"] == sitemap
 
 
 def test_rules_of_another_host_bind_the_first_one(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
@@ -221,15 +276,13 @@ def test_own_site_can_be_read_in_spite_of_robots(site: SiteServer, tmp_path: Pat
     assert "Bingbot" in done.of_type("url")[0]["blocked_for"]
 
 
-def test_own_group_is_obeyed(site: SiteServer, tmp_path: Path) -> None:
-    rules = "User-agent: sitemapcrawler\nDisallow: /a.xml\n\nUser-agent: *\nDisallow: /b.xml\n"
-    files = {name: urlset(site.url("/page")) for name in ("/a.xml", "/b.xml")}
-    site.routes = {ROBOTS: rules, "/index.xml": index(*map(site.url, files)), **files}
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"))
-    blocked = done.sitemaps[site.url("/a.xml")]
+@pytest.mark.slow
+def test_own_group_is_obeyed(named: Sites) -> None:
+    [_, blocked, read] = named.of("own group")
     assert (blocked["outcome"], blocked["error"]) == ("blocked", "forbidden by robots.txt, line 2: Disallow: /a.xml")
-    assert site.paths == ["/index.xml", "/b.xml"]
     assert "doc-blocked-by-robots" in blocked["issues"]
+    assert read["outcome"] == "ok"
+    assert named.servers["own group"].paths == [SITEMAP, "/b.xml"]
 
 
 def test_crawl_that_waits_for_robots_can_be_stopped(site: SiteServer, tmp_path: Path) -> None:
@@ -248,15 +301,10 @@ def test_crawl_that_waits_for_robots_can_be_stopped(site: SiteServer, tmp_path: 
 # ---- proof of cross-submission
 
 
-def rules_of(done: Crawl) -> list[str]:
+def rules_of(findings: list[dict[str, Any]]) -> list[str]:
     """The rules that found something on places."""
-    return sorted(
-        {
-            record["rule"]
-            for record in done.of_type("finding")
-            if record["rule"].endswith(("-offsite", "-outside-dir", "-outside-sitemap-dir"))
-        }
-    )
+    places = ("-offsite", "-outside-dir", "-outside-sitemap-dir")
+    return sorted({record["rule"] for record in findings if record["rule"].endswith(places)})
 
 
 def test_host_that_names_the_file_lets_it_list_its_urls(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
@@ -264,10 +312,10 @@ def test_host_that_names_the_file_lets_it_list_its_urls(site: SiteServer, other:
     settings = LOOPBACK | {"SITEMAP_MAX_ROBOTS": 10}
     other.routes = {ROBOTS: robots()}
     denied = crawl(tmp_path, settings=settings, sitemap=site.url("/maps/a.xml"))
-    assert rules_of(denied) == ["loc-offsite"]
+    assert rules_of(denied.of_type("finding")) == ["loc-offsite"]
     other.routes = {ROBOTS: robots(site.url("/maps/a.xml"))}
     proven = crawl(tmp_path, settings=settings, sitemap=site.url("/maps/a.xml"))
-    assert rules_of(proven) == []
+    assert rules_of(proven.of_type("finding")) == []
 
 
 def test_proof_reaches_the_children_of_the_index(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
@@ -281,16 +329,7 @@ def test_proof_reaches_the_children_of_the_index(site: SiteServer, other: SiteSe
     settings = LOOPBACK | {"SITEMAP_MAX_ROBOTS": 10}
     done = crawl(tmp_path, settings=settings, sitemap=site.url("/maps/index.xml"))
     assert done.summary["urls"] == 2
-    assert rules_of(done) == []
-
-
-def test_own_robots_lifts_the_directory_rule(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/maps/a.xml": urlset(site.url("/page"))}
-    done = crawl(tmp_path, sitemap=site.url("/maps/a.xml"))
-    assert rules_of(done) == ["loc-outside-sitemap-dir"]
-    site.routes[ROBOTS] = robots(site.url("/maps/a.xml"))
-    done = crawl(tmp_path, domain=site.url())
-    assert rules_of(done) == []
+    assert rules_of(done.of_type("finding")) == []
 
 
 # ---- odd files
@@ -299,62 +338,118 @@ CACHED = "<!-- WP Super Cache is installed but broken. -->"
 VIEWER = '<html><head></head><body><pre style="word-wrap: break-word;">{}</pre></body></html>'
 
 
-def robots_findings(done: Crawl, site: SiteServer) -> dict[str, str]:
-    """The rules that found something in the site's robots.txt, and how severe that is."""
-    own = [record for record in done.of_type("finding") if record["sitemap"] == site.url(ROBOTS)]
-    return {record["rule"]: record["severity"] for record in own}
+SHAPES: dict[str, tuple[str, dict[str, str]]] = {
+    "comment before": (f"{CACHED}\n{{}}", {"robots-markup": "warning"}),
+    "comment behind": (f"{{}}{CACHED}\n", {"robots-markup": "warning"}),
+    "notice": ("<br />\n<b>Notice</b>: x\n<br />\n{}", {"robots-markup": "warning"}),
+    "viewer": (VIEWER, {"robots-is-html": "warning"}),
+    "plain": ("{}", {}),
+}
+"""robots.txt around its lines, and what is found in it."""
+SCRIPT = "<html><head><script>\nsite = {\n  sitemap: '/maps/a.xml',\n}\n</script></head><body>Not found</body></html>"
+PROTEGO_PATHS = ("/denied/1", "/?u=%2Fx1", "/?u=%2Fx2", "/price$1", "/other")
 
 
-@pytest.mark.parametrize(
-    "shape", [f"{CACHED}\n{{}}", f"{{}}{CACHED}\n", "<br />\n<b>Notice</b>: x\n<br />\n{}", VIEWER]
-)
-def test_sitemaps_of_a_robots_txt_with_markup_are_read_and_proven(site: SiteServer, tmp_path: Path, shape: str) -> None:
-    body = robots(site.url("/maps/a.xml"), rules=["Disallow: /other"]).decode()
-    site.routes = {ROBOTS: shape.format(f"# ours\n{body}"), "/maps/a.xml": urlset(site.url("/page"))}
-    for arguments in ({"domain": site.url()}, {"sitemap": site.url("/maps/a.xml")}):
-        done = crawl(tmp_path, **arguments)
-        assert (done.code, done.summary["urls"], rules_of(done)) == (0, 1, [])
-        rule = "robots-is-html" if shape == VIEWER else "robots-markup"
-        assert robots_findings(done, site) == {rule: "warning"}
+def shaped(shape: str) -> Program:
+    """A site whose sitemap in a folder is named by a robots.txt of this shape."""
+
+    def program(site: SiteServer) -> None:
+        body = robots(site.url("/maps/a.xml"), rules=["Disallow: /other"]).decode()
+        site.routes = {ROBOTS: shape.format(f"# ours\n{body}"), "/maps/a.xml": urlset(site.url("/page"))}
+
+    return program
 
 
-def test_page_in_place_of_robots_txt_names_no_sitemap(site: SiteServer, tmp_path: Path) -> None:
-    html = "<html><head><script>\nsite = {\n  sitemap: '/maps/a.xml',\n}\n</script></head><body>Not found</body></html>"
-    site.routes = {ROBOTS: Reply(html, headers={"Content-Type": "text/html"}), "/maps/a.xml": urlset(site.url("/page"))}
-    done = crawl(tmp_path, domain=site.url())
-    assert done.code == 4
-    assert robots_findings(done, site) == {"robots-is-html": "warning"}
-    assert asked_of(site, "/maps/a.xml") == 0
+def unnamed(site: SiteServer) -> None:
+    site.routes = {"/maps/a.xml": urlset(site.url("/page"))}
 
 
-def test_google_reads_fields_that_others_skip(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {ROBOTS: "User-agent: *\nDisallowed: /page\n", SITEMAP: urlset(site.url("/page"))}
-    done = crawl(tmp_path, domain=site.url(), agents="search")
-    [record] = done.of_type("url")
+def only_robots(site: SiteServer) -> None:
+    site.routes = {ROBOTS: robots()}
+
+
+def page_for_robots(site: SiteServer) -> None:
+    html = Reply(SCRIPT, headers={"Content-Type": "text/html"})
+    site.routes = {ROBOTS: html, "/maps/a.xml": urlset(site.url("/page"))}
+
+
+def protego_differs(site: SiteServer) -> None:
+    rules = ["Disallow: /denied", "Disallow: /?u=/x", "Disallow: /price$"]
+    site.routes = {
+        ROBOTS: robots(site.url(SITEMAP), rules=rules),
+        SITEMAP: urlset(*map(site.url, PROTEGO_PATHS)),
+    }
+
+
+@pytest.fixture(scope="module")
+def in_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    """Sites whose sitemap in a folder is named."""
+    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()} | {"unnamed": unnamed}
+    with visited(tmp_path_factory.mktemp("folders"), programs, "/maps/a.xml") as sites:
+        yield sites
+
+
+@pytest.fixture(scope="module")
+def domains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    """Sites whose sitemaps are to be found."""
+    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()} | {
+        "nothing listed": nothing_listed,
+        "only robots": only_robots,
+        "page for robots": page_for_robots,
+        "misspelt": meaning("User-agent: *\nDisallowed: /page\n"),
+        "protego differs": protego_differs,
+    }
+    with visited(tmp_path_factory.mktemp("domains"), programs, agents="search") as sites:
+        yield sites
+
+
+def robots_findings(sites: Sites, name: str) -> dict[str, str]:
+    """The rules that found something in the robots.txt of a site, and how severe that is."""
+    robots_txt = sites.servers[name].url(ROBOTS)
+    return {one["rule"]: one["severity"] for one in sites.of(name, "finding") if one["sitemap"] == robots_txt}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("found_by", ["domains", "in_folders"])
+def test_sitemaps_of_a_robots_txt_with_markup_are_read_and_proven(
+    request: pytest.FixtureRequest, name: str, found_by: str
+) -> None:
+    sites: Sites = request.getfixturevalue(found_by)
+    assert sites.locs(name) == [sites.servers[name].url("/page")]
+    assert rules_of(sites.of(name, "finding")) == []
+    assert robots_findings(sites, name) == SHAPES[name][1]
+
+
+def test_directory_rule_holds_where_no_robots_txt_names_the_file(in_folders: Sites) -> None:
+    assert rules_of(in_folders.of("unnamed", "finding")) == ["loc-outside-sitemap-dir"]
+
+
+def test_page_in_place_of_robots_txt_names_no_sitemap(domains: Sites) -> None:
+    assert domains.of("page for robots") == []
+    assert robots_findings(domains, "page for robots") == {"robots-is-html": "warning"}
+    assert asked_of(domains.servers["page for robots"], "/maps/a.xml") == 0
+
+
+def test_google_reads_fields_that_others_skip(domains: Sites) -> None:
+    [record] = domains.of("misspelt", "url")
     assert record["blocked_for"] == ["Googlebot"]
-    assert robots_findings(done, site) == {
+    assert robots_findings(domains, "misspelt") == {
         "robots-field-misspelt": "warning",
         "robots-no-sitemap": "info",
         "robots-parsers-disagree": "info",
     }
 
 
-def test_robots_txt_without_a_sitemap_matters_more_where_there_is_none(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {ROBOTS: robots()}
-    done = crawl(tmp_path, domain=site.url())
-    assert robots_findings(done, site) == {"robots-no-sitemap": "warning"}
-    site.routes[SITEMAP] = urlset()
-    for arguments in ({"domain": site.url()}, {"sitemap": site.url(SITEMAP)}):
-        done = crawl(tmp_path, agents="none", **arguments)
-        assert robots_findings(done, site) == {"robots-no-sitemap": "info"}
+@pytest.mark.slow
+def test_robots_txt_without_a_sitemap_matters_more_where_there_is_none(domains: Sites, named: Sites) -> None:
+    assert robots_findings(domains, "only robots") == {"robots-no-sitemap": "warning"}
+    assert robots_findings(domains, "nothing listed") == {"robots-no-sitemap": "info"}
+    assert robots_findings(named, "nothing listed") == {"robots-no-sitemap": "info"}
 
 
-def test_verdicts_that_protego_does_not_share(site: SiteServer, tmp_path: Path) -> None:
-    rules = ["Disallow: /denied", "Disallow: /?u=/x", "Disallow: /price$"]
-    listed = [site.url(path) for path in ("/denied/1", "/?u=%2Fx1", "/?u=%2Fx2", "/price$1", "/other")]
-    site.routes = {ROBOTS: robots(site.url(SITEMAP), rules=rules), SITEMAP: urlset(*listed)}
-    done = crawl(tmp_path, domain=site.url())
-    found = [one for one in done.of_type("finding") if one["rule"] == "robots-parsers-disagree"]
+def test_verdicts_that_protego_does_not_share(domains: Sites) -> None:
+    listed = list(map(domains.servers["protego differs"].url, PROTEGO_PATHS))
+    found = [one for one in domains.of("protego differs", "finding") if one["rule"] == "robots-parsers-disagree"]
     assert [(one["line"], one["message"]) for one in found] == [
         (
             4,
@@ -365,57 +460,32 @@ def test_verdicts_that_protego_does_not_share(site: SiteServer, tmp_path: Path) 
     ]
 
 
-IMAGES = 'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"'
-VIDEOS = 'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1"'
-
-
-def with_images(page: str, *images: str, video: str = "") -> str:
-    """A sitemap of one page with images, and with a video where its file is given."""
-    listed = "".join(f"<image:image><image:loc>{url}</image:loc></image:image>" for url in images)
-    held = f"<video:title>A</video:title><video:description>A</video:description><video:content_loc>{video}</video:content_loc>"
-    held = f"<video:video><video:thumbnail_loc>{video}.jpg</video:thumbnail_loc>{held}</video:video>" if video else ""
-    core = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
-    return f"<urlset {core} {IMAGES} {VIDEOS}><url><loc>{page}</loc>{listed}{held}</url></urlset>"
-
-
-def blocked_assets(done: Crawl) -> list[tuple[str, str]]:
+def blocked_assets(findings: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """Rule and value of what is said of assets and robots.txt."""
     rules = ("image-blocked-by-robots", "video-asset-blocked")
-    return [(finding["rule"], finding["value"]) for finding in done.of_type("finding") if finding["rule"] in rules]
+    return [(finding["rule"], finding["value"]) for finding in findings if finding["rule"] in rules]
 
 
-@pytest.mark.parametrize(
-    ("rules", "blocked"),
-    [
-        ("User-agent: *\nDisallow: /media/\n", True),
-        ("User-agent: Googlebot\nDisallow: /media/\n", True),
-        ("User-agent: Googlebot-Image\nDisallow: /media/\n\nUser-agent: *\nDisallow:\n", True),
-        ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot\nDisallow:\n", False),
-        ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nAllow: /\n", False),
-    ],
-)
-def test_images_are_judged_without_a_request(site: SiteServer, tmp_path: Path, rules: str, blocked: bool) -> None:
-    site.routes = {ROBOTS: rules, SITEMAP: with_images(site.url("/page"), site.url("/media/1.jpg"), site.url("/2.jpg"))}
-    done = crawl(tmp_path, sitemap=site.url(SITEMAP))
-    assert blocked_assets(done) == ([("image-blocked-by-robots", site.url("/media/1.jpg"))] if blocked else [])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEDIA)
+def test_images_are_judged_without_a_request(named: Sites, name: str) -> None:
+    site = named.servers[f"images: {name}"]
+    expected = [("image-blocked-by-robots", site.url("/media/1.jpg"))] if MEDIA[name][1] else []
+    assert blocked_assets(named.of(f"images: {name}", "finding")) == expected
     assert site.paths == [SITEMAP]
-    assert "image-blocked-by-robots" not in done.summary["skipped"]
 
 
-def test_files_of_videos_are_judged_without_a_request(site: SiteServer, tmp_path: Path) -> None:
-    rules = "User-agent: Googlebot-Video\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nDisallow: /media/*.jpg$\n"
-    site.routes = {ROBOTS: rules, SITEMAP: with_images(site.url("/page"), video=site.url("/media/1.mp4"))}
-    done = crawl(tmp_path, sitemap=site.url(SITEMAP))
-    assert blocked_assets(done) == [("video-asset-blocked", site.url("/media/1.mp4.jpg"))]  # once for a file
+@pytest.mark.slow
+def test_files_of_videos_are_judged_without_a_request(named: Sites) -> None:
+    thumbnail = named.servers["video"].url("/media/1.mp4.jpg")
+    assert blocked_assets(named.of("video", "finding")) == [("video-asset-blocked", thumbnail)]  # once for a file
 
 
-def test_images_on_hosts_that_are_not_known_are_skipped(site: SiteServer, tmp_path: Path) -> None:
-    image = "https://cdn.example/1.jpg"
-    site.routes = {ROBOTS: OPEN, SITEMAP: with_images(site.url("/page"), image)}
-    done = crawl(tmp_path, sitemap=site.url(SITEMAP))
-    assert blocked_assets(done) == []
-    assert done.summary["skipped"]["image-blocked-by-robots"] == 1
-    assert "video-asset-blocked" not in done.summary["skipped"]
+@pytest.mark.slow
+def test_images_on_hosts_that_are_not_known_are_skipped(named: Sites) -> None:
+    assert blocked_assets(named.of("images elsewhere", "finding")) == []
+    assert named.crawl.summary["skipped"]["image-blocked-by-robots"] == 1, "on the only site that has any"
+    assert "video-asset-blocked" not in named.crawl.summary["skipped"]
 
 
 def test_an_image_that_is_requested_too_is_reported_once(site: SiteServer, tmp_path: Path) -> None:
@@ -423,7 +493,7 @@ def test_an_image_that_is_requested_too_is_reported_once(site: SiteServer, tmp_p
     listed = with_images(site.url("/page"), site.url("/media/1.jpg"))
     site.routes = {ROBOTS: rules, SITEMAP: listed, "/page": page()}
     done = crawl(tmp_path, sitemap=site.url(SITEMAP), verify="head", verify_assets="yes")
-    assert blocked_assets(done) == [("image-blocked-by-robots", site.url("/media/1.jpg"))]
+    assert blocked_assets(done.of_type("finding")) == [("image-blocked-by-robots", site.url("/media/1.jpg"))]
 
 
 # ---- a robots.txt that is named as a sitemap, as Scrapy's own SitemapSpider takes it
