@@ -98,6 +98,7 @@ class _Client:
             pass_fds=[server.fileno()],
         ).returncode = 0  # it ends with this process, and nobody waits for it
         server.close()
+        atexit.register(client.close)  # which ends the server
         return client
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.many_sites import Sites, visited
 from tests.crawl.site_server import Reply, Route, SiteServer, moved
 from tests.crawl.verified import WORDS
 
@@ -192,33 +194,38 @@ NOTES = {
 """{situation: {rule: notes}}, where they are of interest."""
 
 
-def audit(
-    site: SiteServer, folder: Path, case: Case, settings: dict[str, str] | None = None, **arguments: str
-) -> Crawl:
+def publish(site: SiteServer, case: Case) -> None:
     origin = site.url("")
     site.routes = {"/robots.txt": robots(origin), **{path: page(origin + path) for path in ("/", *PAGES)}}
     site.routes.update(case(origin))
-    chosen = {"RETRY_TIMES": 0, **(settings or {})}
-    return crawl(folder, sitemap=site.url("/robots.txt"), agents="search,ai", settings=chosen, **arguments)
 
 
-def told(made: Crawl, *severities: str) -> Counter[str]:
+def told(findings: Iterable[Mapping[str, str]], *severities: str) -> Counter[str]:
     """Findings by rule."""
-    found = (finding for finding in made.of_type("finding") if finding["severity"] in severities)
+    found = (finding for finding in findings if finding["severity"] in severities)
     return Counter(finding["rule"] for finding in found if finding["rule"] not in OF_THIS_MACHINE)
 
 
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    programs = {name: partial(publish, case=case) for name, (case, _) in CASES.items()}
+    folder = tmp_path_factory.mktemp("causes")
+    arguments = {"verify": "get", "agents": "search,ai", "settings": {"RETRY_TIMES": 0}}
+    with visited(folder, programs, "/robots.txt", **arguments) as sites:
+        yield sites
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_a_cause_has_as_many_findings_as_a_person_expects(site: SiteServer, tmp_path: Path, name: str) -> None:
-    case, expected = CASES[name]
-    made = audit(site, tmp_path, case, verify="get")
-    assert told(made, "error", "warning") == expected
+def test_a_cause_has_as_many_findings_as_a_person_expects(audited: Sites, name: str) -> None:
+    findings = audited.findings(name)
+    assert told(findings, "error", "warning") == CASES[name][1]
     if name in NOTES:
-        assert told(made, "info") == NOTES[name]
-    counted = Counter(made.summary.get("rules", {}))
-    assert told(made, "error", "warning", "info") == Counter(
-        {rule: number for rule, number in counted.items() if rule not in OF_THIS_MACHINE}
-    )
+        assert told(findings, "info") == NOTES[name]
+
+
+def test_summary_counts_the_findings(audited: Sites) -> None:
+    counted = {rule: count for rule, count in audited.crawl.summary["rules"].items() if rule not in OF_THIS_MACHINE}
+    assert told(audited.crawl.of_type("finding"), "error", "warning", "info") == counted
 
 
 def with_habits(origin: str) -> Routes:
@@ -235,17 +242,19 @@ def with_habits(origin: str) -> Routes:
 
 
 def test_findings_on_a_site_are_the_same_from_a_job_and_beside_a_baseline(site: SiteServer, tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("first", "again", "compared")]
-    for folder in folders:
-        folder.mkdir()
-    job = {"JOBDIR": str(tmp_path / "job")}
-    first = audit(site, folders[0], with_habits, job)
-    again = audit(site, folders[1], with_habits, job)
-    compared = audit(site, folders[2], with_habits, baseline=str(tmp_path / "job"))
+    publish(site, with_habits)
+    runs = {"first": {}, "again": {}, "compared": {"baseline": str(tmp_path / "job")}}
+    made: list[Crawl] = []
+    for name, more in runs.items():
+        (tmp_path / name).mkdir()
+        settings = {"RETRY_TIMES": 0, **({} if more else {"JOBDIR": str(tmp_path / "job")})}
+        arguments = {"sitemap": site.url("/robots.txt"), "agents": "search,ai", **more}
+        made.append(crawl(tmp_path / name, settings=settings, **arguments))
+    first, again, compared = made
     assert compared.sitemaps[site.url("/a.xml")]["outcome"] == "unchanged"
-    assert {"image-offsite", "url-blocked-for-ai-agent"} < set(told(first, "info"))
+    assert {"image-offsite", "url-blocked-for-ai-agent"} < set(told(first.of_type("finding"), "info"))
     assert first.summary["rules"] == again.summary["rules"] == compared.summary["rules"]
-    messages = [sorted(finding["message"] for finding in made.of_type("finding")) for made in (first, again, compared)]
+    messages = [sorted(finding["message"] for finding in one.of_type("finding")) for one in made]
     assert messages[0] == messages[1] == messages[2]
     assert any(message.startswith("20 of 20 entries in 2 files have images on another host") for message in messages[0])
     assert all({"image-offsite", "url-blocked-for-ai-agent"} <= set(one["issues"]) for one in compared.of_type("url"))

@@ -226,7 +226,7 @@ def test_max_sitemaps_counts_several_named_ones(site: SiteServer, tmp_path: Path
 # ---- max_urls
 
 
-@pytest.mark.parametrize("limit", [1, 5, 7])
+@pytest.mark.parametrize("limit", [1, 7])
 def test_max_urls_is_exact(site: SiteServer, tmp_path: Path, limit: int) -> None:
     family(site)
     settings = {"SITEMAP_BATCH_SIZE": 3}
@@ -283,8 +283,6 @@ DATES = {
 @pytest.mark.parametrize(
     ("since", "names"),
     [
-        ("2024-05-01", ["day", "west", "later"]),
-        ("2024-05-01T00:00:01Z", ["west", "later"]),
         ("2024-05-01T02:00:00+02:00", ["day", "west", "later"]),
         ("2026", []),
     ],

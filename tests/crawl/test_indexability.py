@@ -71,8 +71,7 @@ def found(site: Verified) -> dict[str, str | None]:
     return values
 
 
-@pytest.mark.parametrize(("verify", "expected"), [("get", GET), ("head", HEAD)])
-@pytest.mark.parametrize("items", ["batches", "records"])
+@pytest.mark.parametrize(("verify", "expected", "items"), [("get", GET, "batches"), ("head", HEAD, "records")])
 def test_every_verified_url_has_one(tmp_path: Path, verify: str, expected: dict[str, str], items: str) -> None:
     settings = PATIENT | {"SITEMAP_ITEMS": items}
     with verifying(tmp_path, PAGES, hidden=HIDDEN, settings=settings, verify=verify) as site:

@@ -51,8 +51,9 @@ def test_sitemap_at_an_ipv6_address_is_read(site: SiteServer, tmp_path: Path) ->
     assert (done.code, len(done.locs())) == (0, 3)
 
 
-@pytest.mark.parametrize("command", ["inspect", "validate"])
-@pytest.mark.parametrize("target", ["{url}/sitemap.xml", "{url}", "{place}"])
+@pytest.mark.parametrize(
+    ("command", "target"), [("inspect", "{url}/sitemap.xml"), ("inspect", "{place}"), ("validate", "{url}")]
+)
 def test_commands_take_it_as_a_target(site: SiteServer, tmp_path: Path, command: str, target: str) -> None:
     options = [part for name, value in NO_DELAYS.items() for part in ("-s", f"{name}={value}")]
     argv = [

@@ -148,9 +148,15 @@ os.kill = lambda *what: (kill(*what), kill(*what))
 """
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize(
-    "module", ["scrapy", "twisted.internet.asyncioreactor", "duckdb", "sitemapcrawler.commands.crawl"]
+    ("module", "name"),
+    [
+        ("scrapy", "SIGINT"),
+        ("twisted.internet.asyncioreactor", "SIGTERM"),
+        ("duckdb", "SIGINT"),
+        ("sitemapcrawler.commands.crawl", "SIGINT"),
+        ("sitemapcrawler.commands.crawl", "SIGTERM"),
+    ],
 )
 def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) -> None:
     job, before = shop.job(), shop.site.connections
@@ -162,8 +168,14 @@ def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) 
     assert {path.name for path in job.folder.iterdir()} <= {LOG, PATCHED}
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("moment", BEFORE_THE_ENGINE)
+@pytest.mark.parametrize(
+    ("moment", "name"),
+    [
+        *((moment, "SIGTERM") for moment in BEFORE_THE_ENGINE),
+        ("making the crawler", "SIGINT"),
+        ("before the crawl", "SIGINT"),
+    ],
+)
 def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, name: str) -> None:
     job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
     patch(job, AT_CALL.format(module=module, place=place, name=name))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import pytest
 
 from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import index, packed, robots, urlset
+from tests.crawl.many_sites import Program, Sites, visited
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, moved, once, stalled
 
 DATA = Path(__file__).parents[1] / "data" / "hard"
@@ -196,7 +196,7 @@ def test_firewall_that_knows_the_agent_lets_it_in(site: SiteServer, tmp_path: Pa
 # ---- robots.txt, by a crawl that visits all sites
 
 
-def named_by(robots_name: str, content_type: str = "text/plain") -> Callable[[SiteServer], None]:
+def named_by(robots_name: str, content_type: str = "text/plain") -> Program:
     """A site with this robots.txt; the folder it may forbid holds a sitemap too."""
 
     def program(site: SiteServer) -> None:
@@ -221,7 +221,7 @@ def broken_robots(site: SiteServer) -> None:
     site.routes = {"/robots.txt": Reply("Oops", 500), "/sitemap.xml": urlset(site.url("/page"))}
 
 
-SITES: dict[str, Callable[[SiteServer], None]] = {
+SITES: dict[str, Program] = {
     "mark before Sitemap": named_by("robots-bom.txt"),
     "mark before the first group": named_by("robots-bom-group.txt"),
     "UTF-16": named_by("robots-utf-16.txt"),
@@ -235,43 +235,30 @@ SITES: dict[str, Callable[[SiteServer], None]] = {
 
 
 @pytest.fixture(scope="module")
-def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Visit]]:
-    with ExitStack() as stack:
-        servers = {name: stack.enter_context(SiteServer()) for name in SITES}
-        for name, program in SITES.items():
-            program(servers[name])
-        domains = ",".join(server.url() for server in servers.values())
-        done = crawl(tmp_path_factory.mktemp("sites"), domain=domains, settings=SETTINGS)
-        yield {name: Visit(done, server) for name, server in servers.items()}
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    with visited(tmp_path_factory.mktemp("sites"), SITES, settings=SETTINGS) as found:
+        yield found
 
 
 @pytest.mark.parametrize("name", [name for name in SITES if name not in ("broken", "challenge everywhere")])
-def test_sitemap_is_found_and_read(sites: dict[str, Visit], name: str) -> None:
-    visit = sites[name]
-    assert visit.record("/sitemap.xml")["outcome"] == "ok"
-    assert visit.locs("/sitemap.xml") == [visit.site.url("/page")]
+def test_sitemap_is_found_and_read(sites: Sites, name: str) -> None:
+    assert sites.record(name, "/sitemap.xml")["outcome"] == "ok"
+    site = sites.servers[name]
+    assert sites.crawl.locs(site.url("/sitemap.xml")) == [site.url("/page")]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "mark before the first group",
-        "UTF-16",
-    ],
-)
-def test_odd_encoding_of_robots_loses_no_rule(sites: dict[str, Visit], name: str) -> None:
-    visit = sites[name]
-    assert visit.record("/private/sitemap.xml")["outcome"] == "blocked"
-    assert "/private/sitemap.xml" not in visit.site.paths
+@pytest.mark.parametrize("name", ["mark before the first group", "UTF-16"])
+def test_odd_encoding_of_robots_loses_no_rule(sites: Sites, name: str) -> None:
+    assert sites.record(name, "/private/sitemap.xml")["outcome"] == "blocked"
+    assert "/private/sitemap.xml" not in sites.servers[name].paths
 
 
-def test_robots_that_fails_forbids_everything(sites: dict[str, Visit]) -> None:
-    assert sites["broken"].site.paths == []
+def test_robots_that_fails_forbids_everything(sites: Sites) -> None:
+    assert sites.servers["broken"].paths == []
 
 
-def test_challenge_everywhere_is_no_sitemap(sites: dict[str, Visit]) -> None:
-    start = sites["challenge everywhere"].site.url("/")
-    assert not any(url.startswith(start) for url in sites["challenge everywhere"].crawl.sitemaps)
+def test_challenge_everywhere_is_no_sitemap(sites: Sites) -> None:
+    assert sites.of("challenge everywhere") == []
 
 
 # ---- redirects

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import partial
 from html import unescape
-from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import crawl
+from tests.crawl.many_sites import Sites, visited
 from tests.crawl.site_server import Reply, SiteServer
 from tests.crawl.verified import WORDS
 from tests.typical_sites import SITES, files_of
@@ -36,20 +37,32 @@ def test_a_file_of_a_healthy_site_has_neither_error_nor_warning(name: str) -> No
         assert [finding for finding in found if finding.severity != "info"] == []
 
 
-@pytest.mark.parametrize("name", SITES)
-def test_a_healthy_site_has_neither_error_nor_warning_and_few_notes(
-    site: SiteServer, tmp_path: Path, name: str
-) -> None:
+def publish(site: SiteServer, name: str) -> None:
     origin = site.url("")
     for path, text in files_of(name, origin).items():
         site.routes[path] = Reply(text, 200, {"Content-Type": "text/plain" if path[-3:] == "txt" else "text/xml"})
         for loc in re.findall(r"<loc>([^<]+)</loc>", text):
             if loc.startswith(origin):
                 site.routes.setdefault(unescape(loc[len(origin) :]) or "/", page(loc))
-    made = crawl(tmp_path, sitemap=site.url("/robots.txt"), verify="get", agents="search,ai")
-    found = [finding for finding in made.of_type("finding") if finding["rule"] not in OF_THIS_MACHINE]
-    assert set(made.summary["replies"]) == {"ok"}
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    programs = {name: partial(publish, name=name) for name in SITES}
+    folder = tmp_path_factory.mktemp("healthy")
+    with visited(folder, programs, "/robots.txt", verify="get", agents="search,ai") as sites:
+        yield sites
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_a_healthy_site_has_neither_error_nor_warning_and_few_notes(healthy: Sites, name: str) -> None:
+    found = [finding for finding in healthy.findings(name) if finding["rule"] not in OF_THIS_MACHINE]
+    assert {record["reply"]["kind"] for record in healthy.of(name, "url")} == {"ok"}
     assert [finding for finding in found if finding["severity"] != "info"] == []
     assert len(found) <= MAX_NOTES
     notes = [finding["rule"] for finding in found if not finding["rule"].startswith("robots-")]
     assert len(notes) == len(set(notes)), "each note is told once"
+
+
+def test_every_finding_names_its_site(healthy: Sites) -> None:
+    assert sum(len(healthy.findings(name)) for name in SITES) == len(healthy.crawl.of_type("finding"))
