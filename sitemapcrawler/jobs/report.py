@@ -135,6 +135,10 @@ MAIN_VALUES = """
         SELECT rule, value, count(*) AS number FROM findings WHERE value <> '' GROUP BY ALL)
     QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, value) = 1"""
 """SQL, by rule: the most frequent value of stored findings, and how often it occurs."""
+CHECKED = f"""
+    SELECT sitemap, count(DISTINCT hash(loc)) AS checked, count(DISTINCT hash(loc)) FILTER (NOT indexable) AS bad
+    FROM urls WHERE indexable IS NOT NULL AND {CURRENT} GROUP BY sitemap"""
+"""SQL, by file: its URLs of which it is known whether they can be indexed, and those that cannot."""
 PROBLEMS = f"""
     WITH problems AS (
         SELECT sitemap, {", ".join(f"sum(number) FILTER (rank = {n}) AS {one}s" for n, one in enumerate(ORDER, 1))}
@@ -145,7 +149,8 @@ PROBLEMS = f"""
         SELECT s.*, {", ".join(f"coalesce({one}s, 0)::BIGINT AS {one}s" for one in ORDER)}
         FROM sitemaps s LEFT JOIN problems USING (sitemap)
         ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap LIMIT {MAX_SITEMAPS})
-    SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)} FROM worst
+    SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)}, coalesce(checked, 0), coalesce(bad, 0)
+    FROM worst LEFT JOIN ({CHECKED}) USING (sitemap)
     ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
 """SQL: files with the most severe problems: number of their URLs with each severity, and of the file itself."""
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.report.wording import MAX_SHOWN, chosen
-from sitemapcrawler.urls.display import counted, inert
+from sitemapcrawler.urls.display import counted, inert, percent
 
 # pygal leaves its plugin finder behind; Python 3.11 warns about such finders whenever a module is not found.
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != pygal.__name__]
@@ -280,14 +280,19 @@ LEAST = 1 / 400
 """Minimum share of the area, so that empty files stay visible."""
 STATES = {
     "unread": "could not be read",
-    "error": "errors",
-    "warning": "warnings, no errors",
-    "ok": "no errors or warnings",
+    "most": "50 % or more",
+    "some": "10 % or more",
+    "few": "less than 10 %",
+    "ok": "none",
+    "unknown": "not checked",
     "rest": "not in the table",
 }
-"""Wording of the treemap's colours, the most urgent first."""
-MARKS = {"unread": "? ", "error": "\N{MULTIPLICATION X} ", "warning": "! "}
-"""Prefixes of labels, for readers who cannot distinguish the colours."""
+"""Wording of the treemap's colours, the most urgent first: shares of bad URLs, or why there is none."""
+SHARES = (("most", 0.5), ("some", 0.1), ("few", 0.0))
+"""Colours of files with bad URLs, and the smallest share of each."""
+UNREAD_MARK = "? "
+"""Prefix of the label of a file that could not be read. Others have their share, also for readers who cannot
+distinguish the colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,13 +313,12 @@ class LegendRow:
     """A row of the treemap's legend."""
 
     state: str
-    mark: str
     words: str
     files: int
 
 
 def tiles(report: Report) -> list[Tile]:
-    """Rectangles by state, then by size. Indexes are left out, since they list no pages."""
+    """Rectangles by colour, then by size. Indexes are left out, since they list no pages."""
     files = sorted(_lists(report), key=lambda file: -file.record.url_count)
     listed = sum(file.record.url_count for file in files)
     elsewhere = report.summary.sitemaps - len(report.files)
@@ -322,8 +326,8 @@ def tiles(report: Report) -> list[Tile]:
     least = LEAST * (listed + urls_elsewhere) or 1
     made = []
     for name in STATES:
-        made += [_tile(file, least) for file in files[:MAX_DRAWN] if file.state == name]
-        others = [file for file in files[MAX_DRAWN:] if file.state == name]
+        made += [_tile(file, report, least) for file in files[:MAX_DRAWN] if _state(file, report) == name]
+        others = [file for file in files[MAX_DRAWN:] if _state(file, report) == name]
         if others:
             made.append(_sum(name, len(others), sum(file.record.url_count for file in others), least))
     if urls_elsewhere:
@@ -333,28 +337,50 @@ def tiles(report: Report) -> list[Tile]:
 
 def legend(report: Report) -> list[LegendRow]:
     """Legend of the colours that occur, with the number of files."""
-    states = Counter(file.state for file in _lists(report))
+    states = Counter(_state(file, report) for file in _lists(report))
     states["rest"] = report.summary.sitemaps - len(report.files)
-    return [
-        LegendRow(name, MARKS.get(name, ""), words, states[name]) for name, words in STATES.items() if states[name] > 0
-    ]
+    return [LegendRow(name, words, states[name]) for name, words in STATES.items() if states[name] > 0]
+
+
+def is_bad(report: Report) -> str:
+    """What the treemap calls a bad URL: one that is not indexable, or one with an error if no page was checked."""
+    return "not indexable" if report.summary.not_indexable else "with errors"
+
+
+def _share(file: FileProblems, report: Report) -> float | None:
+    """Share of the URLs of a file that are bad; None if none of them was checked."""
+    if report.summary.not_indexable:
+        return file.not_indexable / file.checked if file.checked else None
+    return min(1.0, file.errors / max(1, file.record.url_count))
+
+
+def _state(file: FileProblems, report: Report) -> str:
+    if file.is_unread:
+        return "unread"
+    share = _share(file, report)
+    if not share:
+        return "unknown" if share is None else "ok"
+    return next(name for name, least in SHARES if share >= least)
 
 
 def _lists(report: Report) -> list[FileProblems]:
     return [file for file in report.files if not format_named(file.record.format).is_index]
 
 
-def _tile(file: FileProblems, least: float) -> Tile:
-    name = file.state
-    record = file.record
-    problems = [counted(file.errors, "error"), counted(file.warnings, "warning")]
-    text = "could not be read" if name == "unread" else f"{counted(record.url_count, 'URL')}, {', '.join(problems)}"
+def _tile(file: FileProblems, report: Report, least: float) -> Tile:
+    name, share, record = _state(file, report), _share(file, report), file.record
+    listed = counted(record.url_count, "URL")
+    texts = {
+        "unread": (UNREAD_MARK, STATES["unread"]),
+        "ok": ("", f"{listed}, none {is_bad(report)}"),
+        "unknown": ("", f"{listed}, not checked"),
+    }
+    mark, text = texts.get(name) or (f"{percent(share or 0)} ", f"{listed}, {percent(share or 0)} {is_bad(report)}")
     last = record.sitemap.rstrip("/").rpartition("/")[2].removesuffix(".gz").removesuffix(".xml")
-    label = MARKS.get(name, "") + inert(last, MAX_LABEL)
     return Tile(
         name,
         max(record.url_count, least),
-        label,
+        mark + inert(last, MAX_LABEL),
         f"{inert(record.sitemap, MAX_SHOWN)}: {text}",
         chosen("sitemap", record.sitemap),
     )

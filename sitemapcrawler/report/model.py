@@ -108,13 +108,15 @@ class FileProblems:
     errors: int = 0
     warnings: int = 0
     infos: int = 0
+    checked: int = 0
+    """Its URLs of which it is known whether they can be indexed."""
+    not_indexable: int = 0
+    """Number of these that cannot."""
 
     @property
-    def state(self) -> str:
-        """Worst problem: unread, error, warning or ok."""
-        if self.record.outcome in UNREAD:
-            return "unread"
-        return "error" if self.errors else "warning" if self.warnings else "ok"
+    def is_unread(self) -> bool:
+        """True if nothing was read of it."""
+        return self.record.outcome in UNREAD
 
 
 @dataclass(slots=True)

@@ -120,7 +120,8 @@ def content(report: Report) -> dict[str, object]:
         "gaps": gaps(report),
         "treemap": _treemap(report),
         "legend": charts.legend(report),
-        "unread": sum(file.state == "unread" for file in report.files),
+        "is_bad": charts.is_bad(report),
+        "unread": sum(file.is_unread for file in report.files),
         "history": periods,
         "lastmods": _lastmods(periods) if periods else "",
         "trusted": _trusted(report.summary.lastmod),
@@ -220,7 +221,11 @@ def _statuses(report: Report) -> Markup | str:
 
 def _treemap(report: Report) -> Markup | str:
     tiles = charts.tiles(report)
-    return charts.treemap(tiles, "Sitemap files by number of URLs and worst problem") if len(tiles) >= MIN_TILES else ""
+    return (
+        charts.treemap(tiles, "Sitemap files by number of URLs and share of bad ones")
+        if len(tiles) >= MIN_TILES
+        else ""
+    )
 
 
 def _indexability(report: Report) -> Markup | str:

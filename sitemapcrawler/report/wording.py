@@ -366,7 +366,7 @@ def gaps(report: Report) -> list[str]:
 def _troubles(report: Report) -> list[str]:
     """Problems that show even if no rule reports them."""
     told = []
-    if unread := sum(file.state == "unread" for file in report.files):
+    if unread := sum(file.is_unread for file in report.files):
         told.append(f"{counted(unread, 'file')} could not be read.")
     if (found := report.summary.not_indexable) and found.bad:
         told.append("".join(not_indexable(report)))

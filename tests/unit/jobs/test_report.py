@@ -191,6 +191,15 @@ def test_problems_of_a_file_count_its_urls_and_itself(records: list[Any], expect
     assert problems(*records, SitemapRecord(B), finding("b", B, "warning")) == {A: expected, B: (0, 1, 0)}
 
 
+def test_files_count_their_urls_that_are_not_indexable() -> None:
+    entries = [
+        asked("/1", "http-error", 404), asked("/1", "http-error", 404), page("/2", indexable=True),
+        page("/3"), page("/1", B, indexable=False), page("/was", indexable=False),
+    ]  # fmt: skip
+    made = {one.record.sitemap: one for one in report(*entries, SitemapRecord(C), changes={"/was": "removed"}).files}
+    assert {name: (one.not_indexable, one.checked) for name, one in made.items()} == {A: (1, 2), B: (1, 1), C: (0, 0)}
+
+
 @pytest.mark.slow
 def test_files_with_the_heaviest_problems_come_first_and_are_shown() -> None:
     few = [finding("a", C), finding("a", B, "warning"), finding("a", B, "info")]

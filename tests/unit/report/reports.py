@@ -286,7 +286,8 @@ def _file(at: int, chance: random.Random, urls: int) -> FileProblems:
         counts=Counts(images=count),
     )
     errors = chance.choice((0, 0, 0, 2, 45)) if at % 3 else 0
-    return FileProblems(record, errors, chance.choice((0, 0, 7, 120)), chance.choice((0, 1)))
+    bad = count * chance.choice((0, 0, 0, 2, 30, 80)) // 100
+    return FileProblems(record, errors, chance.choice((0, 0, 7, 120)), chance.choice((0, 1)), count, bad)
 
 
 def _reach(severity: str, count: int, files: int) -> Reach:

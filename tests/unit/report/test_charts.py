@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from lxml import etree
 
-from sitemapcrawler.items import SitemapRecord, SummaryRecord
+from sitemapcrawler.items import Share, SitemapRecord, SummaryRecord
 from sitemapcrawler.report import charts
 from sitemapcrawler.report.charts import MAX_DRAWN, MAX_PERIODS, ChartBar, Tile, history, legend, tiles, treemap
 from sitemapcrawler.report.model import FileProblems, Report
@@ -53,6 +53,33 @@ def test_treemap_shows_files_that_list_nothing_and_no_index() -> None:
         ("ok", "b", 4000),
     ]
     assert [(part.state, part.files) for part in legend(report)] == [("unread", 1), ("ok", 1)]
+
+
+@pytest.mark.parametrize(
+    ("bad", "checked", "state", "label"),
+    [
+        (4, 4, "most", "100 % a"),
+        (500, 1000, "most", "50 % a"),
+        (1, 10, "some", "10 % a"),
+        (1, 11, "few", "9.1 % a"),
+        (0, 4, "ok", "a"),
+        (0, 0, "unknown", "a"),
+    ],
+)
+def test_treemap_is_coloured_by_the_share_of_urls_that_are_not_indexable(
+    bad: int, checked: int, state: str, label: str
+) -> None:
+    record = SitemapRecord(sitemap="https://example.com/a.xml", url_count=1000)
+    file = FileProblems(record, errors=900, checked=checked, not_indexable=bad)
+    [tile] = tiles(Report(SummaryRecord(sitemaps=1, not_indexable=Share(1, 1, 0, 0.0, 0.0, 0.0)), files=[file]))
+    assert (tile.state, tile.label) == (state, label)
+
+
+@pytest.mark.parametrize(("errors", "state"), [(0, "ok"), (9, "few"), (100, "some"), (900, "most"), (1001, "most")])
+def test_treemap_is_coloured_by_errors_if_no_page_was_checked(errors: int, state: str) -> None:
+    file = FileProblems(SitemapRecord(sitemap="https://example.com/a.xml", url_count=1000), errors=errors, warnings=50)
+    [tile] = tiles(Report(SummaryRecord(sitemaps=1), files=[file]))
+    assert tile.state == state
 
 
 def test_treemap_sums_up_files_beyond_the_table() -> None:
