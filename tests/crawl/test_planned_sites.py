@@ -5,20 +5,24 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from lxml import html
 
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.urls.display import percent
 from tests.crawl.site_server import Reply, Route, SiteServer
 from tests.crawl.test_audit import audit
-from tests.planned_sites import SITES, Site
+from tests.planned_sites import SITES, Planned, Site
 
 SEVERITIES = {rule.id: rule.severity for rule in all_rules()}
 SHOWN = r"^  (?:Error|Warning) +([0-9,]+) URLs?  .+ \(([a-z0-9-]+)\)$"
@@ -43,6 +47,27 @@ class Audited:
         """The rows of a CSV file."""
         with (self.folder / name).open(encoding="utf-8-sig", newline="") as file:
             return list(csv.DictReader(file))
+
+    @cached_property
+    def page(self) -> Any:
+        """The report page without its script."""
+        return html.document_fromstring((self.folder / "report.html").read_text(encoding="utf-8"))
+
+    def rows(self, caption: str) -> list[dict[str, Any]]:
+        """The cells of a table of the page, by heading; none if there is no such table."""
+        tables = self.page.xpath("//table[caption/@id=$id]", id=caption)
+        heads = [head.text_content() for table in tables for head in table.xpath("thead//th")]
+        return [dict(zip(heads, row, strict=True)) for table in tables for row in table.xpath("tbody/tr")]
+
+    def linked(self, cell: Any) -> str:
+        """The path of the link in a cell."""
+        return self.path(cell.xpath("string(.//a/@href)"))
+
+    def count(self, severity: str) -> int:
+        """Planned URLs with a problem of this severity."""
+        return sum(
+            any(SEVERITIES[rule] == severity for rule in planned.problems) for planned in self.site.plan.values()
+        )
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -132,3 +157,88 @@ def test_the_summary_counts_the_planned_verdicts(audited: Audited) -> None:
     bad = sum(number for value, number in planned.items() if value not in {"ok", "unknown"})
     assert audited.summary["not_indexable"]["bad"] == bad
     assert (f"{bad} of {len(audited.site.plan)} URLs" in audited.output) == bool(bad)
+
+
+def figure(text: str) -> int:
+    """The first number of a text."""
+    return int(re.findall(r"[0-9][0-9,]*", text)[0].replace(",", ""))
+
+
+def test_the_header_of_the_page_has_the_planned_figures(audited: Audited) -> None:
+    tiles = {
+        tile.findtext("dt"): tile.find("dd").text_content() for tile in audited.page.xpath("//*[@class='tiles']/div")
+    }
+    assert figure(tiles["Listed URLs"]) == len(audited.table("urls.csv"))
+    for title, severity in (("Errors", "error"), ("Warnings", "warning")):
+        if audited.count(severity):  # otherwise files may have some
+            assert figure(tiles[title]) == audited.count(severity)
+    bad = sum(is_bad(planned) for planned in audited.site.plan.values())
+    known = sum(planned.indexability != "unknown" for planned in audited.site.plan.values())
+    assert tiles["Not indexable"].startswith(percent(bad, known) if known else "")
+
+
+def is_bad(planned: Planned) -> bool:
+    return planned.indexability not in {"ok", "unknown"}
+
+
+def test_the_page_shows_the_planned_problems_with_their_urls(audited: Audited) -> None:
+    found = {}
+    for reach in audited.page.xpath("//section[@id='fix']//*[@class='reach']"):
+        rule, text = reach.findtext("code"), reach.text_content()
+        if rule in audited.site.rules:
+            found[rule] = figure(text)
+    assert found == {rule: len(audited.site.planned(rule)) for rule in audited.site.rules}
+    for rule in found:
+        examples = {audited.linked(row["URL"]) for row in audited.rows(f"found-{rule}")}
+        assert examples and examples <= audited.site.planned(rule)
+
+
+def test_the_tables_of_the_page_have_the_planned_urls(audited: Audited) -> None:
+    plan = audited.site.plan
+    listed = {audited.linked(row["URL"]): row["Why"].text for row in audited.rows("not-indexable")}
+    assert listed == {path: planned.indexability for path, planned in plan.items() if is_bad(planned)}
+    entries = [plan[audited.path(row["loc"])] for row in audited.table("urls.csv")]
+    values = {row["Indexability"].text: figure(row["Entries"].text) for row in audited.rows("indexabilities")}
+    assert values == Counter(planned.indexability for planned in entries)
+    statuses = {row["Status"].text[:3]: figure(row["Entries"].text) for row in audited.rows("statuses")}
+    assert statuses == Counter(str(planned.status) for planned in entries if planned.status)
+
+
+def test_the_table_of_files_counts_the_planned_urls(audited: Audited) -> None:
+    lists: dict[str, set[str]] = defaultdict(set)
+    for row in audited.table("urls.csv"):
+        lists[audited.path(row["sitemap"])].add(audited.path(row["loc"]))
+    rows = {audited.linked(row["File"]): row for row in audited.rows("files")}
+    for file, paths in lists.items():
+        planned = [audited.site.plan[path] for path in paths]
+        assert figure(rows[file]["Not indexable"].text or "0") == sum(map(is_bad, planned))
+        errors = sum(any(SEVERITIES[rule] == "error" for rule in one.problems) for one in planned)
+        assert figure(rows[file]["Errors"].text) == errors
+
+
+CHOICES = """titles => Object.fromEntries(titles.map(title => [title, Object.fromEntries(
+    [...document.querySelectorAll(`#explorer ul[aria-label="${title}"] label`)].map(label => [
+        label.querySelector("input").value, Number(label.querySelector(".count").textContent.replaceAll(",", "")),
+    ]))]))"""
+"""JavaScript: numbers of URLs by value, for each facet."""
+
+
+@pytest.mark.slow
+def test_the_facets_of_the_page_count_the_planned_urls(audited: Audited) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if (chromium := shutil.which("chromium")) is None:
+        pytest.skip("needs Debian's chromium: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto((audited.folder / "report.html").as_uri())
+        page.locator("#explorer").wait_for()
+        facets = page.evaluate(CHOICES, ["Indexability", "First status", "Problem"])
+        told = page.locator("#explorer output").inner_text()
+        browser.close()
+    plan = audited.site.plan.values()
+    assert facets["Indexability"] == Counter(planned.indexability for planned in plan)
+    assert facets["First status"] == Counter(str(planned.status or "") for planned in plan)
+    found = {rule: number for rule, number in facets["Problem"].items() if rule in audited.site.rules}
+    assert found == {rule: len(audited.site.planned(rule)) for rule in audited.site.rules}
+    assert told.startswith(f"{len(plan)} of {len(plan)} URLs")
