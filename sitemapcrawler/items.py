@@ -654,16 +654,20 @@ class Reach:
 
     @property
     def subject(self) -> str:
-        """What is concerned: `11,755 URLs`; without listed URLs `2 files`, or `the site`."""
+        """What is concerned: `11,755 URLs`, or `12 entries` whose URLs are not counted; without them `2 files`, or `the
+        site`."""
         if self.urls:
             return f"{'at least ' * self.at_least}{counted(self.urls, 'URL')}"
+        if self.entries:
+            return counted(self.entries, "entry", "entries")
         return counted(self.files, "file") if self.files else "the site"
 
     @property
     def place(self) -> str:
         """Where the problems are: `on 11,755 URLs in 3 files`, `on 2 URLs`, `in 2 files`, `on the site`."""
         files = f" in {counted(self.files, 'file')}" if self.urls and self.files > 1 else ""
-        return f"in {self.subject}" if self.files and not self.urls else f"on {self.subject}{files}"
+        is_of_files = self.files and not self.urls and not self.entries
+        return f"in {self.subject}" if is_of_files else f"on {self.subject}{files}"
 
 
 @dataclass(slots=True)
@@ -807,6 +811,8 @@ class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
     """What each rule found, by id."""
     entries: dict[str, int] = msgspec.field(default_factory=dict)
     """Entries with findings, by severity. An entry with errors and warnings counts for both."""
+    files: dict[str, int] = msgspec.field(default_factory=dict)
+    """Files with findings, on their entries too, by severity."""
 
     def of(self, rule: str) -> RuleTally:
         """What a rule found, to be added to."""
@@ -823,6 +829,7 @@ class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
         for id, found in other.rules.items():
             self.of(id).add(found)
         add_counts(self.entries, other.entries)
+        add_counts(self.files, other.files)
 
     @property
     def counts(self) -> Counter[str]:

@@ -131,7 +131,7 @@ class Gauge:
             "files": files,
             "known_files": known,
             "share": begun / known if known else None,
-            "severities": dict(audit.judge.severities),
+            "found": audit.judge.reach,
             "checks": checks,
         }
 

@@ -16,6 +16,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     FindingTally,
     Notes,
+    Reach,
     RobotsRecord,
     RuleTally,
     SitemapRecord,
@@ -131,6 +132,17 @@ class Judge:
     def skipped(self) -> Counter[str]:
         """Files that a rule could not judge, by rule."""
         return Counter({id: found.unjudged for id, found in self.found.rules.items() if found.unjudged})
+
+    @property
+    def reach(self) -> dict[str, Reach]:
+        """What is known so far of what the findings of each severity concern: entries and files. Any thread may ask."""
+        ended = [*self._sites.values(), self.of_site, self._of_crawl]
+        tallies = [*ended, *(tally for ref in self._open.valuerefs() if (tally := ref()) is not None)]
+        entries = sum((Counter(dict(tally.entries)) for tally in tallies), Counter())
+        files = sum((Counter(dict(tally.files)) for tally in tallies), Counter())
+        others = {name for tally in ended for found in [*tally.rules.values()] for name in [*found.severities]}
+        known = [severity for severity in SEVERITIES if severity in {*entries, *files, *others}]
+        return {severity: Reach(severity, 0, entries[severity], files[severity]) for severity in known}
 
     def add(self, tally: FindingTally) -> None:
         """Add what was found in a file, which is judged, to that of its site."""
@@ -269,6 +281,9 @@ class Judge:
                 one.of = entries_in(file, rule)
             if rule.per is not Per.SITE:
                 told += [(rule, one) for one in self._told(found)]
+        if not isinstance(file, Drawn):  # whose file has been counted
+            sums = [one.first.severity for found in tally.rules.values() for one in found.sums.values()]
+            tally.files = dict.fromkeys({*tally.severities, *sums}, 1)
         tally.site = file.site
         self.add(tally)
         return [summed_up(rule, one) for rule, one in sorted(told, key=lambda item: item[1].number)]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from sitemapcrawler.namespaces import Namespace, plugins
 from sitemapcrawler.reader.faults import Fault
-from sitemapcrawler.urls.display import counted
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -327,11 +326,6 @@ SEVERITIES = tuple(str(severity) for severity in Severity)
 def title_of(id: str) -> str:
     """The problem that a rule reports, as plain text; its id if it is not installed."""
     return RULES[id].title.replace("`", "") if id in RULES else id
-
-
-def findings(number: int, severity: str) -> str:
-    """Format a number of findings: `1 error`, `2 warnings`, `3 info`."""
-    return counted(number, severity, severity if severity == Severity.INFO else None)
 
 
 def fault_message(fault: Fault, severity: Severity | None = None) -> Iterator[Message]:

@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sitemapcrawler.items import Reach
 from sitemapcrawler.replies import Reason, ReplyKind
-from sitemapcrawler.rules.registry import SEVERITIES, findings
+from sitemapcrawler.rules.reach import places
 from sitemapcrawler.urls.display import counted, duration, inert, shortened
 
 SHORTEST_S = 0.5
@@ -191,8 +192,8 @@ class Progress:
     """Share of these files that was read, partial files included, from 0 to 1; None if no file is known."""
     answers: int = 0
     """Responses received."""
-    severities: Mapping[str, int] = field(default_factory=dict)
-    """Findings by severity."""
+    found: Mapping[str, Reach] = field(default_factory=dict)
+    """What findings concern so far, by severity, the worst first."""
     in_flight: int = 0
     waiting: int = 0
     hosts: tuple[HostProgress, ...] = ()
@@ -207,7 +208,7 @@ def line(progress: Progress) -> str:
     """Format everything as one line of any length."""
     parts = [files(progress), urls(progress) + in_brackets(progress.per_second)]
     if progress.files is not None:
-        parts += [text for _, text in severities(progress)] or [NOTHING_FOUND]
+        parts += places(progress.found).values() or [NOTHING_FOUND]
     if progress.checks is not None:
         parts += [
             f"checked {checked(progress.checks)}{in_brackets(progress.checks.per_second)}",
@@ -237,12 +238,6 @@ def urls(progress: Progress) -> str:
     if not progress.urls and progress.files == progress.known_files == 0:
         return ""
     return counted(progress.urls, "item" if progress.files is None else "URL")
-
-
-def severities(progress: Progress) -> list[tuple[str, str]]:
-    """Return (severity, number of findings in words) for each severity with findings, worst first."""
-    counts = ((severity, progress.severities.get(severity, 0)) for severity in SEVERITIES)
-    return [(one, findings(count, one)) for one, count in counts if count]
 
 
 def checked(checks: Checks) -> str:
@@ -369,7 +364,7 @@ def _replies(checks: Checks) -> Row:
 
 
 def _problems(progress: Progress) -> Row:
-    found = [(text, COLOURS[severity]) for severity, text in severities(progress)]
+    found = [(text, COLOURS[severity]) for severity, text in places(progress.found).items()]
     (first, style), *others = found or [(NOTHING_FOUND, "")]
     return [("found".ljust(LABEL), FAINT), (first, style), *apart(*others)]
 

@@ -15,6 +15,7 @@ from twisted.internet.defer import Deferred
 
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, WAIT_S, Gauge
+from sitemapcrawler.items import Reach
 
 
 class Stats(dict[str, Any]):
@@ -54,7 +55,7 @@ def audit(**parts: Any) -> Any:
         "selection": SimpleNamespace(count=0, earlier=0),
         "frontier": SimpleNamespace(queued_count=0),
         "reading": SimpleNamespace(records=0, begun=0.0),
-        "judge": SimpleNamespace(severities=Counter()),
+        "judge": SimpleNamespace(reach={}),
     }
     return SimpleNamespace(**usual | parts)
 
@@ -125,10 +126,11 @@ def test_files_of_a_crawl_that_reads() -> None:
         frontier=SimpleNamespace(queued_count=10),
         reading=SimpleNamespace(records=0, begun=4.5),
         selection=SimpleNamespace(count=900, earlier=0),
-        judge=SimpleNamespace(severities=Counter(error=3)),
+        judge=SimpleNamespace(reach={"error": Reach("error", 0, 3, 1)}),
     )
     told = gauge(reading, {"sitemap/files": 4, "sitemap/urls": 800}).measure()
-    assert (told.files, told.known_files, told.share, told.urls, told.severities) == (4, 10, 0.45, 900, {"error": 3})
+    assert (told.files, told.known_files, told.share, told.urls) == (4, 10, 0.45, 900)
+    assert told.found == {"error": Reach("error", 0, 3, 1)}
     assert told.checks is None
 
 

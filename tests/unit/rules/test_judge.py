@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.items import Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import Notes, Reach, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.faults import MAX_KEPT
@@ -18,6 +18,7 @@ from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.reach import places
 from sitemapcrawler.urls.expressions import Expression
 
 from .expecting import BAD
@@ -79,6 +80,35 @@ def test_rows_are_capped_by_rule_and_file_and_counts_are_complete() -> None:
         assert len(judge.file(file.record, file)) == 5
     assert judge.counts == {"loc-x": 16, "loc-y": 14}
     assert judge.severities == {"warning": 30}
+
+
+def test_entries_and_files_are_counted_while_they_are_read() -> None:
+    """What the live display shows: an entry counts once for each severity, however many rules report it."""
+    odd = Rule("loc-z", Severity.ERROR, "", (Needs.URL,), lambda entry: says_on_odd(entry.record.line))
+    judge = judge_of(says("loc-x", Needs.URL), says("loc-y", Needs.URL), odd, says("doc-x", Needs.FILE), per_rule=2)
+    first, second = facts(), facts()
+    judge.urls(suspects(8), first, Notes())
+    assert judge.reach == {"error": Reach("error", 0, 4), "warning": Reach("warning", 0, 8)}
+    judge.file(first.record, first)
+    judge.file(second.record, second)
+    assert judge.reach == {"error": Reach("error", 0, 4, 1), "warning": Reach("warning", 0, 8, 2)}
+    resumed = judge_of()
+    for file in (first, second):
+        resumed.add(file.found)
+    assert resumed.reach == judge.reach
+
+
+def says_on_odd(line: int) -> Iterator[Message]:
+    if line % 2:
+        yield Message("odd")
+
+
+def test_findings_on_the_crawl_concern_the_site() -> None:
+    judge = judge_of(
+        allowances=(Allowance("loc-x", Expression("/old/"), "gone", date(2026, 5, 31)),), today=date(2026, 6, 1)
+    )
+    judge.crawl({})
+    assert places(judge.reach) == {"warning": "warnings on the site"}
 
 
 def test_faults_that_the_reader_only_counted_are_counted() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from sitemapcrawler.items import Reach
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.terminal.progress import (
     Checks,
@@ -35,7 +36,7 @@ READING = Progress(
     12,
     80,
     0.15,
-    severities={"info": 45, "error": 1, "warning": 1200},
+    found={"error": Reach("error", 0, 0, 1), "warning": Reach("warning", 0, 1200, 3), "info": Reach("info", 0, 45, 1)},
     in_flight=2,
     waiting=17,
     hosts=HOSTS,
@@ -65,17 +66,17 @@ def texts(found: list[Row]) -> list[str]:
     [
         (
             READING,
-            "reading: 12 of 80 files, 340,221 URLs (5,670/s), 1 error, 1,200 warnings, 45 info, 2 requests in flight, "
+            "reading: 12 of 80 files, 340,221 URLs (5,670/s), errors in 1 file, warnings on 1,200 entries, notes on 45 entries, 2 requests in flight, "
             "shop.example rests 40 s, www.example every 0.5 s",
         ),
         (
-            replace(VERIFYING, severities={}, hosts=(), in_flight=1, per_second=None),
+            replace(VERIFYING, found={}, hosts=(), in_flight=1, per_second=None),
             "verifying: 12 of 80 files, 340,221 URLs, no problems so far, checked 2,310 of about 520,000 (9.6/s), "
             "about 15 h left, 1 request in flight",
         ),
         (
             replace(READING, phase="judging the site", per_second=0.0, hosts=()),
-            "judging the site: 12 files, 340,221 URLs, 1 error, 1,200 warnings, 45 info",
+            "judging the site: 12 files, 340,221 URLs, errors in 1 file, warnings on 1,200 entries, notes on 45 entries",
         ),
         (Progress("discovering", 60, 0, files=0), "discovering: no problems so far, 0 requests in flight"),
         (
@@ -110,7 +111,7 @@ def test_rows_of_80_columns() -> None:
     assert texts(rows(VERIFYING, 80)) == [
         "verifying  12 of 80 files  340,221 URLs  5,670/s  1:02",
         "checked  2,310 of about 520,000  9.6/s  about 15 h left  " + "─" * 22,
-        "found    1 error  1,200 warnings  45 info",
+        "found    errors in 1 file  warnings on 1,200 entries  notes on 45 entries",
         "asking   shop.example   0 in flight    3 waiting  rests 40 s   ",
         "         www.example    2 in flight   14 waiting  every 0.5 s  ",
     ]
