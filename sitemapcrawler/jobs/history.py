@@ -70,12 +70,11 @@ def has(runs: Iterable[Run], summary: SummaryRecord) -> bool:
 
 def run_of(summary: SummaryRecord, arguments: Mapping[str, str]) -> Run:
     """The run that a summary describes. `arguments`: those that decide what it found."""
-    share, severities = summary.not_indexable, summary.severities
+    share = summary.not_indexable
     unknown = 0 if share is None or not share.checked else round(share.population * share.unknown / share.checked)
     return Run(
         started=summary.started,
-        errors=severities.get("error", 0),
-        warnings=severities.get("warning", 0),
+        found=summary.severity_reach,
         urls=summary.urls,
         indexable=None if share is None else max(0, round(share.population * (1 - share.share)) - unknown),
         checkable=None if share is None else share.population,

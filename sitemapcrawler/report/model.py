@@ -139,9 +139,9 @@ class Run:
 
     started: str
     """Start, ISO 8601 in UTC."""
-    errors: int | None = None
-    """Number of errors; None as a gap in a chart."""
-    warnings: int = 0
+    found: Mapping[str, Reach] | None = None
+    """What findings of each severity concern; None as a gap in a chart, and for runs of versions that counted
+    findings."""
     urls: int = 0
     """Number of url records."""
     indexable: int | None = None
@@ -156,6 +156,10 @@ class Run:
     """Why the run ended early; None if it is complete."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Arguments that decide what the run finds."""
+
+    def reach(self, severity: str) -> Reach | None:
+        """What findings of a severity concern; None if that is unknown."""
+        return None if self.found is None else self.found.get(severity, Reach(severity))
 
     @property
     def not_indexable(self) -> int | None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from markupsafe import Markup
 
 from sitemapcrawler.report import charts
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.report.wording import PARTIAL, listed, moment, shown
+from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import counted, inert
 
 OF_THE_SITE = ("domain", "sitemap", "base_url")
 """Arguments that say which site a run is of."""
+CHARTS = ("URLs with errors", "Indexable URLs")
+"""What the charts show."""
 LIMITS = frozenset(("max_urls", "max_sitemaps"))
 """Reasons for an early end that cut each run at the same place."""
 
@@ -46,14 +50,20 @@ def trend(report: Report) -> Trend | None:
     runs = [run for run in report.runs if _site(run) == _site(now)]
     if len(runs) < 2:
         return None
-    drawn = [run if not _difference(run, now) else replace(run, errors=None, indexable=None) for run in runs]
+    drawn = [run if not _difference(run, now) else replace(run, found=None, indexable=None) for run in runs]
     labels = _labels(runs)
     return Trend(
-        charts.line([run.errors for run in drawn], labels, "Errors by run"),
-        charts.line([run.indexable for run in drawn], labels, "Indexable URLs by run"),
+        charts.line([_errors(run, "urls") for run in drawn], labels, f"{CHARTS[0]} by run"),
+        charts.line([run.indexable for run in drawn], labels, f"{CHARTS[1]} by run"),
         _sentence(drawn),
         [TrendRow(run, _note(run, now)) for run in reversed(runs)],
     )
+
+
+def _errors(run: Run, of: Literal["urls", "files"]) -> int | None:
+    """Number of distinct URLs, or of files, that errors concern; None if it is unknown."""
+    errors = run.reach(Severity.ERROR)
+    return None if errors is None else errors.urls if of == "urls" else errors.files
 
 
 def _site(run: Run) -> list[str | None]:
@@ -75,8 +85,9 @@ def _argument(run: Run, name: str) -> str:
 
 
 def _note(run: Run, now: Run) -> str:
+    uncounted = "an earlier version, which counted findings" if run.found is None else ""
     estimate = "indexable URLs estimated from a sample" if run.sampled else ""
-    return "; ".join(filter(None, [_difference(run, now), estimate]))
+    return "; ".join(filter(None, [_difference(run, now), uncounted, estimate]))
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
@@ -88,10 +99,13 @@ def _labels(runs: Sequence[Run]) -> list[str]:
 def _sentence(drawn: Sequence[Run]) -> str:
     """What changed since the last run with comparable values. URLs of unknown indexability are named if they did."""
     now = drawn[-1]
-    before = next((run for run in reversed(drawn[:-1]) if run.errors is not None), None)
-    if now.errors is None or before is None or before.errors is None:
+    before = next((run for run in reversed(drawn[:-1]) if run.found is not None), None)
+    if before is None or now.found is None:
         return "No earlier run can be compared with this one; the table says why."
-    found = [_more(now.errors - before.errors, "error")]
+    urls, files = ((_errors(now, of) or 0) - (_errors(before, of) or 0) for of in ("urls", "files"))
+    found = [_more(urls, "URL", " with errors")]
+    if files:
+        found.append(_more(files, "file", " with errors"))
     if now.indexable is not None and before.indexable is not None:
         found.append(_more(now.indexable - before.indexable, "indexable URL"))
         if now.unknown != before.unknown:
@@ -100,7 +114,7 @@ def _sentence(drawn: Sequence[Run]) -> str:
     return Markup("{}: {}.").format(since, ", ".join(found))
 
 
-def _more(change: int, noun: str) -> str:
+def _more(change: int, noun: str, which: str = "") -> str:
     if not change:
-        return f"as many {noun}s"
-    return counted(abs(change), f"{'more' if change > 0 else 'fewer'} {noun}")
+        return f"as many {noun}s{which}"
+    return counted(abs(change), f"{'more' if change > 0 else 'fewer'} {noun}") + which

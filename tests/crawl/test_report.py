@@ -106,8 +106,8 @@ def test_report_shows_the_trend_of_a_job(copy: Job, tmp_path_factory: pytest.Tem
     assert done.code == 0, done.log
     first, second = model.runs
     assert first.started <= second.started == model.summary.started
-    assert (first.errors, first.indexable, first.checkable) == (second.errors, second.indexable, second.checkable)
-    assert second.errors == model.summary.severities["error"] and second.partial is None
+    assert (first.found, first.indexable, first.checkable) == (second.found, second.indexable, second.checkable)
+    assert second.found == model.summary.severity_reach and second.partial is None
     assert model.summary.not_indexable is not None
     assert second.indexable == model.summary.not_indexable.checked - model.summary.not_indexable.bad
     found = trend(model)

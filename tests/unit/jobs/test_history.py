@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from sitemapcrawler.items import FINISHED, Share, SummaryRecord
+from sitemapcrawler.items import FINISHED, Reach, Share, SummaryRecord
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.history import HISTORY, MAX_RUNS, merged, read, run_of, run_of_job, write
 from sitemapcrawler.report.model import Run
 
+REACH = {"error": Reach("error", 3, None, 1)}
+
 
 def run(day: int, **fields: object) -> Run:
-    return Run(f"2026-11-{day:02}T03:00:00Z", **{"errors": day, **fields})  # type: ignore[arg-type]
+    return Run(f"2026-11-{day:02}T03:00:00Z", **{"urls": day, **fields})  # type: ignore[arg-type]
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -30,7 +33,7 @@ def test_missing_file_is_an_empty_history(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"{", b"[]", b'{"errors": 1}', b'{"started": 7}', b"\xff\xfe", b"[" * 5000, b'{"started":"x","errors":"1"}'],
+    [b"", b"{", b"[]", b'{"errors": 1}', b'{"started": 7}', b"\xff\xfe", b"[" * 5000, b'{"started":"x","urls":"1"}'],
 )
 def test_damaged_lines_are_left_out(tmp_path: Path, line: bytes) -> None:
     write(tmp_path, [run(1), run(2)])
@@ -46,7 +49,7 @@ def test_only_the_last_runs_are_kept_in_order(tmp_path: Path) -> None:
 
 
 def test_a_run_of_two_histories_counts_once_and_the_later_one_is_right() -> None:
-    assert merged([run(1), run(3)], [run(2)], [run(3, errors=0)]) == [run(1), run(2), run(3, errors=0)]
+    assert merged([run(1), run(3)], [run(2)], [run(3, urls=0)]) == [run(1), run(2), run(3, urls=0)]
 
 
 def test_failed_write_leaves_the_history_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,9 +85,10 @@ def test_huge_file_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_run_of_a_summary(
     share: Share | None, indexable: int | None, not_indexable: int | None, unknown: int, sampled: bool
 ) -> None:
-    summary = SummaryRecord(started="2026-11-01T03:00:00Z", urls=120, severities={"error": 3}, not_indexable=share)
+    summary = SummaryRecord(started="2026-11-01T03:00:00Z", urls=120, severity_reach=REACH, not_indexable=share)
     made = run_of(summary, {"domain": "example.com"})
-    assert (made.started, made.errors, made.warnings, made.urls) == ("2026-11-01T03:00:00Z", 3, 0, 120)
+    assert (made.started, made.found, made.urls) == ("2026-11-01T03:00:00Z", REACH, 120)
+    assert made.reach("error") == REACH["error"] and made.reach("warning") == Reach("warning")
     assert (made.indexable, made.not_indexable, made.unknown, made.sampled) == (
         indexable,
         not_indexable,
@@ -96,10 +100,10 @@ def test_run_of_a_summary(
 
 
 def test_run_of_a_finished_job_is_known_from_its_database() -> None:
-    summary = {"started": "2026-11-01T03:00:00Z", "urls": 4, "severities": {"error": 2}}
+    summary = {"started": "2026-11-01T03:00:00Z", "urls": 4, "severity_reach": msgspec.to_builtins(REACH)}
     job = {"state": FINISHED, "summary": summary, "arguments": {"domain": "example.com", "baseline": "old"}}
     [made] = run_of_job(job, {"baseline"})
-    assert (made.errors, made.urls, made.arguments) == (2, 4, {"domain": "example.com"})
+    assert (made.found, made.urls, made.arguments) == (REACH, 4, {"domain": "example.com"})
     assert run_of_job({**job, "state": "running"}, ()) == []
     assert run_of_job({**job, "summary": {"urls": "many"}}, ()) == []
     assert run_of_job({**job, "arguments": None}, ()) == []

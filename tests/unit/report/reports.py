@@ -165,8 +165,7 @@ def _runs() -> list[Run]:
     runs = [
         Run(
             f"2026-{8 + at // 4:02}-{1 + at % 4 * 7:02}T21:04:11Z",
-            errors=900 - 31 * at,
-            warnings=4900 + at,
+            found={"error": Reach("error", 900 - 31 * at, None, 4), "warning": Reach("warning", 4900 + at, None, 9)},
             urls=140_000 + at,
             indexable=120_000 + 900 * at,
             checkable=140_000 + at,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lxml import html
 
-from sitemapcrawler.items import SummaryRecord
+from sitemapcrawler.items import Reach, SummaryRecord
 from sitemapcrawler.report.charts import MAX_DOTS, line
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.report.page import page
@@ -19,9 +19,13 @@ ARGUMENTS = {"domain": "example.com", "verify": "get"}
 LABELS = [f"2026-11-{day:02}" for day in range(1, 31)]
 
 
-def run(day: int, errors: int | None = 5, indexable: int | None = 90, **fields: Any) -> Run:
-    given = {"urls": 100, "checkable": 100, "arguments": ARGUMENTS, **fields}
-    return Run(f"2026-11-{day:02}T03:00:00Z", errors, indexable=indexable, **given)
+def run(day: int, errors: int = 5, indexable: int | None = 90, files: int = 1, **fields: Any) -> Run:
+    given = {"found": found(errors, files), "urls": 100, "checkable": 100, "arguments": ARGUMENTS, **fields}
+    return Run(f"2026-11-{day:02}T03:00:00Z", indexable=indexable, **given)
+
+
+def found(errors: int, files: int = 1) -> dict[str, Reach]:
+    return {"error": Reach("error", errors, None, files)} if errors or files else {}
 
 
 def made(*runs: Run) -> Trend:
@@ -55,10 +59,10 @@ def test_runs_of_another_site_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("before", "now", "sentence"),
     [
-        ((5, 90), (7, 89), "2 more errors, 1 fewer indexable URL."),
-        ((5, 90), (5, 90), "as many errors, as many indexable URLs."),
-        ((1200, None), (0, None), "1,200 fewer errors."),
-        ((5, None), (4, 90), "1 fewer error."),
+        ((5, 90), (7, 89), "2 more URLs with errors, 1 fewer indexable URL."),
+        ((5, 90), (5, 90), "as many URLs with errors, as many indexable URLs."),
+        ((1200, None), (0, None), "1,200 fewer URLs with errors."),
+        ((5, None), (4, 90), "1 fewer URL with errors."),
     ],
 )
 def test_sentence(before: tuple[int, int | None], now: tuple[int, int | None], sentence: str) -> None:
@@ -80,8 +84,23 @@ def test_what_cannot_be_compared_is_a_gap_and_the_table_says_why(fields: dict[st
     found = made(run(1), run(2), run(3, **fields), run(4), run(5))
     assert drawn(found.errors) == drawn(found.indexable) == ["2", "2"]
     assert [row.note for row in found.rows] == ["", "", note, "", ""]
-    assert found.rows[2].run.errors == 5, "the table has all values"
+    assert found.rows[2].run.found == run(3).found, "the table has all values"
     assert text(found.sentence).startswith("Since the run of 4 Nov")
+
+
+def test_files_with_errors_are_named_if_their_number_differs() -> None:
+    sentence = text(made(run(1, 0, 90, files=0), run(2, 0, 90, files=2)).sentence)
+    assert sentence.endswith(": as many URLs with errors, 2 more files with errors, as many indexable URLs.")
+
+
+def test_runs_that_counted_findings_are_gaps_of_errors_alone() -> None:
+    shown = made(run(1, found=None), run(2), run(3))
+    assert drawn(shown.errors) == ["2"] and drawn(shown.indexable) == ["3"]
+    assert [row.note for row in shown.rows] == ["", "", "an earlier version, which counted findings"]
+    assert "run of 2 Nov" in text(shown.sentence)
+    tree = html.fromstring(page(Report(SummaryRecord(), runs=[run(1, found=None), run(2)])))
+    cells = tree.xpath("//section[@id='health']//table//tbody/tr")[1].xpath("./td")
+    assert [str(cell.text_content()).strip() for cell in cells[1:4]] == ["", "", "100"]
 
 
 def test_sentence_is_about_the_last_run_that_can_be_compared() -> None:
@@ -103,7 +122,9 @@ def test_unverified_runs_have_no_chart_of_indexable_urls() -> None:
 
 def test_unknown_urls_are_told_apart_from_indexable_ones() -> None:
     before, now = run(1, 5, 90), run(2, 5, 60, unknown=30)
-    assert text(made(before, now).sentence).endswith(": as many errors, 30 fewer indexable URLs, 30 more unknown URLs.")
+    assert text(made(before, now).sentence).endswith(
+        ": as many URLs with errors, 30 fewer indexable URLs, 30 more unknown URLs."
+    )
     tree = html.fromstring(page(Report(SummaryRecord(), runs=[before, now])))
     table = tree.xpath("//table[.//th[contains(., 'Unknown')]]")[0]
     cells = [[str(cell.text_content()).strip() for cell in row.xpath("./td")] for row in table.xpath(".//tbody/tr")]
@@ -115,7 +136,7 @@ def test_estimates_are_marked() -> None:
 
 
 def test_runs_of_one_day_are_told_apart_by_time() -> None:
-    early, late = Run("2026-11-01T03:00:00Z", 1), Run("2026-11-01T15:30:00Z", 2)
+    early, late = Run("2026-11-01T03:00:00Z", found(1)), Run("2026-11-01T15:30:00Z", found(2))
     assert "03:00" in made(early, late).errors and "15:30" in made(early, late).errors
 
 
@@ -124,11 +145,11 @@ def test_page_shows_charts_with_their_values_for_readers_without_eyes() -> None:
     [health] = tree.xpath("//section[@id='health']")
     labels = {str(label) for label in health.xpath(".//*[@role='img']/@aria-label")}
     assert labels == {
-        "Errors by run: 2026-11-01 5, 2026-11-02 7",
+        "URLs with errors by run: 2026-11-01 5, 2026-11-02 7",
         "Indexable URLs by run: 2026-11-01 90, 2026-11-02 95",
     }
     cells = [" ".join(cell.text_content().split()) for cell in health.xpath(".//table//tbody/tr[1]/td")]
-    assert cells == ["2 Nov 2026, 03:00 UTC", "7", "0", "100", "95 (95 %)", "5", "0", ""]
+    assert cells == ["2 Nov 2026, 03:00 UTC", "7 URLs", "0", "100", "95 (95 %)", "5", "0", ""]
 
 
 def test_line_needs_two_values() -> None:
@@ -159,10 +180,10 @@ def test_value_alone_between_gaps_has_a_dot_however_many_there_are() -> None:
 def test_damaged_history_does_not_break_the_page(text: str) -> None:
     runs = [
         Run(text, None, partial=text, arguments={text: text}),
-        Run(text + "x", -1, indexable=-5),
+        Run(text + "x", found(-1), indexable=-5),
         run(3, arguments={}),
     ]
-    alike = [Run(text, 1, indexable=1), Run(text + "x", 2, indexable=2)]
+    alike = [Run(text, found(1), indexable=1), Run(text + "x", {text: Reach(text, 2)}, indexable=2)]
     for each in (runs, alike):
         made = page(Report(SummaryRecord(), runs=each))
         check_inert(made)
