@@ -197,7 +197,7 @@ class Asked:
 
     def _unless_unchanged(self, condition: str) -> str:
         wanted = f"({condition} OR change = '{REMOVED}')"
-        return f"{wanted} AND change <> '{UNCHANGED}'" if self.only_changes else wanted
+        return f"{wanted} AND change IS DISTINCT FROM '{UNCHANGED}'" if self.only_changes else wanted
 
     def others(self, table: str) -> str:
         """SQL condition for the records of another table to read back."""

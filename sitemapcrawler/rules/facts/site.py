@@ -45,7 +45,7 @@ ROW_BITS = 40
 """Bits of a place that hold the row number. The remaining bits allow for a million files and more."""
 
 AT_ONCE = 10_000
-"""URLs per INSERT statement."""
+"""Rows in memory that Python code judges, and values per INSERT statement."""
 
 LISTED = f"SELECT rowid AS row, * FROM urls WHERE {CURRENT}"
 """SQL for the entries of the current crawl. With a baseline, `urls` also contains removed entries."""
@@ -82,15 +82,19 @@ def odd(url: str) -> str:
 
 def spell(site: SiteFacts, table: str, of: str, key: Callable[[str, str], str | None]) -> None:
     """Insert (base, url, key) into a table for each (base, url) of a query, skipping rows without a key."""
-    # A second query ends the first, so the URLs are copied to a table of their own.
-    site.run(f"CREATE OR REPLACE TEMP TABLE site_odd AS SELECT row_number() OVER () AS n, * FROM ({of})")
-    [(total,)] = site.query("SELECT count(*) FROM temp.site_odd")
-    for first in range(1, total + 1, AT_ONCE):
-        rows = list(
-            site.query("SELECT base, url FROM temp.site_odd WHERE n BETWEEN ? AND ?", first, first + AT_ONCE - 1)
-        )
+    for rows in in_parts(site, of):
         _insert(site, table, ((base, url, made) for base, url in rows if (made := key(base, url)) is not None))
-    site.run("DROP TABLE temp.site_odd")
+
+
+def in_parts(site: SiteFacts, of: str, *parameters: object) -> Iterator[list[Any]]:  # Any: as in `SiteFacts.query`
+    """Yield the rows of a query, `AT_ONCE` at a time. The caller may run other queries between them."""
+    # A second query ends the first, so the rows are copied to a table of their own.
+    site.run(f"CREATE OR REPLACE TEMP TABLE site_parts AS SELECT row_number() OVER () AS n, * FROM ({of})", *parameters)
+    [(total,)] = site.query("SELECT count(*) FROM temp.site_parts")
+    for first in range(1, total + 1, AT_ONCE):
+        part = "SELECT * EXCLUDE (n) FROM temp.site_parts WHERE n BETWEEN ? AND ?"
+        yield list(site.query(part, first, first + AT_ONCE - 1))
+    site.run("DROP TABLE temp.site_parts")
 
 
 def _insert(site: SiteFacts, table: str, rows: Iterable[tuple[str, str, str]]) -> None:
@@ -454,14 +458,13 @@ class SiteFacts:
         """Remove the marks of the running rule on listed URLs that an allowlist accepts."""
         self.need(MARKS)
         of_rule = f"FROM temp.site_marks m JOIN urls u ON u.rowid = {row_of('m.place')} WHERE m.rule = ?"
-        found = [url for (url,) in self.query(f"SELECT DISTINCT u.loc {of_rule}", self.rule) if allowed(url)]
-        for first in range(0, len(found), AT_ONCE):
-            urls = found[first : first + AT_ONCE]
-            self.run(
-                "DELETE FROM temp.site_marks WHERE rule = ? AND place IN "
-                f"(SELECT m.place {of_rule} AND u.loc IN (SELECT unnest(?)))",
-                self.rule, self.rule, urls,
-            )  # fmt: skip
+        self.run("CREATE OR REPLACE TEMP TABLE site_allowed (url VARCHAR)")
+        for rows in in_parts(self, f"SELECT DISTINCT u.loc {of_rule}", self.rule):
+            urls = [url for (url,) in rows if allowed(url)]
+            self.run("INSERT INTO temp.site_allowed SELECT unnest(?::VARCHAR[])", urls)
+        accepted = f"SELECT m.place {of_rule} AND u.loc IN (FROM temp.site_allowed)"
+        self.run(f"DELETE FROM temp.site_marks WHERE rule = ? AND place IN ({accepted})", self.rule, self.rule)
+        self.run("DROP TABLE temp.site_allowed")
 
     def replace_marks(self, rule: str, by: str) -> None:
         """Remove the marks of a rule from entries that another rule marks in its place."""

@@ -15,10 +15,12 @@ from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.exporters import CsvExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import UrlBatch, UrlRecord, decoded, records
-from sitemapcrawler.jobs.restoring import StoredBatch
+from sitemapcrawler.jobs.restoring import Asked, StoredBatch, url_batches
+from sitemapcrawler.jobs.store import Store
 from tests.unit.jobs.store.making import of
 
 SITEMAP = "https://e.com/s.xml"
+CHANGES = {"a": None, "b": "added", "c": "unchanged", "d": "removed"}
 JSON = JsonText(Rows())
 
 
@@ -81,3 +83,17 @@ def test_line_is_decoded_with_all_that_is_in_it() -> None:
     assert (record.change, record.changed_fields) == ("changed", ["lastmod"])
     assert record.reply is not None and record.reply.status == 200
     assert record.blocked_for is None
+
+
+def test_rows_that_no_baseline_has_judged_are_changes() -> None:
+    store = Store.temporary()
+    with store.transaction():
+        store.insert_rows("files", [{"sitemap": SITEMAP, "run": 1}])
+        store.insert_rows(
+            "urls",
+            [{"loc": name, "sitemap": SITEMAP, "change": change} for name, change in CHANGES.items()],
+        )
+    asked = Asked(run=2, finished=False, holding=False, only_changes=True)
+    for condition in (asked.urls, asked.earlier_urls):
+        assert {one.loc for batch in url_batches(store, condition) for one in batch.urls} == {"a", "b", "d"}
+    store.close()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import pytest
 
 from sitemapcrawler.items import Counts, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.namespaces.extensions import Image, News, Video
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.rules.choice import Allowance, Choice
+from sitemapcrawler.rules.facts import site as site_facts
+from sitemapcrawler.rules.facts.site import ENTRIES_OF_FILES, SiteFacts
 from sitemapcrawler.urls.expressions import Expression
 
 from .sites import HOME, RULES, A, B, C, Site, page
@@ -482,3 +486,18 @@ def test_entries_that_are_allowed_are_not_marked() -> None:
     allowed = Choice(RULES, allowances=(Allowance(TWICE, Expression("/a$"), "known"),))
     marked = Site(page("/a", A), page("/a", B), page("/b", A), page("/b", B), choice=allowed).marked()
     assert marked == {TWICE: {("a.xml", "/b"), ("b.xml", "/b")}}
+
+
+def test_allowed_entries_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_facts, "AT_ONCE", 2)
+    crawled = Site(*(page(f"/{n}", file) for n in range(5) for file in (A, B)))
+    steps = []
+    rows = rows_of(crawled.connection.cursor())
+    facts = SiteFacts(lambda sql, parameters: [steps.append("query"), rows(sql, parameters)][1])
+    facts.rule = TWICE
+    facts.mark(ENTRIES_OF_FILES)
+    del steps[:]
+    facts.forget_marks(lambda url: [steps.append("judged"), not url.endswith("/3")][1])
+    judged = [len(list(alike)) for step, alike in groupby(steps) if step == "judged"]
+    assert judged == [2, 2, 1]
+    assert list(facts.query("SELECT count(*) FROM temp.site_marks")) == [(2,)]
