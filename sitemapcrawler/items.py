@@ -716,6 +716,9 @@ class SummaryRecord:
     crawl ended early."""
     changes: ChangeCounts | None = None
     """What has changed since the baseline; null without the argument `baseline`, or if the crawl ended early."""
+    findings_left_out: dict[str, int] = field(default_factory=dict)
+    """Rows that lists of findings lack, by rule: those beyond `SITEMAP_FINDINGS_PER_RULE` of a rule and file, and with
+    `findings=all` those beyond 1,000,000 in all."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit, requests by
     address; and files that a rule could not judge, by rule."""

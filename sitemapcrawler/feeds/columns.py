@@ -36,7 +36,7 @@ class Column:
     name: str
     """Header, and its name in `fields`."""
     width: int
-    """In characters, in the format xlsx; 0: not in that format."""
+    """In characters, at most, in the format xlsx; 0: not in that format."""
     value: str | Callable[[Any], object]  # Any: each table has a record type of its own
     """Name of a field, or function of a record. The value is text, a number, True, False, texts to join, or None for an
     empty cell."""
@@ -80,7 +80,7 @@ def _blocked_for(url: UrlRecord) -> object:
 
 
 URLS = (
-    Column("loc", 60, "loc", is_link=True),
+    Column("loc", 90, "loc", is_link=True),
     Column("status", 10, lambda url: url.reply and url.reply.status, needs="reply"),
     Column("status_error", 14, lambda url: url.reply and status_error(url.reply), needs="reply"),
     Column("indexable", 11, "indexable"),

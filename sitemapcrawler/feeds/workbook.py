@@ -1,16 +1,12 @@
 """Feed format xlsx: a workbook with a sheet for each record type, for people who filter and sort in a spreadsheet.
 
 Text of crawled sites is untrusted input: it is always written as text, never as a formula, and becomes a hyperlink only
-if it is a plain http(s) URL. Limits of Excel are those of
-https://support.microsoft.com/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3
+if it is a plain http(s) URL.
 """
 
 from __future__ import annotations
 
 import errno
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -28,6 +24,17 @@ from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import FeedOptions
+from sitemapcrawler.feeds.worksheets import (
+    LEFT_MOMENT,
+    NUMBER,
+    PERCENT,
+    Percent,
+    SheetTable,
+    Spool,
+    cell_text,
+    paper,
+    printed,
+)
 from sitemapcrawler.items import (
     ChangeCounts,
     ChangeRecord,
@@ -45,37 +52,26 @@ from sitemapcrawler.items import (
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.report.todo import leads_to, next_step, why
 from sitemapcrawler.report.wording import DAY as LENGTH_OF_DAY
-from sitemapcrawler.report.wording import PARTIAL, REPLIES, SKIPPED, by_severity
+from sitemapcrawler.report.wording import (
+    NOT_INDEXABLE_MEANS,
+    PARTIAL,
+    REPLIES,
+    SKIPPED,
+    by_severity,
+    lacking,
+)
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, REMOVED, UNCHANGED
 from sitemapcrawler.rules.registry import RULES, title_of
-from sitemapcrawler.urls.display import CUT, counted, elapsed, percent
+from sitemapcrawler.urls.display import counted, elapsed, percent
 
 if TYPE_CHECKING:
-    import xlsxwriter
     from scrapy.crawler import Crawler
     from xlsxwriter.format import Format
-    from xlsxwriter.worksheet import Worksheet
 
-MAX_ROWS = 1_048_576
-"""Rows of a worksheet, the header included."""
-MAX_LINKS = 65_530
-"""Hyperlinks of a worksheet. XlsxWriter keeps them in memory, so the sheets that continue another one have none."""
-MAX_LINK = 2079
-"""Length of a hyperlink in UTF-16 units. Source: https://xlsxwriter.readthedocs.io/worksheet.html#write_url"""
-MAX_CELL = 32_767
-"""Length of the text in a cell in UTF-16 units."""
-MAX_NUMBER = 10**15
-"""Numbers from here on are written as text: Excel keeps 15 digits."""
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML 1.0 forbids, that do not survive it (carriage return), or that change the writing direction."""
-_LINK = re.compile(r"https?://[^\s/?#\[\]@\\<>\"^`{|}]+(?:[/?#][^\s\\<>\"^`{|}]*)?", re.IGNORECASE)
-"""URLs without user name or password, and without characters that XlsxWriter would escape but for brackets."""
-_SIGNS = ("=", "+", "-", "@")
-"""Start of a formula, if a user edits the cell."""
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -131,11 +127,11 @@ def _pages(judged: int) -> Sequence[Column]:
 
 
 NOT_INDEXABLE = (
-    Column("url", 48, "loc", is_link=True),
+    Column("url", 90, "loc", is_link=True),
     Column("why", 30, why),
     Column("status", 8, lambda url: url.reply and url.reply.status),
-    Column("target", 36, leads_to),
-    Column("sitemap", 36, "sitemap"),
+    Column("target", 50, leads_to),
+    Column("sitemap", 48, "sitemap"),
     Column("line", 7, "line"),
     Column("what_to_do", 55, next_step),
 )
@@ -143,8 +139,8 @@ PROBLEMS = (
     Column("severity", 10, "severity"),
     Column("rule", 28, "rule"),
     Column("title", 44, lambda finding: title_of(finding.rule)),
-    Column("message", 80, "message"),
-    Column("url", 60, "url", is_link=True),
+    Column("message", 60, "message"),
+    Column("url", 90, "url", is_link=True),
     Column("value", 30, "value"),
     Column("sitemap", 50, "sitemap"),
     Column("line", 9, "line"),
@@ -178,7 +174,7 @@ ROBOTS = (
     Column("error", 50, "error"),
 )
 LINKED = (
-    Column("url", 60, "url", is_link=True),
+    Column("url", 90, "url", is_link=True),
     Column("listed", 8, "listed"),
     Column("depth", 8, "depth"),
     Column("inlinks", 9, "inlinks"),
@@ -194,7 +190,7 @@ LINKED = (
 )
 CHANGES = (
     Column("change", 16, "change"),
-    Column("url", 60, "url", is_link=True),
+    Column("url", 90, "url", is_link=True),
     Column("what", 40, lambda change: title_of(change.rule) if change.rule else change.what),
     Column("before", 40, "before"),
     Column("after", 40, "after"),
@@ -210,10 +206,14 @@ COVERAGE = (
     Column("not_listed", 12, lambda row: row[3]),
     Column("listed_only", 12, lambda row: row[4]),
 )
+PROBLEMS_FOUND = "Problems"
+"""Name of the sheet of findings."""
 SUMMARY = "Summary"
 """Name of the sheet with the totals."""
 SUMMARY_WIDTHS = (36, 20, 14, 70, 70)
 """Of its columns, in characters."""
+SUMMARY_NUMBERS = ("URLs", "files", "entries", "found", "listed")
+"""Headings of its columns of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +242,7 @@ def sheets(judged: int = 0) -> Sequence[Sheet]:
         Sheet("Not indexable", UrlRecord, NOT_INDEXABLE, lambda url: url.indexable is False, is_optional=True),
         Sheet(SUMMARY, SummaryRecord, ()),
         Sheet("URLs", UrlRecord, _pages(judged)),
-        Sheet("Problems", FindingRecord, PROBLEMS),
+        Sheet(PROBLEMS_FOUND, FindingRecord, PROBLEMS),
         Sheet("Changes", ChangeRecord, CHANGES, is_optional=True),
         Sheet("Links", PageRecord, LINKED, is_optional=True),
         Sheet(COVERED, Coverage, COVERAGE, is_optional=True),
@@ -281,11 +281,8 @@ class WorkbookExporter(RecordExporter):
         self._kinds = {kind for kind in RECORDS if not classes or issubclass(kind, classes)}
         self._sheets = sheets(judged_agents)
         self._book: Any = None  # Any: a Workbook once exporting has started
-        self._overview: Any = None  # Any: a Worksheet if there is a summary
-        self._titles: dict[str, Mapping[str, Column]] = {}
         self._tables: dict[str, SheetTable] = {}
         self._summary: SummaryRecord | None = None
-        self._listed: Counter[str] = Counter()
         self._failed = False
         self._temporary = ExitStack()
 
@@ -317,83 +314,68 @@ class WorkbookExporter(RecordExporter):
             import xlsxwriter  # on first use: it takes 2 MB
 
             self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": str(folder)})
-            self._add_sheets()
+            self._plan_tables(folder)
 
-    def _add_sheets(self) -> None:
+    def _plan_tables(self, folder: Path) -> None:
         titles = names(self.fields_to_export or ())
-        if SummaryRecord in self._kinds:
-            self._overview = self._book.add_worksheet(SUMMARY)
-            paper(self._overview)
         for sheet in self._sheets:
             own = {column.name: column for column in sheet.columns}
             shown = {title: own[field] for field, title in titles.items() if field in own} if titles else own
             if shown and sheet.kind in {*self._kinds, Coverage}:
-                self._titles[sheet.name] = shown
-                if not sheet.is_optional:
-                    self._table(sheet.name)
-
-    def _table(self, name: str) -> SheetTable:
-        """The table of a sheet, added by the first call."""
-        if name not in self._tables:
-            self._tables[name] = SheetTable(self._book, name, self._titles[name], hides=not self.fields_to_export)
-        return self._tables[name]
+                spool = Spool(folder / sheet.name)
+                self._tables[sheet.name] = SheetTable(sheet.name, shown, spool, keeps_empty=bool(titles))
 
     def export_item(self, item: object) -> None:
-        """Write the item's records, one per row."""
+        """Take the item's records, one per row."""
         if self._failed or not is_ours(item):
             return
         with self._guarded():
             for record in records(item):
                 for sheet in self._sheets:
-                    if sheet.name in self._titles and sheet.has_row_of(record):
-                        self._table(sheet.name).add(record)
-                if isinstance(record, FindingRecord):
-                    self._listed[record.rule] += 1
-                elif isinstance(record, SummaryRecord):
+                    if sheet.name in self._tables and sheet.has_row_of(record):
+                        self._tables[sheet.name].add(record, record.rule if isinstance(record, FindingRecord) else "")
+                if isinstance(record, SummaryRecord):
                     self._summary = record
 
     def finish_exporting(self) -> None:
-        """Write the summary, and put the workbook together."""
+        """Write the sheets in order."""
         with self._temporary, self._guarded():
             if self._book is None:
                 return
-            if self._overview is not None:
-                self._write_summary()
-                if self._summary is not None and self._summary.coverage is not None and COVERED in self._titles:
-                    for row in coverage_rows(self._summary.coverage):
-                        self._table(COVERED).add(row)
-            self._order()
+            if self._summary is not None and self._summary.coverage is not None and COVERED in self._tables:
+                for row in coverage_rows(self._summary.coverage):
+                    self._tables[COVERED].add(row)
+            for sheet in self._sheets:
+                if sheet.name == SUMMARY and SummaryRecord in self._kinds:
+                    self._write_summary()
+                elif sheet.name in self._tables and (self._tables[sheet.name].rows or not sheet.is_optional):
+                    order = self._summary.reach if self._summary is not None else ()
+                    self._tables[sheet.name].write(self._book, order, _missing(sheet.name, self._summary))
             self._book.close()
 
-    def _order(self) -> None:
-        """Put the sheets in order: those that were added with a row, or that continue another one, are the last."""
-        parts = {name: table.finish() for name, table in self._tables.items()}
-        if self._overview is not None:
-            parts[SUMMARY] = [self._overview]
-        ordered = [part for sheet in self._sheets for part in parts.get(sheet.name, ())]
-        self._book.worksheets_objs[:] = ordered or self._book.worksheets()
-        for number, sheet in enumerate(self._book.worksheets()):
-            sheet.index = number
-
     def _write_summary(self) -> None:
+        overview = self._book.add_worksheet(SUMMARY)
+        paper(overview)
         bold = self._book.add_format({"bold": True})
-        styles: dict[type, Format] = {Percent: self._book.add_format({"num_format": PERCENT, "align": "left"})}
-        for number, width in enumerate(SUMMARY_WIDTHS):
-            self._overview.set_column(number, number, width)
-        self._overview.freeze_panes(1, 0)
-        self._overview.write_string(0, 0, SUMMARY, bold)
-        listed = self._listed if "Problems" in self._tables else None
+        above = self._book.add_format({"bold": True, **NUMBER})
+        number = self._book.add_format({"num_format": "#,##0", **NUMBER})
+        styles: dict[type, Format] = {Percent: self._book.add_format({"num_format": PERCENT, **NUMBER})}
+        for place, width in enumerate(SUMMARY_WIDTHS):
+            overview.set_column(place, place, width)
+        overview.freeze_panes(1, 0)
+        overview.write_string(0, 0, SUMMARY, bold)
         last = 0
-        for last, cells in enumerate(summary_rows(self._summary, listed) if self._summary else (), 1):
+        for last, cells in enumerate(summary_rows(self._summary, self._tables) if self._summary else (), 1):
             for place, cell in enumerate(cells):
-                style = bold if len(cells) == 1 or isinstance(cells, Heading) else styles.get(type(cell))
                 if isinstance(cell, str):
-                    self._overview.write_string(last, place, cell_text(cell), style)
+                    is_bold = len(cells) == 1 or isinstance(cells, Heading)
+                    style = above if is_bold and cell in SUMMARY_NUMBERS else bold if is_bold else None
+                    overview.write_string(last, place, cell_text(cell), style)
                 elif isinstance(cell, datetime):
-                    self._overview.write_datetime(last, place, cell, self._book.add_format(LEFT_MOMENT))
+                    overview.write_datetime(last, place, cell, self._book.add_format(LEFT_MOMENT))
                 elif cell is not None:
-                    self._overview.write_number(last, place, cell, style)
-        printed(self._overview, last, SUMMARY_WIDTHS)
+                    overview.write_number(last, place, cell, styles.get(type(cell), number))
+        printed(overview, last, SUMMARY_WIDTHS)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -411,159 +393,6 @@ class WorkbookExporter(RecordExporter):
             self._failed = True
 
 
-PERCENT, DAY, MOMENT = "0.0%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
-"""Formats of numbers in cells."""
-LEFT_MOMENT = {"num_format": MOMENT, "align": "left"}
-SHADES = {"error": "#F8CBAD", "warning": "#FFE699", "info": "#DDEBF7"}
-"""Colours of severities."""
-A4 = 9
-"""Number of a paper size in XlsxWriter."""
-PRINTED_ROWS = 150
-"""Rows of a sheet that are printed: three pages. Longer sheets are to be filtered."""
-PRINTED_WIDTH = 220
-"""Characters in a row that are printed: landscape A4 then shrinks to about 60 %, which can still be read."""
-MARGIN_INCHES = 0.4
-"""Margins of a printed page."""
-
-
-class Percent(float):
-    """A share that is shown as a percentage."""
-
-    __slots__ = ()
-
-
-def paper(sheet: Worksheet) -> None:
-    """Set up the page of a sheet: landscape A4, as wide as the sheet, its header on each page."""
-    sheet.set_landscape()
-    sheet.set_paper(A4)
-    sheet.set_margins(*[MARGIN_INCHES] * 4)
-    sheet.fit_to_pages(1, 0)
-    sheet.repeat_rows(0)
-
-
-def printed(sheet: Worksheet, rows: int, widths: Iterable[int]) -> None:
-    """Print the first rows and columns of a sheet alone, and say so. `rows`: rows below the header; `widths`: of the
-    columns, 0 for hidden ones."""
-    total, columns = 0, 0
-    for number, width in enumerate(widths):
-        total += width
-        if number and total > PRINTED_WIDTH:
-            break
-        columns = number
-    sheet.print_area(0, 0, min(rows, PRINTED_ROWS), columns)
-    part = f", rows 1 to {PRINTED_ROWS:,} of {rows:,}" if rows > PRINTED_ROWS else ""
-    sheet.set_footer(f"&L&A{part}&RPage &P of &N")
-
-
-class SheetTable:
-    """Rows of one record type, on as many sheets as they need. `columns`: {title: column}. `hides`: columns without
-    values are hidden."""
-
-    def __init__(self, book: xlsxwriter.Workbook, name: str, columns: Mapping[str, Column], hides: bool = True) -> None:
-        self._book = book
-        self._name = name
-        self._titles = columns
-        self._hides = hides
-        self._columns = [
-            (place, column.value_of, column.is_link, column.name == "severity")
-            for place, column in enumerate(columns.values())
-        ]
-        self._filled: set[int] = set()
-        self._bold = book.add_format({"bold": True})
-        self._quoted = book.add_format({"quote_prefix": True})
-        self._number = book.add_format({"align": "right", "indent": 1})  # apart from the text in the next column
-        self._day, self._moment = (book.add_format({"num_format": form, "align": "left"}) for form in (DAY, MOMENT))
-        self._shades = {severity: book.add_format({"bg_color": shade}) for severity, shade in SHADES.items()}
-        self._link = book.get_default_url_format()
-        self._sheets: list[Worksheet] = []
-        self._rows: list[int] = []
-        self._links = 0
-        self._start()
-
-    def add(self, record: object) -> None:
-        """Write a record as a row."""
-        if self._row + 1 >= MAX_ROWS:
-            self._filter()
-            self._start()
-        self._row += 1
-        for place, value_of, is_link, is_severity in self._columns:
-            value = value_of(record)
-            if isinstance(value, (list, tuple)):
-                value = ", ".join(value)
-            if value is None or value == "":
-                continue
-            self._filled.add(place)
-            if isinstance(value, str):
-                self._put_text(place, value, is_link, self._shades.get(value) if is_severity else None)
-            elif isinstance(value, bool):
-                self._sheet.write_string(self._row, place, "yes" if value else "no")
-            elif isinstance(value, (int, float)) and abs(value) < MAX_NUMBER:
-                self._sheet.write_number(self._row, place, value, self._number)
-            elif isinstance(value, date):
-                style = self._moment if isinstance(value, datetime) else self._day
-                self._sheet.write_datetime(self._row, place, value, style)
-            elif not isinstance(value, float) or math.isfinite(value):
-                self._put_text(place, str(value))
-
-    def finish(self) -> list[Worksheet]:
-        """End the last sheet. Returns all of them."""
-        self._filter()
-        widths = [column.width for column in self._titles.values()]
-        if self._hides and self._filled:
-            widths = [width if place in self._filled else 0 for place, width in enumerate(widths)]
-        for sheet, rows in zip(self._sheets, self._rows, strict=True):
-            for place, column in enumerate(self._titles.values()):
-                sheet.set_column(place, place, column.width, None, {"hidden": not widths[place]})
-            printed(sheet, rows, widths)
-        return self._sheets
-
-    def _put_text(self, place: int, value: str, is_link: bool = False, style: Format | None = None) -> None:
-        text = cell_text(value)
-        if is_link and self._links < MAX_LINKS and (target := link_to(value)):
-            self._links += 1
-            self._sheet.write_url(self._row, place, target, self._link, text)
-        else:
-            self._sheet.write_string(self._row, place, text, self._quoted if text.startswith(_SIGNS) else style)
-
-    def _start(self) -> None:
-        """Start a sheet with its header."""
-        number = len(self._sheets) + 1
-        self._sheet = self._book.add_worksheet(self._name if number == 1 else f"{self._name} {number}")
-        self._sheets.append(self._sheet)
-        self._row = 0
-        paper(self._sheet)
-        for place, title in enumerate(self._titles):
-            self._sheet.write_string(0, place, cell_text(title), self._bold)
-        self._sheet.freeze_panes(1, 0)
-
-    def _filter(self) -> None:
-        self._rows.append(self._row)
-        self._sheet.autofilter(0, 0, self._row, len(self._columns) - 1)
-
-
-def cell_text(text: str) -> str:
-    """Return text that a cell can hold: forbidden and misleading characters as escapes, the rest behind `MAX_CELL`
-    replaced by `...`."""
-    if not text.isprintable():
-        text = _UNSHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-    if len(text) > MAX_CELL // 2 and _utf16_length(text) > MAX_CELL:
-        text = text.encode("utf-16-le")[: 2 * (MAX_CELL - len(CUT))].decode("utf-16-le", "ignore") + CUT
-    # XlsxWriter would take this for XML of its own.
-    return f"{text} " if text.startswith("<r>") and text.endswith("</r>") else text
-
-
-def link_to(url: str) -> str | None:
-    """Return the target of a hyperlink; None for a URL that cannot safely become one."""
-    if len(url) > MAX_LINK or not url.isprintable() or not _LINK.fullmatch(url):
-        return None
-    target = url.replace("[", "%5B").replace("]", "%5D")
-    return target if _utf16_length(target) <= MAX_LINK else None
-
-
-def _utf16_length(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
-
-
 class Heading(tuple[str, ...]):
     """A row of headings."""
 
@@ -573,17 +402,12 @@ class Heading(tuple[str, ...]):
 Row = Sequence[str | float | date | None]
 
 
-def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
-    """Yield the rows of the summary. `listed`: findings in the workbook by rule; None if it has no sheet for them."""
+def summary_rows(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> Iterator[Row]:
+    """Yield the rows of the summary. `tables`: those of the other sheets, by name."""
     yield from _about(summary)
-    found = sum(summary.severities.values())
-    kept = None if listed is None else sum(listed.values())
-    if kept is not None and kept < found:
-        left_out = "unchanged entries (only=changes) and " if summary.only else ""
-        why = f"{left_out}findings beyond the limit of each rule and file are counted, not listed (findings=all)"
-        yield "Problems listed", kept, None, f"{found - kept:,} more: {why}"
+    yield from _section("Rows of the other sheets", _sheets(summary, tables))
     yield from _section("Problems by severity", _by_severity(summary))
-    yield from _by_rule(summary, listed)
+    yield from _by_rule(summary, tables[PROBLEMS_FOUND].counts if PROBLEMS_FOUND in tables else None)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
     yield from _section("Since the baseline", _changes(summary.changes) if summary.changes is not None else ())
@@ -591,6 +415,19 @@ def summary_rows(summary: SummaryRecord, listed: Mapping[str, int] | None) -> It
     yield from _section("Lists", _coverage(summary.coverage) if summary.coverage is not None else ())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
+
+
+def _sheets(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> Iterator[Row]:
+    """Yield the number of rows of each sheet, and what it lacks."""
+    for name, table in tables.items():
+        parts = f"on the sheets {', '.join(table.sheet_names)}" if len(table.sheet_names) > 1 else ""
+        if table.rows:
+            yield name, table.rows, None, "; ".join(filter(None, (parts, _missing(name, summary))))
+
+
+def _missing(name: str, summary: SummaryRecord | None) -> str:
+    """What a sheet lacks; empty if nothing."""
+    return lacking(summary) if name == PROBLEMS_FOUND and summary is not None else ""
 
 
 def _coverage(coverage: Coverage) -> Iterator[Row]:
@@ -660,10 +497,8 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
     yield "Duration", elapsed(summary.elapsed_s)
     yield "Sitemaps", summary.sitemaps
     yield "URLs", summary.urls, None, "a URL that is listed twice counts twice"
-    if summary.bad is not None:
-        yield "Bad URLs", Percent(summary.bad.share), None, _share(summary.bad, "failed or redirected")
     if (share := summary.not_indexable) is not None:
-        yield "Not indexable", Percent(share.share), None, _share(share, "cannot be indexed")
+        yield "Not indexable", Percent(share.share), None, _share(share)
     if summary.partial:
         yield "Ended early", "yes", None, PARTIAL.get(summary.partial, summary.partial)
     else:
@@ -674,8 +509,9 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
         yield "Listed URLs", summary.only, None, "URLs that have not changed since the baseline are left out"
 
 
-def _share(share: Share, what: str) -> str:
-    text = f"{share.bad:,} of {share.checked:,} checked URLs {what}"
+def _share(share: Share) -> str:
+    """What is not indexable, and how sure the share is."""
+    text = f"{share.bad:,} of {counted(share.checked, 'URL')}: {NOT_INDEXABLE_MEANS}"
     if share.low == share.high:
         return text
     return f"{text}; of all {share.population:,} probably {percent(share.low)} to {percent(share.high)}"

@@ -188,6 +188,7 @@ def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
         text = (rule.what, rule.why, rule.source) if rule else ("", "", "")
         one = RuleReach(id, reach, summary.rules.get(id, 0), *text, examples.get(id, ()), rule.fix if rule else "")
         one.kept = kept.get(id, 0)
+        one.left_out = summary.findings_left_out.get(id, 0)
         one.page = rule.address if rule else ""
         one.main_file, one.in_main_file = main_files.get(id, (None, 0))
         one.main_value, one.with_main_value = main_values.get(id, (None, 0))

@@ -193,6 +193,7 @@ class SummaryPipeline(CrawlPipeline):
             indexability=dict(status.indexability) if status is not None else {},
             graph=audit.job.graph if audit.job is not None else None,
             coverage=audit.job.coverage if audit.job is not None else None,
+            findings_left_out=dict(sorted(audit.judge.unlisted.items())),
             skipped={name: count for name, count in skipped.items() if count},
             only=audit.params.only,
             limited_by=self._limited_by,

@@ -89,6 +89,8 @@ class RuleReach:
     """Number of stored findings with it."""
     kept: int | None = None
     """Findings in the feeds, at most `SITEMAP_FINDINGS_PER_RULE` per file; None if unknown."""
+    left_out: int = 0
+    """Rows that the files of findings lack (`SummaryRecord.findings_left_out`)."""
     page: str = ""
     """URL of the rule's documentation; empty if it has none."""
     lead: Lead | None = None

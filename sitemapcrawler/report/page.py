@@ -31,6 +31,7 @@ from sitemapcrawler.report.wording import (
     chosen,
     gaps,
     health,
+    lacking,
     limited,
     may_be_opened,
     partial,
@@ -158,12 +159,8 @@ def sites(report: Report) -> Sequence[str]:
 def feed_gaps(report: Report) -> list[str]:
     """Sentences about what the feeds next to the page leave out."""
     told = []
-    found = sum(rule.count for rule in report.rules)
-    kept = sum(rule.count if rule.kept is None else rule.kept for rule in report.rules)
-    if "rules" in report.left_out or kept < found:
-        few = f" {kept:,} of {found:,} findings:" if kept < found else ""
-        most = "of each rule and file SITEMAP_FINDINGS_PER_RULE at most; summary.json counts all"
-        told.append(f"The files of findings hold{few} {most}.")
+    if missing := lacking(report.summary):
+        told.append(f"The files of findings are not complete. {missing}.")
     if report.summary.only == "changes":
         told.append("The files of URLs leave out entries that have not changed since the baseline (only=changes).")
     return told

@@ -6,6 +6,7 @@ Text from the crawled site is untrusted input: filters escape and shorten it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,12 +23,13 @@ from sitemapcrawler.items import (
     LinkGraph,
     ReplyRecord,
     RobotsRecord,
+    SummaryRecord,
     UrlRecord,
 )
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
-from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.model import Report, RuleReach
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.reach import places
 from sitemapcrawler.urls import is_web
@@ -42,6 +44,8 @@ READING = {
     "unchanged": "unchanged, from before",
 }
 """How much of a file was read, by outcome."""
+NOT_INDEXABLE_MEANS = "errors, redirects, soft 404s, noindex, other canonicals, blocked by robots.txt"
+"""What is counted as not indexable."""
 UNCHECKED = {
     "blocked": "robots.txt forbids us to",
     "sampled-out": "not in the sample",
@@ -232,6 +236,31 @@ FILTERS = {
     )
 }
 """Template filters by name."""
+
+
+ALL_PROBLEMS = "SELECT loc, unnest(issues) AS rule FROM 'urls.parquet' (DuckDB), or FROM urls in the database of a job"
+"""How to list each URL with each of its problems, however many there are."""
+MAX_LACKING = 3
+"""Rules to name of those of which rows are missing."""
+
+
+def lacking(summary: SummaryRecord) -> str:
+    """What lists of findings lack, and where it is; empty if nothing."""
+    counts = Counter(summary.findings_left_out)
+    if not counts:
+        return ""
+    rules = listed([f"{number:,} of {rule}" for rule, number in counts.most_common()], MAX_LACKING)
+    missing = f"{counted(counts.total(), 'more finding is', 'more findings are')} not listed: {rules}"
+    return f"{missing}. -a findings=all lists up to 1,000,000; the rows of URLs name all rules: {ALL_PROBLEMS}"
+
+
+def rest_of(rule: RuleReach) -> str:
+    """How many findings of a rule the page shows, and where the others are."""
+    files = "the files beside this page have all"
+    if rule.left_out:
+        lists = counted(rule.left_out, "finding is", "findings are")
+        files = f"{lists} in no file of findings, but the rows of URLs name the rule"
+    return f"{len(rule.examples):,} of {counted(rule.count, 'finding')}; {files}."
 
 
 PARTIAL = {

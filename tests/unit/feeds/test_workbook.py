@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.feeds import workbook
+from sitemapcrawler.feeds import worksheets
 from sitemapcrawler.feeds.storages import AtomicFileStorage
-from sitemapcrawler.feeds.workbook import MAX_CELL, MAX_LINK, WorkbookExporter, cell_text, link_to
+from sitemapcrawler.feeds.workbook import WorkbookExporter
+from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, cell_text, link_to
 from sitemapcrawler.items import (
     ChangeRecord,
     FindingRecord,
@@ -39,6 +40,7 @@ from sitemapcrawler.items import (
     UrlRecord,
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.report.wording import NOT_INDEXABLE_MEANS
 from sitemapcrawler.rules import all_rules
 
 SITEMAP = "https://e.com/sitemap.xml"
@@ -97,7 +99,7 @@ def test_an_empty_workbook_has_all_sheets_with_their_headers() -> None:
         assert all(cell.font.bold for cell in sheet[1])
         assert sheet.freeze_panes == "A2"
         assert sheet.auto_filter.ref == f"A1:{sheet.cell(1, sheet.max_column).coordinate}"
-        assert all(sheet.column_dimensions[cell.column_letter].width > 8 for cell in sheet[1])
+        assert all(sheet.column_dimensions[cell.column_letter].width > len(cell.value) for cell in sheet[1])
 
 
 def test_every_column_of_a_url() -> None:
@@ -111,7 +113,7 @@ def test_every_column_of_a_url() -> None:
     )  # fmt: skip
     assert rows(book(UrlBatch(SITEMAP, [url]))["URLs"]) == [
         {
-            "url": "https://e.com/old", "status": 301, "status_error": None, "indexable": "no", "indexability": "redirect",
+            "url": "https://e.com/old", "status": 301, "indexable": "no", "indexability": "redirect",
             "final_status": 200, "final_url": "https://e.com/new", "redirects": "301 https://e.com/old",
             "canonical": "https://e.com/c", "target": "https://e.com/c", "target_indexability": "ok",
             "noindex": "yes", "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
@@ -141,7 +143,7 @@ def test_replies_in_words(reply: ReplyRecord | None, cells: dict[str, Any]) -> N
 
 @pytest.mark.parametrize(("blocked", "cell"), [(None, None), ([], "none"), (["A"], "A")])
 def test_not_judged_differs_from_allowed(blocked: list[str] | None, cell: str | None) -> None:
-    assert rows(book(UrlRecord(loc="u", blocked_for=blocked))["URLs"])[0]["blocked_for"] == cell
+    assert rows(book(UrlRecord(loc="u", blocked_for=blocked))["URLs"])[0].get("blocked_for") == cell
 
 
 def test_all_crawlers_stand_for_each_of_those_judged() -> None:
@@ -193,8 +195,8 @@ def test_dates_are_dates(written: str, at: str | None, cell: object, shown: str)
 
 
 def test_shares_are_percentages() -> None:
-    summary = SummaryRecord(bad=Share(2, 2, 1, 0.5, 0.5, 0.5))
-    [cell] = [row[1] for row in book(summary)["Summary"].iter_rows() if row[0].value == "Bad URLs"]
+    summary = SummaryRecord(not_indexable=Share(2, 2, 1, 0.5, 0.5, 0.5))
+    [cell] = [row[1] for row in book(summary)["Summary"].iter_rows() if row[0].value == "Not indexable"]
     assert (cell.value, cell.number_format) == (0.5, "0.0%")
 
 
@@ -204,20 +206,38 @@ def test_severities_have_colours() -> None:
     assert len(set(colours)) == 4 and colours[3] is None
 
 
-def test_empty_columns_are_hidden() -> None:
-    sheet = book(UrlRecord(loc="u", sitemap=SITEMAP))["URLs"]
-    hidden = {at for one in sheet.column_dimensions.values() if one.hidden for at in range(one.min, one.max + 1)}
-    assert [cell.value for cell in sheet[1] if cell.column not in hidden] == ["url", "sitemap"]
+def test_empty_columns_are_left_out() -> None:
+    sheet = book(UrlRecord(loc="u", sitemap=SITEMAP), UrlRecord(loc="v", sitemap=SITEMAP, line=2))["URLs"]
+    assert [list(row) for row in sheet.iter_rows(values_only=True)] == [
+        ["url", "sitemap", "line"], ["u", SITEMAP, None], ["v", SITEMAP, 2],
+    ]  # fmt: skip
     sheet = book(UrlRecord(loc="u"), fields_to_export=["url", "news"])["URLs"]
-    assert not sheet.column_dimensions["B"].hidden, "it was asked for"
+    assert rows(sheet) == [{"url": "u", "news": None}], "it was asked for"
+
+
+def test_problems_stand_in_the_order_of_the_summary() -> None:
+    found = [FindingRecord(rule, value=f"{n}") for n in range(2) for rule in ("few", "unknown", "many", "worst")]
+    reach = {
+        "worst": Reach("error", 1, 1, 1), "many": Reach("warning", 9, 9, 1), "few": Reach("warning", 2, 2, 1),
+    }  # fmt: skip
+    written = rows(book(*found, SummaryRecord(reach=reach))["Problems"])
+    assert [(row["rule"], row["value"]) for row in written] == [
+        (rule, n) for rule in ("worst", "many", "few", "unknown") for n in ("0", "1")
+    ]
+
+
+def test_rows_wait_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worksheets, "ROWS_AT_ONCE", 2)
+    urls = [UrlRecord(loc=f"{n}", lastmod="2024-05-01", lastmod_at="2024-05-01T00:00:00Z") for n in range(5)]
+    assert rows(book(*urls)["URLs"]) == [{"url": f"{n}", "lastmod": datetime(2024, 5, 1)} for n in range(5)]
 
 
 def test_sheets_are_printed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "PRINTED_ROWS", 2)
+    monkeypatch.setattr(worksheets, "PRINTED_ROWS", 2)
     sheet = book(*(broken(f"{n}") for n in range(5)))["Not indexable"]
     assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
     assert sheet.sheet_properties.pageSetUpPr.fitToPage, "one page wide, which is the default"
-    assert (sheet.print_title_rows, sheet.print_area) == ("$1:$1", "'Not indexable'!$A$1:$G$3")
+    assert (sheet.print_title_rows, sheet.print_area) == ("$1:$1", "'Not indexable'!$A$1:$F$3")
     assert "rows 1 to 2 of 5" in sheet.oddFooter.left.text
 
 
@@ -270,8 +290,8 @@ class TestSummary:
         reach={"loc-relative": Reach("error", 300, 310, 3), "status-404": Reach("error", 2, 2, 1)},
         severity_reach={"error": Reach("error", 301, None, 3), "warning": Reach("warning", 0, None, 1)},
         replies={"ok": 900, "http-error": 66, "sampled-out": 3}, agents={"GPTBot": 5},
-        bad=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls", limited_by="a.toml: ignore = loc",
-        not_indexable=Share(1000, 1000, 100, 0.1, 0.1, 0.1), indexability={"ok": 900, "noindex": 100},
+        not_indexable=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls", limited_by="a.toml: ignore = loc",
+        indexability={"ok": 900, "noindex": 100}, findings_left_out={"loc-relative": 3, "status-404": 2},
     )  # fmt: skip
 
     def rows(self, *items: Any, **options: Any) -> list[list[Any]]:
@@ -286,9 +306,9 @@ class TestSummary:
             ["Duration", "3 min 20 s"],
             ["Sitemaps", 17],
             [
-                "Bad URLs",
+                "Not indexable",
                 pytest.approx(66 / 1037),
-                "66 of 1,037 checked URLs failed or redirected; of all 2,000 probably 5.0 % to 8.0 %",
+                f"66 of 1,037 URLs: {NOT_INDEXABLE_MEANS}; of all 2,000 probably 5.0 % to 8.0 %",
             ],
             ["Ended early", "yes", "it reached max_urls"],
             ["Limited by", "a.toml: ignore = loc", "a file of options leaves something out"],
@@ -296,7 +316,6 @@ class TestSummary:
             ["warning", 0, "1 finding in 1 file"],
             ["answered with an HTTP error", 66],
             ["not requested: not in the sample", 3],
-            ["Not indexable", 0.1, "100 of 1,000 checked URLs cannot be indexed"],
             ["noindex", 100],
             ["GPTBot", 5],
             ["include", 2, "entries were left out: not matched by include"],
@@ -314,8 +333,6 @@ class TestSummary:
         assert [first[:3], second[:3]] == [["loc-relative", 300, 3], ["status-404", 2, 1]]
         assert "not absolute" in first[3] and first[4] == "Write the whole URL with scheme and host."
         assert first[5:] == [310, 5, 2]
-        (kept,) = (row for row in shown if row and row[0] == "Problems listed")
-        assert kept[1] == 2 and kept[2].startswith("5 more: ") and "findings=all" in kept[2]
 
     def test_rules_stand_in_the_order_of_the_summary_below_their_severity(self) -> None:
         reach = {
@@ -338,7 +355,15 @@ class TestSummary:
     def test_nothing_is_said_of_a_sheet_that_is_not_there(self) -> None:
         shown = self.rows(item_classes=[UrlRecord, SummaryRecord])
         assert next(row for row in shown if row and row[0] == "loc-relative")[:2] == ["loc-relative", 300]
-        assert not [row for row in shown if row and row[0] == "Problems listed"]
+        assert not [row for row in shown if row and row[0] == "Problems"]
+
+    def test_what_a_sheet_lacks_is_said_here_and_at_its_end(self) -> None:
+        [problems] = [row for row in self.rows(FindingRecord("loc-relative")) if row[:1] == ["Problems"]]
+        assert problems[1] == 1
+        assert problems[2].startswith("5 more findings are not listed: 3 of loc-relative and 2 of status-404. ")
+        assert "findings=all" in problems[2] and "urls.parquet" in problems[2]
+        sheet = book(FindingRecord("loc-relative"), self.SUMMARY)["Problems"]
+        assert (sheet["A3"].value, sheet.auto_filter.ref) == (problems[2], "A1:C2")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -383,7 +408,7 @@ def test_own_markup_of_the_library_is_text() -> None:
 def test_any_text_is_a_file_that_can_be_read(text: str) -> None:
     (row,) = rows(book(FindingRecord(text, text, text, text, 7, url=text, value=text))["Problems"])
     assert row["line"] == 7
-    assert (row["message"] or "").replace("_x005F_", "_") == cell_text(text)
+    assert (row.get("message") or "").replace("_x005F_", "_") == cell_text(text)
 
 
 @pytest.mark.parametrize(
@@ -444,7 +469,7 @@ def test_only_plain_web_urls_are_links(url: str, target: str | None) -> None:
 
 
 def test_links_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_LINKS", 2)
+    monkeypatch.setattr(worksheets, "MAX_LINKS", 2)
     sheet = book(*(UrlRecord(loc=f"https://e.com/{n}") for n in range(4)))["URLs"]
     assert [bool(cell.hyperlink) for cell in sheet["A"]] == [False, True, True, False, False]
     assert sheet["A5"].value == "https://e.com/3"
@@ -452,25 +477,31 @@ def test_links_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_library_warns_of_nothing_at_its_own_limit() -> None:
-    data = export(UrlBatch(SITEMAP, [UrlRecord(loc=f"https://e.com/{n}") for n in range(workbook.MAX_LINKS + 1)]))
+    data = export(UrlBatch(SITEMAP, [UrlRecord(loc=f"https://e.com/{n}") for n in range(worksheets.MAX_LINKS + 1)]))
     sheet = next(xml for name, xml in parts(data) if name.endswith("sheet2.xml"))
-    assert sheet.count("<hyperlink ") == workbook.MAX_LINKS
+    assert sheet.count("<hyperlink ") == worksheets.MAX_LINKS
 
 
 def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_ROWS", 3)
-    urls = [UrlRecord(loc=f"https://e.com/{n}", line=n) for n in range(5)]
-    written = book(UrlBatch(SITEMAP, urls), *(FindingRecord(f"r{n}") for n in range(3)), SummaryRecord(urls=5))
+    monkeypatch.setattr(worksheets, "ROWS_OF_A_SHEET", 2)
+    listed = [UrlRecord(loc=f"https://e.com/{n}", line=n) for n in range(5)]
+    written = book(UrlBatch(SITEMAP, listed), *(FindingRecord(f"r{n}") for n in range(3)), SummaryRecord(urls=5))
     assert written.sheetnames == ["Summary", "URLs", "URLs 2", "URLs 3", "Problems", "Problems 2", "Sitemaps", "Robots"]
-    lines = [[row["line"] for row in rows(written[name])] for name in ("URLs", "URLs 2", "URLs 3")]
+    urls = ("URLs", "URLs 2", "URLs 3")
+    lines = [[row["line"] for row in rows(written[name]) if row["line"] is not None] for name in urls]
     assert lines == [[0, 1], [2, 3], [4]]
+    ends = [rows(written[name])[-1]["url"] for name in urls]
+    assert ends[:2] == ["The rows continue on the sheet URLs 2.", "The rows continue on the sheet URLs 3."]
+    assert ["URLs", 5, None, "on the sheets URLs, URLs 2, URLs 3"] in [
+        list(row[:4]) for row in written["Summary"].iter_rows(values_only=True)
+    ]
     for sheet in written.worksheets[1:]:
         assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
-    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:X3", "A1:X2"]
+    assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:B3", "A1:B2"]
 
 
 def test_each_filter_is_that_of_its_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_ROWS", 3)
+    monkeypatch.setattr(worksheets, "ROWS_OF_A_SHEET", 2)
     data = export(*(UrlRecord(loc=f"{n}") for n in range(5)))
     named = re.findall(r'localSheetId="(\d)" hidden="1">(.*?)!', dict(parts(data))["xl/workbook.xml"])
     names = openpyxl.load_workbook(io.BytesIO(data)).sheetnames
@@ -533,7 +564,7 @@ def test_next_workbook_removes_temporary_files_of_a_killed_process(
         assert process.stdout and process.stdout.readline() == "ready\n"
         export(UrlRecord(loc="u"))
         [left] = tmp_path.iterdir()
-        assert list((left / "work").iterdir()), "rows of a process that is running stay"
+        assert (left / "work").is_dir(), "that of a process that is running stays"
         process.kill()
         process.wait()
         assert left.is_dir()
@@ -554,7 +585,7 @@ def test_full_disk_for_temporary_files_loses_the_feed_with_one_message(
     def full(*arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(workbook.SheetTable, "add", full)
+    monkeypatch.setattr(worksheets.SheetTable, "add", full)
     for number in range(3):
         writer.export_item(UrlRecord(loc=f"{number}"))
     writer.finish_exporting()

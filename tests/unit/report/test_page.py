@@ -331,14 +331,23 @@ def test_only_a_feed_with_all_columns_is_queried(feeds: list[str], queried: str)
     assert content(reports.empty(entries=reports.entries(reports.rows(2)), feeds=feeds))["feed"] == queried
 
 
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (0, "1 of 5,000 findings; the files beside this page have all."),
+        (4000, "1 of 5,000 findings; 4,000 findings are in no file of findings, but the rows of URLs name the rule."),
+    ],
+)
+def test_findings_that_are_not_shown_are_said_to_be_elsewhere(left_out: int, words: str) -> None:
+    rule = RuleReach("a", Reach("error", 5000, 5000, 1), 5000, "", "", "", [FindingRecord("a")], left_out=left_out)
+    assert words in " ".join(parsed(page(reports.empty(rules=[rule]))).itertext())
+
+
 def test_what_the_feeds_leave_out_is_said() -> None:
-    rules = [
-        RuleReach("a", Reach("error", 5000, 5000, 1), 5000, "", "", "", kept=1000),
-        RuleReach("b", Reach("info", 2, 2, 1), 2, "", "", "", kept=2),
-    ]
-    assert feed_gaps(Report(SummaryRecord(), rules[1:])) == []
-    [gap] = feed_gaps(Report(SummaryRecord(), rules))
-    assert "1,002 of 5,002 findings" in gap and "SITEMAP_FINDINGS_PER_RULE" in gap
+    assert feed_gaps(Report(SummaryRecord())) == []
+    [gap] = feed_gaps(Report(SummaryRecord(findings_left_out={"few": 1, "many": 4000, "some": 2, "none": 1})))
+    assert "4,004 more findings are not listed: 4,000 of many, 2 of some, 1 of few and 1 more." in gap
+    assert "findings=all" in gap and "FROM 'urls.parquet'" in gap
     [gap] = feed_gaps(Report(SummaryRecord(only="changes")))
     assert "only=changes" in gap
 
