@@ -381,14 +381,17 @@ class Judge:
             for message in self._messages(self._rules[needs], one)
         )
 
+    @property
+    def unlisted(self) -> dict[str, int]:
+        """Findings that became no records, by rule."""
+        return {id: found.unlisted for id, found in self.found.rules.items() if found.unlisted}
+
     def incomplete_lists(
         self, left_out: Mapping[str, int] | None = None, rows: int | None = None
     ) -> list[FindingRecord]:
         """Return a finding for each rule whose findings did not all become records. Call it after everything else.
         `left_out`: by rule, what a list of at most `rows` rows lacks."""
-        if left_out is None:
-            left_out = {id: found.unlisted for id, found in self.found.rules.items() if found.unlisted}
-        facts = [Unlisted(*one, rows) for one in sorted(left_out.items())]
+        facts = [Unlisted(*one, rows) for one in sorted((self.unlisted if left_out is None else left_out).items())]
         return self._standalone(said for one in facts for said in self._messages(self._rules[Needs.UNLISTED], one))
 
     def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:

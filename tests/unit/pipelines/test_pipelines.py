@@ -60,6 +60,7 @@ class Crawl:
                 skipped=Counter({"a-rule": 4}),
                 crawl=lambda given_up: [FindingRecord("allow-expired")],
                 incomplete_lists=lambda: [FindingRecord("limit-findings")],
+                unlisted={"z-rule": 7},
             ),
             "verdicts": SimpleNamespace(
                 skipped=Counter(robots=5),
