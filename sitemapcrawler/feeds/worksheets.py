@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import accumulate, islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from sitemapcrawler.feeds.columns import Column
 from sitemapcrawler.urls.display import CUT
@@ -43,7 +43,7 @@ _LINK = re.compile(r"https?://[^\s/?#\[\]@\\<>\"^`{|}]+(?:[/?#][^\s\\<>\"^`{|}]*
 """URLs without user name or password, and without characters that XlsxWriter would escape but for brackets."""
 _SIGNS = ("=", "+", "-", "@")
 """Start of a formula, if a user edits the cell."""
-Cells = Sequence[Any]  # Any: as in `Column`
+Cells = Sequence[object]
 """The values of a row; None for an empty cell."""
 PERCENT, DAY, MOMENT = "0.0%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 """Formats of numbers in cells."""
@@ -165,7 +165,7 @@ class SheetTable:
 
     def add(self, record: object, group: str = "") -> None:
         """Add a record as a row. `group`: rows of a group are written together."""
-        row: list[Any] = []
+        row: list[object] = []
         for place, value_of in self._columns:
             value = value_of(record)
             if isinstance(value, (list, tuple)):
@@ -248,7 +248,7 @@ class SheetWriter:
         length = len(value) if isinstance(value, str) and not column.is_link else 0
         return max(1, min(MAX_LINES, math.ceil(length / (column.width * TEXT_WIDTH))))
 
-    def _put(self, place: int, value: Any) -> None:  # Any: as in `Column`
+    def _put(self, place: int, value: object) -> None:
         if isinstance(value, str):
             self._put_text(place, value)
         elif isinstance(value, bool):

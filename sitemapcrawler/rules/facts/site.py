@@ -86,7 +86,7 @@ def spell(site: SiteFacts, table: str, of: str, key: Callable[[str, str], str | 
         _insert(site, table, ((base, url, made) for base, url in rows if (made := key(base, url)) is not None))
 
 
-def in_parts(site: SiteFacts, of: str, *parameters: object) -> Iterator[list[Any]]:  # Any: as in `SiteFacts.query`
+def in_parts(site: SiteFacts, of: str, *parameters: object) -> Iterator[list[tuple[str, ...]]]:
     """Yield the rows of a query, `AT_ONCE` at a time. The caller may run other queries between them."""
     # A second query ends the first, so the rows are copied to a table of their own.
     site.run(f"CREATE OR REPLACE TEMP TABLE site_parts AS SELECT row_number() OVER () AS n, * FROM ({of})", *parameters)
