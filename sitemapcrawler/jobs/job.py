@@ -72,6 +72,7 @@ from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
+from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
 from sitemapcrawler.rules.judge import Judge
@@ -353,6 +354,8 @@ class Job:
         if report is not None:
             report.arguments = {name: text for name, text in crawl.params.as_dict().items() if name != "report"}
             report.judged = len(crawl.judge.selected)
+            for one in report.denied:
+                one.lines = deciding_lines(crawl.policies.at(one.url), one.url, one.agents)
             report.runs = self._runs(crawl, summary)
         return report
 

@@ -20,6 +20,7 @@ from sitemapcrawler.items import (
     UrlRecord,
 )
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER
+from sitemapcrawler.jobs.coverage import FOLDER
 from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.listing import share
 from sitemapcrawler.jobs.store.duck import duckdb
@@ -32,6 +33,7 @@ from sitemapcrawler.report.model import (
     CHANGES,
     MAX_CHANGED,
     MAX_COMPARED,
+    MAX_DENIED,
     MAX_EXAMPLES,
     MAX_FINDINGS,
     MAX_LANGUAGES,
@@ -41,6 +43,7 @@ from sitemapcrawler.report.model import (
     MAX_ROBOTS,
     MAX_SITEMAPS,
     MIN_EXAMPLES,
+    Denied,
     FileProblems,
     Language,
     Lead,
@@ -49,6 +52,7 @@ from sitemapcrawler.report.model import (
     RuleReach,
 )
 from sitemapcrawler.report.todo import leads_to, next_step
+from sitemapcrawler.robots.policy import robots_url
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
@@ -220,6 +224,15 @@ ROBOTS = f"""
         SELECT * REPLACE (sitemaps[:{FIRST_SITEMAPS}] AS sitemaps) FROM robots
         ORDER BY urls DESC, robots LIMIT {MAX_ROBOTS})
     ORDER BY urls DESC, robots"""
+DENIED = f"""
+    SELECT min(loc) AS url, blocked_for FROM (
+        SELECT loc, blocked_for, regexp_extract(loc, '^https?://[^/?#]+') AS origin,
+               {FOLDER.format(url="loc")} AS folder
+        FROM urls WHERE len(blocked_for) > 0 AND {CURRENT})
+    GROUP BY origin, blocked_for, folder
+    QUALIFY row_number() OVER (PARTITION BY origin, blocked_for ORDER BY count(*) DESC, url) <= {MAX_DENIED}
+    ORDER BY count(*) DESC, url"""
+"""SQL: examples of URLs that robots.txt denies, each of another folder."""
 LANGUAGES = """
     SELECT l.code, count(*) AS links, coalesce(any_value(u.number), 0) AS unreturned, count(*) FILTER (l.lost) AS lost
     FROM temp.site_links l
@@ -234,7 +247,8 @@ _robots = msgspec.json.Decoder(RobotsRecord).decode
 def robots(site: SiteFacts) -> dict[str, object]:
     """robots.txt files, those with the most listed URLs first."""
     [(count,)] = site.query("SELECT count(*) FROM robots")
-    return {"robots": [_robots(line) for (line,) in site.query(ROBOTS)], "robots_count": count}
+    denied = [Denied(robots_url(url) or "", url, agents) for url, agents in site.query(DENIED)]
+    return {"robots": [_robots(line) for (line,) in site.query(ROBOTS)], "robots_count": count, "denied": denied}
 
 
 def languages(site: SiteFacts) -> dict[str, object]:

@@ -32,6 +32,8 @@ MAX_SITEMAPS = 1000
 """Maximum number of files shown, those with the most severe problems first."""
 MAX_ROBOTS = 200
 """Maximum number of robots.txt files shown, those with the most listed URLs first."""
+MAX_DENIED = 20
+"""Maximum number of URLs among `Report.denied` that one robots.txt denies the same crawlers."""
 MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 1000
@@ -184,6 +186,19 @@ class MissingPage:
     """True if it was requested and can be indexed; False if that is not known."""
 
 
+@dataclass(slots=True)
+class Denied:
+    """A listed URL that robots.txt denies some crawlers, as an example."""
+
+    robots: str
+    """URL of the robots.txt."""
+    url: str
+    agents: Sequence[str]
+    lines: Mapping[str, str] = field(default_factory=dict)
+    """The deciding line by crawler, with its number: `line 2, Disallow: /private/`. Without crawlers of which it is
+    unknown."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entries:
     """The entries of all files, packed for the page's script (`packing`)."""
@@ -225,6 +240,9 @@ class Report:
     """Number of robots.txt files, including those not shown."""
     judged_agents: Sequence[str] = ()
     """Crawlers for which robots.txt was checked."""
+    denied: Sequence[Denied] = ()
+    """Examples of URLs that robots.txt denies: for each robots.txt and set of crawlers, at most `MAX_DENIED`, those of
+    the folders with the most such URLs first."""
     languages: Sequence[Language] = ()
     """At most `MAX_LANGUAGES`, by links."""
     language_count: int = 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from urllib.parse import unquote
 
@@ -24,7 +24,7 @@ from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
-from sitemapcrawler.report.model import Report
+from sitemapcrawler.report.model import Denied, Report
 from sitemapcrawler.report.trend import trend
 from sitemapcrawler.report.wording import (
     FILTERS,
@@ -327,6 +327,10 @@ MAX_HOST = 60
 """Maximum length of a shown host in characters."""
 FEW = 6
 """Maximum number of hosts shown as columns; more hosts become rows."""
+MAX_LINES = 5
+"""Maximum number of lines of robots.txt shown for a crawler or host."""
+MAX_DENIED_URLS = 2
+"""Maximum number of URLs shown for each of them."""
 STEPS = ((0, "none"), (0.1, "few"), (0.5, "some"), (0.999999, "most"), (1, "all"))
 """Shades of a cell, each with the highest share of blocked URLs."""
 
@@ -350,6 +354,19 @@ class MatrixRow:
     note: str
     """Operator and purpose of a crawler; empty for a host."""
     cells: Sequence[Cell]
+    lines: Sequence[DecidingLine] = ()
+    """What denies the URLs, the first lines."""
+    chosen: str = ""
+    """Fragment that shows the URLs in the table of all URLs."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecidingLine:
+    """A line of robots.txt, and URLs that it denies."""
+
+    text: str
+    urls: Sequence[str]
+    """The first of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,7 +378,7 @@ class Matrix:
     columns: Sequence[str]
     rows: Sequence[MatrixRow]
     free: Sequence[str] = ()
-    """Crawlers without blocked URLs, which have no column."""
+    """Crawlers without blocked URLs, which have no row or column."""
 
 
 def matrix(report: Report) -> Matrix | None:
@@ -370,32 +387,72 @@ def matrix(report: Report) -> Matrix | None:
     robots = [record for record in report.robots if record.urls]
     if not robots or not report.judged_agents:
         return None
-    return _by_host(robots, report.judged_agents) if len(robots) > FEW else _by_crawler(robots, report.judged_agents)
+    return _by_host(robots, report) if len(robots) > FEW else _by_crawler(robots, report)
 
 
-def _by_crawler(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
-    rows = [MatrixRow(name, crawler_note(name), [_cell(record, name) for record in robots]) for name in agents]
-    return Matrix("Crawler", [host(record) for record in robots], _joined(_ordered(rows)))
+def _by_crawler(robots: Sequence[RobotsRecord], report: Report) -> Matrix:
+    columns, free = _denied_and_free(robots, report)
+    rows = [
+        MatrixRow(
+            name,
+            crawler_note(name),
+            [_cell(record, name) for record in robots],
+            _lines((one.lines[name], one.url) for one in report.denied if name in one.lines),
+        )
+        for name in columns
+    ]
+    return Matrix("Crawler", [host(record) for record in robots], _joined(_ordered(rows)), free)
+
+
+def _lines(denied: Iterable[tuple[str, str]]) -> Sequence[DecidingLine]:
+    """The first deciding lines of examples, each with its first URLs. `denied`: line and URL."""
+    urls: dict[str, list[str]] = {}
+    for line, url in denied:
+        urls.setdefault(line, []).append(url)
+    return tuple(DecidingLine(line, tuple(some[:MAX_DENIED_URLS])) for line, some in islice(urls.items(), MAX_LINES))
 
 
 def _joined(rows: Iterable[MatrixRow]) -> list[MatrixRow]:
-    """One row for all crawlers with equal cells."""
-    alike: dict[tuple[Cell, ...], list[MatrixRow]] = {}
+    """One row for all crawlers with equal cells, lines and examples."""
+    alike: dict[tuple[object, ...], list[MatrixRow]] = {}
     for row in rows:
-        alike.setdefault(tuple(row.cells), []).append(row)
-    return [
-        group[0]
-        if len(group) == 1
-        else MatrixRow(words.listed([row.name for row in group], len(group)), counted(len(group), "crawler"), cells)
-        for cells, group in alike.items()
+        alike.setdefault((*row.cells, *row.lines), []).append(row)
+    return [_group(group) for group in alike.values()]
+
+
+def _group(rows: Sequence[MatrixRow]) -> MatrixRow:
+    first, names = rows[0], [row.name for row in rows]
+    note = first.note if len(rows) == 1 else counted(len(rows), "crawler")
+    fragment = words.chosen("denied", first.name)
+    return MatrixRow(words.listed(names, len(names)), note, first.cells, first.lines, fragment)
+
+
+def _by_host(robots: Sequence[RobotsRecord], report: Report) -> Matrix:
+    columns, free = _denied_and_free(robots, report)
+    by_robots: dict[str, list[Denied]] = {}
+    for one in report.denied:
+        by_robots.setdefault(one.robots, []).append(one)
+    rows = [
+        MatrixRow(
+            host(record),
+            "",
+            [_cell(record, name, short=True) for name in columns],
+            _lines(
+                (line, one.url)
+                for one in by_robots.get(record.robots, ())
+                for line in dict.fromkeys(one.lines.values())
+            ),
+        )
+        for record in robots
     ]
+    return Matrix("Host", columns, _ordered(rows), free)
 
 
-def _by_host(robots: Sequence[RobotsRecord], agents: Sequence[str]) -> Matrix:
+def _denied_and_free(robots: Sequence[RobotsRecord], report: Report) -> tuple[list[str], list[str]]:
+    """Crawlers that are denied something, and all others."""
     denied = {name for record in robots for name, urls in record.agents.items() if urls}
-    columns = [name for name in agents if name in denied]
-    rows = [MatrixRow(host(record), "", [_cell(record, name, short=True) for name in columns]) for record in robots]
-    return Matrix("Host", columns, _ordered(rows), [name for name in agents if name not in denied])
+    agents = report.judged_agents
+    return [name for name in agents if name in denied], [name for name in agents if name not in denied]
 
 
 def host(record: RobotsRecord) -> str:

@@ -325,6 +325,12 @@ def _weigh(block: RuleBlock, known: dict[int, tuple[int, int]]) -> tuple[int, in
     return deny, allow
 
 
+def deciding_lines(policy: Policy | None, url: str, names: Iterable[str]) -> dict[str, str]:
+    """Lines that decide on a URL, by crawler: `line 2, Disallow: /private/`. Leaves out crawlers without one."""
+    rules = {name: policy.verdict(url, name).rule for name in names} if policy is not None else {}
+    return {name: f"line {rule.line}, {rule.text}" for name, rule in rules.items() if rule is not None}
+
+
 MAX_KNOWN = 10_000  # tuples of names to cache
 _ALL_PLAIN = plain_lines()
 

@@ -216,6 +216,15 @@ def test_the_table_of_files_counts_the_planned_urls(audited: Audited) -> None:
         assert figure(rows[file]["Errors"].text) == errors
 
 
+def test_the_page_names_the_line_that_denies_the_planned_urls(audited: Audited) -> None:
+    rows = [row for row in audited.rows("matrix") if "Decided by" in row]
+    assert len(rows) == bool(audited.site.planned("url-blocked-by-robots"))
+    for row in rows:
+        [line] = row["Decided by"].findall("div")
+        assert line.findtext("code") == "line 2, Disallow: /private/"
+        assert audited.linked(line) in audited.site.planned("url-blocked-by-robots")
+
+
 CHOICES = """titles => Object.fromEntries(titles.map(title => [title, Object.fromEntries(
     [...document.querySelectorAll(`#explorer ul[aria-label="${title}"] label`)].map(label => [
         label.querySelector("input").value, Number(label.querySelector(".count").textContent.replaceAll(",", "")),

@@ -373,6 +373,18 @@ def test_robots_of_most_urls_come_first_and_few_of_their_sitemaps_are_kept() -> 
     assert made.robots_count == 2
 
 
+def test_denied_urls_are_examples_of_each_set_of_crawlers_and_folder() -> None:
+    both = [page(f"/private/{at}", blocked_for=["GPTBot", "CCBot"]) for at in range(3)]
+    others = [page("/a/1", blocked_for=["CCBot"]), page("https://b.example/1", blocked_for=["CCBot"])]
+    free = [page("/b/1", blocked_for=[]), page("/c/1"), page("/was", blocked_for=["CCBot"])]
+    made = report(*both, *others, *free, changes={"/was": "removed"}).denied
+    assert [(one.robots, one.url, [*one.agents], one.lines) for one in made] == [
+        (at("/robots.txt"), at("/private/0"), ["GPTBot", "CCBot"], {}),
+        ("https://b.example/robots.txt", "https://b.example/1", ["CCBot"], {}),
+        (at("/robots.txt"), at("/a/1"), ["CCBot"], {}),
+    ]
+
+
 def test_what_comes_too_late_is_left_out_and_named() -> None:
     site = Site(page("/"), SitemapRecord(A))
     asked_for = 0

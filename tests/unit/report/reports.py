@@ -37,6 +37,7 @@ from sitemapcrawler.report.model import (
     MAX_NOT_INDEXABLE,
     MAX_ROBOTS,
     MAX_SITEMAPS,
+    Denied,
     Entries,
     FileProblems,
     Language,
@@ -98,6 +99,7 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         not_indexable=[_not_indexable(at) for at in range(bad)],
         robots=[_robots(at, listed) for at in range(hosts)],
         judged_agents=AGENTS,
+        denied=[_denied(at, hosts) for at in range(4 * hosts)],
         languages=[_language(at, chance) for at in range(languages)],
         unlisted=[_linked(at, False) for at in range(bad)],
         not_linked=[_linked(at, True) for at in range(bad)],
@@ -380,6 +382,14 @@ def _robots(at: int, listed: int) -> RobotsRecord:
         urls=listed,
         agents=denied if at % 2 == 0 else {},
     )
+
+
+def _denied(at: int, hosts: int) -> Denied:
+    """A URL of a host that denies crawlers; see `_robots`."""
+    lines = {"CCBot": "line 2, Disallow: /", "Bytespider": "line 2, Disallow: /", "GPTBot": "line 9, Disallow: /lamps/"}
+    host = _robots(at % hosts, 1).robots
+    url = f"{host.removesuffix('robots.txt')}en/products/garden/lamps/harbour-lamp-{at}"
+    return Denied(host, url, [*lines, "ClaudeBot"], lines)
 
 
 def _language(at: int, chance: random.Random) -> Language:

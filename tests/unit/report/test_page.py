@@ -25,7 +25,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
-from sitemapcrawler.report.model import FileProblems, Report, RuleReach
+from sitemapcrawler.report.model import Denied, FileProblems, Report, RuleReach
 from sitemapcrawler.report.page import FEW, content, feed_gaps, matrix, origin, page, sites
 from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
@@ -282,10 +282,8 @@ def test_matrix_has_crawlers_in_rows_where_hosts_are_few() -> None:
     made = matrix(Report(SummaryRecord(), robots=robots(2), judged_agents=["Googlebot", "GPTBot", "MyBot"]))
     assert made is not None
     assert (made.corner, made.columns) == ("Crawler", ["0.example.com", "1.example.com"])
-    assert [(row.name, row.note) for row in made.rows] == [
-        ("GPTBot", "OpenAI, training"),
-        ("Googlebot and MyBot", "2 crawlers"),
-    ]
+    assert [(row.name, row.note) for row in made.rows] == [("GPTBot", "OpenAI, training")]
+    assert made.free == ["Googlebot", "MyBot"]
     assert [(cell.text, cell.step) for cell in made.rows[0].cells] == [("0 %", "none"), ("10 % (1)", "few")]
 
 
@@ -294,6 +292,29 @@ def test_matrix_has_hosts_in_rows_where_they_are_many() -> None:
     assert made is not None
     assert (made.corner, made.columns, made.free) == ("Host", ["GPTBot"], ["Googlebot"])
     assert [row.cells[0].text for row in made.rows] == ["60 %", "50 %", "40 %", "30 %", "20 %", "10 %", "0 %"]
+
+
+def test_crawlers_with_equal_answers_have_one_row_with_lines_and_urls() -> None:
+    agents = {"GPTBot": 4, "CCBot": 4, "Bytespider": 4, "ClaudeBot": 1}
+    file = RobotsRecord(robots="https://e.com/robots.txt", urls=10, agents=agents)
+    private, search = "line 2, Disallow: /private/", "line 7, Disallow: /search"
+    denied = [
+        Denied(file.robots, f"https://e.com/private/{at}", [*agents][:3], dict.fromkeys([*agents][:3], private))
+        for at in range(4)
+    ]
+    lines = dict.fromkeys([*agents][:3], private) | {"ClaudeBot": search}
+    denied.append(Denied(file.robots, "https://e.com/search", [*agents], lines))
+    made = matrix(Report(SummaryRecord(), robots=[file], judged_agents=["Googlebot", *agents], denied=denied))
+    assert made is not None
+    assert [
+        (row.name, row.note, [(line.text, len(line.urls)) for line in row.lines], row.chosen) for row in made.rows
+    ] == [
+        ("GPTBot, CCBot and Bytespider", "3 crawlers", [(private, 2)], "#urls?denied=GPTBot"),
+        ("ClaudeBot", "Anthropic, training", [(search, 1)], "#urls?denied=ClaudeBot"),
+    ]
+    tree = parsed(page(Report(SummaryRecord(sitemaps=1), robots=[file], judged_agents=[*agents], denied=denied)))
+    [cell] = tree.xpath("//tr[th[contains(., 'ClaudeBot')]]/td[@class='t']")
+    assert cell.text_content().startswith("line 7, Disallow: /search: https://e.com/search")
 
 
 def test_matrix_is_none_where_nothing_was_judged() -> None:
