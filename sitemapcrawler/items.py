@@ -613,6 +613,19 @@ class ChangeCounts:
     """New problems by severity."""
     solved_problems: dict[str, int] = field(default_factory=dict)
     """Solved problems by severity."""
+    not_compared: dict[str, list[str]] = field(default_factory=dict)
+    """Rules of which one crawl could not know what the other one knew, by reason: `rules` (not applied), or the
+    argument that differs."""
+
+
+@dataclass(slots=True)
+class Basis:
+    """What a crawl could find, by which a later one is compared with it."""
+
+    rules: list[str] = field(default_factory=list)
+    """Ids of the applied rules."""
+    arguments: dict[str, str] = field(default_factory=dict)
+    """Arguments that decide what is known of pages, where they differ from their defaults."""
 
 
 @dataclass(slots=True)
@@ -719,6 +732,8 @@ class SummaryRecord:
     findings_left_out: dict[str, int] = field(default_factory=dict)
     """Rows that lists of findings lack, by rule: those beyond `SITEMAP_FINDINGS_PER_RULE` of a rule and file, and with
     `findings=all` those beyond 1,000,000 in all."""
+    basis: Basis = field(default_factory=Basis)
+    """What the crawl could find."""
     skipped: dict[str, int] = field(default_factory=dict)
     """What was left out, by reason: entries by filter (include, exclude, since), sitemaps by limit, requests by
     address; and files that a rule could not judge, by rule."""

@@ -58,7 +58,9 @@ from sitemapcrawler.report.wording import (
     REPLIES,
     SKIPPED,
     by_severity,
+    differing,
     lacking,
+    listed,
 )
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
@@ -460,6 +462,8 @@ def _changes(found: ChangeCounts) -> Iterator[Row]:
         yield f"URLs {name}", getattr(found, name)
     for title, problems in (("Problems solved", found.solved_problems), ("New problems", found.new_problems)):
         yield title, sum(problems.values()), None, by_severity(problems)
+    for reason, rules in found.not_compared.items():
+        yield "Rules not compared", len(rules), None, f"{differing(reason)}: {listed(rules)}"
 
 
 def _graph(graph: LinkGraph) -> Iterator[Row]:

@@ -6,11 +6,11 @@ A problem is a pair of a URL, or a file, and a rule that reports an error or a w
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, SummaryRecord, UrlRecord
+from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, UrlRecord
+from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import LISTED, REPLY, Baseline
@@ -18,24 +18,16 @@ from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
+from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.wording import REPLIES
-from sitemapcrawler.rules.choice import ON_THE_CRAWL
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, CURRENT, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
-from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import ON_THE_SITE, Needs, Rule, Severity
+from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import CUT
 
 RANKS = [CHANGED, ADDED, UNCHANGED, REMOVED]
 """Changes of entries. A URL with several entries has the first of theirs."""
 MAX_TEXT = 1000
 """Maximum length of an old or new value in characters."""
-OF_LINKS = frozenset(("cross-not-in-sitemap", "cross-orphan-url"))
-"""Rules that need the links of pages."""
-OF_LISTS, OF_PAGES = frozenset(("coverage",)), frozenset(("status", "page"))
-"""Families of rules that need lists to compare with, and the answers of pages."""
-NEEDS_PAGES = frozenset((Needs.REPLY, Needs.ASSET, Needs.DRAWN))
-NOT_COMPARED = frozenset((Needs.BASELINE, *ON_THE_CRAWL))
-"""Needs of rules whose findings are about one crawl alone."""
 ANSWER = ("kind", "status", "final_status", "final_url")
 """Fields of a reply that one text describes."""
 
@@ -80,19 +72,23 @@ FOUND = """
     WHERE s.severity <> '{note}' AND ({condition})
     ORDER BY list_position({severities}, s.severity), p.rule, p.url"""
 IS_NEW = f"""
-    NOT list_contains($1, p.rule) OR c.rank = {RANKS.index(ADDED) + 1}
-    OR (c.loc IS NULL AND $2) OR p.url IN (SELECT loc FROM change_before WHERE asked)"""
-"""SQL: the baseline could have found the problem. Parameters: rules that need pages, whether replies are compared."""
+    CASE WHEN c.loc IS NULL THEN $3 AND ($2 OR NOT list_contains($1, p.rule))
+         ELSE NOT list_contains($1, p.rule) OR c.rank = {RANKS.index(ADDED) + 1}
+              OR p.url IN (SELECT loc FROM change_before WHERE asked) END"""
+"""SQL: the baseline could have found the problem. Parameters: rules that need pages, `Compared.pages_of_files`,
+`Compared.files`."""
 IS_SOLVED = f"""
     CASE WHEN c.loc IS NULL
          THEN p.url NOT IN (SELECT loc FROM change_before) AND (NOT list_contains($1, p.rule) OR $2)
-              AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
+              AND $3 AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
          ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index(REMOVED) + 1} END"""
 """SQL: this crawl could have found the problem again. Parameters as in `IS_NEW`."""
 ADDED_OR_REMOVED = f"""
     INSERT INTO changes BY NAME SELECT u.loc AS url, u.change, u.sitemap, u.line
     FROM change_urls c JOIN main.urls u ON u.rowid = c.entry
     WHERE u.change IN ('{ADDED}', '{REMOVED}') ORDER BY u.change, u.rowid"""
+UNREAD_PAGES = {None, *map(str, (Indexability.NOT_READ, Indexability.NOT_CHECKED))}
+"""Values of indexability that say nothing about a page."""
 REPLIED = ("redirects", *REPLY)
 
 
@@ -110,38 +106,6 @@ def _pairs(fields: Sequence[str]) -> str:
         FROM change_urls c JOIN main.urls u ON u.rowid = c.entry JOIN {LISTED} b ON b.loc = u.loc
         WHERE u.change = 'changed'
         QUALIFY row_number() OVER (PARTITION BY u.loc ORDER BY b.sitemap <> u.sitemap, b.sitemap, b.line) = 1"""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Rules whose problems both crawls could find."""
-
-    severities: Mapping[str, str]
-    """{id: severity}"""
-    of_pages: Collection[str]
-    """Ids of those that need the answers of pages."""
-
-    @classmethod
-    def of(cls, judge: Judge, summary: SummaryRecord, baseline: Baseline) -> Compared:
-        """`judge` and `summary`: those of this crawl."""
-        before = baseline.summary
-        has_links = summary.graph is not None and before.get("graph") is not None
-        has_lists = summary.coverage is not None and before.get("coverage") is not None
-        unjudged = {*summary.skipped, *(before.get("skipped") or ())}
-        rules = [
-            rule
-            for rule in judge.selected
-            if NOT_COMPARED.isdisjoint(rule.needs)
-            and not (rule.id in unjudged and set(rule.needs) <= set(ON_THE_SITE))
-            and (has_links or rule.id not in OF_LINKS)
-            and (has_lists or rule.family not in OF_LISTS)
-            and ("blocked_for" in baseline.fields or Needs.VERDICT not in rule.needs)
-        ]
-        return cls({rule.id: str(rule.severity) for rule in rules}, [rule.id for rule in rules if _needs_pages(rule)])
-
-
-def _needs_pages(rule: Rule) -> bool:
-    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.needs)
 
 
 def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
@@ -169,6 +133,7 @@ def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
         **numbers,
         new_problems=problems[NEW_PROBLEM],
         solved_problems=problems[SOLVED_PROBLEM],
+        not_compared=rules.left_out,
     )
 
 
@@ -186,7 +151,7 @@ def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
         statement = FOUND.format(
             change=change, name=name, other=other, condition=condition, severities=ORDER, note=Severity.INFO
         )
-        store.execute(statement, [list(rules.of_pages), baseline.with_replies])
+        store.execute(statement, [list(rules.of_pages), rules.pages_of_files, rules.files])
 
 
 def _changed(
@@ -205,7 +170,7 @@ def differences(
     """Yield what changed, with the old and new value in words. `names`: `changed_fields` of a url record; `before`,
     `now`: the entry and its reply."""
     whats = dict.fromkeys(map(_what, names))
-    if before[0].get("indexability") and now[0].get("indexability"):
+    if not {before[0].get("indexability"), now[0].get("indexability")} & UNREAD_PAGES:
         whats |= {"indexability": None}
     for what in whats:
         old, new = _value(what, *before), _value(what, *now)

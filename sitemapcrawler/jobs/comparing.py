@@ -37,7 +37,7 @@ class Comparison:
         with self.baseline.usable():
             if not params.force:
                 check_site(self.baseline, params)
-            self.baseline.compare(judged_alike(self.baseline.job, params), params.verify != "off")
+            self.baseline.compare(judged_alike(self.baseline, params), params.verify != "off")
         self.only_changes = params.only == "changes"
         self.copied = 0
         """Number of files copied from the baseline in this run."""
@@ -193,9 +193,11 @@ def may_take(job: JobTable, params: Arguments, program: str) -> bool:
     return bool(before == now)
 
 
-def judged_alike(job: JobTable, params: Arguments) -> bool:
+def judged_alike(baseline: Baseline, params: Arguments) -> bool:
     """True if robots.txt is checked for crawlers, and as far as known for the same ones as in the baseline."""
-    arguments = job.get("arguments")
+    arguments = baseline.job.get("arguments")
+    if arguments is None and baseline.basis is not None:
+        arguments = baseline.basis.arguments
     alike = arguments is None or arguments.get("agents") == params.asks_for().get("agents")
     return alike and bool(params.judged_agents)
 

@@ -41,8 +41,8 @@ from sitemapcrawler.items import (
     decoded,
 )
 from sitemapcrawler.jobs import changes, history
-from sitemapcrawler.jobs.changes import Compared
 from sitemapcrawler.jobs.committing import Committer
+from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists

@@ -15,7 +15,8 @@ from sitemapcrawler.crawl.params import ALL
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import UNREAD, Basis, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
@@ -194,6 +195,7 @@ class SummaryPipeline(CrawlPipeline):
             graph=audit.job.graph if audit.job is not None else None,
             coverage=audit.job.coverage if audit.job is not None else None,
             findings_left_out=dict(sorted(audit.judge.unlisted.items())),
+            basis=basis_of(audit),
             skipped={name: count for name, count in skipped.items() if count},
             only=audit.params.only,
             limited_by=self._limited_by,
@@ -209,6 +211,14 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.inc_value("sitemap/files_read")
         if record.error is not None:
             self._stats.inc_value("sitemap/problems")
+
+
+def basis_of(audit: Audit) -> Basis:
+    """What a crawl can find, for later comparisons with it."""
+    given = audit.params.as_dict()
+    return Basis(
+        sorted(rule.id for rule in audit.judge.selected), {name: given[name] for name in DECISIVE if name in given}
+    )
 
 
 def limits_of(settings: BaseSettings) -> str | None:

@@ -89,6 +89,13 @@ EVIDENCE = {
 """Evidence against lastmod dates, by kind."""
 SHELL = "the HTML is the same as for a made-up URL (rendered by scripts, or behind a wall)"
 """Why nothing is known of a shell."""
+DIFFERING = {
+    "rules": "applied by one crawl only",
+    "compare": "other lists, or none",
+    "max_pages": "not all links were followed",
+    "agents": "other crawlers",
+}
+"""Why rules are not compared with a baseline, by reason; others are arguments that differ."""
 SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
 LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
 
@@ -379,7 +386,8 @@ def answers(report: Report) -> list[str]:
             f"{_are(graph.not_linked, 'listed page')} not linked from any page that was read."
         )
     if report.summary.changes is not None:
-        found.append(since(report.summary.changes, report.summary.skipped.get("removed", 0)))
+        missing = report.summary.skipped.get("removed", 0)
+        found += [since(report.summary.changes, missing), *not_compared(report.summary.changes)]
     return found
 
 
@@ -455,6 +463,17 @@ def since(found: ChangeCounts, unknown: int = 0) -> str:
     removed = f"{found.removed:,} removed" + (f" (of {unknown:,} others it is not known)" if unknown else "")
     listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed"
     return f"Since {when}: {problems}; {listed_urls}."
+
+
+def not_compared(found: ChangeCounts) -> list[str]:
+    """A sentence about the rules whose problems are neither new nor solved; none if all were compared."""
+    told = [f"{listed(rules, MAX_RULES)} ({differing(reason)})" for reason, rules in found.not_compared.items()]
+    return [f"Problems that were not compared: {'; '.join(told)}."] if told else []
+
+
+def differing(reason: str) -> str:
+    """Why rules are not compared with the baseline, by reason."""
+    return DIFFERING.get(reason, f"{reason} differs")
 
 
 def _nothing(report: Report) -> Health | None:

@@ -218,6 +218,22 @@ def test_links_that_one_audit_did_not_read_have_no_solved_problems(tmp_path: Pat
         assert len((tmp_path / folder / "changes.csv").read_text().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"), [("select=loc", "applied by one crawl only"), ("verify=head", "verify differs")]
+)
+def test_rules_that_one_audit_could_not_judge_have_no_new_problems(tmp_path: Path, arguments: str, reason: str) -> None:
+    with SiteServer() as site:
+        days(site, 1)
+        site.routes["/same"] = html("<meta name=robots content=noindex>")
+        audit(tmp_path, site.url(""), "--out", "first", "-a", arguments)
+        done = audit(tmp_path, site.url(""), "--out", "second", "--baseline", "first")
+    assert "page-noindex-meta" in json.loads((tmp_path / "second" / "summary.json").read_text())["rules"]
+    assert len((tmp_path / "second" / "changes.csv").read_text().splitlines()) == 1
+    *_, changes, left_out = done.stdout.splitlines()
+    assert changes.startswith("Nothing has changed since the audit of ")
+    assert re.fullmatch(rf"Problems that were not compared: .* and \d+ more \({reason}\)\.", left_out)
+
+
 def test_rules_that_a_limit_left_out_have_no_solved_problems(tmp_path: Path) -> None:
     with SiteServer() as site:
         twice = f"{DECLARATION}<urlset {CORE}>{entry(site.url('/a'))}</urlset>"

@@ -5,16 +5,14 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
-from sitemapcrawler.feeds.folder import summary_of
-from sitemapcrawler.items import READ, FileTally, ReplyRecord, UrlRecord
+from sitemapcrawler.items import READ, Basis, FileTally, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
@@ -56,8 +54,7 @@ def _comparable(now: Mapping[str, object], before: Mapping[str, object]) -> Sequ
     """Reply fields that can be compared: without those of the head if only one crawl has read it."""
     if ("noindex" in now) == ("noindex" in before):
         return REPLY
-    hidden = now.get("noindex") or before.get("noindex")
-    return [name for name in REPLY if name not in IN_HEADS or (hidden and name == "noindex")]
+    return [name for name in REPLY if name not in IN_HEADS]
 
 
 def _different(now: Mapping[str, object], before: Mapping[str, object], names: Sequence[str]) -> list[str]:
@@ -155,6 +152,8 @@ class Baseline:
         """Files that were read completely, by URL; empty for a feed."""
         self.summary: Mapping[str, Any] = {}  # Any: as in `JsonObject`
         """Its summary record; empty if it has none."""
+        self.basis: Basis | None = None
+        """What it could find; None if it does not say."""
         self.partial: str | None = None
         """Why it is incomplete; None if it is complete."""
         self._store = store
@@ -190,9 +189,10 @@ class Baseline:
             self.summary = self.job.get("summary") or {}
             self.partial = self.summary.get("partial")
         else:
-            self.partial = import_feed(self._store, path)
-            self.summary = (summary_of(path.parent) if path.name in OF_A_REPORT else None) or {}
+            self.partial, self.summary = import_feed(self._store, path)
             self._check_status(path)
+        with suppress(msgspec.ValidationError):
+            self.basis = msgspec.convert(self.summary.get("basis"), Basis | None)
 
     def _check_status(self, path: Path) -> None:
         """Raise StoreError for a feed whose replies cannot be compared with those of this version."""

@@ -15,8 +15,8 @@ from typing import IO
 import msgspec
 
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
-from sitemapcrawler.feeds.folder import unfinished
-from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally
+from sitemapcrawler.feeds.folder import summary_of, unfinished
+from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally, JsonObject
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
@@ -234,13 +234,15 @@ _NESTED = re.compile(
 )
 
 
-def import_feed(store: Store, path: Path) -> str | None:
+def import_feed(store: Store, path: Path) -> tuple[str | None, JsonObject]:
     """Load the url records of a feed into the attached database. Returns why they are incomplete, None if they are
-    complete.
+    complete, and what is needed of the summary; empty if there is none.
 
     Raises duckdb.Error, OSError.
     """
-    cut = unfinished(path.parent) if path.name in OF_A_REPORT else None
+    is_of_report = path.name in OF_A_REPORT
+    cut = unfinished(path.parent) if is_of_report else None
+    summary = (summary_of(path.parent) if is_of_report else None) or {}
     findings = _linked(store, findings_of(path), "findings")
     path = _linked(store, path, "urls")
     if path.suffix == PARQUET:
@@ -249,10 +251,11 @@ def import_feed(store: Store, path: Path) -> str | None:
         _import_lines(store, path)
     else:
         _import_lines(store, path)
-        cut = _partial(store, path)
+        summary = summary or _summary(store, path)
+        cut = summary.get("partial") or (summary.get("only") and f"only={summary['only']}")
     _import_findings(store, findings)
     [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
-    return cut or (None if count else "it holds no url records")
+    return cut or (None if count else "it holds no url records"), summary
 
 
 def findings_of(path: Path) -> Path:
@@ -280,17 +283,20 @@ def _linked(store: Store, path: Path, name: str) -> Path:
     return link
 
 
-def _partial(store: Store, path: Path) -> str | None:
-    """Why a crawl's feed is incomplete according to the summary in it, or None."""
-    held = dict.fromkeys(("type", "partial", "only"), "VARCHAR")
+def _summary(store: Store, path: Path) -> JsonObject:
+    """The compared fields of the summary in a crawl's feed; empty without one."""
+    texts, objects = ("partial", "only", "started"), ("basis", "graph", "coverage", "skipped")
+    held = dict.fromkeys(("type", *texts), "VARCHAR") | dict.fromkeys(objects, "JSON")
+    names = ", ".join(map(quoted, (*texts, *objects)))
     try:
-        rows = store.execute(
-            f"SELECT partial, {quoted('only')} FROM {reading(held, FEED_LINE)} WHERE type = 'summary'",
-            [[str(path)]],
-        )
+        rows = store.execute(f"SELECT {names} FROM {reading(held, FEED_LINE)} WHERE type = 'summary'", [[str(path)]])
     except duckdb.InvalidInputException:  # lone surrogates
-        return None
-    return next((partial or (only and f"only={only}") for partial, only in rows), None)
+        return {}
+    return next(({**dict(zip(texts, row, strict=False)), **_objects(objects, row[len(texts) :])} for row in rows), {})
+
+
+def _objects(names: Sequence[str], values: Sequence[str | None]) -> JsonObject:
+    return {name: json.loads(text) for name, text in zip(names, values, strict=True) if text is not None}
 
 
 def _import_parquet(store: Store, path: Path) -> None:

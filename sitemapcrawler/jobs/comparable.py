@@ -1,0 +1,122 @@
+"""Which problems two crawls can be compared by: what one of them could not know is neither new nor solved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import msgspec
+
+from sitemapcrawler.items import JsonObject, SummaryRecord
+from sitemapcrawler.jobs.store.baseline import Baseline
+from sitemapcrawler.rules.choice import ON_THE_CRAWL, names
+from sitemapcrawler.rules.judge import Judge
+from sitemapcrawler.rules.registry import ON_THE_SITE, Needs, Rule
+
+VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
+OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
+DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS)
+"""Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
+their ids."""
+OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
+"""Rules that need the links of pages."""
+OF_LISTS = ("coverage",)
+"""Family of rules that need lists to compare with."""
+OF_PAGES = ("status", "page")
+"""Families of rules that need the answers of pages."""
+OF_HEADS = (
+    "page", "status-soft-404", "status-head-get-mismatch", "status-dirt-ratio", "lastmod-vs-page-date",
+    "hreflang-target-noindex", "hreflang-target-noncanonical",
+)  # fmt: skip
+"""Family and rules that `verify=get` and `verify=head` judge differently."""
+NEEDS_PAGES = frozenset((Needs.REPLY, Needs.ASSET, Needs.DRAWN))
+NOT_COMPARED = frozenset((Needs.BASELINE, *ON_THE_CRAWL))
+"""Needs of rules whose findings are about one crawl alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The rules whose problems both crawls could find."""
+
+    severities: Mapping[str, str]
+    """{id: severity}"""
+    of_pages: Collection[str]
+    """Ids of those that need the answers of pages."""
+    pages_of_files: bool
+    """True if problems of pages that are reported for a file or site are compared."""
+    files: bool
+    """True if problems of files and of unlisted URLs are compared: the baseline holds them."""
+    left_out: dict[str, list[str]]
+    """Ids of the other rules, by reason: `RULES` that one crawl did not apply, `LISTS`, or the argument that
+    differs."""
+
+    @classmethod
+    def of(cls, judge: Judge, summary: SummaryRecord, baseline: Baseline) -> Compared:
+        """`judge` and `summary`: those of this crawl."""
+        applied = None if baseline.basis is None else {*baseline.basis.rules}
+        alone = sorted({rule.id for rule in judge.selected} ^ applied) if applied is not None else []
+        left_out = {RULES: alone} if alone else {}
+        differing = _differing(summary, baseline)
+        unjudged = {*summary.skipped, *(baseline.summary.get("skipped") or ())}
+        rules = []
+        for rule in judge.selected:
+            if rule.id in alone or not NOT_COMPARED.isdisjoint(rule.needs):
+                continue
+            if rule.id in unjudged and set(rule.needs) <= set(ON_THE_SITE):
+                continue
+            if (reason := _reason(rule, differing, baseline.with_replies)) is None:
+                rules.append(rule)
+            else:
+                left_out.setdefault(reason, []).append(rule.id)
+        return cls(
+            {rule.id: str(rule.severity) for rule in rules},
+            [rule.id for rule in rules if _needs_pages(rule)],
+            baseline.with_replies and differing.isdisjoint((VERIFY, SAMPLE, SEED)),
+            bool(baseline.job or baseline.summary),
+            left_out,
+        )
+
+
+def _differing(summary: SummaryRecord, baseline: Baseline) -> AbstractSet[str]:
+    """Arguments that differ, as far as the baseline says, and those that one crawl did not use to the end."""
+    before, found = baseline.summary, set()
+    if baseline.basis is not None:
+        now, earlier = summary.basis.arguments, baseline.basis.arguments
+        found = {name for name in DECISIVE if now.get(name) != earlier.get(name)}
+    elif summary.replies and not baseline.with_replies:
+        found.add(VERIFY)
+    if (summary.graph is None) != (before.get("graph") is None):
+        found.add(LINKS)
+    elif summary.graph is not None and (summary.graph.partial or before["graph"].get("partial")):
+        found.add(MAX_PAGES)
+    if _lists(msgspec.to_builtins(summary)) != _lists(dict(before)):
+        found.add(LISTS)
+    if "blocked_for" not in baseline.fields and summary.basis.arguments.get(AGENTS) != "none":
+        found.add(AGENTS)
+    return found
+
+
+def _lists(summary: JsonObject) -> list[str] | None:
+    """Names of the lists that a crawl was compared with; None if it was not."""
+    coverage = summary.get("coverage")
+    return None if coverage is None else sorted(one.get("name", "") for one in coverage.get("lists", ()))
+
+
+def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str | None:
+    """Why the problems of a rule are not compared; None if they are."""
+    of_pages = _needs_pages(rule)
+    concerned = {
+        VERIFY: names(rule, OF_HEADS) if with_replies else of_pages,
+        SAMPLE: of_pages and (Needs.SITE in rule.needs or Needs.DRAWN in rule.needs),
+        ASSETS: Needs.ASSET in rule.needs,
+        LINKS: rule.id in OF_LINKS,
+        MAX_PAGES: rule.id in OF_LINKS,
+        LISTS: names(rule, OF_LISTS),
+        AGENTS: Needs.VERDICT in rule.needs,
+    }
+    return next((reason for reason, is_concerned in concerned.items() if is_concerned and reason in differing), None)
+
+
+def _needs_pages(rule: Rule) -> bool:
+    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.needs)
