@@ -402,6 +402,12 @@ def test_the_root_holds_nothing_else() -> None:
     assert sorted({name.partition("/")[0] for name in listed} - {*FOLDERS}) == sorted(FILES)
 
 
+def test_the_tests_of_internals_are_listed() -> None:
+    listed = re.findall(r"^\| `(.+?)` \|", page("tests/INTERNALS.md"), re.M)
+    assert listed == sorted(set(listed), key=listed.index)
+    assert [name for name in listed if not (ROOT / "tests" / name).is_file()] == []
+
+
 def docstrings() -> Iterator[tuple[str, ast.stmt, str]]:
     """The texts that describe something in the package: what is described, the statement before, the text."""
     for path in sorted(PACKAGE.rglob("*.py")):
