@@ -42,14 +42,14 @@ PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-
 test: .venv/.test
 	@$(PYTEST) -m 'not slow and not exhaustive' $(ARGS)
 
-test-all: .venv/.test
+test-all: .venv/.test-all
 	@$(PYTEST) --cov -m 'not exhaustive' $(ARGS)
 
-test-exhaustive: .venv/.test
+test-exhaustive: .venv/.test-all
 	@$(PYTEST) -m exhaustive $(ARGS)
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
-test-scrapy-2.18: .venv/.test .venv/.scrapy-2.18
+test-scrapy-2.18: .venv/.test-all .venv/.scrapy-2.18
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
 
@@ -101,6 +101,10 @@ clean:
 
 .venv/.test: .venv/.python pyproject.toml
 	$(INSTALL) --editable '.[test]'
+	@touch $@
+
+.venv/.test-all: .venv/.python pyproject.toml
+	$(INSTALL) --editable '.[test-all]'
 	@touch $@
 
 .venv/.scrapy-2.18: .venv/.python

@@ -1,7 +1,7 @@
 """Takes the pictures of the report page in docs/images/: python docs/make_screenshots.py [REPORT.html]
 
 Without a page, crawls the demo site and shows its report under the name of SHOWN. Requires Debian's chromium, and
-playwright (pip install '.[test]').
+playwright (pip install '.[test-all]').
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,19 @@ COUNTED = (
     "crawl/test_workers.py",
 )
 """Modules whose crawls count for coverage, which makes a crawl slower by a third."""
+
+NEEDS = {
+    "crawl/test_python_audit.py": "nbclient",
+    "crawl/test_scrapy_cloud.py": "shub",
+    "deploy/test_scrapyd.py": "scrapyd",
+    "unit/feeds/test_writable.py": "gcsfs",
+    "unit/fleet/test_command.py": "ray",
+    "unit/fleet/test_output_gcs.py": "gcsfs",
+    "unit/fleet/test_output_s3.py": "s3fs",
+    "unit/fleet/test_running.py": "ray",
+}
+"""Packages of the extra `test-all` that modules need. Without them, as in `make test`, the modules are left out."""
+collect_ignore = [name for name, package in NEEDS.items() if find_spec(package) is None]
 
 settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("busy machine")

@@ -306,6 +306,7 @@ class Uploads:
 
 
 def test_clean_aborts_uploads_of_all_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("s3fs", reason="the extra test-all has it")
     uploads = Uploads()
     monkeypatch.setattr(destination, "_open_filesystem", lambda protocol, url: (uploads, "bucket/out"))
     Output("s3://bucket/out").clean()
