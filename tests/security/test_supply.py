@@ -178,7 +178,7 @@ def test_templates_escape() -> None:
 
 
 def bounds() -> Iterator[Any]:
-    extras = [extra for extra in PROJECT["optional-dependencies"] if extra not in ("test", "docs", "dev")]
+    extras = [extra for extra in PROJECT["optional-dependencies"] if extra not in ("test", "test-all", "docs", "dev")]
     for line in [
         *PROJECT["dependencies"],
         *(one for extra in extras for one in PROJECT["optional-dependencies"][extra]),

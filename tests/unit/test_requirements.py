@@ -15,6 +15,20 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+def extra(name: str) -> list[Requirement]:
+    return [Requirement(line) for line in PROJECT["optional-dependencies"][name]]
+
+
+def test_tools_are_pinned_to_one_version() -> None:
+    runners = [
+        requirement for requirement in extra("test") if requirement.name.startswith(("pytest", "coverage", "hyp"))
+    ]
+    assert len(runners) == 5
+    assert [str(tool) for tool in [*extra("dev"), *runners] if not re.fullmatch(r"==[\d.]+", str(tool.specifier))] == []
+    pins = {tool.name: tool.specifier for tool in runners}
+    assert [tool.name for tool in extra("dev") if tool.specifier != pins.get(tool.name, tool.specifier)] == []
+
+
 def test_requirements_are_not_stale() -> None:
     made = runpy.run_path(str(ROOT / "docs" / "make_requirements.py"))["document"]()
     assert (ROOT / "requirements.txt").read_text(encoding="utf-8") == made, "run: python docs/make_requirements.py"
@@ -40,5 +54,5 @@ def test_lint_installs_neither_what_tests_run_nor_what_clouds_need() -> None:
     assert re.findall(r"^lint: (.*)$", makefile, re.MULTILINE) == [".venv/.lint"]
     installed = re.findall(r"^\.venv/\.lint: .*\n\t\$\(INSTALL\) --editable '\.\[(.*)\]'$", makefile, re.MULTILINE)
     assert installed == ["dev"]
-    tools = {Requirement(line).name for line in PROJECT["optional-dependencies"]["dev"]}
+    tools = {requirement.name for requirement in extra("dev")}
     assert tools <= {"ruff", "mypy", "lxml-stubs", "pytest", "hypothesis", "pre-commit", "import-linter"}
