@@ -249,7 +249,8 @@ def _short(value: float) -> str:
 
 def _svg(tree: etree._Element, title: str) -> Markup:
     """Turn a chart into an image with a title, without pygal's extras."""
-    for node in [*tree.iter("defs", "desc", etree.Comment), *tree.iterchildren("title")]:
+    guides = tree.iterfind(".//g[@class='guides']/title")  # their raw values are read out before the labels
+    for node in [*tree.iter("defs", "desc", etree.Comment), *tree.iterchildren("title"), *guides]:
         _remove(node)
     for node in [*tree.iter("g", "rect")]:
         if node.get("class") in ("background", "tooltip", "tooltip-box") or (node.tag == "g" and not len(node)):
@@ -372,7 +373,7 @@ def _tile(file: FileProblems, report: Report, least: float) -> Tile:
     listed = counted(record.url_count, "URL")
     texts = {
         "unread": (UNREAD_MARK, STATES["unread"]),
-        "ok": ("", f"{listed}, none {is_bad(report)}"),
+        "ok": ("", f"{listed}, 0 % {is_bad(report)}"),
         "unknown": ("", f"{listed}, not checked"),
     }
     mark, text = texts.get(name) or (f"{percent(share or 0)} ", f"{listed}, {percent(share or 0)} {is_bad(report)}")

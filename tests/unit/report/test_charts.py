@@ -120,6 +120,13 @@ def test_dates_are_drawn_without_the_time_of_the_crawl() -> None:
     assert made is not None and made.periods[-1].label == "Feb 2026"
 
 
+def test_only_bars_have_titles() -> None:
+    bars = [ChartBar("ok", 7, "ok"), ChartBar("gone", 1, "error")]
+    for chart in (charts.rows(bars, "Entries"), charts.columns(bars, "Entries")):
+        for drawing in etree.fromstring(f"<div>{chart}</div>").iter("{*}svg"):
+            assert sorted(title.text for title in drawing.iter("{*}title")) == ["gone: 1", "ok: 7"]
+
+
 @pytest.mark.parametrize(("files", "drawn"), [(3, False), (4, True)])
 def test_few_files_get_no_treemap(files: int, drawn: bool) -> None:
     made = [SitemapRecord(sitemap=f"https://example.com/{at}.xml", format="xml-urlset") for at in range(files)]
