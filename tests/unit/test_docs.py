@@ -24,8 +24,7 @@ import pytest
 from scrapy.settings import Settings, default_settings
 
 from sitemapcrawler import __version__, settings
-from sitemapcrawler.commands import validate
-from sitemapcrawler.commands import validate as validating
+from sitemapcrawler.commands import fix, inspect, validate
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.feeds.columns import URLS
 from sitemapcrawler.items import (
@@ -45,13 +44,17 @@ from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, sta
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.spiders import running
+from sitemapcrawler.terminal.inspect import screen
+from sitemapcrawler.terminal.inspect.document import document
+from sitemapcrawler.terminal.inspect.inspection import MAX_VALUES
+from tests.unit.terminal.inspect.shown import inspection, record
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"
 FORMATS, SETTINGS, ARCHITECTURE, JOBS = "docs/formats.md", "docs/settings.md", "docs/architecture.md", "docs/jobs.md"
 PYTHON = "docs/python.md"
 OURS, CHOSEN = "Settings of this project", "Settings of Scrapy that this project chooses"
-COMMANDS = "docs/commands.md"
+COMMANDS, FIX = "docs/commands.md", "docs/fix.md"
 WRITTEN = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md") if path.name != "rules.md")
 PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", *WRITTEN)
 FOR_DEVELOPERS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/security.md")
@@ -226,13 +229,6 @@ def test_arguments_are_those_of_the_code() -> None:
     assert told == [[one.name, one.default_text, one.help, one.accepted] for one in ARGUMENTS.values()]
 
 
-def test_exit_codes_are_those_of_the_code() -> None:
-    codes = sorted(
-        {0, running.FEED_LOST, running.NOT_STARTED, running.BAD_ARGUMENT, running.STOPPED, running.NOTHING_READ}
-    )
-    assert [int(row[0]) for row in rows(section(SETTINGS, "Exit codes"))] == codes
-
-
 def test_readme_is_short() -> None:
     assert len(page("README.md").splitlines()) <= 120
 
@@ -251,24 +247,62 @@ def test_readme_states_the_speed_that_was_measured() -> None:
     assert list(stated.groups()) == [f"{float(number):.1f}" for number in measured]
 
 
-def test_options_of_validate_are_those_of_the_command() -> None:
-    command, parser = validate.Command(), argparse.ArgumentParser()
+OF_A_CRAWL = {running.FEED_LOST, running.BAD_ARGUMENT, running.STOPPED, running.NOTHING_READ}
+EXIT_CODES = [
+    (SETTINGS, "Exit codes", {0, running.NOT_STARTED, *OF_A_CRAWL}),
+    (COMMANDS, "Exit codes of inspect", {0, *OF_A_CRAWL}),
+    (COMMANDS, "Exit codes", {validate.CLEAN, validate.FOUND, validate.NOT_RUN}),
+    (FIX, "Exit codes", {fix.DONE, fix.LOST, running.BAD_ARGUMENT, fix.PARTLY, fix.NOTHING_READ, fix.STOPPED}),
+]
+
+
+@pytest.mark.parametrize(("name", "title", "codes"), EXIT_CODES)
+def test_exit_codes_are_those_of_the_code(name: str, title: str, codes: set[int]) -> None:
+    assert [int(row[0]) for row in rows(section(name, title))] == sorted(codes)
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "module"),
+    [(COMMANDS, "Options of inspect", inspect), (COMMANDS, "Options", validate), (FIX, "Options", fix)],
+    ids=["inspect", "validate", "fix"],
+)
+def test_options_are_those_of_the_command(name: str, title: str, module: Any) -> None:
+    command, parser = module.Command(), argparse.ArgumentParser(add_help=False)
     command.settings = Settings({"FEED_EXPORTERS": settings.FEED_EXPORTERS})
     command.add_options(parser)
-    options = {
-        option
-        for action in parser._actions
-        if action.container.title != "Global Options"
-        for option in action.option_strings
-    }
+    own = (action for action in parser._actions if action.container.title != "Global Options")
+    options = {option for action in own for option in action.option_strings}
+    named = {word.split()[0] for row in rows(section(name, title)) for word in INLINE.findall(row[0])}
+    assert options <= named
+    assert {word for word in named - options if word.startswith("-")} <= {"-L", "--logfile", "-s"}
+
+
+def test_formats_and_thresholds_of_validate_are_described() -> None:
     cells = " ".join(row[0] for row in rows(section(COMMANDS, "Options")))
-    assert options - set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cells)) == {"-h", "--help"}
-    assert set(validating.formats_in(command.settings)) | set(validating.THRESHOLDS) <= set(re.findall(r"\w+", cells))
+    formats = validate.formats_in(Settings({"FEED_EXPORTERS": settings.FEED_EXPORTERS}))
+    assert {*formats, *validate.THRESHOLDS} <= set(re.findall(r"\w+", cells))
 
 
-def test_exit_codes_of_validate_are_those_of_the_code() -> None:
-    codes = [int(row[0]) for row in rows(re.findall(r"### Exit codes\n(.*?)\n\w", page(COMMANDS), re.DOTALL)[0])]
-    assert codes == [validating.CLEAN, validating.FOUND, validating.NOT_RUN]
+def test_arguments_of_inspect_are_named() -> None:
+    [row] = [row for row in rows(section(COMMANDS, "Options of inspect")) if row[0].startswith("`-a name=value`")]
+    assert re.findall(r"`(\w+)`", "|".join(row)) == list(inspect.PASSED)
+
+
+def test_fields_of_the_document_of_inspect_are_described() -> None:
+    made = document(inspection(record("/a.xml")), inspect.json_row)
+    named = [name for row in rows(section(COMMANDS, "The JSON document")) for name in INLINE.findall(row[0])]
+    assert named == [*made, *made["urls"]]
+
+
+def test_limits_of_inspect_are_those_of_the_code() -> None:
+    for limit in (
+        f"more than {screen.ALL} files",
+        f"at most {screen.MOST} children per index",
+        f"up to {screen.MAX_PROBLEMS} files that could not be read",
+        f"from {screen.WIDE} columns",
+        f"first {MAX_VALUES:,} languages",
+    ):
+        assert limit in " ".join(page(COMMANDS).split())
 
 
 # Records and feeds
