@@ -42,9 +42,9 @@ MODULES = {
     "repair/edits.py": "repair/test_repairs.py repair/test_places.py",
     "replies/chase.py": "replies/test_chase.py",
     "robots/parse.py": "robots/test_rfc9309.py robots/test_bad_input.py robots/test_sitemap_lines.py",
-    "rules/families/hreflang.py": "rules/test_hreflang.py rules/test_bad_files.py",
+    "rules/families/hreflang.py": "rules/test_hreflang.py rules/test_bad_files.py rules/test_any_values.py",
     "rules/families/lastmod.py": "rules/test_lastmod.py rules/test_bad_files.py",
-    "rules/families/news.py": "rules/test_news.py rules/test_bad_files.py",
+    "rules/families/news.py": "rules/test_news.py rules/test_bad_files.py rules/test_any_values.py",
     "urls/authority.py": "urls/test_authority.py",
 }
 """{module below sitemapcrawler/: its tests below tests/unit/}: modules of different packages that they cover well."""

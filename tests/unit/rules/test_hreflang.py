@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
-from sitemapcrawler.rules import Message
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import cluster_of, page_key
 from sitemapcrawler.urls import visit_key
@@ -318,27 +317,3 @@ def test_the_short_way_to_a_key_gives_what_the_long_one_does(url: str) -> None:
     assert page_key(page_key(url)) == page_key(url)
     if "%" not in url:
         assert page_key(url) == visit_key(url)
-
-
-CODES = st.one_of(
-    st.none(), st.sampled_from(["en", "de", "x-default", "jp", "en_US", "EN-gb", "", " ", "fil"]), st.text(max_size=8)
-)
-HREFS = st.one_of(
-    st.none(),
-    st.sampled_from([f"{SITE}/", "/", "//", "https://", "http://[", "a:b", "", f"{SITE}/%7e", "http://example.com"]),
-    st.text(max_size=20),
-)
-ALTERNATES = st.builds(
-    Alternate,
-    CODES,
-    HREFS,
-    st.one_of(st.none(), st.text(max_size=9)),
-    st.dictionaries(st.sampled_from(["media", "type", "hrefLang"]), st.text(max_size=3)),
-)
-
-
-@given(st.one_of(st.just(f"{SITE}/"), st.text(max_size=20)), st.lists(ALTERNATES, max_size=6), st.booleans())
-def test_any_links_can_be_judged(loc: str, alternates: list[Alternate], recovered: bool) -> None:
-    entry = facts(UrlRecord(loc, alternates=alternates, recovered=recovered))
-    for rule in RULES.values():
-        assert all(isinstance(message, Message) and message.text for message in rule.check(entry))

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.extensions import Image
-from sitemapcrawler.reader import Document
-from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.objects import USUAL, flaw
 from sitemapcrawler.rules.families.image import RETIRED
 from sitemapcrawler.urls.grammar import BLANK, fault_of, form_of
@@ -273,49 +267,3 @@ def test_what_a_recovered_entry_lost_is_not_called_missing() -> None:
     findings = judge(f"{ROOT}{body}</url></urlset>".encode())
     assert findings
     assert "image-loc-missing" not in {finding.rule for finding in findings}
-
-
-def messages(record: UrlRecord) -> list[FindingRecord | str]:
-    file = FileFacts(
-        "https://example.com/sitemap.xml",
-        SitemapRecord("https://example.com/sitemap.xml"),
-        Document("https://example.com/sitemap.xml"),
-        fetched_at=datetime(2026, 6, 1, tzinfo=UTC),
-    )
-    return [message.text for rule in RULES.values() for message in rule.check(UrlFacts(record, file))]
-
-
-TEXT = st.none() | st.text(max_size=20) | st.from_regex(r"https?://[^ ]{0,10}/?[\x00-\xff]{0,5}", fullmatch=True)
-
-
-@pytest.mark.slow
-@given(TEXT.map(lambda loc: loc or ""), st.lists(st.builds(Image, TEXT, TEXT, TEXT, TEXT, TEXT), max_size=4))
-def test_no_values_make_a_rule_fail(loc: str, images: list[Image]) -> None:
-    assert all(messages(UrlRecord(loc, images=images)))
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "<image:image>",
-                "</image:image>",
-                "<image:loc>",
-                "</image:loc>",
-                "<image:loc/>",
-                "/a.jpg",
-                "https://example.com/a",
-                "<loc>",
-                "</loc>",
-                "\n",
-                "<![CDATA[ ]]>",
-                "<image:x y='1'/>",
-                "&",
-            ]
-        ),
-        max_size=12,
-    )
-)
-def test_no_markup_makes_a_rule_fail(pieces: list[str]) -> None:
-    data = f"{ROOT}<url><loc>https://example.com/a</loc>{''.join(pieces)}</url></urlset>".encode()
-    assert "internal-rule-failed" not in {finding.rule for finding in judge(data)}

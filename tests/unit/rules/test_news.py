@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import NEWS as NAMESPACE
-from sitemapcrawler.namespaces.extensions import News
-from sitemapcrawler.reader import Document
-from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.families.news import MAX_ARTICLES, RETIRED
 
 from .expecting import ALL, places, rules_of
@@ -251,37 +243,6 @@ def test_what_a_recovered_entry_lost_is_not_called_missing() -> None:
     findings = judge(f"{ROOT}<url><loc>https://example.com/a</loc>{text}".encode())
     assert "doc-truncated" in {finding.rule for finding in findings}
     assert [finding for finding in findings if finding.rule in RULES] == []
-
-
-TEXT = st.none() | st.text(max_size=12) | st.sampled_from(["2026-06-01", "9999-12-31", "0001-01-01", "x" * 300])
-NEWS = st.builds(
-    News,
-    st.none() | st.dictionaries(st.sampled_from(["name", "language", "x"]), st.text(max_size=8)),
-    *[TEXT] * (2 + len(RETIRED)),
-)
-
-
-@given(st.text(max_size=12), st.lists(NEWS, min_size=1, max_size=4))
-def test_no_values_make_a_rule_fail(loc: str, articles: list[News]) -> None:
-    url = "https://example.com/sitemap.xml"
-    file = FileFacts(url, SitemapRecord(url), Document(url), fetched_at=datetime(2026, 6, 1, tzinfo=UTC))
-    records = [UrlRecord(loc, news=article) for article in articles]
-    file.tally.count(records)
-    for rule in RULES.values():
-        for facts in [UrlFacts(record, file) for record in records] if "url" in rule.needs else [file]:
-            assert all(message.text for message in rule.check(facts))
-
-
-PIECES = st.sampled_from([
-    "<news:news>", "</news:news>", "<news:publication>", "</news:publication>", "<news:name>", "</news:name>",
-    "<news:language/>", "<news:publication_date>", "</news:publication_date>", "<title>A</title>", "2026-06-01",
-    "<news:title x='1'>A</news:title>", "A", "&", "\n",
-])  # fmt: skip
-
-
-@given(st.lists(PIECES, max_size=15).map("".join))
-def test_no_markup_makes_a_rule_fail(text: str) -> None:
-    assert "internal-rule-failed" not in {finding.rule for finding in judge(document(text, text))}
 
 
 @pytest.mark.parametrize(

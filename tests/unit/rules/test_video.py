@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
-from sitemapcrawler.reader import Document
-from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 
 from .expecting import ALL, BAD, places, rules_of
 from .judging import judge
@@ -354,41 +345,6 @@ def test_videos_of_a_feed_are_not_judged_by_these_rules() -> None:
     item = "<item><link>https://example.com/a</link><media:content medium='video' url='/a.mp4' duration='0'/></item>"
     text = f"<rss version='2.0' xmlns:media='http://search.yahoo.com/mrss/'><channel>{item}</channel></rss>"
     assert [finding for finding in judge(text.encode()) if finding.rule in RULES] == []
-
-
-TEXT = (
-    st.none()
-    | st.text(max_size=12)
-    | st.sampled_from(["https://example.com/a", "600", "2024-05-01", "yes", "x" * 3000])
-)
-ATTRIBUTED = st.none() | st.dictionaries(st.sampled_from(["value", "info", "relationship"]), st.text(max_size=8))
-PLAIN = [name for name in VIDEO_EXTENSION.fields if name in Video.__slots__ and name not in
-         ("restriction", "platform", "uploader", "gallery_loc", "price", "id", "content_segment_loc", "tvshow", "tag")]  # fmt: skip
-VIDEOS = st.builds(
-    Video,
-    **dict.fromkeys(PLAIN, TEXT),
-    **dict.fromkeys(("restriction", "platform", "uploader", "gallery_loc", "tvshow"), ATTRIBUTED),
-    tag=st.lists(st.text(max_size=2), max_size=40),
-)
-
-
-@given(st.text(max_size=20) | st.just("https://example.com/a"), st.lists(VIDEOS, max_size=3))
-def test_no_values_make_a_rule_fail(loc: str, videos: list[Video]) -> None:
-    url = "https://example.com/sitemap.xml"
-    file = FileFacts(url, SitemapRecord(url), Document(url), fetched_at=datetime(2026, 6, 1, tzinfo=UTC))
-    facts = UrlFacts(UrlRecord(loc, videos=videos), file)
-    assert all(message.text for rule in RULES.values() for message in rule.check(facts))
-
-
-PIECES = st.sampled_from([*(f"<video:{name}>" for name in VIDEO_EXTENSION.fields), *(f"</video:{name}>" for name in VIDEO_EXTENSION.fields),
-    "<video:video>", "</video:video>", "<video:title/>", "https://example.com/a", "0", "&", "\n", "<title>A</title>",
-    '<video:restriction relationship="x">', "<video:x y='1'>A</video:x>"])  # fmt: skip
-
-
-@given(st.lists(PIECES, max_size=15).map("".join))
-def test_no_markup_makes_a_rule_fail(text: str) -> None:
-    data = f"{ROOT}<url><loc>https://example.com/a</loc><video:video>{text}</video:video></url></urlset>".encode()
-    assert "internal-rule-failed" not in {finding.rule for finding in judge(data)}
 
 
 @pytest.mark.parametrize(
