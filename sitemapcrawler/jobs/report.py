@@ -225,14 +225,14 @@ ROBOTS = f"""
         ORDER BY urls DESC, robots LIMIT {MAX_ROBOTS})
     ORDER BY urls DESC, robots"""
 DENIED = f"""
-    SELECT min(loc) AS url, blocked_for FROM (
+    SELECT min(loc) AS first, max(loc) AS last, blocked_for FROM (
         SELECT loc, blocked_for, regexp_extract(loc, '^https?://[^/?#]+') AS origin,
                {FOLDER.format(url="loc")} AS folder
         FROM urls WHERE len(blocked_for) > 0 AND {CURRENT})
     GROUP BY origin, blocked_for, folder
-    QUALIFY row_number() OVER (PARTITION BY origin, blocked_for ORDER BY count(*) DESC, url) <= {MAX_DENIED}
-    ORDER BY count(*) DESC, url"""
-"""SQL: examples of URLs that robots.txt denies, each of another folder."""
+    QUALIFY row_number() OVER (PARTITION BY origin, blocked_for ORDER BY count(*) DESC, first) <= {MAX_DENIED}
+    ORDER BY count(*) DESC, first"""
+"""SQL: examples of URLs that robots.txt denies, the first and last of each folder."""
 LANGUAGES = """
     SELECT l.code, count(*) AS links, coalesce(any_value(u.number), 0) AS unreturned, count(*) FILTER (l.lost) AS lost
     FROM temp.site_links l
@@ -247,7 +247,11 @@ _robots = msgspec.json.Decoder(RobotsRecord).decode
 def robots(site: SiteFacts) -> dict[str, object]:
     """robots.txt files, those with the most listed URLs first."""
     [(count,)] = site.query("SELECT count(*) FROM robots")
-    denied = [Denied(robots_url(url) or "", url, agents) for url, agents in site.query(DENIED)]
+    denied = [
+        Denied(robots_url(url) or "", url, agents)
+        for *ends, agents in site.query(DENIED)
+        for url in dict.fromkeys(ends)
+    ]
     return {"robots": [_robots(line) for (line,) in site.query(ROBOTS)], "robots_count": count, "denied": denied}
 
 

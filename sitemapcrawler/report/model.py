@@ -33,7 +33,7 @@ MAX_SITEMAPS = 1000
 MAX_ROBOTS = 200
 """Maximum number of robots.txt files shown, those with the most listed URLs first."""
 MAX_DENIED = 20
-"""Maximum number of URLs among `Report.denied` that one robots.txt denies the same crawlers."""
+"""Maximum number of folders with URLs in `Report.denied` that one robots.txt denies the same crawlers."""
 MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 1000
@@ -241,8 +241,8 @@ class Report:
     judged_agents: Sequence[str] = ()
     """Crawlers for which robots.txt was checked."""
     denied: Sequence[Denied] = ()
-    """Examples of URLs that robots.txt denies: for each robots.txt and set of crawlers, at most `MAX_DENIED`, those of
-    the folders with the most such URLs first."""
+    """Examples of URLs that robots.txt denies: for each robots.txt and set of crawlers, two of each folder of at most
+    `MAX_DENIED`, those with the most such URLs first."""
     languages: Sequence[Language] = ()
     """At most `MAX_LANGUAGES`, by links."""
     language_count: int = 0

@@ -380,6 +380,7 @@ def test_denied_urls_are_examples_of_each_set_of_crawlers_and_folder() -> None:
     made = report(*both, *others, *free, changes={"/was": "removed"}).denied
     assert [(one.robots, one.url, [*one.agents], one.lines) for one in made] == [
         (at("/robots.txt"), at("/private/0"), ["GPTBot", "CCBot"], {}),
+        (at("/robots.txt"), at("/private/2"), ["GPTBot", "CCBot"], {}),
         ("https://b.example/robots.txt", "https://b.example/1", ["CCBot"], {}),
         (at("/robots.txt"), at("/a/1"), ["CCBot"], {}),
     ]
