@@ -278,8 +278,27 @@ def of_another_version(path: Path) -> None:
         connection.execute("UPDATE job SET value = '99' WHERE name = 'version'")
 
 
+def with_a_tally_of_another_form(path: Path) -> None:
+    with duckdb.connect(path) as connection:
+        connection.execute("""UPDATE files SET tally = '{"found":{"rules":[]}}'""")
+
+
+def with_counts_of_another_form(path: Path) -> None:
+    with duckdb.connect(path) as connection:
+        connection.execute("""INSERT INTO job VALUES ('of_site', '{"rules":{"cross-x":1}}')""")
+
+
 BROKEN: dict[str, Sequence[Callable[[Path], None]]] = {
-    "database": (cut, cut_a_little, emptied, text, without_a_table, of_another_version),
+    "database": (
+        cut,
+        cut_a_little,
+        emptied,
+        text,
+        without_a_table,
+        of_another_version,
+        with_a_tally_of_another_form,
+        with_counts_of_another_form,
+    ),
     "jsonl": (cut, emptied, text),
     "jsonl.gz": (cut, emptied, text),
     "parquet": (cut, cut_a_little, emptied, text),
