@@ -145,7 +145,7 @@ class Judge:
         return {severity: Reach(severity, 0, entries[severity], files[severity]) for severity in known}
 
     def add(self, tally: FindingTally) -> None:
-        """Add what was found in a file, which is judged, to that of its site."""
+        """Add what was found in a complete file to that of its site, wherever the file was judged."""
         if tally.site not in self._sites:
             self._sites[tally.site] = FindingTally(tally.site)
         self._sites[tally.site].add(tally)
