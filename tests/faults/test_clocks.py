@@ -19,7 +19,7 @@ from tests.crawl.documents import dated, index, robots
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, _answer
 from tests.crawl.verified import html
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 DAY, YEAR = 86_400, 365 * 86_400
 PAGES = 12

@@ -15,7 +15,7 @@ from tests.crawl.verified import counted
 from tests.faults.fault_server import FaultServer
 from tests.faults.plan import FAULTS, NO_ANSWER, Fault, Plan, difference
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 PAGES = 240
 RETRIES = 1

@@ -17,7 +17,7 @@ from tests.crawl.many_files import rows_of, serve_files
 from tests.crawl.mounts import small
 from tests.crawl.site_server import SiteServer, stalled
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 FILES, PAGES = 3, 6_000
 MEMORY_MB = (450, 700, 900)

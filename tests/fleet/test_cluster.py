@@ -11,7 +11,7 @@ import pytest
 from tests.crawl.forks import COUNTED, environment
 from tests.fleet.fleets import BUSY, Data, run, sites
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 NODES = 3
 

@@ -16,7 +16,10 @@ from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import PAGES, Data, Site, crawls, run, sites, start, workers
 from tests.processes import below, parent_of, wait_for_end
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
+
+ENDING = "running ones finish"
+"""Of the line that answers the first Ctrl-C."""
 
 
 class Gate:
@@ -128,7 +131,7 @@ def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:
             servers[0].wait_for("/1.xml")
             servers[1].wait_for("/1.xml")
             os.killpg(fleet.process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
-            fleet.wait_until(lambda: "come to their end" in fleet.log)
+            fleet.wait_until(lambda: ENDING in fleet.log)
             first.open()
             second.open()
             stopped = fleet.finish()
@@ -146,7 +149,7 @@ def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
         running = [process for process in below(fleet.process.pid) if "worker.nursery" in process.command]
         for _ in range(2):
             os.killpg(fleet.process.pid, signal.SIGINT)
-            fleet.wait_until(lambda: "come to their end" in fleet.log)
+            fleet.wait_until(lambda: ENDING in fleet.log)
         stopped = fleet.finish()
         for process in running:
             wait_for_end(process.pid)

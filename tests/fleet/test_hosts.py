@@ -13,7 +13,7 @@ from tests.crawl.crawling import Crawl
 from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, Site, index, run, sites, urlset
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 SHARED = 6
 """Sitemaps of each site on the host that both share."""

@@ -11,7 +11,7 @@ import pytest
 from tests.crawl.forks import environment
 from tests.fleet.fleets import Data, sites
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 SETTINGS = """
 from sitemapcrawler.settings import *

@@ -13,7 +13,7 @@ import pytest
 from tests.fleet.fleets import TABLES, Site, run, sites
 from tests.unit.fleet.object_servers import BUCKET, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 PREFIX = "audits/one"
 OUT = f"s3://{BUCKET}/{PREFIX}"

@@ -14,7 +14,7 @@ from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, run, sites, start
 from tests.processes import below, wait_for_end, wait_for_process
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 HEAD = "gcs_server"
 """Ray's first process."""

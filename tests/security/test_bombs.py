@@ -15,7 +15,7 @@ from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import CORE, URLSET_START, entry, index, packed, urlset
 from tests.crawl.site_server import Answering, Exchange, Reply, Route, SiteServer
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 MIB = 2**20
 PEAK_MB = 400

@@ -15,7 +15,7 @@ from tests.crawl.documents import URLSET_START, entry, robots, urlset
 from tests.crawl.site_server import Exchange, Route
 from tests.security.hosts import Hosts
 
-pytestmark = pytest.mark.exhaustive
+pytestmark = pytest.mark.slow
 
 TIMEOUT_S = 3
 BITE_S = 0.3
