@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import hard_documents
 from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import index, packed, robots, urlset
 from tests.crawl.many_sites import Program, Sites, visited
@@ -191,6 +192,26 @@ def test_firewall_that_knows_the_agent_lets_it_in(site: SiteServer, tmp_path: Pa
     named = {**SETTINGS, "USER_AGENT": "Mozilla/5.0 (compatible; our-own-monitoring)"}
     done = crawl(tmp_path, sitemap=site.url("/known-agents-only.xml"), settings=named)
     assert done.locs() == PLAIN
+
+
+# ---- the hard documents, as local files that will live at their URL
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    folder = tmp_path_factory.mktemp("hard")
+    (folder / "list.txt").write_text("".join(f"{hard_documents.FOLDER / name}\n" for name in hard_documents.CASES))
+    return crawl(folder, sitemap="@list.txt", base_url=hard_documents.URL.rpartition("/")[0] + "/", offline="yes")
+
+
+@pytest.mark.parametrize("name", hard_documents.CASES)
+def test_hard_document_is_read_as_by_the_reader(hard: Crawl, name: str) -> None:
+    case, url = hard_documents.CASES[name], (hard_documents.FOLDER / name).as_uri()
+    file, rows = hard.sitemaps[url], [row for row in hard.of_type("url") if row["sitemap"] == url]
+    assert (file["format"], file["outcome"], file["url_count"]) == (case.format, case.outcome, len(case.locs))
+    assert [row["loc"] for row in rows if row["recovered"]] == case.repaired
+    assert case.format == "xml-index" or [row["loc"] for row in rows] == case.locs
+    assert set(case.rules) <= {rule for record in (file, *rows) for rule in record.get("issues", ())}
 
 
 # ---- robots.txt, by a crawl that visits all sites
