@@ -23,6 +23,9 @@ LOG = "log.txt"
 JUDGEMENTS = ("finding", "robots")
 DEADLINE_S = 300
 """Seconds after which a crawl is taken to hang."""
+SOON_S = 60
+"""Seconds within which a crawl ends that waits for nothing, on a busy machine too. An answer that does not come takes three
+times as long (DOWNLOAD_TIMEOUT)."""
 POLL_S = 0.02
 SHOWN = 300
 """Characters of the log before a traceback that a failing test shows, and a tenth of those after."""

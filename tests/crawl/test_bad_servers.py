@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.crawling import SOON_S, Crawl, crawl
 from tests.crawl.documents import URLSET_START, beginning, entry, index, packed, page, pages, rss, text, urlset
 from tests.crawl.site_server import (
     Reply,
@@ -408,7 +408,7 @@ def test_child_that_cannot_be_asked_has_a_record_that_says_why(unaskable: Visit,
 
 
 def test_name_that_cannot_be_resolved_takes_no_long_time(unaskable: Visit) -> None:
-    assert unaskable.crawl.seconds < 30
+    assert unaskable.crawl.seconds < SOON_S
     assert "resolve" in unaskable.crawl.sitemaps["http://nosuchhost.invalid/a.xml"]["error"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import LOOPBACK, Crawl, crawl
+from tests.crawl.crawling import LOOPBACK, SOON_S, Crawl, crawl
 from tests.crawl.documents import CORE, dated, index, page, pages, robots, text, urlset
 from tests.crawl.site_server import Exchange, SiteServer, moved, stalled
 
@@ -263,7 +263,7 @@ def test_max_urls_does_not_wait_for_slow_files(site: SiteServer, tmp_path: Path)
     settings = {"SITEMAP_STOP_GRACE": 0.5}
     done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_urls=2, settings=settings)
     assert len(done.locs()) == 2
-    assert done.seconds < 15
+    assert done.seconds < SOON_S
     assert done.code == 3
 
 
@@ -324,14 +324,12 @@ def test_max_time_ends_the_crawl_with_what_it_has(site: SiteServer, tmp_path: Pa
     done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_time=6, settings=settings)
     assert (done.code, done.summary["partial"]) == (3, "max_time")
     assert sorted(done.locs()) == sorted([*pages("1", 5), *pages("2", 5)])
-    assert 6 <= done.summary["elapsed_s"] < 6 + 15
-    assert done.seconds < 30
+    assert 6 <= done.summary["elapsed_s"] < SOON_S
 
 
 def test_max_time_that_is_not_reached_changes_nothing(site: SiteServer, tmp_path: Path) -> None:
     family(site)
     done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_time=60)
-    assert done.seconds < 30
     assert done.code == 0
     assert "partial" not in done.summary
 

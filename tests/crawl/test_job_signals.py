@@ -8,14 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawl.crawling import FEED, LOG
+from tests.crawl.crawling import FEED, LOG, SOON_S
 from tests.crawl.job_kinds import PATCHED, Shop, log_of, patch, unpatch
 from tests.crawl.job_site import PLAIN, JobSite
 
 pytestmark = pytest.mark.slow
-
-ENDS_WITHIN_S = 15
-"""DESIGN, Jobs: seconds from the signal to the feeds in place."""
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +75,7 @@ def test_stopped_in_a_rule_on_the_whole_site(shop: Shop, slow: str) -> None:
         before = running.seconds
         running.process.send_signal(signal.SIGTERM)
         done = running.finish()
-    assert done.seconds - before < ENDS_WITHIN_S
+    assert done.seconds - before < SOON_S
     assert done.code == 3, done.log
     assert done.summary["partial"] == "shutdown"
     assert Counter(done.locs()) == Counter(expected.crawl.locs())
@@ -97,7 +94,7 @@ def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
         before = running.seconds
         running.process.send_signal(signal.SIGTERM)
         done = running.finish()
-    assert done.seconds - before < ENDS_WITHIN_S
+    assert done.seconds - before < SOON_S
     assert done.code == 3, done.log
     assert done.summary["partial"] == "shutdown"
     assert set(done.locs()) == set(expected.crawl.locs())

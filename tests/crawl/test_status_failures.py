@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.crawl.crawling import SOON_S
 from tests.crawl.documents import packed, page
 from tests.crawl.site_server import Exchange, Reply, Route, cut, endless, garbage, reset, stalled
 from tests.crawl.verified import PATIENT, Verified, verifying
@@ -177,7 +178,7 @@ def test_crawl_goes_on_to_the_end(visit: Verified) -> None:
     assert "partial" not in visit.crawl.summary
     assert len(visit.crawl.of_type("url")) == len(CASES) + 3
     assert "unchecked" not in visit.crawl.summary["replies"]
-    assert visit.crawl.seconds < 30
+    assert visit.crawl.seconds < SOON_S
 
 
 def test_endless_answers_are_cut(visit: Verified) -> None:

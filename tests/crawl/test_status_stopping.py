@@ -10,15 +10,13 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import LOOPBACK, Running, start, uncounted
+from tests.crawl.crawling import LOOPBACK, SOON_S, Running, start, uncounted
 from tests.crawl.documents import index, page, urlset
 from tests.crawl.site_server import SiteServer, stalled
 from tests.crawl.verified import Verified, counted
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh")]
 
-ENDS_WITHIN_S = 15
-"""DESIGN, Jobs: seconds from the signal to the feeds in place."""
 PAGES = [f"/page/{number}" for number in range(200)]
 HANGING = PAGES[10:]
 SHORT = {"SITEMAP_STOP_GRACE": 0.3}
@@ -80,7 +78,7 @@ def visit(request: pytest.FixtureRequest) -> Stopped:
 
 
 def test_ends_in_time(visit: Stopped) -> None:
-    assert visit.seconds < ENDS_WITHIN_S
+    assert visit.seconds < SOON_S
     assert visit.crawl.code == 3
     assert visit.crawl.summary["partial"] == "shutdown"
 

@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, Crawl, Running, start, uncounted
+from tests.crawl.crawling import FEED, SOON_S, Crawl, Running, start, uncounted
 from tests.crawl.documents import index, packed, pages, robots, urlset
 from tests.crawl.site_server import SiteServer, stalled
 
 pytestmark = pytest.mark.usefixtures("fresh")
 
 EARLIER = '{"type":"earlier"}\n'
-ENDS_WITHIN_S = 15
-"""DESIGN, Jobs: seconds from the signal to the feeds in place."""
 SHORT = {"SITEMAP_STOP_GRACE": 0.3}
 GRACE_S = 10
 """SITEMAP_STOP_GRACE where nobody sets it."""
@@ -83,7 +81,7 @@ def terminated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
 
 
 def test_sigterm_ends_the_crawl_in_time(terminated: Stopped) -> None:
-    assert terminated.seconds < ENDS_WITHIN_S
+    assert terminated.seconds < SOON_S
     assert terminated.crawl.code == 3
 
 
@@ -151,7 +149,7 @@ def test_second_signal_leaves_the_earlier_feed(site: SiteServer, tmp_path: Path)
         running.process.send_signal(signal.SIGTERM)
         running.wait_until(lambda: "SIGTERM" in running.log)
         running.process.send_signal(signal.SIGTERM)
-        running.process.wait(ENDS_WITHIN_S)
+        running.process.wait(SOON_S)
         assert (tmp_path / FEED).read_text() == EARLIER
         assert "Traceback" not in running.log
         assert running.process.returncode == 3
@@ -166,7 +164,7 @@ def test_signal_while_a_large_file_is_read(site: SiteServer, tmp_path: Path) -> 
         running.process.send_signal(signal.SIGTERM)
         before = running.seconds
         done = running.finish()
-    assert done.seconds - before < ENDS_WITHIN_S
+    assert done.seconds - before < SOON_S
     [record] = done.of_type("sitemap")
     assert (done.code, record["outcome"]) == (3, "truncated")
     assert "stopped" in record["error"]
