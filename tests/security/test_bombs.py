@@ -20,8 +20,6 @@ pytestmark = pytest.mark.slow
 MIB = 2**20
 PEAK_MB = 400
 """Of the whole crawl, database included, while two of these are read at once. Each alone stays below 300."""
-SECONDS = 160
-"""It takes 30 on two quiet cores."""
 LONG_PEAK_MB = 1_400
 """Of a crawl whose database is full of very long values; it takes 1,060."""
 LONG_URLS, LONG_URL = 100, 900_000
@@ -148,12 +146,11 @@ def test_long_values_are_judged_in_linear_time(bombed: tuple[SiteServer, Crawl],
     assert done.sitemaps[site.url(path)]["outcome"] == "ok"
 
 
-def test_bombs_cost_little_memory_and_time_and_no_other_file(bombed: tuple[SiteServer, Crawl]) -> None:
+def test_bombs_cost_little_memory_and_no_other_file(bombed: tuple[SiteServer, Crawl]) -> None:
     site, done = bombed
     assert done.locs(site.url("/last.xml")) == ["https://pages.example/last"]
     assert done.code == 0
     assert done.summary["peak_mb"] < PEAK_MB
-    assert done.seconds < SECONDS
 
 
 def test_bomb_is_a_finding(bombed: tuple[SiteServer, Crawl]) -> None:

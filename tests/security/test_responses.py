@@ -18,8 +18,6 @@ pytestmark = pytest.mark.slow
 
 GOOD = "https://pages.example/good"
 PEAK_MB = 300
-SECONDS = 120
-"""A crawl takes 20 s here on an idle machine."""
 HOPS = 10
 """Redirects that are followed, in `settings.REDIRECT_MAX_TIMES`."""
 SETTINGS = LOOPBACK | {
@@ -121,7 +119,6 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Met]:
 
 def test_it_costs_little_and_no_other_site(met: Met) -> None:
     assert met.crawl.summary["peak_mb"] < PEAK_MB
-    assert met.crawl.seconds < SECONDS
     assert met.crawl.locs(f"{met.quick}/files") == [f"{met.quick}/page"]
 
 

@@ -133,4 +133,3 @@ def test_slow_site_is_left_alone_in_time(slow: Slow) -> None:
     assert (slow.crawl.code, slow.crawl.summary["partial"]) == (3, "max_site_time")
     assert 0 < slow.crawl.summary["skipped"]["max_site_time"] <= MANY
     assert slow.crawl.summary["peak_mb"] < 300
-    assert slow.crawl.seconds < 60
