@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, crawl, read_feed, start
+from tests.crawl.crawling import DEADLINE_S, FEED, crawl, read_feed, start
 from tests.crawl.documents import index, pages, urlset
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.many_files import rows_of, serve_files
@@ -25,7 +25,6 @@ MEMORY_MB = (450, 700, 900)
 DESCRIPTORS = 20
 EARLIER = '{"type":"earlier"}\n'
 QUICKLY = {"SITEMAP_STOP_GRACE": 0.3}
-ENDS_WITHIN_S = 60
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def test_job_that_had_no_memory_goes_on_when_there_is_some(
     for megabytes in MEMORY_MB:
         within = ["prlimit", f"--as={megabytes << 20}"]
         with start(tmp_path, within=within, **arguments) as running:
-            codes.append(running.process.wait(ENDS_WITHIN_S))
+            codes.append(running.process.wait(DEADLINE_S))
         left = (tmp_path / FEED).read_text()
         assert left == EARLIER or read_feed(tmp_path / FEED)[-1]["type"] == "summary", "a feed is whole"
     assert any(codes), "the least of them is too little"
@@ -86,7 +85,7 @@ def test_next_crawl_removes_what_a_killed_one_left(
             running.wait_until(lambda: "1.xml: ok" in running.log)
             assert len(list(temporary.iterdir())) == 1
             running.process.send_signal(number)
-            code = running.process.wait(ENDS_WITHIN_S)
+            code = running.process.wait(DEADLINE_S)
     if number == signal.SIGHUP:
         assert code == 3
         records = read_feed(tmp_path / FEED)
