@@ -47,6 +47,7 @@ NEEDS = {
     "crawl/test_python_audit.py": "nbclient",
     "crawl/test_scrapy_cloud.py": "shub",
     "deploy/test_scrapyd.py": "scrapyd",
+    "fleet/test_s3.py": "boto3",
     "unit/feeds/test_writable.py": "gcsfs",
     "unit/fleet/test_command.py": "ray",
     "unit/fleet/test_output_gcs.py": "gcsfs",
