@@ -61,6 +61,7 @@ class Crawl:
                 crawl=lambda given_up: [FindingRecord("allow-expired")],
                 incomplete_lists=lambda: [FindingRecord("limit-findings")],
                 unlisted={"z-rule": 7},
+                selected=[SimpleNamespace(id="z-rule"), SimpleNamespace(id="a-rule")],
             ),
             "verdicts": SimpleNamespace(
                 skipped=Counter(robots=5),
@@ -156,6 +157,7 @@ def test_summary_is_sent_at_the_end() -> None:
     assert summary.severities == {"error": 3}
     assert summary.skipped == {"since": 2, "max_depth": 1, "a-rule": 4, "robots": 5}
     assert summary.agents == {"GPTBot": 2}
+    assert summary.basis.rules == ["a-rule", "z-rule"]
     assert summary.started == "2026-05-01T10:00:00Z"
     assert 0 <= summary.elapsed_s < 60
     assert "partial" not in crawl.counts
