@@ -637,7 +637,7 @@ class Share:
     checked: int
     """URLs that were asked."""
     bad: int
-    """How many of these are bad: neither answered with a page, nor without a redirect."""
+    """How many of these are bad: they failed, redirect or are not indexable, depending on the share."""
     share: float
     """Share of bad ones, from 0 to 1."""
     low: float

@@ -15,7 +15,7 @@ from sitemapcrawler.crawl.params import ALL
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, Basis, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import UNREAD, Basis, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch, add_counts
 from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
@@ -111,9 +111,9 @@ class SummaryPipeline(CrawlPipeline):
                     self._count(item)
                 await audit.send(item)
             if job.finished:
-                await self._send_urls(audit, job)
-                await self._send_listing(audit, job)
                 summary = job.summary()
+                await self._send_urls(audit, job)
+                await self._send_listing(audit, job, summary)
                 summary.partial = audit.stop.reason or summary.partial
                 summary.limited_by = self._limited_by
                 return summary
@@ -146,7 +146,7 @@ class SummaryPipeline(CrawlPipeline):
             async for changes in job.changes():
                 await audit.send(changes)
             await self._send_urls(audit, job)
-            await self._send_listing(audit, job)
+            await self._send_listing(audit, job, summary)
             summary.partial = audit.partial
         else:
             await self._send_urls(audit, job)
@@ -160,13 +160,16 @@ class SummaryPipeline(CrawlPipeline):
             await audit.send(batch)
 
     @staticmethod
-    async def _send_listing(audit: Audit, job: Job) -> None:
-        """With `findings=all`, send a row for each entry that a finding sums up, and what is left out."""
+    async def _send_listing(audit: Audit, job: Job, summary: SummaryRecord) -> None:
+        """With `findings=all`, send a row for each entry that a finding sums up, and count in the summary what is left
+        out."""
         if audit.params.findings == ALL:
             listing = job.listing()
             async for batch in job.listed(listing):
                 await audit.send(batch)
-            for finding in audit.judge.incomplete_lists(await job.left_out(listing), MAX_ROWS):
+            left_out = await job.left_out(listing)
+            add_counts(summary.findings_left_out, left_out)
+            for finding in audit.judge.incomplete_lists(left_out, MAX_ROWS):
                 await audit.send(finding)
 
     def summary(self) -> SummaryRecord:
