@@ -16,9 +16,9 @@ from sitemapcrawler.rules.registry import ON_THE_SITE, Needs, Rule
 
 VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
 OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
-DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS)
+DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS)
 """Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
-their ids."""
+their ids; `MAX_PAGES` matters to a crawl that reached it."""
 OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
 """Rules that need the links of pages."""
 OF_LISTS = ("coverage",)

@@ -49,6 +49,11 @@ def test_crawls_of_the_same_arguments_are_compared_by_all_rules() -> None:
     }
 
 
+def test_limit_of_pages_that_neither_crawl_reached_does_not_matter() -> None:
+    given = {"links": "site", "max_pages": "100"}
+    assert not compared(summary(graph=LINKED, links="site"), summary(graph=LINKED, **given)).left_out
+
+
 LEFT_OUT: dict[str, tuple[SummaryRecord, SummaryRecord, str, set[str], set[str]]] = {
     "rules of the earlier crawl": (
         summary(["loc-relative", "loc-duplicate"]), summary(["loc-relative", "status-404"]),
