@@ -619,6 +619,18 @@ class ChangeCounts:
 
 
 @dataclass(slots=True)
+class Verdict:
+    """What a report says first."""
+
+    level: str = "unknown"
+    """ok, warning, error or unknown."""
+    headline: str = ""
+    """Such as `Healthy` or `Needs repair`."""
+    sentences: list[str] = field(default_factory=list)
+    """Why, and the answers to `compare`, `links` and `baseline`."""
+
+
+@dataclass(slots=True)
 class Basis:
     """What a crawl could find, by which a later one is compared with it."""
 
@@ -732,6 +744,8 @@ class SummaryRecord:
     findings_left_out: dict[str, int] = field(default_factory=dict)
     """Rows that lists of findings lack, by rule: those beyond `SITEMAP_FINDINGS_PER_RULE` of a rule and file, and with
     `findings=all` those beyond 1,000,000 in all."""
+    verdict: Verdict | None = None
+    """What the report says first; null without a report."""
     basis: Basis = field(default_factory=Basis)
     """What the crawl could find."""
     skipped: dict[str, int] = field(default_factory=dict)

@@ -33,6 +33,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlEntry,
     UrlRecord,
+    Verdict,
 )
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.reach import places
@@ -297,10 +298,10 @@ class AuditResult:
         """Messages of the crawl, of level ERROR unless `settings` choose another."""
         self.summary: SummaryRecord = msgspec.json.decode((folder / SUMMARY).read_bytes(), type=SummaryRecord)
         """The summary record: counts by rule, severity and indexability; `partial` if the crawl ended early."""
-        headline, *sentences = ended.output.rstrip("\n").rpartition("\n\n")[2].splitlines() or [""]
-        self.verdict = headline.rpartition(": ")[2]
+        found = self.summary.verdict or Verdict()
+        self.verdict = found.headline
         """The headline of the report, such as `Healthy` or `Needs repair`."""
-        self.reasons = " ".join(sentences)
+        self.reasons = " ".join(map(inert, found.sentences))
         """The sentences below it."""
         self._keep = temporary
         self.urls = RecordTable("urls", UrlEntry, folder, temporary)

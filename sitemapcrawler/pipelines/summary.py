@@ -21,6 +21,7 @@ from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.status import StatusPipeline
+from sitemapcrawler.report.wording import verdict
 from sitemapcrawler.rules.reach import Concerned, places, unknown
 from sitemapcrawler.urls.display import counted, inert, percent
 
@@ -77,6 +78,7 @@ class SummaryPipeline(CrawlPipeline):
             reporting = self._crawler.get_extension(Reporting) if job is not None else None
             if reporting is not None and job is not None:
                 reporting.report = await job.report(audit, summary, reporting.names)
+                summary.verdict = None if reporting.report is None else verdict(reporting.report)
         finally:
             if job is not None:
                 job.close()

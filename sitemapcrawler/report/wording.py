@@ -25,6 +25,7 @@ from sitemapcrawler.items import (
     RobotsRecord,
     SummaryRecord,
     UrlRecord,
+    Verdict,
 )
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies import status_error
@@ -358,6 +359,13 @@ def health(report: Report) -> Health:
         return Health(Level.WARNING, "Not everything works", clean)
     healthy = works(with_warnings=False, pages_checked=pages_checked)
     return Health(Level.OK, f"{healthy} so far" if report.summary.partial else healthy, clean)
+
+
+def verdict(report: Report) -> Verdict:
+    """The verdict for the summary record, with all sentences about it."""
+    found = health(report)
+    sentences = [partial(report), *found.sentences, limited(report), *answers(report)]
+    return Verdict(str(found.level), found.headline, [sentence for sentence in sentences if sentence])
 
 
 def partial(report: Report) -> str:

@@ -77,6 +77,10 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_records_are_typed(shop: SiteServer, result: AuditResult) -> None:
     assert (result.verdict, result.log) == ("Needs repair", "")
     assert "3 of 5 URLs (60 %) are not indexable." in result.reasons
+    verdict = json.loads((result.folder / "summary.json").read_text())["verdict"]
+    assert (verdict["level"], verdict["headline"], " ".join(verdict["sentences"])) == (
+        "error", result.verdict, result.reasons,
+    )  # fmt: skip
     assert (result.summary.urls, result.summary.sitemaps, result.summary.partial) == (5, 1, None)
     urls = list(result.urls)
     assert {type(url) for url in urls} == {UrlEntry}
