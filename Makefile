@@ -9,7 +9,7 @@ OLDEST = $(addprefix tests/unit/,crawl download extensions feeds middlewares pag
 help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
 	@echo 'make crawl                                              crawl the demo site'
-	@echo 'make demo [PORT=8000]                                   serve the demo site until Ctrl-C'
+	@echo 'make demo [PORT=8000] [DAY=2]                           serve the demo site until Ctrl-C'
 	@echo 'make test [ARGS="-x"]                                   run the tests that take no more than seconds each'
 	@echo 'make test-all                                           run the slow ones too, with coverage, as CI does'
 	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
@@ -30,7 +30,7 @@ crawl: .venv/.crawl
 	fi
 
 demo: .venv/.crawl
-	@$(BIN)/python -m demo serve --port "$${PORT:-0}"
+	@$(BIN)/python -m demo serve --port "$${PORT:-0}" --day "$${DAY:-1}"
 
 # In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py gives
 # each module to one worker.

@@ -47,3 +47,12 @@ def defects(base: str) -> bytes:
     """A well-formed urlset with a few wrong values."""
     entries = "".join(f"  <url>{entry}</url>\n" for entry in DEFECTS).replace("BASE", base)
     return f"{DECLARATION}<urlset {CORE}>\n{entries}</urlset>\n".encode()
+
+
+def repaired(base: str) -> bytes:
+    """The same with the changes that `fix` makes."""
+    kept = "<lastmod>2026-01-01</lastmod>"
+    entries = "".join(
+        f"  <url><loc>{base}/defects/{number}</loc>{kept if number == 8 else ''}</url>\n" for number in range(1, 9)
+    )
+    return f"{DECLARATION}<urlset {CORE}>\n{entries}</urlset>\n".encode()

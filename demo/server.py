@@ -18,12 +18,12 @@ HOST = "127.0.0.1"
 class DemoServer(ThreadingHTTPServer):
     """Serves the demo site at `base`, each request in its own thread."""
 
-    def __init__(self, port: int = 0, log: bool = False) -> None:
-        """Listen on `port` (0: any free one); `log` prints a line for each request."""
+    def __init__(self, port: int = 0, log: bool = False, day: int = 1) -> None:
+        """Listen on `port` (0: any free one); `log` prints a line for each request. `day`: see `build`."""
         super().__init__((HOST, port), DemoHandler)
         self.log = log
         self.base = f"http://{HOST}:{self.server_port}"
-        self.site = build(self.base)
+        self.site = build(self.base, day)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that disconnect, such as a crawl that reached a limit."""
@@ -60,9 +60,9 @@ class DemoHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(port: int = 0) -> Iterator[str]:
-    """Serve the demo site in the background while the block runs; yield its base URL."""
-    with DemoServer(port) as server:
+def serving(port: int = 0, day: int = 1) -> Iterator[str]:
+    """Serve the demo site in the background while the block runs; yield its base URL. `day`: see `build`."""
+    with DemoServer(port, day=day) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:

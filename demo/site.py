@@ -42,27 +42,40 @@ Pages with another status, all of them listed in a sitemap:
     /guestbook                                  500
 
 Any other path answers 404.
+
+On day 2, /sitemaps/defects.xml is what `fix` makes of it, /exhibitions/lighthouses answers 200, and /shop/books 404.
 """
 
 from __future__ import annotations
 
 from demo.answer import Answer, page
-from demo.faulty import faulty
+from demo.faulty import faulty, repaired
 from demo.feeds import feeds
 from demo.pages import pages
-from demo.sitemaps import sitemaps
+from demo.sitemaps import XML, sitemaps
 
 NOT_FOUND = page("Not found", status=404)
 
 
-def build(base: str) -> dict[str, Answer]:
-    """Return the responses by path; `base` (`http://127.0.0.1:8000`) is the start of the URLs in the files."""
-    return {
+def build(base: str, day: int = 1) -> dict[str, Answer]:
+    """Return the responses by path; `base` (`http://127.0.0.1:8000`) is the start of the URLs in the files. `day`: 2
+    for the site with what has changed since the day before."""
+    first = {
         "/robots.txt": Answer("text/plain; charset=utf-8", robots(base).encode()),
         **sitemaps(base),
         **feeds(base),
         **faulty(base),
         **pages(base),
+    }
+    return first if day == 1 else first | changed(base)
+
+
+def changed(base: str) -> dict[str, Answer]:
+    """The responses that differ on the second day."""
+    return {
+        "/sitemaps/defects.xml": Answer(XML, repaired(base)),
+        "/exhibitions/lighthouses": page("Lighthouses"),
+        "/shop/books": page("No such page", status=404),
     }
 
 

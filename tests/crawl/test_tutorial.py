@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
@@ -50,20 +51,32 @@ class Pupil:
 
 
 @pytest.fixture
-def pupil(tmp_path: Path) -> Iterator[Pupil]:
+def pupil(tmp_path: Path) -> Pupil:
     write_programs(tmp_path / "bin")
-    with serving() as site:
-        yield Pupil(tmp_path, site)
+    return Pupil(tmp_path, "")
 
 
 def test_commands_are_those_that_are_run() -> None:
-    programs = ["make", "export", "sitemapcrawler", "sitemapcrawler", "curl", *["sitemapcrawler"] * 3]
+    programs = ["make", "export", *["sitemapcrawler"] * 2, "curl", *["sitemapcrawler"] * 3, "make", "sitemapcrawler"]
     assert [command.split()[0] for command in COMMANDS] == programs
-    assert set(SHOWN) == {"audit", "explain", "defects", "changes", "fixed", "clean"}
+    assert set(SHOWN) == {"audit", "explain", "defects", "changes", "fixed", "clean", "again", "changed"}
 
 
-def test_tutorial_ends_with_a_fixed_sitemap(pupil: Pupil) -> None:
-    audit, explain, defects, fix, fixed = (command for command in COMMANDS if command.startswith("sitemapcrawler"))
+def test_tutorial_ends_with_a_fixed_sitemap_and_the_next_day(pupil: Pupil) -> None:
+    *first, again = (command for command in COMMANDS if command.startswith("sitemapcrawler"))
+    with serving() as pupil.site:
+        first_day(pupil, *first)
+    with serving(urlsplit(pupil.site).port or 0, day=2):
+        *_, said = pupil.run(again).splitlines()
+    assert f"{re.sub(r'[0-9]{4}-[0-9]{2}-[0-9]{2}', 'DATE', said)}\n" == SHOWN["again"]
+    columns, *shown = csv.reader(SHOWN["changed"].splitlines())
+    with (pupil.folder / "audit-2/changes.csv").open(encoding="utf-8") as file:
+        rows = [[row[name].replace(pupil.site, SITE) for name in columns] for row in csv.DictReader(file)]
+    places = [rows.index(row) for row in shown]
+    assert places == sorted(places)
+
+
+def first_day(pupil: Pupil, audit: str, explain: str, defects: str, fix: str, fixed: str) -> None:
     printed = pupil.run(audit)
     assert [line for line in SHOWN["audit"].splitlines() if line not in printed.splitlines()] == []
     assert (pupil.folder / "audit/report.html").stat().st_size > 10_000

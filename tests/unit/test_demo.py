@@ -35,6 +35,17 @@ def test_listed_urls_of_the_site_are_served() -> None:
     assert unknown == set()
 
 
+def test_second_day_has_a_page_again_and_lacks_another() -> None:
+    days = [site.build(BASE, day) for day in (1, 2)]
+    changed = {path: [day[path].status for day in days] for path in days[0] if days[0][path] != days[1][path]}
+    assert changed == {
+        "/sitemaps/defects.xml": [200, 200],
+        "/exhibitions/lighthouses": [404, 200],
+        "/shop/books": [200, 404],
+    }
+    assert days[0].keys() == days[1].keys()
+
+
 def test_server_answers_head_and_redirects() -> None:
     with serving() as base:
         connection = HTTPConnection(urlsplit(base).netloc, timeout=10)
