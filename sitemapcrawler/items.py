@@ -966,10 +966,14 @@ class Notes(dict[int, Note]):
         note = self.get(id(record))
         return None if note is None else note.element
 
+    def of(self, records: Iterable[UrlRecord]) -> list[Note]:
+        """The notes on records, in their order."""
+        found = (self.get(id(record)) for record in records) if self else ()
+        return [note for note in found if note is not None]
+
     def findings(self, records: Iterable[UrlRecord]) -> list[FindingRecord]:
         """The findings on records, in their order."""
-        found = (self.get(id(record)) for record in records) if self else ()
-        return [finding for note in found if note is not None for finding in note.findings]
+        return [finding for note in self.of(records) for finding in note.findings]
 
     def remove(self, records: Iterable[object]) -> Notes:
         """Take out the notes on these records, and return them."""
@@ -1029,8 +1033,7 @@ class UrlBatch:
 
     def withhold(self) -> None:
         """Drop the records, which come again when they are final, and keep their findings."""
-        found = (self.notes.get(id(record)) for record in self.urls) if self.notes else ()
-        self.notes = Notes.table(note for note in found if note is not None and note.findings)
+        self.notes = Notes.table(note for note in self.notes.of(self.urls) if note.findings)
         self.urls, self.lines = [], None
 
     def __len__(self) -> int:
@@ -1117,7 +1120,7 @@ class RecordBatch:
 
 
 class FindingBatch(RecordBatch):
-    """Rows for entries that a finding on their file or site sums up, for tables: with `findings=all`, each entry has
+    """Rows for entries that a finding on their file or site sums up, for lists: with `findings=all`, each entry has
     one, whose message is the title of the rule. Formats that report findings (SARIF, JUnit) have the sum alone."""
 
     __slots__ = ()

@@ -326,9 +326,8 @@ class Audit:
 
     async def send_last(self, record: FindingRecord | RobotsRecord) -> None:
         """Store a record on the whole crawl, and send it."""
-        if self.job is not None:
-            self.job.records.last(record)
-        await self.send(record)
+        if self.job is None or self.job.records.last(record):
+            await self.send(record)
 
     async def unpacked(self, item: object) -> Sequence[object]:
         """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file

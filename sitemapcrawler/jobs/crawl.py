@@ -62,6 +62,10 @@ class Arguments(Protocol):
         ...
 
     @property
+    def findings(self) -> str | None:
+        """`all` to list all findings."""
+
+    @property
     def report(self) -> str | None:
         """Folder for the report."""
         ...

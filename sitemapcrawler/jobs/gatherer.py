@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
@@ -19,15 +19,12 @@ from scrapy.crawler import Crawler
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.items import FINISHED, SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import put_files
-from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.reach import Reaches
 
 T = TypeVar("T")
 Query = Callable[[duckdb.DuckDBPyConnection], T]
@@ -76,12 +73,6 @@ GATHER_S = 13.5
 enough to finish the feeds and the page."""
 
 
-def _count(connection: duckdb.DuckDBPyConnection, rules: Iterable[str]) -> Reaches | None:
-    with suppress(duckdb.Error, OSError):  # no room or time
-        return reaches(SiteFacts(rows_of(connection)), rules)
-    return None
-
-
 class Gatherer:
     """Gathers the report at the end of a crawl, and the counts of one that ended early."""
 
@@ -91,6 +82,8 @@ class Gatherer:
         self._records = records
         self._run = run
         self._known: dict[str, object] = {}
+        self.mark: Query[None] = lambda connection: None
+        """Adds what rules on files concern to rows that are not committed."""
         self._interrupter = Interrupter()
 
     def keep(self, facts: SiteFacts) -> None:
@@ -107,15 +100,11 @@ class Gatherer:
         `holding`: url records have a final form that is not committed yet. Other parameters as in `jobs.report.gather`.
         """
         made = partial(gather, summary=summary, agents=agents, feeds=names, late=self._is_late, known=self._known)
-        return await self._ask(made, holding)
+        return await self.ask(made, holding)
 
-    async def count(self, rules: Iterable[str], holding: bool) -> Reaches | None:
-        """What the rules concern in a crawl that ended early; None if the database failed. `rules`: as in
-        `counting.reaches`; `holding`: as in `gather`."""
-        return await self._ask(partial(_count, rules=rules), holding)
-
-    async def _ask(self, query: Query[T], holding: bool) -> T | None:
-        """Run a query on the database and on rows that are not committed; None if the database failed."""
+    async def ask(self, query: Query[T], holding: bool) -> T | None:
+        """Run a query on the database and on rows that are not committed; None if the database failed. `holding`: as in
+        `gather`."""
         if self._writer.error is not None:
             return None
         self._crawler.signals.connect(self._hurry, signal=stopping)
@@ -133,6 +122,7 @@ class Gatherer:
                     put_files(store, self._run, self._records.rest)
                     store.purge_rows()
                     self._records.last_rows.put(holding)
+                    self.mark(connection)
                     return query(connection)
             except (duckdb.Error, OSError):  # no room or time for uncommitted rows: report without them
                 pass

@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -49,8 +49,8 @@ from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, Scope
-from sitemapcrawler.jobs.listing import Listing
-from sitemapcrawler.jobs.marking import Marks
+from sitemapcrawler.jobs.listing import FirstFindings, Listing
+from sitemapcrawler.jobs.marking import Marks, mark_files
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import (
     Asked,
@@ -108,6 +108,8 @@ class OpenedJob:
     """True to leave entries that are unchanged since the baseline out of the feeds."""
     reports: bool
     """True to gather a report."""
+    lists_all: bool = False
+    """True to list all findings."""
     earlier: Sequence[Run] = ()
     """Earlier runs, the oldest first."""
 
@@ -140,7 +142,11 @@ class Job:
         self._earlier_runs = opened.earlier
         self._stop = Stop.of(crawler)
         self._writer = Committer(store, self.run, self._lost)
-        self.records = Recorder(self._writer, self.comparison)
+        first = FirstFindings() if opened.lists_all else None
+        if first is not None and self.run > 1:
+            first.restore(store)
+        self.records = Recorder(self._writer, self.comparison, first)
+        self._listing = Listing(store, self._only_changes) if opened.lists_all else None
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
         self._of_site = FindingTally()
@@ -370,7 +376,7 @@ class Job:
         history."""
         await self.flush()
         if self._writer.error is None:
-            finish = partial(self._finish, crawl.judge, summary)
+            finish = partial(self._finish, crawl.judge, summary, dict(summary.findings_left_out))
             await self._writer.run(partial(with_memory, finish, self.store.give_more_memory))
         if self._writer.error is None:
             self._keep_history(crawl, summary)
@@ -385,12 +391,12 @@ class Job:
             except OSError as error:
                 logger.warning("%s cannot be written: %s", self.folder / history.HISTORY, in_words(error))
 
-    def _finish(self, judge: Judge, summary: SummaryRecord) -> None:
-        with self.store.transaction():
+    def _finish(self, judge: Judge, summary: SummaryRecord, unlisted: Mapping[str, int]) -> None:
+        with self.store.transaction() as connection:
             self.records.last_rows.put(self.holding)
             if self._marks is not None:
                 self._marks.apply()
-            summary.reach, summary.severity_reach = reaches(SiteFacts(self.store.rows()), summary.rules)
+            self._sum_up(connection, summary, unlisted)
             if self.comparison is not None:
                 baseline = self.comparison.baseline
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
@@ -404,22 +410,47 @@ class Job:
         async for lines in self._writer.each(partial(self.store.lines, "changes")):
             yield RecordBatch(list(map(decode, lines)))
 
+    def _sum_up(
+        self, connection: duckdb.DuckDBPyConnection, summary: SummaryRecord, unlisted: Mapping[str, int]
+    ) -> None:
+        """Count what the rules concern, and find the rows that complete the list of findings. `unlisted`: findings that
+        became no records, by rule. Raises duckdb.Error, OSError."""
+        summary.reach, summary.severity_reach = reaches(SiteFacts(rows_of(connection)), summary.rules)
+        if self._listing is not None:
+            self._listing.fill(connection)
+            summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """Rows that the list of all findings lacks, by rule."""
+        return {} if self._listing is None else self._listing.left_out
+
     async def suspend(self, summary: SummaryRecord) -> None:
-        """Count what the rules concern in a crawl that ended early, and log how to resume."""
-        found = await self._gatherer.count(summary.rules, self.holding)
-        if found is not None:
-            summary.reach, summary.severity_reach = found
+        """Sum up a crawl that ended early, and log how to resume. Rules on the whole site have not run; entries that
+        rules on files concern are marked for the counts, the list and the report, but not in the database."""
+
+        unlisted = dict(summary.findings_left_out)
+
+        def sum_up(connection: duckdb.DuckDBPyConnection) -> None:
+            with suppress(duckdb.Error, OSError):  # no room or time
+                self._sum_up(connection, summary, unlisted)
+
+        self._gatherer.mark = partial(mark_files, rules=summary.rules)
+        await self._get_resources()
+        await self._gatherer.ask(sum_up, self.holding)
         if self.folder is not None and self._writer.error is None:
             logger.info("stopped before the end; run the same command with JOBDIR=%s to resume", self.folder)
 
     def close(self) -> None:
         """Close the database."""
         self.records.close()
+        if self._listing is not None:
+            self._listing.discard()
         self._writer.close()
 
     @property
     def _asked(self) -> Asked:
-        return Asked(self.run, self.finished, self.holding, self._only_changes)
+        return Asked(self.run, self.finished, self.holding, self._only_changes, self._listing is not None)
 
     async def url_count(self) -> int:
         """Number of records of listed URLs that `urls` yields."""
@@ -446,17 +477,18 @@ class Job:
         for file in self.records.rest:
             yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
 
-    def listing(self) -> Listing:
-        """The rows for entries that findings sum up."""
-        return Listing(self.store, self._only_changes)
+    def _list_again(self, listing: Listing) -> None:
+        with self.store.cursor() as cursor:
+            with_memory(partial(listing.fill, cursor), self.store.give_more_memory)
 
-    def listed(self, listing: Listing) -> AsyncIterator[object]:
-        """Yield these rows for the feeds. After a stop, only as many as there is time for."""
-        return self._in_time(self._writer.each(listing.rows))
-
-    async def left_out(self, listing: Listing) -> dict[str, int]:
-        """Number of rows that do not fit into the list, by rule."""
-        return await self._writer.run(listing.left_out) or {}
+    async def listed(self) -> AsyncIterator[object]:
+        """Yield the rows that complete the list of findings, with `findings=all`. After a stop, only as many as there
+        is time for."""
+        if self._listing is not None:
+            if self.finished:
+                await self._writer.run(partial(self._list_again, self._listing))
+            async for batch in self._in_time(self._writer.each(self._listing.batches)):
+                yield batch
 
     async def _in_time(self, items: AsyncIterator[object]) -> AsyncIterator[object]:
         self._giving = True

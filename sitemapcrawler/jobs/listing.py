@@ -1,72 +1,142 @@
-"""The rows of `findings=all` for entries that a finding on their file or site sums up: URL and rule of each."""
+"""The list of `findings=all`: which findings feeds write as they come, and the rows at the end that complete it.
+
+Rules may have more findings than a list holds. So feeds write the first findings of each rule at once, and the others
+wait in the database. At the end, the room that is left is shared by the rules: with the findings that wait, and with a
+row for each entry that a finding on its file or site sums up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
-from sitemapcrawler.items import FindingBatch, FindingRecord
+import msgspec
+
+from sitemapcrawler.items import FindingBatch, FindingRecord, RecordBatch
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.queries import fetched_with_memory, with_memory
-from sitemapcrawler.rules import all_rules
+from sitemapcrawler.jobs.store.duck import duckdb
+from sitemapcrawler.jobs.store.queries import fetched
+from sitemapcrawler.jobs.store.schema import HELD, json_line, literal
+from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CURRENT, UNCHANGED
 from sitemapcrawler.rules.reach import own_severity
 from sitemapcrawler.rules.registry import title_of
 
 MAX_ROWS = 1_000_000
 """Rows of a list of findings; a worksheet has 1,048,576."""
+AT_ONCE = 1000
+"""Rows in memory."""
+ENTRIES = f"urls WHERE issues IS NOT NULL AND {CURRENT} AND {{only}}"
+"""SQL for the entries that rules concern."""
 UNNAMED = f"""
-    SELECT p.* FROM (
-        SELECT rowid AS row, sitemap, line, loc, unnest(issues) AS rule FROM urls
-        WHERE issues IS NOT NULL AND {CURRENT} AND {{only}}) p
-    WHERE NOT EXISTS (FROM findings f WHERE f.rule = p.rule AND f.url = p.loc AND f.sitemap = p.sitemap)"""
-"""SQL for the issues of entries for which no finding has the URL."""
+    SELECT rule, count(*) FROM (SELECT sitemap, loc, unnest(issues) AS rule FROM {ENTRIES}) p
+    ANTI JOIN (SELECT hash(rule, sitemap, url) AS key FROM findings WHERE url IS NOT NULL) f
+    ON f.key = hash(p.rule, p.sitemap, p.loc)
+    GROUP BY rule"""
+"""SQL, by rule: number of entries for which no finding has the URL. Hashes of URLs take a fraction of their memory."""
 ROWS = f"""
-    SELECT u.rule, coalesce(s.rank, r.rank), u.sitemap, u.line, u.loc FROM (
-        SELECT * FROM ({UNNAMED}) QUALIFY row_number() OVER (PARTITION BY rule ORDER BY row) <= $1) u
-    LEFT JOIN (SELECT rule, sitemap, min({RANK}) AS rank FROM findings GROUP BY ALL) s USING (rule, sitemap)
-    LEFT JOIN (SELECT rule, min({RANK}) AS rank FROM findings GROUP BY ALL) r ON r.rule = u.rule
-    ORDER BY u.rule, u.row"""
-"""SQL for these rows, with the severity of their finding. Parameter: how many of each rule."""
+    SELECT p.sitemap, p.line, p.loc FROM (SELECT * FROM {ENTRIES} AND list_contains(issues, $1)) p
+    ANTI JOIN (SELECT hash(sitemap, url) AS key FROM findings WHERE rule = $1 AND url IS NOT NULL) f
+    ON f.key = hash(p.sitemap, p.loc)
+    LIMIT $2"""
+"""SQL for these entries. Parameters: the rule, and how many."""
+RANKS = f"SELECT sitemap, min({RANK}) FROM findings WHERE rule = $1 GROUP BY sitemap"
+"""SQL for the severities of a rule, by file."""
+
+
+class FirstFindings:
+    """Decides which findings feeds write as they come: the first ones of each rule."""
+
+    def __init__(self) -> None:
+        self._most = MAX_ROWS // max(1, len({rule.id for rule in all_rules()}))
+        self._counts: Counter[str] = Counter()
+
+    def restore(self, store: Store) -> None:
+        """Count those of earlier runs."""
+        query = f"SELECT rule, count(*) FROM findings WHERE {HELD} IS NULL GROUP BY rule"
+        self._counts.update(dict(store.execute(query)))
+
+    def has(self, finding: FindingRecord) -> bool:
+        """Count a finding. True if it is one of the first."""
+        self._counts[finding.rule] += 1
+        return self._counts[finding.rule] <= self._most
+
+
+def of_changes() -> str:
+    """SQL condition for the findings that `only=changes` keeps: none on an unchanged entry."""
+    of_files = ", ".join(literal(rule.id) for rule in all_rules() if rule.per is not Per.ENTRY)
+    return (
+        f"(url IS NULL OR whole_site OR rule IN ({of_files}) OR NOT EXISTS (SELECT 1 FROM urls one "
+        f"WHERE one.sitemap = findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
+    )
 
 
 class Listing:
-    """The rows of one crawl, up to `MAX_ROWS` with its findings; if there are more, a share of each rule."""
+    """The rows at the end, in temporary files until they are sent."""
 
     def __init__(self, store: Store, only_changes: bool) -> None:
         self._store = store
+        self._held = f"{HELD} AND {of_changes()}" if only_changes else HELD
         self._only = f"change IS DISTINCT FROM '{UNCHANGED}'" if only_changes else "TRUE"
+        self._lines = msgspec.json.Encoder().encode_lines
+        self._spools = {kind: store.spool() for kind in (RecordBatch, FindingBatch)}
+        self.left_out: dict[str, int] = {}
+        """Number of rows that the list lacks, by rule."""
 
-    def rows(self) -> Iterator[FindingBatch]:
-        """Yield the rows rule by rule. Raises duckdb.Error."""
-        if self._each == 0:
-            return
-        sources = {rule.id: rule.source or None for rule in all_rules()}
-        with self._store.cursor() as cursor:
-            query = ROWS.format(only=self._only)
-            for rows in fetched_with_memory(cursor, query, self._store.give_more_memory, [self._each]):
-                batch = []
-                for id, rank, sitemap, line, url in rows:
-                    severity = ORDER[rank - 1] if rank else own_severity(id)
-                    source = sources.get(id)
-                    batch.append(FindingRecord(id, severity, title_of(id), sitemap, line, None, url, None, source))
-                yield FindingBatch(batch)
+    def fill(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Find the rows, rule by rule. Raises duckdb.Error, OSError; an error ends a transaction of the caller."""
+        self.discard()
+        self._spools = {kind: self._store.spool() for kind in self._spools}
+        waiting = self._counts(connection, f"SELECT rule, count(*) FROM findings WHERE {self._held} GROUP BY rule")
+        counts = waiting + self._counts(connection, UNNAMED.format(only=self._only))
+        [(listed,)] = connection.execute(f"SELECT count(*) FROM findings WHERE {HELD} IS NULL").fetchall()
+        each = share(counts.values(), max(0, MAX_ROWS - listed))
+        self.left_out = {rule: number - each for rule, number in sorted(counts.items()) if number > each}
+        for rule in sorted(counts):
+            room = each - min(each, waiting[rule])
+            if waiting[rule]:
+                self._put_waiting(connection, rule, each)
+            if room:
+                self._put_entries(connection, rule, room)
 
-    def left_out(self) -> dict[str, int]:
-        """Number of rows that `rows` leaves out, by rule. Raises duckdb.Error."""
-        return {rule: number - self._each for rule, number in self._counts.items() if number > self._each}
+    def batches(self) -> Iterator[RecordBatch]:
+        """Yield the rows: those of findings, then those of entries. Raises OSError."""
+        decode = msgspec.json.Decoder(FindingRecord).decode
+        for kind, spool in self._spools.items():
+            found: list[FindingRecord] = []
+            for line in spool.lines():
+                found.append(decode(line))
+                if len(found) == AT_ONCE:
+                    yield kind(found)
+                    found = []
+            if found:
+                yield kind(found)
 
-    @cached_property
-    def _each(self) -> int:
-        """How many rows of each rule there are at most."""
-        listed: int = self._store.execute("SELECT count(*) FROM findings")[0][0]
-        return share(self._counts.values(), max(0, MAX_ROWS - listed))
+    def discard(self) -> None:
+        """Drop the rows."""
+        for spool in self._spools.values():
+            spool.discard()
 
-    @cached_property
-    def _counts(self) -> dict[str, int]:
-        query = f"SELECT rule, count(*) FROM ({UNNAMED.format(only=self._only)}) GROUP BY rule ORDER BY rule"
-        return dict(with_memory(partial(self._store.execute, query), self._store.give_more_memory))
+    def _counts(self, connection: duckdb.DuckDBPyConnection, query: str) -> Counter[str]:
+        return Counter(dict(connection.execute(query).fetchall()))
+
+    def _put_waiting(self, connection: duckdb.DuckDBPyConnection, rule: str, most: int) -> None:
+        query = f"SELECT {json_line(FindingRecord)} FROM findings WHERE {self._held} AND rule = $1 LIMIT $2"
+        for rows in fetched(connection.execute(query, [rule, most])):
+            self._spools[RecordBatch].write("".join(f"{line}\n" for (line,) in rows).encode(), len(rows))
+
+    def _put_entries(self, connection: duckdb.DuckDBPyConnection, rule: str, most: int) -> None:
+        ranks: Mapping[str | None, int] = dict(connection.execute(RANKS, [rule]).fetchall())
+        usual = ORDER[min(ranks.values()) - 1] if ranks else own_severity(rule)
+        source = next((one.source for one in all_rules() if one.id == rule), "") or None
+        query = ROWS.format(only=self._only)
+        for rows in fetched(connection.execute(query, [rule, most])):
+            found = []
+            for sitemap, line, url in rows:
+                severity = ORDER[ranks[sitemap] - 1] if sitemap in ranks else usual
+                found.append(FindingRecord(rule, severity, title_of(rule), sitemap, line, None, url, None, source))
+            self._spools[FindingBatch].write(self._lines(found), len(found))
 
 
 def share(counts: Iterable[int], room: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from sitemapcrawler.jobs.store import Store
@@ -10,6 +11,7 @@ from sitemapcrawler.jobs.store.queries import with_memory
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import OF_FILES, numbered
+from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.registry import ON_THE_SITE
 
 FILE = "marks.parquet"
@@ -49,6 +51,18 @@ class Marks:
             run("INSERT INTO urls FROM rewritten")
             run("DROP TABLE rewritten")
         run("DROP TABLE marked")
+
+
+def mark_files(connection: duckdb.DuckDBPyConnection, rules: Collection[str]) -> None:
+    """Add these rules to the issues of the entries for which they have reported their files, in a transaction that is
+    rolled back: the order of the rows is lost. Raises duckdb.Error."""
+    for rule in OF_FILES.keys() & rules:
+        connection.execute(
+            f"UPDATE urls AS u SET issues = list_append(coalesce(issues, []), $1) "
+            f"WHERE {CURRENT} AND sitemap IN (SELECT sitemap FROM sitemaps WHERE list_contains(issues, $1)) "
+            f"AND NOT list_contains(coalesce(issues, []), $1) AND ({OF_FILES[rule]})",
+            [rule],
+        )
 
 
 def _of_site() -> set[str]:

@@ -86,6 +86,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         compared,
         params.only is not None,
         params.report is not None,
+        params.findings is not None,
         _earlier_runs(folder, compared, params),
     )
 

@@ -28,11 +28,12 @@ from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
+from sitemapcrawler.jobs.listing import FirstFindings
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import ENTRY, MORE, tables
+from sitemapcrawler.jobs.store.schema import ENTRY, HELD, MORE, WHOLE_SITE, tables
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED
 
@@ -40,6 +41,11 @@ PLACE = b"place"
 """Key of a final row's position in its file."""
 _PLACE = re.compile(rb',"%b":[0-9]+}\n$' % PLACE)
 """That key and its value, at the end of a row."""
+
+
+def marked(lines: bytes, column: str) -> bytes:
+    """Set a column of truth values in JSON lines."""
+    return lines.replace(b"}\n", b',"%b":true}\n' % column.encode())
 
 
 class LastRows:
@@ -51,23 +57,22 @@ class LastRows:
         self._urls = store.spool()
         self._json = JsonText(Rows())
 
-    def add(self, record: FindingRecord | RobotsRecord) -> None:
-        """Add a record about the whole crawl. Raises OSError if the disk is full."""
-        line = self._json.lines([record])
-        if isinstance(record, RobotsRecord):
-            self._tables["robots"].write(line, 1)
-        else:
-            self._tables["findings"].write(line.replace(b"}\n", b',"whole_site":true}\n'), 1)
+    def add_robots(self, record: RobotsRecord) -> None:
+        """Add a robots.txt record. Raises OSError if the disk is full."""
+        self._tables["robots"].write(self._json.lines([record]), 1)
 
-    def settle(self, notes: Sequence[Note], lines: bytes) -> None:
-        """Add the final form of url records that were written before; `lines`: their JSON. Raises OSError if the disk
-        is full."""
-        new = [finding for note in notes for finding in note.findings[note.stored :]]
+    def add_finding(self, line: bytes) -> None:
+        """Add a finding about the whole crawl, as a JSON line. Raises OSError if the disk is full."""
+        self._tables["findings"].write(marked(line, WHOLE_SITE), 1)
+
+    def settle(self, notes: Sequence[Note], lines: bytes, findings: bytes, count: int) -> None:
+        """Add the final form of url records that were written before. `lines`: their JSON; `findings`: the JSON of
+        `count` new findings. Raises OSError if the disk is full."""
         placed = zip(lines.splitlines(), notes, strict=True)
         self._urls.write(
             b"".join(b'%b,"%b":%d}\n' % (line[:-1], PLACE, note.place) for line, note in placed), len(notes)
         )
-        self._tables["findings"].write(self._json.lines(new) if new else b"", len(new))
+        self._tables["findings"].write(findings, count)
 
     @property
     def urls(self) -> Iterator[str]:
@@ -124,8 +129,10 @@ OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
 class Recorder:
     """Collects records, and passes those of a file to the writer when it has been read."""
 
-    def __init__(self, writer: Committer, comparison: Comparison | None) -> None:
+    def __init__(self, writer: Committer, comparison: Comparison | None, first: FirstFindings | None = None) -> None:
+        """`first`: which findings feeds write at once, with `findings=all`; None: all."""
         self._writer = writer
+        self._first = first
         self._spool = writer.store.spool
         self._comparison = comparison
         self._reading: dict[str, FileRows] = {}
@@ -149,12 +156,11 @@ class Recorder:
             pass
         elif batch.listed is None:
             await self._judge(batch.urls)
-            lines = self._json.lines(batch.urls)
-            self._keep(batch.sitemap, lines, len(batch.urls), batch.notes.findings(batch.urls))
+            self._keep(batch.sitemap, self._json.lines(batch.urls), len(batch.urls), batch.notes.of(batch.urls))
             self._withhold(batch)
         else:
-            found = batch.notes.findings(batch.listed)
-            self._keep(batch.sitemap, self._json.lines(batch.listed), len(batch.listed), found)
+            notes = batch.notes.of(batch.listed)
+            self._keep(batch.sitemap, self._json.lines(batch.listed), len(batch.listed), notes)
             for record in batch.listed:
                 note = batch.notes.on(record)
                 note.stored = len(note.findings)
@@ -164,8 +170,12 @@ class Recorder:
         """Add the final form of url records that were held back, or might have been."""
         await self._judge(batch.urls)
         lines = self._json.lines(batch.urls) if batch.urls else b""
+        notes = [batch.notes.on(record) for record in batch.urls]
+        new = [finding for note in notes for finding in note.findings[note.stored :]]
+        found, held = self._lines(new)
         with self._writer.guarded():
-            self.last_rows.settle([batch.notes.on(record) for record in batch.urls], lines)
+            self.last_rows.settle(notes, lines, found, len(new))
+        remove(notes, held)
         self._withhold(batch)
 
     def _withhold(self, batch: UrlBatch) -> None:
@@ -186,7 +196,9 @@ class Recorder:
                 self._comparison.count_copied()
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
-            rows.findings.write(*self._lines(record.findings))
+            found, held = self._lines(record.findings)
+            rows.findings.write(found, len(record.findings))
+            record.findings = [finding for finding in record.findings if id(finding) not in held]
         rows.tally = result.tally
         if not complete or record.sitemap in self._spoilt:
             self._hold(rows)
@@ -245,10 +257,16 @@ class Recorder:
         """Add the result of fetching a robots.txt."""
         self._writer.put("policies", {"origin": origin, "asked_at": _now(), "answer": answer})
 
-    def last(self, record: FindingRecord | RobotsRecord) -> None:
-        """Add a record about the whole crawl."""
+    def last(self, record: FindingRecord | RobotsRecord) -> bool:
+        """Add a record about the whole crawl. Returns False if feeds write it at the end."""
+        held: set[int] = set()
         with self._writer.guarded():
-            self.last_rows.add(record)
+            if isinstance(record, RobotsRecord):
+                self.last_rows.add_robots(record)
+            else:
+                line, held = self._lines([record])
+                self.last_rows.add_finding(line)
+        return not held
 
     def close(self) -> None:
         """Drop what was not committed."""
@@ -266,11 +284,15 @@ class Recorder:
             for sitemap, alike in groupby(records, attrgetter("sitemap")):
                 await self._comparison.judge(self._writer, sitemap, list(alike))
 
-    def _keep(self, sitemap: str, lines: bytes, count: int, findings: Sequence[FindingRecord]) -> None:
+    def _keep(self, sitemap: str, lines: bytes, count: int, notes: Sequence[Note]) -> None:
+        """Add url records, as JSON lines, with their findings."""
         rows = self._rows(sitemap)
+        found = [finding for note in notes for finding in note.findings]
+        found_lines, held = self._lines(found)
         with self._writer.guarded():
             rows.urls.write(lines, count)
-            rows.findings.write(*self._lines(findings))
+            rows.findings.write(found_lines, len(found))
+        remove(notes, held)
 
     def _rows(self, sitemap: str) -> FileRows:
         rows = self._reading.get(sitemap)
@@ -278,8 +300,23 @@ class Recorder:
             rows = self._reading[sitemap] = FileRows(sitemap, self._spool(), self._spool(), self._spool())
         return rows
 
-    def _lines(self, findings: Sequence[FindingRecord]) -> tuple[bytes, int]:
-        return (self._json.lines(findings) if findings else b"", len(findings))
+    def _lines(self, findings: Sequence[FindingRecord]) -> tuple[bytes, set[int]]:
+        """Findings as JSON lines, and the identities of those that feeds write at the end."""
+        if not findings:
+            return b"", set()
+        if self._first is None:
+            return self._json.lines(findings), set()
+        held = [finding for finding in findings if not self._first.has(finding)]
+        identities = set(map(id, held))
+        now = [finding for finding in findings if id(finding) not in identities]
+        lines = self._json.lines(now) if now else b""
+        return lines + (marked(self._json.lines(held), HELD) if held else b""), identities
+
+
+def remove(notes: Sequence[Note], held: set[int]) -> None:
+    """Remove the findings with these identities, which feeds write at the end."""
+    for note in notes if held else ():
+        note.findings = [finding for finding in note.findings if id(finding) not in held]
 
 
 def _now() -> str:

@@ -18,14 +18,14 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import RecordBatch, RowsOnDemand, UrlBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
+from sitemapcrawler.jobs.listing import of_changes
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import read_tally, run_of_copy
 from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched, prefix_of
-from sitemapcrawler.jobs.store.schema import RECORDS, literal
+from sitemapcrawler.jobs.store.schema import HELD, RECORDS
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
-from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
 PREFIX = prefix_of("loc")
@@ -179,6 +179,8 @@ class Asked:
     """True if this run has held the url records of earlier runs back again."""
     only_changes: bool
     """True if entries that are unchanged since the baseline are left out."""
+    lists_all: bool = False
+    """True if the rows at the end have the findings that feeds have not written."""
 
     @property
     def earlier(self) -> str:
@@ -207,11 +209,9 @@ class Asked:
         if table == "sitemaps" and not self.finished:  # records of copied files have been sent
             condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {run_of_copy(self.run)})"
         if self.only_changes and table == "findings":
-            of_files = ", ".join(literal(rule.id) for rule in all_rules() if rule.per is not Per.ENTRY)
-            condition += (
-                f" AND (url IS NULL OR whole_site OR rule IN ({of_files}) OR NOT EXISTS (SELECT 1 FROM urls one "
-                f"WHERE one.sitemap = findings.sitemap AND one.loc = findings.url AND one.change = '{UNCHANGED}'))"
-            )
+            condition += f" AND {of_changes()}"
+        if self.lists_all and table == "findings":
+            condition += f" AND {HELD} IS NULL"
         return condition
 
 

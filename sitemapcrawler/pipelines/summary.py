@@ -15,7 +15,7 @@ from sitemapcrawler.crawl.params import ALL
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, Basis, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch, add_counts
+from sitemapcrawler.items import UNREAD, Basis, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
 from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
@@ -114,8 +114,7 @@ class SummaryPipeline(CrawlPipeline):
                 await audit.send(item)
             if job.finished:
                 summary = job.summary()
-                await self._send_urls(audit, job)
-                await self._send_listing(audit, job, summary)
+                await self._send_rows(audit, job)
                 summary.partial = audit.stop.reason or summary.partial
                 summary.limited_by = self._limited_by
                 return summary
@@ -147,31 +146,23 @@ class SummaryPipeline(CrawlPipeline):
             await job.finish(audit, summary)
             async for changes in job.changes():
                 await audit.send(changes)
-            await self._send_urls(audit, job)
-            await self._send_listing(audit, job, summary)
+            await self._send_rows(audit, job)
             summary.partial = audit.partial
         else:
-            await self._send_urls(audit, job)
             await job.suspend(summary)
+            await self._send_rows(audit, job)
         return summary
 
     @staticmethod
-    async def _send_urls(audit: Audit, job: Job) -> None:
-        """Send the url records, which are final now."""
+    async def _send_rows(audit: Audit, job: Job) -> None:
+        """Send the url records, which are final now. With `findings=all`, send the rows that complete the list of
+        findings, and what is left out."""
         async for batch in job.urls():
             await audit.send(batch)
-
-    @staticmethod
-    async def _send_listing(audit: Audit, job: Job, summary: SummaryRecord) -> None:
-        """With `findings=all`, send a row for each entry that a finding sums up, and count in the summary what is left
-        out."""
+        async for batch in job.listed():
+            await audit.send(batch)
         if audit.params.findings == ALL:
-            listing = job.listing()
-            async for batch in job.listed(listing):
-                await audit.send(batch)
-            left_out = await job.left_out(listing)
-            add_counts(summary.findings_left_out, left_out)
-            for finding in audit.judge.incomplete_lists(left_out, MAX_ROWS):
+            for finding in audit.judge.incomplete_lists(job.left_out, MAX_ROWS):
                 await audit.send(finding)
 
     def summary(self) -> SummaryRecord:

@@ -258,6 +258,54 @@ def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
     assert listed(sheets(tmp_path / "audit.xlsx")["Problems"]) == expected
 
 
+@pytest.mark.parametrize(("rows", "each"), [(1000, 60), (53, 26)])
+@pytest.mark.parametrize("items", ["batches", "records"])
+def test_list_of_findings_has_as_many_of_each_rule_as_fit(
+    site: SiteServer, tmp_path: Path, rows: int, each: int, items: str
+) -> None:
+    """Feeds write the first two or no findings of each rule as they come, and the others at the end."""
+    publish(site)
+    (tmp_path / "few.py").write_text(f"from sitemapcrawler.jobs import listing\nlisting.MAX_ROWS = {rows}\n")
+    settings = {"SITEMAP_RULES": "few.py", "SITEMAP_ITEMS": items, "JOBDIR": "job"}
+    options = ("-O", FEED, "-O", "findings.csv", "-O", "audit.xlsx", "-O", "x.sarif")
+    done = crawl(tmp_path, *options, settings=settings, domain=site.url(), select=RULES, findings="all")
+    assert done.code == 0, done.log
+    left_out = {rule: 60 - each for rule in RULES.split(",") if each < 60}
+    for _ in range(2):
+        assert done.summary.get("findings_left_out", {}) == left_out
+        for found in (
+            done.of_type("finding"),
+            table(tmp_path / "findings.csv"),
+            sheets(tmp_path / "audit.xlsx")["Problems"],
+        ):
+            told = [row for row in found if row["rule"] != "limit-findings"]
+            assert listed(told) == dict.fromkeys(RULES.split(","), each)
+            assert len({(row["rule"], row["sitemap"], row["line"], row["message"]) for row in told}) == 2 * each
+            assert unlisted(found).keys() == left_out.keys()
+        results = json.loads((tmp_path / "x.sarif").read_bytes())["runs"][0]["results"]
+        assert Counter(result["ruleId"] for result in results) == dict.fromkeys(RULES.split(","), each)
+        done = crawl(tmp_path, *options, settings=settings, domain=site.url(), select=RULES, findings="all")
+
+
+def test_stopped_crawl_lists_what_it_says_of_the_files_that_it_has_read(site: SiteServer, tmp_path: Path) -> None:
+    names = [f"/{number}.xml" for number in range(6)]
+    site.routes = {
+        "/index.xml": index(*map(site.url, names)),
+        **{name: urlset(*(site.url(f"{name}/{n}") for n in range(3))) for name in names},
+    }
+    options = ("-O", FEED, "-O", "urls.csv")
+    settings = {"CLOSESPIDER_ITEMCOUNT": 3, **AT_HOME}
+    done = crawl(
+        tmp_path, *options, settings=settings, sitemap=site.url("/index.xml"), select="lastmod-missing", findings="all"
+    )
+    assert done.code == 3
+    told = {file["sitemap"] for file in done.of_type("sitemap") if "lastmod-missing" in file.get("issues", [])}
+    assert 0 < len(told) < len(names)
+    rows = {(finding["sitemap"], finding["url"]) for finding in done.of_type("finding") if "url" in finding}
+    assert rows == {(record["sitemap"], record["loc"]) for record in done.of_type("url") if record["sitemap"] in told}
+    assert done.summary["reach"]["lastmod-missing"]["urls"] == len(rows)
+
+
 def test_findings_takes_one_value(refusal: Callable[..., str]) -> None:
     line = command(domain="127.0.0.1:1", findings="some")
     assert refusal(*line[3:]) == "sitemapcrawler: argument findings='some': no such choice; accepted: all"

@@ -131,12 +131,12 @@ class Store:
                 cursor.execute("RESET preserve_insertion_order")
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Commit everything in the block, or nothing."""
+    def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Commit everything in the block, or nothing. Provides the connection."""
         self._connection.execute("BEGIN")
         self._in_transaction = True
         try:
-            yield
+            yield self._connection
         except BaseException:
             with suppress(duckdb.Error):
                 self._connection.execute("ROLLBACK")

@@ -39,6 +39,8 @@ MORE = {namespace.field: f"more_{namespace.field}" for namespace in OWN if not n
 
 WHOLE_SITE = "whole_site"
 """Column of findings: true if they concern more than one file, else null."""
+HELD = "held"
+"""Column of findings: true if feeds write them at the end, with `findings=all`, else null."""
 
 TIME = "TIMESTAMP"
 """SQL type of a time: microseconds, in UTC. TIMESTAMPTZ would be shown in the zone of whoever asks, and Python's client
@@ -121,7 +123,7 @@ VIEWS = {
 def tables() -> dict[str, dict[str, str]]:
     """{table: {column: SQL type}}."""
     of_urls = {ENTRY: "BIGINT"}
-    added = {"urls": of_urls, CARRIED: of_urls, "findings": {WHOLE_SITE: "BOOLEAN"}}
+    added = {"urls": of_urls, CARRIED: of_urls, "findings": {WHOLE_SITE: "BOOLEAN", HELD: "BOOLEAN"}}
     return (
         {name: columns(record) | added.get(name, {}) for name, record in RECORDS.items()}
         | {table: {ENTRY: "BIGINT"} | columns(items_of(UrlRecord, name)) for name, table in MORE.items()}

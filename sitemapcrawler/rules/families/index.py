@@ -214,7 +214,8 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     if unlisted.rows is not None:
         entries = f"{counted(number, 'more entry', 'more entries')} with {unlisted.rule}"
         text = f"{entries} {'is' if number == 1 else 'are'} not in this list, which has {unlisted.rows:,} rows at most"
-        yield Message(f"{text}; the issues of url records name the rule", value=unlisted.rule)
+        query = f"SELECT loc FROM 'urls.parquet' WHERE list_contains(issues, '{unlisted.rule}')"
+        yield Message(f"{text}; the rows of URLs name the rule: {query} (DuckDB)", value=unlisted.rule)
         return
     more = f"{counted(number, 'more finding')} of {unlisted.rule} {'is' if number == 1 else 'are'} counted, not listed"
     yield Message(f"{more}; findings=all lists all", value=unlisted.rule)

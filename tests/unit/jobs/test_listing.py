@@ -1,4 +1,4 @@
-"""Rows for entries that findings on their file or site sum up: each entry once, or a share of each rule."""
+"""The list of all findings: what feeds write at once, and the rows at the end, or a share of them for each rule."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from sitemapcrawler.items import FindingBatch, FindingRecord, RecordBatch
 from sitemapcrawler.jobs import listing
-from sitemapcrawler.jobs.listing import Listing, share
+from sitemapcrawler.jobs.listing import FirstFindings, Listing, share
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.rules import all_rules
 
 FILE, TWICE, DATES, DEAD = "https://example.com/a.xml", "cross-duplicate-url", "lastmod-missing", "status-404"
+TITLE = "Several files of a site list the same page"
 
 
 @pytest.fixture
@@ -33,22 +36,63 @@ def store() -> Iterator[Store]:
     made.close()
 
 
+def filled(store: Store, only_changes: bool = False) -> tuple[Listing, list[FindingRecord]]:
+    """The list, and its rows."""
+    rows = Listing(store, only_changes)
+    with store.cursor() as cursor:
+        rows.fill(cursor)
+    return rows, [finding for batch in rows.batches() for finding in batch.records]
+
+
+def hold(store: Store, number: int, **fields: object) -> None:
+    """Insert findings that feeds have not written, on entries and with a message of their own."""
+    finding = {"rule": DEAD, "severity": "error", "sitemap": FILE, "message": "m", "held": True, **fields}
+    with store.transaction():
+        store.insert_rows("findings", [{**finding, "url": f"https://example.com/{n}"} for n in range(number)])
+
+
 def test_each_entry_without_a_finding_of_its_own_has_a_row(store: Store) -> None:
-    rows = Listing(store, only_changes=False)
-    found = [finding for batch in rows.rows() for finding in batch.records]
+    rows, found = filled(store)
     assert Counter(finding.rule for finding in found) == {DATES: 20, TWICE: 4}
     first = found[0]
     assert (first.rule, first.severity, first.sitemap, first.url) == (TWICE, "warning", FILE, "https://example.com/1")
     assert (first.message, first.line) == ("Several files of a site list the same page", 1)
-    assert rows.left_out() == {}
+    assert rows.left_out == {}
 
 
-def test_a_list_that_is_full_has_a_share_of_each_rule(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "MAX_ROWS", 14)
-    rows = Listing(store, only_changes=False)
-    found = Counter(finding.rule for batch in rows.rows() for finding in batch.records)
-    assert found == {DATES: 6, TWICE: 4}
-    assert rows.left_out() == {DATES: 14}
+def test_findings_that_wait_come_with_their_messages(store: Store) -> None:
+    hold(store, 20, rule=DATES, severity="info")
+    rows, found = filled(store)
+    assert Counter((finding.rule, finding.message) for finding in found) == {(DATES, "m"): 20, (TWICE, TITLE): 4}
+    assert [type(batch) for batch in rows.batches()] == [RecordBatch, FindingBatch], "SARIF and JUnit have the first"
+
+
+@pytest.mark.parametrize(("held", "left_out"), [(0, {DATES: 14}), (12, {DATES: 16, DEAD: 8})])
+def test_a_list_that_is_full_has_a_share_of_each_rule(
+    store: Store, monkeypatch: pytest.MonkeyPatch, held: int, left_out: dict[str, int]
+) -> None:
+    monkeypatch.setattr(listing, "MAX_ROWS", 16 if held else 14)
+    hold(store, held)
+    rows, found = filled(store)
+    whole = {DATES: 20, TWICE: 4, DEAD: held}
+    assert Counter(finding.rule for finding in found) == Counter(whole) - Counter(left_out)
+    assert rows.left_out == left_out
+
+
+def test_findings_on_unchanged_entries_are_no_changes(store: Store) -> None:
+    hold(store, 5)
+    store.execute("UPDATE urls SET change = CASE WHEN line < 3 THEN 'unchanged' WHEN line < 5 THEN 'added' END")
+    _, found = filled(store, only_changes=True)
+    assert Counter(finding.rule for finding in found) == {DATES: 17, TWICE: 2, DEAD: 2}
+
+
+def test_feeds_write_the_first_findings_of_each_rule(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "MAX_ROWS", 4 * len({rule.id for rule in all_rules()}))
+    hold(store, 9)
+    first = FirstFindings()
+    first.restore(store)  # 3 findings of DEAD, which do not wait
+    assert [first.has(FindingRecord(DEAD)) for _ in range(3)] == [True, False, False]
+    assert [first.has(FindingRecord(DATES)) for _ in range(5)] == [True, True, True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -53,7 +52,7 @@ class Crawl:
             "began": datetime(2026, 5, 1, 10, tzinfo=UTC),
             "params": Params.parse({"domain": "a.com,http://b.com:8080"}),
             "selection": SimpleNamespace(full=False, skipped=Counter(since=2, include=0)),
-            "frontier": SimpleNamespace(given_up={}, skipped=Counter(max_depth=1), skipped_everywhere={}),
+            "frontier": SimpleNamespace(given_up={}, skipped=Counter(max_depth=1)),
             "judge": SimpleNamespace(
                 skip_site=lambda: None,
                 counts=Counter({"z-rule": 1, "a-rule": 2}),
@@ -162,29 +161,6 @@ def test_summary_is_sent_at_the_end() -> None:
     assert summary.started == "2026-05-01T10:00:00Z"
     assert 0 <= summary.elapsed_s < 60
     assert "partial" not in crawl.counts
-
-
-def test_summary_says_what_a_full_list_of_all_findings_lacks() -> None:
-    async def nothing(*given: object) -> None:
-        """There is nothing to commit or to settle."""
-
-    async def no_records() -> AsyncIterator[object]:
-        for record in ():
-            yield record
-
-    async def left_out(listing: object) -> dict[str, int]:
-        return {"lastmod-missing": 40}
-
-    crawl = Crawl()
-    crawl.spider.audit.params = Params.parse({"domain": "a.com", "findings": "all"})
-    crawl.spider.audit.judge.incomplete_lists = lambda *given: []  # type: ignore[method-assign]  # it has a test
-    crawl.spider.audit.job = SimpleNamespace(  # type: ignore[assignment]  # all of a finished job that is used
-        finished=True, flush=nothing, settle=nothing, url_count=nothing, close=lambda: None,
-        stored=no_records, urls=no_records, listing=lambda: None, listed=lambda listing: no_records(),
-        left_out=left_out, summary=lambda: SummaryRecord(findings_left_out={"loc-relative": 2}),
-    )  # fmt: skip
-    asyncio.run(crawl.pipeline.conclude())
-    assert crawl.sent[-1].findings_left_out == {"loc-relative": 2, "lastmod-missing": 40}
 
 
 def test_pipelines_close_after_the_last_record() -> None:
