@@ -46,6 +46,7 @@ from sitemapcrawler.items import (
     LIMITS,
     UNREAD,
     FindingRecord,
+    RecordBatch,
     RobotsRecord,
     SitemapEnd,
     SitemapRecord,
@@ -285,6 +286,9 @@ class ShownFindings(CrawlPipeline):
                 note.findings = self._shown(note.findings)
         elif isinstance(item, SitemapEnd):
             item.findings = self._shown(item.findings)
+        elif isinstance(item, RecordBatch):
+            if found := [record for record in item.records if isinstance(record, FindingRecord)]:
+                item.records = self._shown(found)
         elif isinstance(item, FindingRecord) and not self._shown([item]):
             raise DropItem(f"finding below {MIN_SEVERITY}", log_level="DEBUG")
         return item

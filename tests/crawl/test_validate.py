@@ -357,6 +357,16 @@ def test_less_is_shown_in_every_format_and_the_exit_code_stays(tmp_path: Path, f
     assert done.returncode == 1
 
 
+def test_rows_of_a_list_of_all_findings_are_hidden_too(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urlset(f"{HOME}/1", f"{HOME}/2"))
+    options = ("a.xml", "--select", "lastmod-missing", "-a", "findings=all", "--format", "json")
+    shown = [
+        [each for each in json.loads(validate(tmp_path, *options, "--min-severity", least).stdout) if "rule" in each]
+        for least in ("info", "warning")
+    ]
+    assert [len(found) for found in shown] == [3, 0], "the file, and its entries"
+
+
 def test_hidden_findings_still_fail_and_are_counted(tmp_path: Path) -> None:
     write(tmp_path, i_xml=index(f"{HOME}/child.xml"))
     options = ("i.xml", "--select", "index-child-missing", "--min-severity", "error", "--fail-on", "warning")
