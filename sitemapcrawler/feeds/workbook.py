@@ -118,6 +118,14 @@ def _blocked_for(judged: int, url: UrlRecord) -> object:
     return ALL_CRAWLERS if 1 < judged == len(url.blocked_for) else url.blocked_for or "none"
 
 
+def _value_of(name: str, judged: int, change: ChangeRecord) -> object:
+    """The value `before` or `after` a change. `name`: which one; `judged`: see `_blocked_for`."""
+    text: str | None = getattr(change, name)
+    if change.what != "blocked_for" or text is None:
+        return text
+    return ALL_CRAWLERS if 1 < judged == len(text.split(", ")) else text
+
+
 def _pages(judged: int) -> Sequence[Column]:
     """Columns of the sheet URLs. `judged`: see `_blocked_for`."""
     values: dict[str, Callable[[UrlRecord], object]] = {
@@ -126,6 +134,12 @@ def _pages(judged: int) -> Sequence[Column]:
     }
     shown = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
     return tuple(replace(column, value=values.get(column.name, column.value)) for column in shown)
+
+
+def _changes_of(judged: int) -> Sequence[Column]:
+    """Columns of the sheet Changes. `judged`: see `_blocked_for`."""
+    values = {name: partial(_value_of, name, judged) for name in ("before", "after")}
+    return tuple(replace(column, value=values.get(column.name, column.value)) for column in CHANGES)
 
 
 NOT_INDEXABLE = (
@@ -245,7 +259,7 @@ def sheets(judged: int = 0) -> Sequence[Sheet]:
         Sheet(SUMMARY, SummaryRecord, ()),
         Sheet("URLs", UrlRecord, _pages(judged)),
         Sheet(PROBLEMS_FOUND, FindingRecord, PROBLEMS),
-        Sheet("Changes", ChangeRecord, CHANGES, is_optional=True),
+        Sheet("Changes", ChangeRecord, _changes_of(judged), is_optional=True),
         Sheet("Links", PageRecord, LINKED, is_optional=True),
         Sheet(COVERED, Coverage, COVERAGE, is_optional=True),
         Sheet("Sitemaps", SitemapRecord, SITEMAPS),

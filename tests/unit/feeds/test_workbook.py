@@ -149,6 +149,14 @@ def test_not_judged_differs_from_allowed(blocked: list[str] | None, cell: str | 
 def test_all_crawlers_stand_for_each_of_those_judged() -> None:
     urls = [UrlRecord(loc=f"{n}", blocked_for=names) for n, names in enumerate(([], ["A"], ["A", "B", "C"]))]
     assert [row["blocked_for"] for row in rows(book(*urls, judged_agents=3)["URLs"])] == ["none", "A", "all crawlers"]
+    changes = [
+        ChangeRecord(url="u", change="changed", what=what, before=before, after="A, B, C")
+        for what, before in (("blocked_for", "none"), ("blocked_for", "A, B"), ("images", "none"))
+    ]
+    written = rows(book(*changes, judged_agents=3)["Changes"])
+    assert [(row["before"], row["after"]) for row in written] == [
+        ("none", "all crawlers"), ("A, B", "all crawlers"), ("none", "A, B, C"),
+    ]  # fmt: skip
 
 
 def broken(path: str, status: int = 404, **fields: Any) -> UrlRecord:
