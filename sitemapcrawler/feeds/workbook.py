@@ -51,8 +51,8 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.report.todo import leads_to, next_step, why
-from sitemapcrawler.report.wording import DAY as LENGTH_OF_DAY
 from sitemapcrawler.report.wording import (
+    ALL_CRAWLERS,
     NOT_INDEXABLE_MEANS,
     PARTIAL,
     REPLIES,
@@ -62,6 +62,7 @@ from sitemapcrawler.report.wording import (
     lacking,
     listed,
 )
+from sitemapcrawler.report.wording import DAY as LENGTH_OF_DAY
 from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
@@ -105,10 +106,6 @@ def _day_or_moment(written: str | None, at: str | None) -> str | date | None:
         return written
     moment = datetime.fromisoformat(at).replace(tzinfo=None)
     return moment.date() if written is not None and len(written.strip()) <= LENGTH_OF_DAY else moment
-
-
-ALL_CRAWLERS = "all crawlers"
-"""Cell for URLs that robots.txt blocks for each of the judged crawlers."""
 
 
 def _blocked_for(judged: int, url: UrlRecord) -> object:

@@ -401,7 +401,9 @@ def _by_crawler(robots: Sequence[RobotsRecord], report: Report) -> Matrix:
         )
         for name in columns
     ]
-    return Matrix("Crawler", [host(record) for record in robots], _joined(_ordered(rows)), free)
+    return Matrix(
+        "Crawler", [host(record) for record in robots], _joined(_ordered(rows), len(report.judged_agents)), free
+    )
 
 
 def _lines(denied: Iterable[tuple[str, str]]) -> Sequence[DecidingLine]:
@@ -412,19 +414,21 @@ def _lines(denied: Iterable[tuple[str, str]]) -> Sequence[DecidingLine]:
     return tuple(DecidingLine(line, tuple(some[:MAX_DENIED_URLS])) for line, some in islice(urls.items(), MAX_LINES))
 
 
-def _joined(rows: Iterable[MatrixRow]) -> list[MatrixRow]:
-    """One row for all crawlers with equal cells, lines and examples."""
+def _joined(rows: Iterable[MatrixRow], judged: int) -> list[MatrixRow]:
+    """One row for all crawlers with equal cells, lines and examples. `judged`: number of all crawlers."""
     alike: dict[tuple[object, ...], list[MatrixRow]] = {}
     for row in rows:
         alike.setdefault((*row.cells, *row.lines), []).append(row)
-    return [_group(group) for group in alike.values()]
+    return [_group(group, judged) for group in alike.values()]
 
 
-def _group(rows: Sequence[MatrixRow]) -> MatrixRow:
-    first, names = rows[0], [row.name for row in rows]
+def _group(rows: Sequence[MatrixRow], judged: int) -> MatrixRow:
+    first, names = rows[0], [inert(row.name) for row in rows]
+    # As markup, since a page cuts long texts, and each of these names counts.
+    name = words.ALL_CRAWLERS if 1 < len(names) == judged else escape(words.listed(names, len(names)))
     note = first.note if len(rows) == 1 else counted(len(rows), "crawler")
     fragment = words.chosen("denied", first.name)
-    return MatrixRow(words.listed(names, len(names)), note, first.cells, first.lines, fragment)
+    return MatrixRow(name, note, first.cells, first.lines, fragment)
 
 
 def _by_host(robots: Sequence[RobotsRecord], report: Report) -> Matrix:

@@ -97,6 +97,8 @@ DIFFERING = {
     "agents": "other crawlers",
 }
 """Why rules are not compared with a baseline, by reason; others are arguments that differ."""
+ALL_CRAWLERS = "all crawlers"
+"""What several crawlers are called if they are all of those that robots.txt was checked for."""
 SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
 LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
 

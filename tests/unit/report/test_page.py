@@ -317,6 +317,15 @@ def test_crawlers_with_equal_answers_have_one_row_with_lines_and_urls() -> None:
     assert cell.text_content().startswith("line 7, Disallow: /search: https://e.com/search")
 
 
+@pytest.mark.parametrize(("judged", "shown"), [(60, "all crawlers"), (61, ", Crawler-58 and Crawler-59")])
+def test_many_crawlers_with_equal_answers_are_named_in_full(judged: int, shown: str) -> None:
+    agents = [f"Crawler-{number}" for number in range(judged)]
+    file = RobotsRecord(robots="https://e.com/robots.txt", urls=10, agents=dict.fromkeys(agents[:60], 4))
+    tree = parsed(page(Report(SummaryRecord(sitemaps=1), robots=[file], judged_agents=agents)))
+    [row] = tree.xpath("//table[caption[@id='matrix']]/tbody/tr/th")
+    assert row.text.endswith(shown)
+
+
 def test_matrix_is_none_where_nothing_was_judged() -> None:
     assert matrix(Report(SummaryRecord(), robots=robots(1))) is None
     assert matrix(Report(SummaryRecord(), judged_agents=["GPTBot"])) is None
