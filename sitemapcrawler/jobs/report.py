@@ -34,6 +34,7 @@ from sitemapcrawler.report.model import (
     MAX_CHANGED,
     MAX_COMPARED,
     MAX_DENIED,
+    MAX_DENIED_IN_ALL,
     MAX_EXAMPLES,
     MAX_FINDINGS,
     MAX_LANGUAGES,
@@ -231,8 +232,8 @@ DENIED = f"""
         FROM urls WHERE len(blocked_for) > 0 AND {CURRENT})
     GROUP BY origin, blocked_for, folder
     QUALIFY row_number() OVER (PARTITION BY origin, blocked_for ORDER BY count(*) DESC, first) <= {MAX_DENIED}
-    ORDER BY count(*) DESC, first"""
-"""SQL: examples of URLs that robots.txt denies, the first and last of each folder."""
+    ORDER BY count(*) DESC, first LIMIT $1"""
+"""SQL: examples of URLs that robots.txt denies, the first and last of each folder. Parameter: folders in all."""
 LANGUAGES = """
     SELECT l.code, count(*) AS links, coalesce(any_value(u.number), 0) AS unreturned, count(*) FILTER (l.lost) AS lost
     FROM temp.site_links l
@@ -249,7 +250,7 @@ def robots(site: SiteFacts) -> dict[str, object]:
     [(count,)] = site.query("SELECT count(*) FROM robots")
     denied = [
         Denied(robots_url(url) or "", url, agents)
-        for *ends, agents in site.query(DENIED)
+        for *ends, agents in site.query(DENIED, MAX_DENIED_IN_ALL)
         for url in dict.fromkeys(ends)
     ]
     return {"robots": [_robots(line) for (line,) in site.query(ROBOTS)], "robots_count": count, "denied": denied}

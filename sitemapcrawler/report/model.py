@@ -34,6 +34,8 @@ MAX_ROBOTS = 200
 """Maximum number of robots.txt files shown, those with the most listed URLs first."""
 MAX_DENIED = 20
 """Maximum number of folders with URLs in `Report.denied` that one robots.txt denies the same crawlers."""
+MAX_DENIED_IN_ALL = 1000
+"""Maximum number of these folders in all, those with the most such URLs first: a site may list URLs on many hosts."""
 MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 1000

@@ -386,6 +386,15 @@ def test_denied_urls_are_examples_of_each_set_of_crawlers_and_folder() -> None:
     ]
 
 
+def test_denied_urls_of_many_hosts_are_those_of_the_folders_with_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "MAX_DENIED_IN_ALL", 2)
+    pages = [
+        page(f"https://h{host}.example/{at}", blocked_for=["CCBot"]) for host in range(5) for at in range(1 + host)
+    ]
+    made = report(*pages).denied
+    assert [one.url for one in made] == [f"https://h{host}.example/{at}" for host in (4, 3) for at in (0, host)]
+
+
 def test_what_comes_too_late_is_left_out_and_named() -> None:
     site = Site(page("/"), SitemapRecord(A))
     asked_for = 0
