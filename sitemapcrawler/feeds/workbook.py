@@ -7,6 +7,7 @@ if it is a plain http(s) URL.
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from scrapy.utils.misc import load_object
 
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.columns import URLS, Column
 from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
@@ -28,6 +30,7 @@ from sitemapcrawler.feeds.worksheets import (
     LEFT_MOMENT,
     NUMBER,
     PERCENT,
+    UNWRITTEN,
     Percent,
     SheetTable,
     Spool,
@@ -74,6 +77,7 @@ from sitemapcrawler.urls.display import counted, elapsed, percent
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from xlsxwriter.format import Format
+    from xlsxwriter.worksheet import Worksheet
 
 _OPTIONS = {
     "constant_memory": True,
@@ -270,6 +274,15 @@ RECORDS = tuple(dict.fromkeys(sheet.kind for sheet in sheets() if sheet.kind is 
 """Record types that the workbook has."""
 
 
+WRITE_S = 14.5
+"""Seconds from a stop until no further rows are written: half a second less than a stopped crawl may take in total."""
+
+
+def _is_late(stop: Stop) -> bool:
+    """True if the crawl was stopped so long ago that a workbook must end."""
+    return stop.early and time.monotonic() - stop.since > WRITE_S
+
+
 class WorkbookExporter(RecordExporter):
     """`xlsx`: a workbook with the sheets of `sheets`; other items are not written.
 
@@ -283,13 +296,19 @@ class WorkbookExporter(RecordExporter):
     is_compressed = True
 
     def __init__(
-        self, file: IO[bytes], item_classes: Sequence[type | str] = (), judged_agents: int = 0, **kwargs: object
+        self,
+        file: IO[bytes],
+        item_classes: Sequence[type | str] = (),
+        judged_agents: int = 0,
+        is_late: Callable[[], bool] = lambda: False,
+        **kwargs: object,
     ) -> None:
         """`item_classes`: record types to write; default: all. `judged_agents`: number of crawlers that URLs were
-        judged for."""
+        judged for; `is_late`: true once no time is left for further rows."""
         super().__init__(dont_fail=True, **kwargs)
         all_rules()  # loads them: problems have title and advice of their rule
         self._file = file
+        self._is_late = is_late
         classes = tuple(load_object(kind) for kind in item_classes)
         self._kinds = {kind for kind in RECORDS if not classes or issubclass(kind, classes)}
         self._sheets = sheets(judged_agents)
@@ -304,7 +323,8 @@ class WorkbookExporter(RecordExporter):
         """Create an exporter that knows for how many crawlers URLs are judged."""
         params = getattr(crawler.spider, "params", None)
         judged = len(getattr(params, "judged_agents", ()))
-        return cls(file, judged_agents=judged, **kwargs)  # type: ignore[arg-type]  # options of a feed, see `check_options`
+        late = partial(_is_late, Stop.of(crawler))
+        return cls(file, judged_agents=judged, is_late=late, **kwargs)  # type: ignore[arg-type]  # options of a feed, see `check_options`
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
@@ -358,16 +378,19 @@ class WorkbookExporter(RecordExporter):
             if self._summary is not None and self._summary.coverage is not None and COVERED in self._tables:
                 for row in coverage_rows(self._summary.coverage):
                     self._tables[COVERED].add(row)
+            overview = None
             for sheet in self._sheets:
                 if sheet.name == SUMMARY and SummaryRecord in self._kinds:
-                    self._write_summary()
+                    overview = self._book.add_worksheet(SUMMARY)
                 elif sheet.name in self._tables and (self._tables[sheet.name].rows or not sheet.is_optional):
                     order = self._summary.reach if self._summary is not None else ()
-                    self._tables[sheet.name].write(self._book, order, _missing(sheet.name, self._summary))
+                    note = _missing(sheet.name, self._summary)
+                    self._tables[sheet.name].write(self._book, order, note, self._is_late)
+            if overview is not None:
+                self._write_summary(overview)
             self._book.close()
 
-    def _write_summary(self) -> None:
-        overview = self._book.add_worksheet(SUMMARY)
+    def _write_summary(self, overview: Worksheet) -> None:
         paper(overview)
         bold = self._book.add_format({"bold": True})
         above = self._book.add_format({"bold": True, **NUMBER})
@@ -435,7 +458,8 @@ def _sheets(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> Iterato
     for name, table in tables.items():
         parts = f"on the sheets {', '.join(table.sheet_names)}" if len(table.sheet_names) > 1 else ""
         if table.rows:
-            yield name, table.rows, None, "; ".join(filter(None, (parts, _missing(name, summary))))
+            cut = f"{table.missing:,} of them {UNWRITTEN}" if table.missing else ""
+            yield name, table.rows, None, "; ".join(filter(None, (parts, cut, _missing(name, summary))))
 
 
 def _missing(name: str, summary: SummaryRecord | None) -> str:

@@ -10,14 +10,14 @@ import math
 import pickle
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import accumulate, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from sitemapcrawler.feeds.columns import Column
-from sitemapcrawler.urls.display import CUT
+from sitemapcrawler.urls.display import CUT, counted
 
 if TYPE_CHECKING:
     import xlsxwriter
@@ -27,6 +27,7 @@ MAX_ROWS = 1_048_576
 """Rows of a worksheet."""
 ROWS_OF_A_SHEET = MAX_ROWS - 2
 """Records on a worksheet: all rows but the header and a note at the end."""
+UNWRITTEN = "not here: the crawl was stopped, and there was no time to write them"
 ROWS_AT_ONCE = 5_000
 """Rows in memory until they are written to temporary files, of usual length about five megabytes."""
 MAX_LINKS = 65_530
@@ -145,6 +146,8 @@ class SheetTable:
         self._spool = spool
         self._columns = [(place, column.value_of) for place, column in enumerate(columns.values())]
         self._keeps_empty = keeps_empty
+        self.missing = 0
+        """Rows that were not written for want of time."""
         self._lengths = [0] * len(columns)
 
     @property
@@ -178,17 +181,27 @@ class SheetTable:
                 self._lengths[place] = length
         self._spool.add(group, row)
 
-    def write(self, book: xlsxwriter.Workbook, order: Iterable[str] = (), note: str = "") -> None:
+    def write(
+        self,
+        book: xlsxwriter.Workbook,
+        order: Iterable[str] = (),
+        note: str = "",
+        is_late: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Write the sheets. `order`: groups in the order of their rows, the others follow; `note`: stands below the
-        last row."""
+        last row; `is_late`: true once no time is left for further rows. Sets `missing`."""
         filled = [place for place, length in enumerate(self._lengths) if length or self._keeps_empty]
         shown = filled or range(len(self._columns))
         columns = [(title, column, self._lengths[place]) for place, (title, column) in enumerate(self._titles.items())]
         rows = ([row[place] for place in shown] for row in self._spool.read(order))
         writer = SheetWriter(book, [Shown.of(*columns[place]) for place in shown])
+        self.missing = self.rows
         for name, following in zip_longest(self.sheet_names, self.sheet_names[1:]):
-            below = f"The rows continue on the sheet {following}." if following else note
-            writer.write(name, islice(rows, ROWS_OF_A_SHEET), below)
+            self.missing -= writer.write(name, islice(rows, ROWS_OF_A_SHEET), is_late)
+            if self.missing and is_late():
+                writer.note(f"{counted(self.missing, 'more row is', 'more rows are')} {UNWRITTEN}.")
+                return
+            writer.note(f"The rows continue on the sheet {following}." if following else note)
 
 
 class Shown(NamedTuple):
@@ -222,8 +235,8 @@ class SheetWriter:
         self._wrapped = book.add_format({"text_wrap": True})
         self._links = 0
 
-    def write(self, name: str, rows: Iterable[Cells], note: str) -> None:
-        """Write a sheet with its header. `note`: a line below the rows; empty for none."""
+    def write(self, name: str, rows: Iterable[Cells], is_late: Callable[[], bool]) -> int:
+        """Write a sheet with its header. Returns the number of rows, fewer than there are if it is late."""
         self._sheet = self._book.add_worksheet(name)
         paper(self._sheet)
         for place, column in enumerate(self._columns):
@@ -237,10 +250,16 @@ class SheetWriter:
             for place, value in enumerate(row):
                 if value is not None:
                     self._put(place, value)
+            if self._row % ROWS_AT_ONCE == 0 and is_late():
+                break
         self._sheet.autofilter(0, 0, self._row, len(self._columns) - 1)
         printed(self._sheet, self._row, [column.width for column in self._columns])
-        if note:
-            self._sheet.write_string(self._row + 1, 0, note, self._bold)
+        return self._row
+
+    def note(self, text: str) -> None:
+        """Write a line below the rows of the last sheet; an empty one is left out."""
+        if text:
+            self._sheet.write_string(self._row + 1, 0, text, self._bold)
 
     @staticmethod
     def _lines_of(column: Shown, value: object) -> int:

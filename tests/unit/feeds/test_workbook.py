@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.feeds import worksheets
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.feeds.workbook import WorkbookExporter
-from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, cell_text, link_to
+from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, UNWRITTEN, cell_text, link_to
 from sitemapcrawler.items import (
     ChangeRecord,
     FindingRecord,
@@ -506,6 +506,17 @@ def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> 
     for sheet in written.worksheets[1:]:
         assert (sheet.freeze_panes, sheet["A1"].font.bold) == ("A2", True)
     assert [written[name].auto_filter.ref for name in ("URLs 2", "URLs 3")] == ["A1:B3", "A1:B2"]
+
+
+def test_stopped_crawl_writes_as_many_rows_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worksheets, "ROWS_AT_ONCE", 2)
+    listed = [UrlRecord(loc=f"https://e.com/{n}", line=n + 1) for n in range(5)]
+    written = book(UrlBatch(SITEMAP, listed), FindingRecord("r"), SummaryRecord(), is_late=lambda: True)
+    assert [row["line"] for row in rows(written["URLs"])] == [1, 2, None]
+    assert written["URLs"]["A4"].value == f"3 more rows are {UNWRITTEN}."
+    assert written.sheetnames == SHEETS and len(rows(written["Problems"])) == 1
+    summary = [row[:4] for row in written["Summary"].iter_rows(values_only=True)]
+    assert ("URLs", 5, None, f"3 of them {UNWRITTEN}") in summary
 
 
 def test_each_filter_is_that_of_its_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
