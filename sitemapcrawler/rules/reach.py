@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapEnd, SitemapRecord, UrlBatch
 from sitemapcrawler.rules.facts.site import OF_FILES
-from sitemapcrawler.rules.registry import RULES, SEVERITIES, Severity
+from sitemapcrawler.rules.registry import RULES, SEVERITIES, Per, Severity
 
 MAX_URLS = 100_000
 """Distinct URLs of a rule that are counted without a database; about 6 MB of hashes."""
@@ -132,17 +132,24 @@ def own_severity(id: str) -> str:
 
 
 def completed(by_rule: Mapping[str, Reach], by_severity: Mapping[str, Reach], rules: Iterable[str]) -> Reaches:
-    """What rules and severities concern, in the order of every output: errors first; of one severity what concerns
-    whole files, each of which may list many URLs, then what concerns most URLs. `rules`: all that found something;
-    without a record they concern the site."""
+    """What rules and severities concern, in the order of every output: errors first, and of these those of whole files,
+    which may list many URLs; then what concerns most URLs, or most files if it is about files. `rules`: all that found
+    something; without a record they concern the site."""
     found = {rule: Reach(own_severity(rule)) for rule in rules} | dict(by_rule)
     severities = {one.severity: Reach(one.severity) for one in found.values()} | dict(by_severity)
 
-    def key(item: tuple[str, Reach]) -> tuple[int, bool, int, int, str]:
+    def key(item: tuple[str, Reach]) -> tuple[int, bool, int, bool, int, str]:
         name, reach = item
-        return SEVERITIES.index(reach.severity), reach.urls > 0, -reach.urls, -reach.files, name
+        most = -(reach.urls or reach.files)
+        return SEVERITIES.index(reach.severity), not _is_of_files(name, reach), most, reach.urls > 0, -reach.files, name
 
     return dict(sorted(found.items(), key=key)), dict(sorted(severities.items(), key=key))
+
+
+def _is_of_files(id: str, reach: Reach) -> bool:
+    """True for a rule that found whole files, or all of a site, in error."""
+    per = RULES[id].per if id in RULES else Per.ENTRY
+    return reach.severity == Severity.ERROR and not reach.urls and per is not Per.ENTRY
 
 
 def unknown(rules: Iterable[str], severities: Iterable[str]) -> Reaches:

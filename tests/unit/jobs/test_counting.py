@@ -95,14 +95,20 @@ def test_pages_that_no_sitemap_lists_count_by_their_findings(count: Any) -> None
 
 
 @EVERYWHERE
-def test_whole_files_come_first_then_most_urls_whatever_the_number_of_findings(count: Any) -> None:
+def test_errors_of_whole_files_come_first_then_most_urls_whatever_the_number_of_findings(count: Any) -> None:
     few = [finding("loc-relative", "error", f"/{number}") for number in range(6)]
     many = [entry(f"/{number}", A, "status-404") for number in range(30)]
     names = [entry(f"/{number}", A, "loc-relative") for number in range(6)]
     told = [finding("status-404", "error", "/0"), finding("lastmod-future", "warning")]
-    missing = [finding("sitemap-missing", "error", sitemap=C), finding("xml-malformed", "error", sitemap=B)]
-    by_rule, _ = count([*many, *names, *few, *told, *missing])
-    assert [*by_rule] == ["sitemap-missing", "xml-malformed", "status-404", "loc-relative", "lastmod-future"]
+    whole = [finding("doc-truncated", "error", sitemap=C), finding("doc-empty-body", "error", sitemap=B)]
+    of_an_entry = finding("xml-entry-without-loc", "error", sitemap=B)
+    notes = [
+        finding("index-lastmod-missing", "info", sitemap=C),
+        *(entry(f"/{n}", A, "lastmod-missing") for n in (1, 2)),
+    ]
+    by_rule, _ = count([*many, *names, *few, *told, *whole, of_an_entry, *notes])
+    files, of_urls = ["doc-empty-body", "doc-truncated"], ["status-404", "loc-relative", "xml-entry-without-loc"]
+    assert [*by_rule] == [*files, *of_urls, "lastmod-future", "lastmod-missing", "index-lastmod-missing"]
 
 
 @EVERYWHERE
