@@ -470,7 +470,7 @@ def since(found: ChangeCounts, unknown: int = 0) -> str:
     if not any((solved, new, found.added, found.removed, found.changed, unknown)):
         return f"Nothing has changed since {when}."
     problems = f"{counted(solved, 'problem')} solved, {new:,} new"
-    removed = f"{found.removed:,} removed" + (f" (of {unknown:,} others it is not known)" if unknown else "")
+    removed = f"{found.removed:,} removed" + (f" (unknown for {unknown:,} more)" if unknown else "")
     listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed"
     return f"Since {when}: {problems}; {listed_urls}."
 
@@ -483,7 +483,7 @@ def not_compared(found: ChangeCounts) -> list[str]:
 
 def differing(reason: str) -> str:
     """Why rules are not compared with the baseline, by reason."""
-    return DIFFERING.get(reason, f"{reason} differs")
+    return DIFFERING.get(reason, f"another value of {reason}")
 
 
 def _nothing(report: Report) -> Health | None:

@@ -218,10 +218,10 @@ def test_answers_to_compare_links_and_baseline() -> None:
         "Compared with crawl.csv and access.log: 47 pages are in a list and in no sitemap, 1 listed page is in no list.",
         "Links: 12 pages are linked and not listed, 1 listed page is not linked from any page that was read.",
         "Since the baseline: 0 problems solved, 0 new; 3 URLs added, 1,200 removed, 0 changed.",
-        "Problems that were not compared: a, b, c and 1 more (applied by one crawl only); d (links differs).",
+        "Problems that were not compared: a, b, c and 1 more (applied by one crawl only); d (another value of links).",
     ]
     report.summary.skipped["removed"] = 2
-    assert words.answers(report)[-2].endswith("1,200 removed (of 2 others it is not known), 0 changed.")
+    assert words.answers(report)[-2].endswith("1,200 removed (unknown for 2 more), 0 changed.")
     assert words.answers(Report(SummaryRecord())) == []
 
 
