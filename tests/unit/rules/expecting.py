@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def keywords(data: bytes) -> dict[str, Any]:
     return {"url": found[1].decode(), **fields}
 
 
+@cache
 def judged(name: str) -> list[FindingRecord]:
     """The findings on a bad file."""
     data = (BAD / name).read_bytes()
