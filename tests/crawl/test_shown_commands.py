@@ -33,7 +33,7 @@ NOT_TRIED = {
     r"make (test|lint|docs|fuzz|audit)\b.*": "is how this test runs, and what .ci/run does besides; each installs tools",
     r"make \w+": "is named as a subject; test_readme.py tries `make crawl`, and `make demo` ends at Ctrl-C",
     r"\.venv/bin/python -m (pytest|fuzz) .*": "runs other tests",
-    r"python (docs/make_\w+\.py|-m tests\.unit\.rules\.test_bad_files)": "writes what is in the repository; tests compare it",
+    r"python (tools/make_\w+\.py|-m tests\.unit\.rules\.test_bad_files)": "writes what is in the repository; tests compare it",
     r"python -m tools\.mutation .*": "runs other tests for hours",
     r"shub .*|curl .*app\.zyte\.com.*": "asks Zyte's servers, for an account; test_scrapy_cloud.py builds what is deployed",
     r"(scrapyd|scrapyd-deploy|curl) .*": "runs in tests/deploy/test_scrapyd.py, on a real server",

@@ -30,8 +30,8 @@ def test_tools_are_pinned_to_one_version() -> None:
 
 
 def test_requirements_are_not_stale() -> None:
-    made = runpy.run_path(str(ROOT / "docs" / "make_requirements.py"))["document"]()
-    assert (ROOT / "requirements.txt").read_text(encoding="utf-8") == made, "run: python docs/make_requirements.py"
+    made = runpy.run_path(str(ROOT / "tools" / "make_requirements.py"))["document"]()
+    assert (ROOT / "requirements.txt").read_text(encoding="utf-8") == made, "run: python tools/make_requirements.py"
 
 
 def test_requirements_are_what_the_package_needs_but_for_scrapy() -> None:

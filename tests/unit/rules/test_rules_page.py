@@ -15,11 +15,11 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 def test_the_pages_are_not_stale() -> None:
-    pages = runpy.run_path(str(DOCS / "make_rules.py"))["documents"]()
+    pages = runpy.run_path(str(DOCS.parent / "tools" / "make_rules.py"))["documents"]()
     found = {path.relative_to(DOCS).as_posix() for path in (DOCS / "rules").glob("*.md")} | {"rules.md"}
-    assert found == set(pages), "run python docs/make_rules.py"
+    assert found == set(pages), "run python tools/make_rules.py"
     for name, text in pages.items():
-        assert (DOCS / name).read_text(encoding="utf-8") == text, "run python docs/make_rules.py"
+        assert (DOCS / name).read_text(encoding="utf-8") == text, "run python tools/make_rules.py"
 
 
 def test_the_readme_says_how_many_rules_there_are() -> None:
@@ -41,10 +41,10 @@ def test_addresses_are_below_that_of_the_project() -> None:
 
 
 def test_other_pages_state_the_numbers_of_the_code() -> None:
-    make = runpy.run_path(str(DOCS / "make_rules.py"))
+    make = runpy.run_path(str(DOCS.parent / "tools" / "make_rules.py"))
     for page in make["COUNTED"]:
         text = page.read_text(encoding="utf-8")
-        assert text == make["counted"](text), "run python docs/make_rules.py"
+        assert text == make["counted"](text), "run python tools/make_rules.py"
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)

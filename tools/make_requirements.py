@@ -1,4 +1,4 @@
-"""Writes requirements.txt for Zyte Scrapy Cloud from pyproject.toml: python docs/make_requirements.py"""
+"""Writes requirements.txt for Zyte Scrapy Cloud from pyproject.toml: python tools/make_requirements.py"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OF_THE_STACK = {"scrapy"}
 NAME = re.compile(r"[\w.-]+")
 HEAD = """\
 # What Zyte Scrapy Cloud installs on top of its stack (scrapinghub.yml). Made of pyproject.toml, which is the place to
-# change it: python docs/make_requirements.py
+# change it: python tools/make_requirements.py
 # Scrapy is the stack's. Bounds and no pins: where the stack has a package that will do, it stays as it is.
 """
 

@@ -1,4 +1,4 @@
-"""Writes docs/records.schema.json from the record types and their docstrings: python docs/make_schema.py
+"""Writes docs/records.schema.json from the record types and their docstrings: python tools/make_schema.py
 
 The schema describes a row of a JSON feed with all its fields. Feeds omit null fields and empty lists, so only fields
 that are always written are required; null stays allowed, for feeds with `export_empty_fields`.
@@ -17,7 +17,7 @@ from itemadapter import ItemAdapter
 
 from sitemapcrawler import items
 
-TARGET = Path(__file__).with_name("records.schema.json")
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "records.schema.json"
 
 
 def document() -> str:

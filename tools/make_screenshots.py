@@ -1,4 +1,4 @@
-"""Takes the pictures of the report page in docs/images/: python docs/make_screenshots.py [REPORT.html]
+"""Takes the pictures of the report page in docs/images/: python tools/make_screenshots.py [REPORT.html]
 
 Without a page, audits the demo site and shows its report under the name of SHOWN. Requires Debian's chromium, and
 playwright (pip install '.[test-all]').
@@ -17,7 +17,7 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-IMAGES = Path(__file__).with_name("images")
+IMAGES = ROOT / "docs" / "images"
 SHOWN = "https://museum.example"
 """Replaces the demo's address, whose port changes each time."""
 MAX_BYTES = 300_000

@@ -1,5 +1,5 @@
 """Writes docs/rules.md and docs/rules/ from the registered rules and their docstrings, and the numbers that
-other pages state: python docs/make_rules.py"""
+other pages state: python tools/make_rules.py"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.catalogue import section
 from sitemapcrawler.rules.registry import Needs, Rule, families
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 COUNTED = (DOCS.parent / "README.md", DOCS / "comparison.md")
 """Pages that state the numbers of rules, common paths and crawlers."""
 HEAD = """# Rules
@@ -34,10 +34,10 @@ first dash); `-a select=none` runs none of them. `sitemapcrawler validate --expl
 `xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from XML Schemas of our own, whose verdicts
 tests compare with those of the official schemas of sitemaps.org and Google.
 """
-FOOT = "\n<!-- Generated: python docs/make_rules.py -->\n"
+FOOT = "\n<!-- Generated: python tools/make_rules.py -->\n"
 FAMILY = """# Rules: {family}
 
-<!-- Generated: python docs/make_rules.py -->
+<!-- Generated: python tools/make_rules.py -->
 
 {number}. [All rules](../rules.md) explains severities and units. *Elsewhere* names the report of another tool
 that shows the same fault.
