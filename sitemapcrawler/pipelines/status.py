@@ -70,10 +70,9 @@ class StatusPipeline(CrawlPipeline):
         return None if self._follower is None else self._follower.comparing_ended
 
     def idle(self) -> None:
-        """Verify the sample, or request unlisted pages, once all is read; raises DontCloseSpider until it is done."""
+        """Verify the sample and request unlisted pages, once all is read; raises DontCloseSpider until it is done."""
         if self._drawing is None and self._status is not None and (self._status.holds or self._follower is not None):
-            follower = self._follower
-            self._drawing = asyncio.ensure_future(self._draw(self._status) if follower is None else follower.run())
+            self._drawing = asyncio.ensure_future(self._draw_and_follow(self._status))
             self._drawing.add_done_callback(self._look_again)
         if self._drawing is not None and not self._drawing.done():
             raise DontCloseSpider
@@ -92,6 +91,11 @@ class StatusPipeline(CrawlPipeline):
             self._status.close()
             if self._audit.backlog is not None:
                 self._audit.backlog.close()
+
+    async def _draw_and_follow(self, status: Status) -> None:
+        await self._draw(status)
+        if self._follower is not None:
+            await self._follower.run()
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

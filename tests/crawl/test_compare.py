@@ -82,6 +82,13 @@ def test_missing_pages_are_requested_and_only_indexable_ones_reported(
     assert "/secret/x" not in asked
 
 
+def test_sample_of_the_listed_pages_is_requested_too(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    done = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get", sample="2")
+    kinds = [one["reply"]["kind"] for one in done.of_type("url")]
+    assert sorted(kinds) == ["ok", "ok", *["unchecked"] * (len(LISTED) - 2)]
+    assert (NOT_LISTED, "/unlisted") in told(site, done)
+
+
 def test_targets_of_listed_pages_are_known_without_another_request(tmp_path: Path, site: SiteServer) -> None:
     site.routes |= {
         "/sitemap.xml": urlset(*map(site.url, ("/", "/dup", "/dup-of-hidden", "/moves"))),
