@@ -17,6 +17,9 @@ from sitemapcrawler.rules.registry import ON_THE_SITE
 FILE = "marks.parquet"
 """Name of the file with the marks, in the folder of the spools, which is removed with them."""
 
+ROWS_AT_ONCE = 20_000
+"""Rows that are written again at once, so that they fit into the memory of the database; a usual one has 500 bytes."""
+
 
 class Marks:
     """Entries with the rules on the whole site that concern them, in a file until the job is finished: a resumed job
@@ -32,25 +35,37 @@ class Marks:
     def apply(self) -> None:
         """Set the issues, within a transaction of the caller. Files with such entries are written again, since updates
         would change the order of their rows. Raises duckdb.Error."""
-        of_site = f"[{', '.join(sorted(literal(rule) for rule in _of_site()))}]::VARCHAR[]"
         run = self._store.execute
         run(
             f"CREATE OR REPLACE TEMP TABLE marked AS SELECT DISTINCT sitemap FROM read_parquet({self._file}) "
-            f"UNION SELECT DISTINCT sitemap FROM urls WHERE list_has_any(issues, {of_site})"  # of copied files
+            f"UNION SELECT DISTINCT sitemap FROM urls WHERE list_has_any(issues, {_of_site()})"  # of copied files
         )
-        if run("SELECT 1 FROM marked LIMIT 1"):
-            own = f"list_filter(coalesce(u.issues, []), lambda id: NOT list_contains({of_site}, id))"
-            issues = f"list_concat({own}, list_filter(coalesce(m.rules, []), lambda id: NOT list_contains({own}, id)))"
+        [(first, last)] = run("SELECT min(rowid), max(rowid) FROM urls WHERE sitemap IN (FROM marked)")
+        if first is not None:
             run(
-                f"CREATE OR REPLACE TEMP TABLE rewritten AS SELECT u.* REPLACE (nullif({issues}, []) AS issues) "
-                f"FROM urls u LEFT JOIN ({numbered('urls', 'FROM marked')}) n ON n.row = u.rowid "
-                f"LEFT JOIN read_parquet({self._file}) m ON m.sitemap = n.sitemap AND m.number = n.number "
-                "WHERE u.sitemap IN (FROM marked) ORDER BY u.rowid"
+                f"CREATE OR REPLACE TEMP TABLE marks AS SELECT n.row, m.rules "
+                f"FROM ({numbered('urls', 'FROM marked')}) n JOIN read_parquet({self._file}) m USING (sitemap, number)"
             )
-            run("DELETE FROM urls WHERE sitemap IN (FROM marked)")
-            run("INSERT INTO urls FROM rewritten")
-            run("DROP TABLE rewritten")
+            self._rewrite(first, last)
+            run("DROP TABLE marks")
         run("DROP TABLE marked")
+
+    def _rewrite(self, first: int, last: int) -> None:
+        """Write the rows of marked files again, which have these row numbers."""
+        run = self._store.execute
+        own = f"list_filter(coalesce(u.issues, []), lambda id: NOT list_contains({_of_site()}, id))"
+        issues = f"list_concat({own}, list_filter(coalesce(m.rules, []), lambda id: NOT list_contains({own}, id)))"
+        run("CREATE OR REPLACE TEMP TABLE rewritten AS FROM urls LIMIT 0")
+        for row in range(first, last + 1, ROWS_AT_ONCE):
+            here = f"BETWEEN {row} AND {row + ROWS_AT_ONCE - 1}"
+            run(
+                f"INSERT INTO rewritten SELECT u.* REPLACE (nullif({issues}, []) AS issues) "
+                f"FROM urls u LEFT JOIN (FROM marks WHERE row {here}) m ON m.row = u.rowid "
+                f"WHERE u.rowid {here} AND u.sitemap IN (FROM marked) ORDER BY u.rowid"
+            )
+        run("DELETE FROM urls WHERE sitemap IN (FROM marked)")
+        run("INSERT INTO urls FROM rewritten")
+        run("DROP TABLE rewritten")
 
 
 def mark_files(connection: duckdb.DuckDBPyConnection, rules: Collection[str]) -> None:
@@ -65,6 +80,7 @@ def mark_files(connection: duckdb.DuckDBPyConnection, rules: Collection[str]) ->
         )
 
 
-def _of_site() -> set[str]:
-    """Rules that mark entries at the end alone. Copies of an earlier crawl's rows have its marks."""
-    return {rule.id for rule in all_rules() if set(rule.needs) <= set(ON_THE_SITE) or rule.id in OF_FILES}
+def _of_site() -> str:
+    """SQL for the rules that mark entries at the end alone. Copies of an earlier crawl's rows have its marks."""
+    rules = {rule.id for rule in all_rules() if set(rule.needs) <= set(ON_THE_SITE) or rule.id in OF_FILES}
+    return f"[{', '.join(sorted(map(literal, rules)))}]::VARCHAR[]"

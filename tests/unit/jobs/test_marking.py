@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from sitemapcrawler.jobs import marking
 from sitemapcrawler.jobs.marking import Marks
 from sitemapcrawler.jobs.store import Store
 
@@ -30,3 +31,21 @@ def test_marks_are_written_again_with_more_memory(monkeypatch: pytest.MonkeyPatc
     Marks(store, stub, "SELECT 1 AS number")
     store.close()
     assert len(cursor.statements) == 2
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_rows_keep_their_order_however_many_are_written_at_once(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marking, "ROWS_AT_ONCE", at_once)
+    store = Store.temporary()
+    for sitemap, locs in (("a", "abc"), ("b", "ab"), ("c", "abcd")):
+        rows = [{"loc": loc, "sitemap": sitemap, "issues": ["loc-relative"]} for loc in locs]
+        store.insert_rows("urls", rows)
+    found = "(VALUES ('a', 3), ('c', 1), ('c', 4)) AS found (sitemap, number)"
+    marks = Marks(store, store.cursor(), f"SELECT sitemap, number, ['cross-same-page'] AS rules FROM {found}")
+    with store.transaction():
+        marks.apply()
+    rows = store.execute(
+        "SELECT sitemap, string_agg(loc || len(issues), ' ' ORDER BY rowid) FROM urls GROUP BY 1 ORDER BY 1"
+    )
+    store.close()
+    assert rows == [("a", "a1 b1 c2"), ("b", "a1 b1"), ("c", "a2 b1 c1 d2")]
