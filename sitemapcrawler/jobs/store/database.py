@@ -256,9 +256,22 @@ class Store:
                 pass
             [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
             for first in range(last + 1, end + 1, FEW):
-                for rows in self._fetched(cursor, f"{query} BETWEEN {first} AND {first + FEW - 1}"):
+                for rows in self._halved(cursor, query, first, FEW):
                     for few in completed(other, rows, 2):
                         yield [row[1:] for row in few]
+
+    def _halved(self, cursor: duckdb.DuckDBPyConnection, query: str, first: int, number: int) -> Iterator[list[Row]]:
+        """Yield the rows with these row numbers, in two halves if they do not fit into memory together, and so on."""
+        try:
+            found = [*self._fetched(cursor, f"{query} BETWEEN {first} AND {first + number - 1}")]
+        except duckdb.OutOfMemoryException:
+            if number == 1:
+                raise
+            half = number // 2
+            yield from self._halved(cursor, query, first, half)
+            yield from self._halved(cursor, query, first + half, number - half)
+        else:
+            yield from found
 
     def _fetched(self, cursor: duckdb.DuckDBPyConnection, query: str) -> Iterator[list[Row]]:
         return fetched_with_memory(cursor, query, self.give_more_memory)
