@@ -131,7 +131,7 @@ class Judge:
     @property
     def skipped(self) -> Counter[str]:
         """Files that a rule could not judge, by rule."""
-        return Counter({id: found.unjudged for id, found in self.found.rules.items() if found.unjudged})
+        return Counter({id: found.unjudged for id, found in sorted(self.found.rules.items()) if found.unjudged})
 
     @property
     def reach(self) -> dict[str, Reach]:

@@ -15,6 +15,7 @@ from sitemapcrawler.feeds.folder import CACHE, FEEDS, FORMATS, NAMES, OF_BASELIN
 from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.jobs.report import most_each
 from sitemapcrawler.report.model import FileProblems, Report
+from sitemapcrawler.rules.facts.site import OF_FILES
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
 
@@ -108,13 +109,16 @@ class Folder:
         assert heavy == sorted(heavy, reverse=True)
 
     def _check_reach(self, model: Report) -> None:
-        """What each rule concerns is what the rows say."""
+        """What each rule concerns is what the rows say. After a stop, they do not name rules on whole files."""
+        unnamed = OF_FILES if model.summary.partial else ()
         listed = [(rule, row) for row in self.listed() for rule in row.get("issues", ())]
         marked = [(rule, row["sitemap"]) for row in self.rows("sitemaps") for rule in row.get("issues", ())]
         marked += [(rule, row["robots"]) for row in self.rows("robots") for rule in row.get("issues", ())]
         marked += [(row["rule"], row["sitemap"]) for row in self.rows("findings") if "sitemap" in row]
         marked += [(rule, row["sitemap"]) for rule, row in listed]
         for one in model.rules:
+            if one.rule in unnamed:
+                continue
             alone = {
                 r["url"] for r in self.rows("findings") if r["rule"] == one.rule and "url" in r and "sitemap" not in r
             }

@@ -13,7 +13,7 @@ from tests.crawl.crawling import FEED, Crawl, crawl
 from tests.crawl.job_feeds import rows
 from tests.crawl.job_kinds import Shop, asked_again
 from tests.crawl.job_site import SITEMAPS, JobSite
-from tests.crawl.jobs import DATABASE, FEEDS, KEPT, Job, Moment, Undisturbed
+from tests.crawl.jobs import DATABASE, FEEDS, KEPT, VERIFIED, Job, Moment, Undisturbed
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 
 
 def test_job_finds_what_a_crawl_without_one_does(shop: Shop, tmp_path: Path) -> None:
-    crawl(tmp_path, domain=shop.site.url(), verify="get")
+    crawl(tmp_path, domain=shop.site.url(), **VERIFIED)
     expected = shop.undisturbed()
     assert rows(tmp_path / FEED) == expected.rows[FEED]
     assert set(SITEMAPS) < set(expected.asked)

@@ -129,7 +129,7 @@ def test_server_knows_versions_and_spider(deployed: Fleet) -> None:
 def test_job_gives_what_a_crawl_gives(deployed: Fleet, demo: str, tmp_path: Path) -> None:
     server = deployed.one
     server.schedule("whole", domain=demo, report=str(tmp_path / "report"), settings=QUICK)
-    expected = crawl(tmp_path, domain=demo)
+    expected = crawl(tmp_path, domain=demo, report=str(tmp_path / "expected"))
     assert server.wait_for("whole") == expected.code == 0
     items = server.items("whole").rename(tmp_path / "items.jsonl")
     assert difference(rows(tmp_path / "records.jsonl"), rows(items)) == ""

@@ -40,7 +40,7 @@ HOSTILE = {
 SAID = {
     "list for arguments": "UPDATE job SET value = '[1]' WHERE name = 'arguments'",
     "no arguments": "DELETE FROM job WHERE name IN ('arguments', 'run'); INSERT INTO job VALUES ('run', '1')",
-    "counts that are none": "INSERT INTO job VALUES ('of_site', '{{\"counts\": [1]}}')",
+    "counts that are none": "INSERT INTO job VALUES ('of_site', '{{\"rules\": [1]}}')",
     "number without end": "UPDATE job SET value = '1e999' WHERE name <> 'version'",
 }
 """SQL that changes what a database says of itself."""
