@@ -115,12 +115,12 @@ def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path:
         assert data.strangers() == []
 
 
-def test_a_setting_that_cannot_work_ends_the_fleet_and_is_named(tmp_path: Path) -> None:
+def test_an_extension_that_cannot_start_ends_the_fleet_and_is_named(tmp_path: Path) -> None:
     with sites(3) as servers:
         domains = [site.url() for site in servers]
-        fleet = run(tmp_path, domains, "--retries", "0", settings={"DOWNLOAD_DELAY": "soon"})
+        fleet = run(tmp_path, domains, "--retries", "0", settings={"EXTENSIONS": '{"zipfile.ZipFile": 1}'})
     assert fleet.code == 1
-    assert "its crawl could not run: ValueError: could not convert string to float: 'soon'" in fleet.log
+    assert "its crawl could not run: TypeError: " in fleet.log
     assert "3 domains in a row have failed" in fleet.log
 
 
