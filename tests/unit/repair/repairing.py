@@ -128,9 +128,8 @@ class Outcome:
         an entry that is not repaired for that."""
         if ("not repaired", "xml-schema-violation") in [(row["action"], row["rule"]) for row in self.rows]:
             return []
-        invalid = {
-            row["url"] for row in self.rows if (row["action"], row["rule"]) == ("not repaired", "loc-invalid-uri")
-        }
+        rules = ("loc-invalid-uri", "loc-protocol-relative")
+        invalid = {row["url"] for row in self.rows if row["action"] == "not repaired" and row["rule"] in rules}
         found = []
         for name in self.sitemaps:
             if self.format(name) not in ("xml-urlset", "xml-index") or not OFFICIAL.is_dir():
