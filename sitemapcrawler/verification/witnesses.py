@@ -34,8 +34,11 @@ Send = Callable[[str, str], Awaitable[Step]]
 MAX_FOLDERS = 10
 """Folders of a site that get a made-up URL of their own: few enough that no site notices, and a site has rarely more
 applications."""
+MAX_DEPTH = 8
+"""Maximum number of folders of a URL that are compared, beginning at the root. Applications begin near it, and a URL
+may have any number of folders."""
 MAX_KNOWN_FOLDERS = 10_000
-"""Folders that are remembered as shared by several URLs, all sites together; about 1 MB."""
+"""Folders that are remembered as shared by several URLs, all sites together, by their hashes: about 1 MB."""
 
 
 class Witnesses:
@@ -49,15 +52,14 @@ class Witnesses:
         self._seed = seed
         self._asked: dict[str, asyncio.Future[None]] = {}
         self._found: dict[str, Witness] = {}
-        self._shared: set[str] = set()
+        self._shared: set[int] = set()
         self._asked_folders: dict[str, dict[str, asyncio.Future[None]]] = {}
         self._shells: dict[str, list[Witness]] = {}
 
     def expect(self, listed: Iterable[str]) -> None:
         """Find the folders that several of these URLs share. Only they are worth a request."""
-        shared = (
-            folder for folder, number in Counter(chain.from_iterable(map(folders_of, listed))).items() if number > 1
-        )
+        counts = Counter(map(hash, chain.from_iterable(map(folders_of, listed))))
+        shared = (folder for folder, number in counts.items() if number > 1)
         self._shared.update(islice(shared, max(0, MAX_KNOWN_FOLDERS - len(self._shared))))
 
     async def obtain(self, url: str) -> None:
@@ -73,7 +75,7 @@ class Witnesses:
     async def obtain_of_folder(self, url: str, step: Step) -> None:
         """Ensure that the witness of the folder is known, if the page may be its shell and no other one explains it."""
         origin, page = urls.origin(url), step.page
-        folder = next((folder for folder in reversed(folders_of(url)) if folder in self._shared), None)
+        folder = next((folder for folder in reversed(folders_of(url)) if hash(folder) in self._shared), None)
         if origin is None or folder is None or page is None or step.status != OK:
             return
         asked = self._asked_folders.setdefault(origin, {})
@@ -143,6 +145,7 @@ class Witnesses:
 
 
 def folders_of(url: str) -> list[str]:
-    """Return the folders that a URL is in, as URLs, without the root: `/a/` and `/a/b/` for `/a/b/c`."""
-    origin, names = urls.origin(url), folder_of(url).split("/")[1:-1]
+    """Return the first `MAX_DEPTH` folders that a URL is in, as URLs, without the root: `/a/` and `/a/b/` for
+    `/a/b/c`."""
+    origin, names = urls.origin(url), folder_of(url).split("/", MAX_DEPTH + 1)[1:-1]
     return [] if origin is None else [f"{origin}/{'/'.join(names[:depth])}/" for depth in range(1, len(names) + 1)]

@@ -10,7 +10,7 @@ import pytest
 from sitemapcrawler import urls
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
-from sitemapcrawler.verification.witnesses import MAX_FOLDERS, Witnesses, folders_of
+from sitemapcrawler.verification.witnesses import MAX_DEPTH, MAX_FOLDERS, Witnesses, folders_of
 
 HOST = "https://e.com"
 WORDS = " ".join(f"word{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh")
@@ -137,6 +137,12 @@ def test_few_folders_get_a_made_up_url() -> None:
 def test_folders_of_a_url(url: str, folders: list[str]) -> None:
     assert [folder.removeprefix(HOST) for folder in folders_of(HOST + url)] == folders
     assert all(urls.origin(folder) == HOST for folder in folders_of(HOST + url))
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 1, 100_000])
+def test_folders_of_a_url_are_few_however_deep_it_is(depth: int) -> None:
+    found = folders_of(f"{HOST}/{'a/' * depth}page")
+    assert found == [f"{HOST}/{'a/' * number}" for number in range(1, MAX_DEPTH + 1)]
 
 
 def test_folders_of_what_is_no_web_url() -> None:
