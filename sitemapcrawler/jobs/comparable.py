@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-import msgspec
-
-from sitemapcrawler.items import JsonObject, SummaryRecord
+from sitemapcrawler.items import Coverage, SummaryRecord
 from sitemapcrawler.jobs.store.baseline import Baseline
+from sitemapcrawler.jobs.store.loading import EarlierCoverage, EarlierSummary
 from sitemapcrawler.rules.choice import ON_THE_CRAWL, names
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE, Needs, Rule
@@ -54,11 +53,11 @@ class Compared:
     @classmethod
     def of(cls, judge: Judge, summary: SummaryRecord, baseline: Baseline) -> Compared:
         """`judge` and `summary`: those of this crawl."""
-        applied = None if baseline.basis is None else {*baseline.basis.rules}
-        alone = sorted({rule.id for rule in judge.selected} ^ applied) if applied is not None else []
+        before, now = baseline.summary or EarlierSummary(), {rule.id for rule in judge.selected}
+        alone = sorted(now.symmetric_difference(before.basis.rules)) if before.basis is not None else []
         left_out = {RULES: alone} if alone else {}
-        differing = _differing(summary, baseline)
-        unjudged = {*summary.skipped, *(baseline.summary.get("skipped") or ())}
+        differing = _differing(summary, before, baseline)
+        unjudged = {*summary.skipped, *before.skipped}
         rules = []
         for rule in judge.selected:
             if rule.id in alone or not NOT_COMPARED.isdisjoint(rule.needs):
@@ -73,34 +72,35 @@ class Compared:
             {rule.id: str(rule.severity) for rule in rules},
             [rule.id for rule in rules if _needs_pages(rule)],
             baseline.with_replies and differing.isdisjoint((VERIFY, SAMPLE, SEED)),
-            bool(baseline.job or baseline.summary),
+            bool(baseline.job) or baseline.summary is not None,
             left_out,
         )
 
 
-def _differing(summary: SummaryRecord, baseline: Baseline) -> AbstractSet[str]:
-    """Arguments that differ, as far as the baseline says, and those that one crawl did not use to the end."""
-    before, found = baseline.summary, set()
-    if baseline.basis is not None:
-        now, earlier = summary.basis.arguments, baseline.basis.arguments
+def _differing(summary: SummaryRecord, before: EarlierSummary, baseline: Baseline) -> AbstractSet[str]:
+    """Arguments that differ, as far as the baseline says, and those that one crawl did not use to the end.
+    `before`: the summary of the baseline."""
+    found = set()
+    if before.basis is not None:
+        now, earlier = summary.basis.arguments, before.basis.arguments
         found = {name for name in DECISIVE if now.get(name) != earlier.get(name)}
     elif summary.replies and not baseline.with_replies:
         found.add(VERIFY)
-    if (summary.graph is None) != (before.get("graph") is None):
+    graphs = [graph for graph in (summary.graph, before.graph) if graph is not None]
+    if len(graphs) == 1:
         found.add(LINKS)
-    elif summary.graph is not None and (summary.graph.partial or before["graph"].get("partial")):
+    elif any(graph.partial for graph in graphs):
         found.add(MAX_PAGES)
-    if _lists(msgspec.to_builtins(summary)) != _lists(dict(before)):
+    if _lists(summary.coverage) != _lists(before.coverage):
         found.add(LISTS)
     if "blocked_for" not in baseline.fields and summary.basis.arguments.get(AGENTS) != "none":
         found.add(AGENTS)
     return found
 
 
-def _lists(summary: JsonObject) -> list[str] | None:
+def _lists(coverage: Coverage | EarlierCoverage | None) -> list[str] | None:
     """Names of the lists that a crawl was compared with; None if it was not."""
-    coverage = summary.get("coverage")
-    return None if coverage is None else sorted(one.get("name", "") for one in coverage.get("lists", ()))
+    return None if coverage is None else sorted(one.name for one in coverage.lists)
 
 
 def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str | None:

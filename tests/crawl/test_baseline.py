@@ -545,6 +545,15 @@ def test_baseline_that_is_cut(week: Days, first: Crawl) -> None:
     assert "cut.jsonl" in refused(week, "cut/cut.jsonl")
 
 
+@pytest.mark.parametrize("field", ["coverage", "graph", "skipped", "basis"])
+def test_baseline_whose_summary_is_malformed(week: Days, first: Crawl, field: str) -> None:
+    (week.folder / "odd").mkdir(exist_ok=True)
+    records = [record | {field: [1]} if record["type"] == "summary" else record for record in first.records]
+    (week.folder / "odd" / f"{field}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    line = refused(week, f"odd/{field}.jsonl")
+    assert f"{field}.jsonl cannot be used: " in line and f"$.{field}" in line
+
+
 @pytest.mark.parametrize("name", ["nowhere", "nowhere.duckdb", "monday/urls.csv", "refused"])
 def test_baseline_that_is_none(week: Days, first: Crawl, name: str) -> None:
     assert "baseline" in refused(week, name)

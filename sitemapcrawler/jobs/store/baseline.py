@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -16,7 +15,7 @@ from sitemapcrawler.items import READ, Basis, FileTally, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, copy_items, import_feed, read_tally
+from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, copy_items, import_feed, read_tally
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, iso, json_object, literal
@@ -150,10 +149,8 @@ class Baseline:
         """Table `job` of its database; empty for a feed."""
         self.files: dict[str, Earlier] = {}
         """Files that were read completely, by URL; empty for a feed."""
-        self.summary: Mapping[str, Any] = {}  # Any: as in `JsonObject`
-        """Its summary record; empty if it has none."""
-        self.basis: Basis | None = None
-        """What it could find; None if it does not say."""
+        self.summary: EarlierSummary | None = None
+        """What its summary record says; None if it has none."""
         self.partial: str | None = None
         """Why it is incomplete; None if it is complete."""
         self._store = store
@@ -166,7 +163,7 @@ class Baseline:
 
     @contextmanager
     def usable(self) -> Iterator[None]:
-        """Raise errors of DuckDB, of the system and of malformed tallies as StoreError."""
+        """Raise errors of DuckDB and the system, and those of malformed tallies and summaries, as StoreError."""
         try:
             yield
         except (OSError, duckdb.Error, msgspec.DecodeError) as error:
@@ -186,13 +183,16 @@ class Baseline:
         if path.suffix == DATABASE:
             self._check_size(path)
             self.files = self._files()
-            self.summary = self.job.get("summary") or {}
-            self.partial = self.summary.get("partial")
+            self.summary = msgspec.convert(self.job.get("summary"), EarlierSummary | None)
+            self.partial = None if self.summary is None else self.summary.partial
         else:
             self.partial, self.summary = import_feed(self._store, path)
             self._check_status(path)
-        with suppress(msgspec.ValidationError):
-            self.basis = msgspec.convert(self.summary.get("basis"), Basis | None)
+
+    @property
+    def basis(self) -> Basis | None:
+        """What it could find; None if it does not say."""
+        return None if self.summary is None else self.summary.basis
 
     def _check_status(self, path: Path) -> None:
         """Raise StoreError for a feed whose replies cannot be compared with those of this version."""

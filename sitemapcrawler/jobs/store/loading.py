@@ -16,7 +16,7 @@ import msgspec
 
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import summary_of, unfinished
-from sitemapcrawler.items import KEPT_WHEN_EMPTY, FileTally, JsonObject
+from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis, FileTally
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
@@ -234,15 +234,45 @@ _NESTED = re.compile(
 )
 
 
-def import_feed(store: Store, path: Path) -> tuple[str | None, JsonObject]:
-    """Load the url records of a feed into the attached database. Returns why they are incomplete, None if they are
-    complete, and what is needed of the summary; empty if there is none.
+class EarlierGraph(msgspec.Struct):
+    """The link graph of an earlier crawl."""
 
-    Raises duckdb.Error, OSError.
+    partial: str | None = None
+
+
+class EarlierList(msgspec.Struct):
+    """A list that an earlier crawl was compared with."""
+
+    name: str = ""
+
+
+class EarlierCoverage(msgspec.Struct):
+    """The lists that an earlier crawl was compared with."""
+
+    lists: list[EarlierList] = []
+
+
+class EarlierSummary(msgspec.Struct):
+    """What comparisons need of the summary record of an earlier crawl; see `items.SummaryRecord`."""
+
+    started: str | None = None
+    partial: str | None = None
+    only: str | None = None
+    basis: Basis | None = None
+    graph: EarlierGraph | None = None
+    coverage: EarlierCoverage | None = None
+    skipped: dict[str, int] = {}
+
+
+def import_feed(store: Store, path: Path) -> tuple[str | None, EarlierSummary | None]:
+    """Load the url records of a feed into the attached database. Returns why they are incomplete, None if they are
+    complete, and what the summary says; None if there is none.
+
+    Raises duckdb.Error, OSError, and msgspec.ValidationError for a malformed summary.
     """
     is_of_report = path.name in OF_A_REPORT
     cut = unfinished(path.parent) if is_of_report else None
-    summary = (summary_of(path.parent) if is_of_report else None) or {}
+    summary = msgspec.convert(summary_of(path.parent) if is_of_report else None, EarlierSummary | None)
     findings = _linked(store, findings_of(path), "findings")
     path = _linked(store, path, "urls")
     if path.suffix == PARQUET:
@@ -252,7 +282,8 @@ def import_feed(store: Store, path: Path) -> tuple[str | None, JsonObject]:
     else:
         _import_lines(store, path)
         summary = summary or _summary(store, path)
-        cut = summary.get("partial") or (summary.get("only") and f"only={summary['only']}")
+        if summary is not None:
+            cut = summary.partial or (summary.only and f"only={summary.only}")
     _import_findings(store, findings)
     [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
     return cut or (None if count else "it holds no url records"), summary
@@ -283,20 +314,19 @@ def _linked(store: Store, path: Path, name: str) -> Path:
     return link
 
 
-def _summary(store: Store, path: Path) -> JsonObject:
-    """The compared fields of the summary in a crawl's feed; empty without one."""
-    texts, objects = ("partial", "only", "started"), ("basis", "graph", "coverage", "skipped")
-    held = dict.fromkeys(("type", *texts), "VARCHAR") | dict.fromkeys(objects, "JSON")
-    names = ", ".join(map(quoted, (*texts, *objects)))
+def _summary(store: Store, path: Path) -> EarlierSummary | None:
+    """The summary in a crawl's feed, if any."""
+    fields = EarlierSummary.__struct_fields__
+    held = {"type": "VARCHAR"} | dict.fromkeys(fields, "JSON")
+    query = f"SELECT {', '.join(map(quoted, fields))} FROM {reading(held, FEED_LINE)} WHERE type = 'summary'"
     try:
-        rows = store.execute(f"SELECT {names} FROM {reading(held, FEED_LINE)} WHERE type = 'summary'", [[str(path)]])
+        rows = store.execute(query, [[str(path)]])
     except duckdb.InvalidInputException:  # lone surrogates
-        return {}
-    return next(({**dict(zip(texts, row, strict=False)), **_objects(objects, row[len(texts) :])} for row in rows), {})
-
-
-def _objects(names: Sequence[str], values: Sequence[str | None]) -> JsonObject:
-    return {name: json.loads(text) for name, text in zip(names, values, strict=True) if text is not None}
+        return None
+    for row in rows:
+        given = [f'"{name}":{text}' for name, text in zip(fields, row, strict=True) if text is not None]
+        return msgspec.json.decode(f"{{{','.join(given)}}}", type=EarlierSummary)
+    return None
 
 
 def _import_parquet(store: Store, path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from sitemapcrawler.items import Basis, ComparedList, Coverage, LinkGraph, SummaryRecord
 from sitemapcrawler.jobs.comparable import Compared
+from sitemapcrawler.jobs.store.loading import EarlierSummary
 from sitemapcrawler.rules import all_rules
 
 IDS = sorted(rule.id for rule in all_rules())
@@ -32,9 +33,8 @@ def compared(
     fields: tuple[str, ...] = ("lastmod", "blocked_for"),
 ) -> Compared:
     """`before`: None for a feed of url records alone."""
-    held = {} if before is None else msgspec.to_builtins(before)
-    basis = None if before is None else before.basis
-    baseline = SimpleNamespace(summary=held, basis=basis, job={}, with_replies=with_replies, fields=fields)
+    held = None if before is None else msgspec.convert(msgspec.to_builtins(before), EarlierSummary)
+    baseline = SimpleNamespace(summary=held, job={}, with_replies=with_replies, fields=fields)
     applied = [rule for rule in all_rules() if rule.id in now.basis.rules]
     return Compared.of(cast(Any, SimpleNamespace(selected=applied)), now, cast(Any, baseline))
 
