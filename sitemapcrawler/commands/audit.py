@@ -43,7 +43,7 @@ from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
-from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, limited, partial, sentences
+from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, reasons, sentences
 from sitemapcrawler.rules.catalogue import Paint
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
@@ -205,8 +205,7 @@ def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) 
     yield f"Report: {inert(str(_shown(out / PAGE)))}"
     yield ""
     yield f"{inert(name)}: {paint(verdict.headline, verdict.level)}"
-    summary = [partial(report), *verdict.sentences, limited(report)]
-    yield fold(" ".join(inert(sentence) for sentence in summary if sentence), columns)
+    yield fold(" ".join(map(inert, reasons(report, verdict))), columns)
     for answer in answers(report):
         yield fold(inert(answer), columns)
 

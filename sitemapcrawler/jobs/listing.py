@@ -21,7 +21,7 @@ from sitemapcrawler.jobs.store.schema import HELD, json_line, literal
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CURRENT, UNCHANGED
 from sitemapcrawler.rules.reach import own_severity
-from sitemapcrawler.rules.registry import title_of
+from sitemapcrawler.rules.registry import RULES, title_of
 
 MAX_ROWS = 1_000_000
 """Rows of a list of findings; a worksheet has 1,048,576."""
@@ -129,7 +129,7 @@ class Listing:
     def _put_entries(self, connection: duckdb.DuckDBPyConnection, rule: str, most: int) -> None:
         ranks: Mapping[str | None, int] = dict(connection.execute(RANKS, [rule]).fetchall())
         usual = ORDER[min(ranks.values()) - 1] if ranks else own_severity(rule)
-        source = next((one.source for one in all_rules() if one.id == rule), "") or None
+        source = RULES[rule].source or None if rule in RULES else None
         query = ROWS.format(only=self._only)
         for rows in fetched(connection.execute(query, [rule, most])):
             found = []

@@ -366,8 +366,12 @@ def health(report: Report) -> Health:
 def verdict(report: Report) -> Verdict:
     """The verdict for the summary record, with all sentences about it."""
     found = health(report)
-    sentences = [partial(report), *found.sentences, limited(report), *answers(report)]
-    return Verdict(str(found.level), found.headline, [sentence for sentence in sentences if sentence])
+    return Verdict(str(found.level), found.headline, [*reasons(report, found), *answers(report)])
+
+
+def reasons(report: Report, found: Health) -> list[str]:
+    """The sentences below the headline of a report, whose health was `found`."""
+    return [sentence for sentence in (partial(report), *found.sentences, limited(report)) if sentence]
 
 
 def partial(report: Report) -> str:
