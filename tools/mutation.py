@@ -110,7 +110,7 @@ class Trial:
                 names = sorted({name for line in change.lines for name in lines.get(str(line), ())})
                 if names and self._forked(partial(_exchange, change)):
                     session.items[:] = [tests[name] for name in names]
-                    session.config.option.maxfail = 1
+                    session.config.option.maxfail = 1  # one failure kills a mutant
                     return None
                 failed, seconds = self._result(LIMIT) if names else (False, 0.0)
                 row = {"mutant": vars(change.mutant), "killed": failed, "tests": len(names), "seconds": seconds}
