@@ -1,1 +1,7 @@
 """A package of its own, since scrapinghub-entrypoint-scrapy installs another one of that name."""
+
+import os
+
+# Containers often set this: each program that a test starts would compile the package anew, more than a second's work.
+# Here, before `forks` remembers the variables with which its servers start: with others, it forks nothing.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

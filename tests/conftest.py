@@ -60,9 +60,6 @@ collect_ignore = [name for name, package in NEEDS.items() if find_spec(package) 
 settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("busy machine")
 
-# Containers often set this: each program that a test starts would compile the package anew, more than a second's work.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
 # A run in the background (`nohup`, `&`) ignores these, and so would every program that a test starts.
 if hasattr(signal, "SIGHUP"):  # not on Windows
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
