@@ -2,16 +2,16 @@
 PYTHON ?= python3
 BIN = $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Tests of what depends on the inside of Scrapy, and of whole crawls.
-OLDEST = $(addprefix tests/unit/,crawl download extensions feeds middlewares pages pipelines spiders verification) \
-	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py pagespider.py projects.py scrapy_cloud.py stopping.py)
+# Unit tests that import Scrapy or Twisted, and whole crawls.
+OLDEST = $(shell grep -rlE --include='*.py' '^(from|import) (scrapy|twisted)' tests/unit) \
+	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py projects.py scrapy_cloud.py stopping.py)
 
 help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
 	@echo 'make crawl                                              crawl the demo site'
 	@echo 'make demo [PORT=8000] [DAY=2]                           serve the demo site until Ctrl-C'
 	@echo 'make test [ARGS="-x"]                                   run the tests that take no more than seconds each'
-	@echo 'make test-all                                           run the slow ones too, with coverage, as CI does'
+	@echo 'make test-all                                           run the slow ones too, as CI does'
 	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
 	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 10 seconds each by default'
 	@echo 'make lint                                               ruff, mypy and the layers of imports'
@@ -42,7 +42,7 @@ test: .venv/.test
 	@$(PYTEST) -m 'not slow' $(ARGS)
 
 test-all: .venv/.test-all
-	@$(PYTEST) --cov $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test-all .venv/.scrapy-2.18

@@ -5,43 +5,18 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import is_hypothesis_test, settings
+from hypothesis import settings
 
 from tests.crawl import forks
-from tests.crawl.crawling import uncounted
 
-TESTS = Path(__file__).parent
 FLEETS = "tests/fleet/"
 GZIP = b"\x1f\x8b"
 """Beginning of gzip."""
-
-COUNTED = (
-    "crawl/test_audit.py",
-    "crawl/test_baseline.py",
-    "crawl/test_compare.py",
-    "crawl/test_demo.py",
-    "crawl/test_discovery.py",
-    "crawl/test_feeds_end_to_end.py",
-    "crawl/test_fix.py",
-    "crawl/test_inspect.py",
-    "crawl/test_jobs.py",
-    "crawl/test_links.py",
-    "crawl/test_pagespider.py",
-    "crawl/test_progress.py",
-    "crawl/test_robots_crawl.py",
-    "crawl/test_status_redirects.py",
-    "crawl/test_status_sampling.py",
-    "crawl/test_stopping.py",
-    "crawl/test_validate.py",
-    "crawl/test_workers.py",
-)
-"""Modules whose crawls count for coverage, which makes a crawl slower by a third."""
 
 NEEDS = {
     "crawl/test_python_audit.py": "nbclient",
@@ -66,29 +41,11 @@ if hasattr(signal, "SIGHUP"):  # not on Windows
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _coverage(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Count the lines of crawls in a shard of the modules alone."""
-    if request.path.relative_to(TESTS).as_posix() in COUNTED:
-        yield
-        return
-    with uncounted():
-        yield
-
-
 @pytest.fixture(scope="module")
 def fresh() -> Iterator[None]:
     """Start the programs of a module as a user does, with nothing imported: for tests about the start."""
     with forks.fresh():
         yield
-
-
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Run the many examples of hypothesis without coverage, which makes rules three times as slow; modules of large
-    inputs mark themselves."""
-    for item in items:
-        if is_hypothesis_test(getattr(item, "obj", None)):
-            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.hookimpl(optionalhook=True)

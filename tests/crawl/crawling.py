@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -121,17 +119,6 @@ class Running:
             assert code is None, self.log
             assert self.seconds < DEADLINE_S, "the crawl hangs"
             time.sleep(POLL_S)
-
-
-@contextmanager
-def uncounted() -> Iterator[None]:
-    """Do not count the lines of crawls within: their memory and time are measured."""
-    before = os.environ.pop(forks.COUNTED, None)
-    try:
-        yield
-    finally:
-        if before is not None:
-            os.environ[forks.COUNTED] = before
 
 
 def types(records: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -32,14 +32,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import coverage
-
 PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job")
 """Modules that are forked when `python -m` runs them."""
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
 """Beginnings of the variables that count only when an interpreter starts."""
-COUNTED = "COVERAGE_PROCESS_CONFIG"
-"""Variable with which coverage counts the lines of processes that a test starts."""
 HASH_SEEDS = ("1", "2")
 """PYTHONHASHSEED of each server."""
 MAX_REQUEST = 1 << 20  # bytes
@@ -92,7 +88,7 @@ class _Client:
         subprocess.Popen(
             words,
             cwd=ROOT,
-            env={name: value for name, value in env.items() if name != COUNTED} | {"PYTHONHASHSEED": seed},
+            env={**env, "PYTHONHASHSEED": seed},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[server.fileno()],
@@ -332,8 +328,6 @@ def main(descriptor: int) -> None:
     _, _, module, *arguments = request["argv"]
     sys.argv = [module, *arguments]
     sys.path[0] = request["cwd"]
-    if COUNTED in os.environ:
-        coverage.process_startup()
     sys.modules.pop(module, None)
     sys.modules.pop("tests.crawl.forks", None)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import LOOPBACK, SOON_S, Running, start, uncounted
+from tests.crawl.crawling import LOOPBACK, SOON_S, Running, start
 from tests.crawl.documents import index, page, urlset
 from tests.crawl.site_server import SiteServer, stalled
 from tests.crawl.verified import Verified, counted
@@ -66,7 +66,7 @@ def delayed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
 @pytest.fixture(scope="module")
 def stuck(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
     """With answers that do not come, and the settings that users have."""
-    with SiteServer() as site, uncounted():
+    with SiteServer() as site:
         yield hanging(tmp_path_factory.mktemp("stuck"), site, {}, verify="get")
 
 

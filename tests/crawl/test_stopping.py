@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, SOON_S, Crawl, Running, start, uncounted
+from tests.crawl.crawling import FEED, SOON_S, Crawl, Running, start
 from tests.crawl.documents import index, packed, pages, robots, urlset
 from tests.crawl.site_server import SiteServer, stalled
 
@@ -76,7 +76,7 @@ def stopped(site: SiteServer, folder: Path, number: signal.Signals, **settings: 
 @pytest.fixture(scope="module")
 def terminated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
     """By SIGTERM, with the settings a user has."""
-    with SiteServer() as site, uncounted():
+    with SiteServer() as site:
         yield stopped(site, tmp_path_factory.mktemp("terminated"), signal.SIGTERM)
 
 

@@ -13,18 +13,11 @@ import duckdb
 import pyarrow.parquet as pq
 
 from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
-from tests.crawl.forks import COUNTED
 from tests.crawl.site_server import Route, SiteServer
 from tests.processes import Process, below
 
-COMMAND = f"""
-import os, sys
-os.environ.pop("{COUNTED}", None)
-from sitemapcrawler.cli import main
-sys.exit(main())
-"""
-"""The command, whose lines are counted where those of tests are. Those of Ray's many processes are not: most of them
-are killed before they could tell, and a fleet takes half as long again with it."""
+COMMAND = "import sys; from sitemapcrawler.cli import main; sys.exit(main())"
+"""The command, in a process that is not forked from one that has imported the package."""
 BUSY = "RAY_worker_niceness=0"
 """Ray's workers have a 30th of what other processes have, by 15 degrees of niceness: too little beside other tests."""
 TABLES = ("url", "sitemap", "finding", "robots", "domain")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.forks import COUNTED, environment
+from tests.crawl.forks import environment
 from tests.fleet.fleets import BUSY, Data, run, sites
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,6 @@ def address(alone: None) -> Iterator[str]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv(*BUSY.split("="))
         patch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
-        patch.delenv(COUNTED, raising=False)
         head = {"num_cpus": 1, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
         cluster = import_module("ray.cluster_utils").Cluster(initialize_head=True, head_node_args=head)
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawl.crawling import Crawl, command, launch, uncounted
+from tests.crawl.crawling import Crawl, command, launch
 from tests.crawl.site_server import SiteServer
 from tests.namespace import alone_or_skipped
 from tests.security.hostile_site import fill
@@ -18,13 +18,6 @@ from tests.security.hostile_site import fill
 def alone() -> Iterator[None]:
     """The namespace, for a module."""
     with alone_or_skipped():
-        yield
-
-
-@pytest.fixture(scope="module", autouse=True)
-def measured() -> Iterator[None]:
-    """Memory and time of these crawls are compared with limits."""
-    with uncounted():
         yield
 
 
