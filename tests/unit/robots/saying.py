@@ -1,10 +1,15 @@
-"""Policies from a few lines, for the tests."""
+"""Policies from a few lines, and files as shops, newspapers, wikis and small sites have them, for the tests."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from sitemapcrawler.robots import Policy
 
 ROBOTS = "https://example.com/robots.txt"
+REAL_ONES = Path(__file__).parents[2] / "data" / "robots"
+FILES = {path.stem: path.read_bytes().decode() for path in sorted(REAL_ONES.iterdir())}
+"""{kind of site: its robots.txt}"""
 
 
 def policy(text: str | bytes, url: str = ROBOTS) -> Policy:

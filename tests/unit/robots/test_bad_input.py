@@ -51,10 +51,6 @@ def test_content_is_recognised_and_denies_nothing_by_itself(body: bytes, content
     assert robots.allows(at("/"), "foobot")
 
 
-def test_page_names_no_sitemaps() -> None:
-    assert policy(PAGE).sitemap_lines == []
-
-
 def test_parseable_rules_in_a_page_are_followed_as_the_rfc_has_it() -> None:
     assert not policy("<pre>\nUser-agent: *\nDisallow: /a\n</pre>\n").allows(at("/a"), "foobot")
 
@@ -87,12 +83,13 @@ def test_bytes_that_are_no_utf8_are_themselves_and_their_line_is_known() -> None
     assert robots.notes[0].text == "%E9%E8: %EA"
 
 
-def test_nulls_around_a_line_are_blanks() -> None:
-    assert decided(policy(b"\0User-agent: *\0\nDisallow:\0/a\0\n"), "/a") == (False, 2)
-
-
-def test_blanks_of_all_kinds_around_names_and_values() -> None:
-    assert decided(policy("\u00a0User-agent\t:\u00a0*\u00a0\n \t Disallow\u00a0: /a\v\f\n"), "/a") == (False, 2)
+@pytest.mark.parametrize(
+    "text",
+    ["\0User-agent: *\0\nDisallow:\0/a\0\n", "\u00a0User-agent\t:\u00a0*\u00a0\n \t Disallow\u00a0: /a\v\f\n"],
+    ids=["nulls", "blanks of all kinds"],
+)
+def test_nulls_and_blanks_around_names_and_values(text: str) -> None:
+    assert decided(policy(text), "/a") == (False, 2)
 
 
 def test_size_may_be_known_without_the_rest_of_the_body() -> None:
@@ -107,10 +104,6 @@ def test_file_of_one_endless_line_says_nothing() -> None:
     robots = policy(b"User-agent: *\nDisallow: /" + b"a" * 3_000_000)
     assert robots.allows(at("/aaa"), "foobot")
     assert robots.facts.cut_at == 2
-
-
-def test_sitemap_line_that_is_too_long_is_none() -> None:
-    assert policy("Sitemap: https://example.com/" + "a" * 20_000).sitemap_lines == []
 
 
 @pytest.mark.slow
@@ -141,7 +134,7 @@ HOSTILE = {
     "wildcards": "User-agent: *\n" + lines_of(MAX_BYTES, (f"Disallow:/*{number:x}*b\n" for number in range(10**6))),
     "stars": "User-agent: *\n" + f"Disallow: /{'*a' * 8_000}b\n" * 25,
     "stars at the end": "User-agent: *\n" + f"Disallow: /a{'*' * 16_000}b\n" * 25,
-    "escaped delimiters": "User-agent: *\n" + f"Disallow: /{'*%2F' * 300}\n" * 300,
+    "escaped delimiters": "User-agent: *\n" + f"Disallow: /{'*%2F' * 150}\n" * 150,
     "agents": "".join(f"User-agent:{number:x}\n" for number in range(20_000)) + "Disallow:/a\n" * 15_000,
     "agents again and again": "User-agent: *\nUser-agent: *\nAllow: /\n" * 12_000,
     "groups": "".join(f"User-agent:{number:x}\nDisallow:/\n" for number in range(15_000)),
@@ -160,7 +153,7 @@ def test_hostile_file_is_read_and_judged(name: str) -> None:
     robots = policy(HOSTILE[name])
     assert robots.facts.content is Content.TEXT
     assert len(robots.denying_groups()) <= len(robots.groups)
-    batch = [at(f"/aaa/{number}/b") for number in range(20)] + [at("/" + "a" * 2_000), at("/" + "*a%2F" * 100)]
+    batch = [at(f"/aaa/{number}/b") for number in range(5)] + [at("/" + "a" * 2_000), at("/" + "*a%2F" * 100)]
     judge = BatchVerdicts(robots, AGENTS[:2])
     assert judge.judge(batch) == [
         tuple(each.name for each in judge.agents if not robots.allows(url, each)) for url in batch
@@ -170,7 +163,7 @@ def test_hostile_file_is_read_and_judged(name: str) -> None:
 @pytest.mark.slow
 def test_judging_a_hostile_file_does_not_compare_each_url_with_each_rule() -> None:
     judge = BatchVerdicts(policy(HOSTILE["prefixes"]), AGENTS)
-    assert judge.judge([at(f"/zz/{number}") for number in range(20_000)]) == [()] * 20_000
+    assert judge.judge([at(f"/zz/{number}") for number in range(5_000)]) == [()] * 5_000
 
 
 @given(st.binary(max_size=300), st.text(max_size=20))
@@ -183,26 +176,12 @@ def test_no_bytes_raise(body: bytes, rest: str) -> None:
     assert robots.timing("foobot").lines == ()
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "User-agent: *",
-                "Disallow: /",
-                "Sitemap: x",
-                ":",
-                " ",
-                "\0",
-                "#",
-                "\r",
-                "\n",
-                "\ufeff",
-                "\xe9",
-                "Crawl-delay: 1",
-            ]
-        )
-    ).map("".join)
-)
+PIECES = (
+    "User-agent: *", "Disallow: /", "Sitemap: x", ":", " ", "\0", "#", "\r", "\n", "\ufeff", "\xe9", "Crawl-delay: 1",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_no_lines_raise(text: str) -> None:
     for encoding in ("utf-8", "utf-16", "latin-1"):
         robots = policy(text.encode(encoding, "replace"))

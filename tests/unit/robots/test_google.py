@@ -201,9 +201,13 @@ def test_parser_user_agent_is_read_up_to_the_first_foreign_character(value: str,
     assert [note.kind for note in robots.notes] == ([] if clean else [NoteKind.BAD_AGENT])
 
 
+SLASH = ("Allow: /allowed-slash/index.html", "Disallow: /")
+
+
 @pytest.mark.parametrize(
     ("lines", "path", "allowed"),
     [
+        # the longest match
         (("disallow: /x/page.html", "allow: /x/"), "/x/page.html", False),
         (("allow: /x/page.html", "disallow: /x/"), "/x/page.html", True),
         (("allow: /x/page.html", "disallow: /x/"), "/x/", False),
@@ -216,9 +220,26 @@ def test_parser_user_agent_is_read_up_to_the_first_foreign_character(value: str,
         (("allow: /page", "disallow: /*.html"), "/page", True),
         (("allow: /x/page.", "disallow: /*.html"), "/x/page.html", True),
         (("allow: /x/page.", "disallow: /*.html"), "/x/y.html", False),
+        # special characters
+        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo/bar/quz", False),
+        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo/quz", True),
+        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo//quz", True),
+        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar", False),
+        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar/", True),
+        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar/baz", True),
+        (("# Disallow: /", "Disallow: /foo/quz#qux", "Allow: /"), "/foo/bar", True),
+        (("# Disallow: /", "Disallow: /foo/quz#qux", "Allow: /"), "/foo/quz", False),
+        # an index page stands for its folder, and weighs its own octets and the end
+        (SLASH, "/allowed-slash/", True),
+        (SLASH, "/allowed-slash/index.htm", False),
+        (SLASH, "/allowed-slash/index.html", True),
+        (SLASH, "/allowed-slash/other", False),
+        (SLASH, "/anyother-url", False),
+        (("Allow: /x/index.html", "Disallow: /x/*"), "/x/", True),
+        (("Allow: /x/index.html", "Disallow: /x/**"), "/x/", False),
     ],
 )
-def test_parser_longest_match(lines: tuple[str, str], path: str, allowed: bool) -> None:
+def test_parser_decides(lines: tuple[str, ...], path: str, allowed: bool) -> None:
     assert rules(*lines).allows(at(path), "foobot") is allowed
 
 
@@ -240,42 +261,6 @@ def test_parser_encoding(pattern: str, path: str, allowed: bool) -> None:
     assert rules("Disallow: /", f"Allow: {pattern}").allows(at(path), "foobot") is allowed
 
 
-@pytest.mark.parametrize(
-    ("lines", "path", "allowed"),
-    [
-        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo/bar/quz", False),
-        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo/quz", True),
-        (("Disallow: /foo/bar/quz", "Allow: /foo/*/qux"), "/foo//quz", True),
-        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar", False),
-        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar/", True),
-        (("Disallow: /foo/bar$", "Allow: /foo/bar/qux"), "/foo/bar/baz", True),
-        (("# Disallow: /", "Disallow: /foo/quz#qux", "Allow: /"), "/foo/bar", True),
-        (("# Disallow: /", "Disallow: /foo/quz#qux", "Allow: /"), "/foo/quz", False),
-    ],
-)
-def test_parser_special_characters(lines: tuple[str, ...], path: str, allowed: bool) -> None:
-    assert rules(*lines).allows(at(path), "foobot") is allowed
-
-
-@pytest.mark.parametrize(
-    ("path", "allowed"),
-    [
-        ("/allowed-slash/", True),
-        ("/allowed-slash/index.htm", False),
-        ("/allowed-slash/index.html", True),
-        ("/allowed-slash/other", False),
-        ("/anyother-url", False),
-    ],
-)
-def test_parser_index_page_stands_for_its_folder(path: str, allowed: bool) -> None:
-    assert rules("Allow: /allowed-slash/index.html", "Disallow: /").allows(at(path), "foobot") is allowed
-
-
-@pytest.mark.parametrize(("other", "allowed"), [("/x/*", True), ("/x/**", False)])
-def test_parser_folder_of_an_index_page_weighs_its_own_octets_and_the_end(other: str, allowed: bool) -> None:
-    assert rules("Allow: /x/index.html", f"Disallow: {other}").allows(at("/x/"), "foobot") is allowed
-
-
 def test_parser_line_is_cut_where_google_cuts_it() -> None:
     kept = "/x/" + "a" * (MAX_LINE - len("disallow: /x/") - 1)
     robots = rules(f"disallow: {kept}/qux")
@@ -285,17 +270,18 @@ def test_parser_line_is_cut_where_google_cuts_it() -> None:
     assert (note.kind, note.line, len(note.text)) == (NoteKind.TOO_LONG, 2, 200)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("last", ["", None])
-def test_parser_counts_lines_of_every_kind(end: str, last: str | None) -> None:
-    lines = ["User-Agent: foo", "Allow: /some/path", "User-Agent: bar", "", "", "Disallow: /"]
-    robots = policy(end.join([*lines, *([] if last is None else [last])]))
-    assert decided(robots, "/", "bar") == (False, 6)
+COUNTED = ("User-Agent: foo", "Allow: /some/path", "User-Agent: bar", "", "", "Disallow: /")
 
 
-def test_parser_counts_mixed_line_ends() -> None:
-    robots = policy("User-Agent: foo\nAllow: /some/path\r\nUser-Agent: bar\n\r\n\nDisallow: /")
-    assert decided(robots, "/", "bar") == (False, 6)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(end.join([*COUNTED, *last]) for end in ("\n", "\r\n", "\r") for last in ([], [""])),
+        "User-Agent: foo\nAllow: /some/path\r\nUser-Agent: bar\n\r\n\nDisallow: /",
+    ],
+)
+def test_parser_counts_lines_of_every_kind(text: str) -> None:
+    assert decided(policy(text), "/", "bar") == (False, 6)
 
 
 @pytest.mark.parametrize(

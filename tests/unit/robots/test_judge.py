@@ -14,8 +14,7 @@ from sitemapcrawler.robots import ruleset as automaton
 from sitemapcrawler.robots.policy import lines_of
 from sitemapcrawler.robots.ruleset import PLAIN_URL, PathRule, Pattern, RuleSet, clauses, path_of
 
-from .real_ones import FILES
-from .saying import ROBOTS, at, policy
+from .saying import FILES, ROBOTS, at, policy
 
 AGENTS = parse_agents("Googlebot,Googlebot-Image,Bingbot,GPTBot,CCBot,AdsBot-Google,*")
 PIECES = ("/", "/", "a", "b", "ab", "aa", "*", "*", "$", "?", "=", "%2F", "%3f", "%61", "\xe9", "%C3%A9", ":", ".x", "\n", " ", "#")  # fmt: skip

@@ -27,39 +27,28 @@ def found(text: str, base: str = ROBOTS) -> list[str]:
     return [sitemap.url for sitemap in sitemaps_of(text.encode(), base)]
 
 
-def test_sitemap_lines_are_found_before_inside_and_after_groups() -> None:
-    body = b"Sitemap: https://e.com/a.xml\nUser-agent: *\nSitemap: https://e.com/b.xml\nDisallow: /\n\nsitemap:https://e.com/c.xml"
-    assert sitemaps_of(body, ROBOTS) == [
-        RobotsSitemap("https://e.com/a.xml", 1, "Sitemap: https://e.com/a.xml"),
-        RobotsSitemap("https://e.com/b.xml", 3, "Sitemap: https://e.com/b.xml"),
-        RobotsSitemap("https://e.com/c.xml", 6, "sitemap:https://e.com/c.xml"),
-    ]
-
-
-@pytest.mark.parametrize("line", ["SITEMAP: {}", "  \t sItEmAp \t:\t {}  ", "\u00a0Sitemap:\u00a0{}", "\0Sitemap: {}"])
-def test_case_and_blanks_are_no_typo(line: str) -> None:
-    (sitemap,) = sitemaps_of(line.format("https://e.com/s.xml").encode(), ROBOTS)
-    assert sitemap.url == "https://e.com/s.xml"
-    assert not sitemap.typo
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["site-map: {}", "Sitemaps: {}", "Site map: {}", "site_map : {}", "Sitemap-index: {}", "Sitemap {}", "{}", "<{}>"],
+PLAIN = ("SITEMAP: {}", "  \t sItEmAp \t:\t {}  ", "\u00a0Sitemap:\u00a0{}", "\0Sitemap: {}")
+TYPOS = (
+    "site-map: {}",
+    "Sitemaps: {}",
+    "Site map: {}",
+    "site_map : {}",
+    "Sitemap-index: {}",
+    "Sitemap {}",
+    "{}",
+    "<{}>",
 )
-def test_typo_is_read_and_marked(line: str) -> None:
+
+
+@pytest.mark.parametrize(("line", "typo"), [(line, line in TYPOS) for line in (*PLAIN, *TYPOS)])
+def test_typo_is_read_and_marked_and_case_and_blanks_are_none(line: str, typo: bool) -> None:
     (sitemap,) = sitemaps_of(line.format("https://e.com/s.xml").encode(), ROBOTS)
-    assert sitemap.url == "https://e.com/s.xml"
-    assert sitemap.typo
+    assert (sitemap.url, sitemap.typo) == ("https://e.com/s.xml", typo)
 
 
 def test_every_field_of_the_table_is_read() -> None:
     for field in robots_text.SITEMAP_FIELDS:
         assert found(f"{field}: https://e.com/s.xml") == ["https://e.com/s.xml"]
-
-
-def test_url_on_the_line_after_an_empty_field_is_read() -> None:
-    assert found("Sitemap:\nhttps://e.com/sitemap_index.php?page=1\n") == ["https://e.com/sitemap_index.php?page=1"]
 
 
 @pytest.mark.parametrize(
@@ -103,19 +92,6 @@ def test_comment_and_fragment_end_the_url(line: str, url: str, comment: bool) ->
     assert sitemaps_of(line.encode(), ROBOTS) == [RobotsSitemap(url, 1, line, comment=comment)]
 
 
-@pytest.mark.parametrize("value", ['"{}"', "'{}'", "<{}>", "\u201c{}\u201d", "{},", '<"{}">'])
-def test_quotes_around_the_url_are_dropped(value: str) -> None:
-    assert found("Sitemap: " + value.format("https://e.com/s.xml")) == ["https://e.com/s.xml"]
-
-
-@pytest.mark.parametrize("gap", [" ", ", ", ",", "  \t"])
-def test_several_urls_on_one_line_are_all_read(gap: str) -> None:
-    assert found(f"Sitemap: https://e.com/a.xml{gap}https://e.com/b,c.xml") == [
-        "https://e.com/a.xml",
-        "https://e.com/b,c.xml",
-    ]
-
-
 @pytest.mark.parametrize(
     ("value", "url"),
     [
@@ -129,15 +105,6 @@ def test_relative_url_is_resolved_and_marked(value: str, url: str) -> None:
     assert sitemap.url == url
     assert sitemap.relative
     assert not sitemap.typo
-
-
-def test_duplicates_count_once_at_their_first_line() -> None:
-    body = b"Sitemap: https://e.com/s.xml\nSitemap: HTTPS://E.com:443/s.xml#x\nSitemap: /s.xml\n"
-    assert [(sitemap.url, sitemap.line) for sitemap in sitemaps_of(body, ROBOTS)] == [("https://e.com/s.xml", 1)]
-
-
-def test_url_of_another_host_is_kept() -> None:
-    assert found("Sitemap: http://cdn.net/s.xml") == ["http://cdn.net/s.xml"]
 
 
 def test_bytes_that_are_not_utf8_stay_the_bytes_they_are() -> None:
@@ -169,6 +136,8 @@ def test_html_in_place_of_robots_names_nothing(body: bytes) -> None:
 WRAPPER = '<html><head></head><body><pre style="word-wrap: break-word; white-space: pre-wrap;">{}</pre></body></html>'
 RULES = "User-agent: *\nDisallow: /x\n\n"
 NAMED = "Sitemap: https://e.com/s.xml"
+QUOTED = [form.format("https://e.com/s.xml") for form in ('"{}"', "'{}'", "<{}>", "\u201c{}\u201d", "{},", '<"{}">')]
+SEVERAL = ["https://e.com/a.xml", "https://e.com/b,c.xml"]
 
 
 @pytest.mark.parametrize(
@@ -196,25 +165,27 @@ def test_sitemaps_are_read_from_a_robots_txt_with_markup(text: str) -> None:
     assert robots.names("https://e.com/s.xml")
 
 
-def test_a_wrapper_escapes_what_it_wraps() -> None:
-    assert found(WRAPPER.format(f"{RULES}Sitemap: /s.php?a=1&amp;b=2")) == ["https://e.com/s.php?a=1&b=2"]
-
-
-def test_field_in_the_text_of_a_page_names_no_sitemap() -> None:
-    assert found(f"<html><title>Help</title><p>Write a line such as</p><pre>{NAMED}</pre></html>") == []
-
-
-def test_field_behind_a_comment_is_none() -> None:
-    assert found(f"{RULES}# <b>{NAMED}</b>") == []
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("Sitemap:\nhttps://e.com/sitemap_index.php?page=1\n", ["https://e.com/sitemap_index.php?page=1"]),
+        ("Sitemap: http://cdn.net/s.xml", ["http://cdn.net/s.xml"]),
+        *((f"Sitemap: {quoted}", ["https://e.com/s.xml"]) for quoted in QUOTED),
+        *((f"Sitemap: https://e.com/a.xml{gap}https://e.com/b,c.xml", SEVERAL) for gap in (" ", ", ", ",", "  \t")),
+        ("# <html> is not allowed here\nSitemap: https://e.com/s.xml", ["https://e.com/s.xml"]),
+        (WRAPPER.format(f"{RULES}Sitemap: /s.php?a=1&amp;b=2"), ["https://e.com/s.php?a=1&b=2"]),
+        (f"<html><title>Help</title><p>Write a line such as</p><pre>{NAMED}</pre></html>", []),
+        (f"{RULES}# <b>{NAMED}</b>", []),
+        (f"Sitemap: /{'a' * MAX_LINE}\nSitemap: /s.xml", ["https://e.com/s.xml"]),
+    ],
+)
+def test_urls_that_are_named(text: str, urls: list[str]) -> None:
+    assert found(text) == urls
 
 
 def test_field_behind_a_tag_is_a_typo() -> None:
     [sitemap] = sitemaps_of(f"{RULES}<br>{NAMED}".encode(), ROBOTS)
     assert (sitemap.typo, sitemap.raw) == (True, f"<br>{NAMED}")
-
-
-def test_markup_inside_a_comment_does_not_make_robots_html() -> None:
-    assert found("# <html> is not allowed here\nSitemap: https://e.com/s.xml") == ["https://e.com/s.xml"]
 
 
 def test_line_past_the_size_limit_is_not_read_and_a_cut_one_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,10 +194,6 @@ def test_line_past_the_size_limit_is_not_read_and_a_cut_one_not_guessed(monkeypa
     assert [sitemap.url for sitemap in sitemaps_of(first + second, ROBOTS)] == ["https://e.com/a.xml"]
     monkeypatch.setattr(robots_text, "MAX_SITEMAP_BYTES", len(first + second))
     assert len(sitemaps_of(first + second, ROBOTS)) == 2
-
-
-def test_line_past_the_line_limit_is_left_out() -> None:
-    assert found(f"Sitemap: /{'a' * MAX_LINE}\nSitemap: /s.xml") == ["https://e.com/s.xml"]
 
 
 def test_number_of_sitemaps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from sitemapcrawler.robots import Policy
 from sitemapcrawler.robots.text import MAX_BYTES
 
-from ..robots.real_ones import FILES
+from ..robots.saying import FILES
 from .robots_told import BODIES, NAMED, OPEN, URL, Found, answered, found, short, told
 
 REAL = Path(__file__).resolve().parents[3].parent / "shared" / "real"
