@@ -6,11 +6,14 @@ import pkgutil
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE, CompletedProcess
+from typing import Any
 
 import pytest
 
 from sitemapcrawler import __version__, cli, commands
 from sitemapcrawler.commands import bench
+from tests.crawl import forks
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,19 +28,11 @@ ADAPTED = {"bench", "fetch", "parse", "shell", "view"}
 """Scrapy's commands that work in another way here."""
 
 
-def run(
-    folder: Path, *arguments: str, module: str = "sitemapcrawler.cli", **variables: str
-) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, module: str = "sitemapcrawler.cli", **variables: str) -> CompletedProcess[str]:
     """Run the console script in a folder, as its entry point does."""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, **variables},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", module, *arguments]
+    env = {**forks.environment(), **variables}
+    return forks.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
 
 
 def foreign_project(folder: Path) -> None:
@@ -55,52 +50,44 @@ def test_little_is_imported_before_ctrl_c_ends_quietly() -> None:
     assert {"asyncio", "difflib", "importlib.metadata"}.isdisjoint(done.stdout.split())
 
 
-def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
+    """The exit code, the output and the errors of a command that runs in this process."""
     with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler", "--version"])
-    assert stop.value.code == 0
-    assert capsys.readouterr().out == f"sitemapcrawler {__version__}\n"
+        cli.main(["sitemapcrawler", *words])
+    return stop.value.code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("word", ["--version", "version"])
+def test_version_is_printed(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(capsys, word) == (0, f"sitemapcrawler {__version__}\n", "")
+
+
+def listed(output: str) -> list[str]:
+    """The commands in a help."""
+    return [line.split()[0] for line in output.splitlines() if line.startswith("  ")]
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"], ["help"]])
 def test_missing_command_lists_ours(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler", *words])
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert stop.value.code == 0
-    assert listed == [*cli.COMMANDS, "version"]
+    code, output, _ = ended(capsys, *words)
+    assert (code, listed(output)) == (0, [*cli.COMMANDS, "version"])
 
 
 def test_all_commands_are_listed_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler", "--help", "--all"])
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert stop.value.code == 0
-    assert {*cli.COMMANDS, "shell", "list", "settings"} < {*listed}
-    assert len(listed) == len(set(listed))
+    code, output, _ = ended(capsys, "--help", "--all")
+    assert code == 0
+    assert {*cli.COMMANDS, "shell", "list", "settings"} < {*listed(output)}
+    assert len(listed(output)) == len(set(listed(output)))
 
 
 def test_reader_of_the_help_may_go_away(tmp_path: Path) -> None:
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-m", "sitemapcrawler.cli", "--help"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "sitemapcrawler.cli", "--help"]
+    options: dict[str, Any] = {"stdout": writing, "stderr": PIPE, "text": True}
+    done = forks.run(command, cwd=tmp_path, env=forks.environment(), timeout=60, **options)
     os.close(writing)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_version_of_ours_is_printed_by_the_command_too(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler", "version"])
-    assert (stop.value.code, capsys.readouterr().out) == (0, f"sitemapcrawler {__version__}\n")
 
 
 @pytest.mark.parametrize(
@@ -115,10 +102,9 @@ def test_version_of_ours_is_printed_by_the_command_too(capsys: pytest.CaptureFix
     ],
 )
 def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["sitemapcrawler", word])
-    assert stop.value.code == 2
-    [line] = capsys.readouterr().err.splitlines()
+    code, _, errors = ended(capsys, word)
+    [line] = errors.splitlines()
+    assert code == 2
     assert line.endswith(f"; {hint}")
     assert line.isprintable()
 
@@ -188,13 +174,10 @@ def test_settings_of_this_project_replace_those_named_in_the_environment() -> No
     assert settings["BOT_NAME"] == "sitemapcrawler"
 
 
-def test_empty_folder_knows_the_spider(tmp_path: Path) -> None:
-    done = run(tmp_path, "list")
+@pytest.mark.parametrize("is_foreign", [False, True], ids=["empty", "of another project"])
+def test_any_folder_knows_the_spider(tmp_path: Path, is_foreign: bool) -> None:
+    if is_foreign:
+        foreign_project(tmp_path)
+    done = run(tmp_path, "list", **({"SCRAPY_SETTINGS_MODULE": "foreign.settings"} if is_foreign else {}))
     assert (done.returncode, done.stdout) == (0, "sitemap\n"), done.stderr
-    assert not list(tmp_path.iterdir())
-
-
-def test_folder_of_another_project_knows_our_spider(tmp_path: Path) -> None:
-    foreign_project(tmp_path)
-    done = run(tmp_path, "list", SCRAPY_SETTINGS_MODULE="foreign.settings")
-    assert (done.returncode, done.stdout) == (0, "sitemap\n"), done.stderr
+    assert is_foreign or not list(tmp_path.iterdir())

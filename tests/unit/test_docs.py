@@ -148,12 +148,18 @@ def slug(title: str) -> str:
 
 
 @cache
+def parsed() -> dict[str, ast.Module]:
+    """The modules of the package by their path in it."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@cache
 def definitions() -> dict[str, set[str]]:
     """{`function`, `Class` or `Class.member`: the files of the package that define it}."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for path in PACKAGE.rglob("*.py"):
-        file = path.relative_to(PACKAGE).as_posix()
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for file, tree in parsed().items():
+        for node in tree.body:
             for name in names_of(node):
                 found[name].add(file)
     return found
@@ -400,8 +406,9 @@ def test_what_is_said_of_the_job_is_described() -> None:
     [row] = [row for row in rows(section(FORMATS, "Tables")) if bare(row[0]) == "job.name"]
     said = [
         name.arg
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for file, tree in parsed().items()
+        if ".set(" in (PACKAGE / file).read_text("utf-8")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and re.search(r"store\.set$|^self\.set$", ast.unparse(node.func))
         for name in node.keywords
     ]
@@ -442,17 +449,18 @@ def test_the_tests_of_internals_are_listed() -> None:
     assert [name for name in listed if not (ROOT / "tests" / name).is_file()] == []
 
 
-def docstrings() -> Iterator[tuple[str, ast.stmt, str]]:
+@cache
+def docstrings() -> list[tuple[str, ast.AST, str]]:
     """The texts that describe something in the package: what is described, the statement before, the text."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            body = (
-                node.body if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) else []
-            )
-            for before, line in pairwise([node, *body]):
-                match line:
-                    case ast.Expr(value=ast.Constant(value=str(text))):
-                        yield f"{path.relative_to(PACKAGE)}:{line.lineno}", before, text
+    found: list[tuple[str, ast.AST, str]] = []
+    for file, tree in parsed().items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                for before, line in pairwise([node, *node.body]):
+                    match line:
+                        case ast.Expr(value=ast.Constant(value=str(text))):
+                            found.append((f"{file}:{line.lineno}", before, text))
+    return found
 
 
 def test_each_docstring_follows_what_it_describes() -> None:

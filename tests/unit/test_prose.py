@@ -50,11 +50,14 @@ def of_python(text: str) -> Iterator[tuple[int, str]]:
 
 def hits(path: Path) -> list[str]:
     text = path.read_text("utf-8")
+    phrases = [
+        (phrase, instead) for phrase, instead in PHRASES if phrase.search(text)
+    ]  # of few texts: parsing takes long
     lines = of_python(text) if path.suffix == ".py" else of_markdown(text)
     return [
         f"{path.relative_to(ROOT)}:{number}: {found[0]!r}: write {instead!r}"
-        for number, line in lines
-        for phrase, instead in PHRASES
+        for number, line in (lines if phrases else ())
+        for phrase, instead in phrases
         if (found := phrase.search(line))
     ]
 

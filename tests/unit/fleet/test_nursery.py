@@ -62,8 +62,7 @@ def test_the_next_child_comes_from_the_same_nursery(nursery: Nursery) -> None:
 
 
 @pytest.mark.slow
-def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
-    nursery = Nursery()
+def test_a_child_dies_with_its_nursery_and_another_one_is_started(nursery: Nursery) -> None:
     with pytest.raises(NurseryDied), nursery.start() as child:
         parent = parent_of(child.pid)
         os.kill(parent, signal.SIGKILL)
@@ -71,7 +70,6 @@ def test_a_child_dies_with_its_nursery_and_another_one_is_started() -> None:
         to_the_end(child)
     with nursery.start() as child:
         assert alive(child.pid)
-    nursery.close()
 
 
 def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
@@ -95,15 +93,15 @@ def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
 
 
 @pytest.mark.slow
-def test_a_child_that_came_too_late_is_not_taken_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    nursery = Nursery()
+def test_a_child_that_came_too_late_is_not_taken_for_the_next(
+    nursery: Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as hasty, pytest.raises(NurseryDied):
         hasty.setattr("sitemapcrawler.fleet.worker.nursery.START_S", 0.0)
         nursery.start()
     with nursery.start() as child:
         assert alive(child.pid)
         assert not child.wait(0.1)
-    nursery.close()
 
 
 def test_nobody_waits_for_a_child_that_hears_nothing(nursery: Nursery) -> None:
