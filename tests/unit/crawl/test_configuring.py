@@ -59,26 +59,24 @@ def settings(contact: object, agent: str = USER_AGENT) -> Settings:
 
 
 @pytest.mark.parametrize(
-    "contact", ["https://example.com/bot", "http://[::1]:8000/", "mailto:audit@example.com", "mailto:a@e.com?subject=x"]
-)
-def test_contact_stands_in_the_user_agent(contact: str) -> None:
-    chosen = settings(contact)
+    ("contact", "agent", "told"),
+    [
+        *(
+            (contact, USER_AGENT, f"sitemapcrawler/{__version__} (+{contact})")
+            for contact in (
+                "https://example.com/bot", "http://[::1]:8000/", "mailto:audit@example.com", "mailto:a@e.com?subject=x"
+            )
+        ),
+        ("", USER_AGENT, USER_AGENT),
+        (None, USER_AGENT, USER_AGENT),
+        ("https://example.com/bot", "shop-audit/1.0", "shop-audit/1.0"),
+    ],
+)  # fmt: skip
+def test_contact_stands_in_the_user_agent_of_this_project(contact: str | None, agent: str, told: str) -> None:
+    chosen = settings(contact, agent)
     add_contact(chosen)
-    assert chosen["USER_AGENT"] == f"sitemapcrawler/{__version__} (+{contact})"
-    assert own_agent(chosen) == own_agent(settings(""))
-
-
-@pytest.mark.parametrize("contact", ["", None])
-def test_without_a_contact_the_user_agent_stays(contact: str | None) -> None:
-    chosen = settings(contact)
-    add_contact(chosen)
-    assert chosen["USER_AGENT"] == USER_AGENT
-
-
-def test_agent_of_the_user_stays() -> None:
-    chosen = settings("https://example.com/bot", "shop-audit/1.0")
-    add_contact(chosen)
-    assert chosen["USER_AGENT"] == "shop-audit/1.0"
+    assert chosen["USER_AGENT"] == told
+    assert own_agent(chosen) == own_agent(settings("", agent))
 
 
 @pytest.mark.parametrize(

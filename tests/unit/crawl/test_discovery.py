@@ -66,13 +66,7 @@ def test_guesses_where_robots_names_none() -> None:
     assert known.next_page(site) is None
 
 
-def test_guesses_are_asked_for_one_after_the_other() -> None:
-    known, queue = sites()
-    entered(known)
-    assert guess_all(known, queue)[0] == GUESSES
-
-
-@pytest.mark.parametrize("at", [0, 3, len(GUESSES) - 1])
+@pytest.mark.parametrize("at", [0, 3, len(GUESSES) - 1])  # one after the other
 def test_guesses_after_a_sitemap_are_dropped(at: int) -> None:
     known, queue = sites()
     entered(known)
@@ -234,17 +228,28 @@ def named(url: str) -> Visit:
     return Visit(url, "robots", ROBOTS)
 
 
-def test_new_file_is_not_known() -> None:
-    known, queue = sites()
-    queue.add(named(A))
-    assert not known.was_read(named(A), A, b"1")
+OTHER = "https://other.example/a.xml"
 
 
-def test_redirect_to_a_queued_file_is_known() -> None:
-    known, queue = sites()
-    queue.add(named(A))
-    queue.add(named(B))
-    assert known.was_read(named(A), B, b"1")
+@pytest.mark.parametrize(
+    ("queued", "read", "visit", "final", "known"),
+    [
+        pytest.param([A], None, named(A), A, False, id="new"),
+        pytest.param([A, B], None, named(A), B, True, id="redirected to a queued one"),
+        pytest.param([A], None, named(A), "https://E.com:443/a.xml#x", False, id="redirected to another spelling"),
+        pytest.param([], named(A), guess(B), B, True, id="guess with the content of a named one"),
+        pytest.param([], named(A), named(B), B, False, id="two named ones with the same content"),
+        pytest.param([], guess(A), guess(OTHER), OTHER, False, id="the same content on another site"),
+    ],
+)
+def test_file_that_was_read_already(
+    queued: list[str], read: Visit | None, visit: Visit, final: str, known: bool
+) -> None:
+    site, queue = sites()
+    for url in queued:
+        queue.add(named(url))
+    assert read is None or not site.was_read(read, read.url, b"1")
+    assert site.was_read(visit, final, b"1") is known
 
 
 def test_redirect_to_a_new_file_makes_it_known() -> None:
@@ -252,31 +257,6 @@ def test_redirect_to_a_new_file_makes_it_known() -> None:
     queue.add(named(A))
     assert not known.was_read(named(A), B, b"1")
     assert not queue.add(named(B))
-
-
-def test_redirect_to_another_spelling_is_none() -> None:
-    known, queue = sites()
-    queue.add(named(A))
-    assert not known.was_read(named(A), "https://E.com:443/a.xml#x", b"1")
-
-
-def test_guess_with_the_content_of_a_named_file_is_known() -> None:
-    known, _ = sites()
-    assert not known.was_read(named(A), A, b"1")
-    assert known.was_read(guess(B), B, b"1")
-
-
-def test_two_named_files_with_the_same_content_are_two_files() -> None:
-    known, _ = sites()
-    assert not known.was_read(named(A), A, b"1")
-    assert not known.was_read(named(B), B, b"1")
-
-
-def test_same_content_on_another_site_is_another_file() -> None:
-    known, _ = sites()
-    other = "https://other.example/a.xml"
-    assert not known.was_read(guess(A), A, b"1")
-    assert not known.was_read(guess(other), other, b"1")
 
 
 def test_miss_everywhere_is_counted_once_per_guess() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from sitemapcrawler.crawl.frontier import EARNED_S, Frontier, Patience, Selection, Visit
 from sitemapcrawler.crawl.params import Params
@@ -21,13 +24,6 @@ def visit(name: str, host: str = "a.example", depth: int = 0, probe: bool = Fals
 
 def names(visits: list[Visit]) -> list[str]:
     return [visit.url.removeprefix("https://") for visit in visits]
-
-
-def test_order_is_that_of_finding() -> None:
-    queue = frontier()
-    assert all(queue.add(visit(name)) for name in "cab")
-    assert names(list(queue.next_visits())) == ["a.example/c", "a.example/a", "a.example/b"]
-    assert list(queue.next_visits()) == []
 
 
 @pytest.mark.parametrize(
@@ -59,22 +55,6 @@ def test_other_url_is_not_left_out(other: str) -> None:
     assert queue.add(Visit(other, "index"))
 
 
-def test_url_stays_known_after_it_was_read() -> None:
-    queue = frontier()
-    queue.add(visit("x"))
-    [taken] = queue.next_visits()
-    queue.done(taken)
-    assert not queue.add(visit("x"))
-    assert list(queue.next_visits()) == []
-
-
-def test_marked_url_is_not_queued() -> None:
-    queue = frontier()
-    assert queue.mark("https://a.example/x")
-    assert not queue.mark("https://a.example/x")
-    assert not queue.add(visit("x"))
-
-
 def test_hosts_take_turns() -> None:
     queue = frontier(at_once=4)
     for name in "123":
@@ -94,19 +74,6 @@ def test_slow_host_holds_up_only_itself() -> None:
     list(queue.next_visits())
     queue.add(visit("1", "fast.example"))
     assert names(list(queue.next_visits())) == ["fast.example/1"]
-
-
-def test_no_more_than_allowed_at_once() -> None:
-    queue = frontier(at_once=3, per_host=2)
-    for host in ("a.example", "b.example", "c.example"):
-        for name in "1234":
-            queue.add(visit(name, host))
-    first = list(queue.next_visits())
-    assert len(first) == 3
-    assert list(queue.next_visits()) == []
-    queue.done(first[0])
-    assert len(list(queue.next_visits())) == 1
-    assert len(queue) == 8
 
 
 def test_site_is_open_until_all_its_sitemaps_are_read() -> None:
@@ -139,19 +106,13 @@ def test_number_of_sitemaps_is_limited_and_what_is_left_out_is_counted() -> None
     assert len(list(queue.next_visits())) == 2
 
 
-def test_guesses_are_not_limited() -> None:
-    queue = frontier(max_sitemaps=1)
-    assert queue.add(visit("1", probe=True))
-    assert queue.add(visit("2", probe=True))
-    assert queue.add(visit("3"))
-    assert not queue.add(visit("4"))
-
-
-def test_guess_that_was_right_counts() -> None:
+def test_guess_that_was_right_counts_and_is_known() -> None:
     queue = frontier(max_sitemaps=2)
     queue.add(visit("guess", probe=True))
+    assert queue.queued_count == 0
     queue.count_guess()
     assert [queue.add(visit(name)) for name in "12"] == [True, False]
+    assert queue.queued_count == 2
 
 
 @pytest.mark.parametrize("url", ["", "javascript:alert(1)", "http://[/x", "file:///x.xml", "\ud800"])
@@ -188,21 +149,74 @@ def test_everything_is_taken_once_within_the_limits(found: list[tuple[str, int]]
         assert [name for name in names(taken) if name.startswith(host)] == of_host
 
 
+MAX_SITEMAPS, MAX_DEPTH, AT_ONCE, PER_HOST = 6, 2, 4, 2
+URLS = st.builds("https://{}.example/{}".format, st.sampled_from("ab"), st.integers(0, 8))
+
+
+class Queue(RuleBasedStateMachine):
+    """The queue against a plain model of it: each sitemap once and never more at a time than allowed, whatever is added, taken and given back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frontier = Frontier(MAX_SITEMAPS, MAX_DEPTH, AT_ONCE, PER_HOST)
+        self.seen: set[str] = set()
+        self.waiting: dict[str, list[str]] = {}
+        self.running: list[Visit] = []
+        self.counted = 0
+
+    @rule(url=URLS, depth=st.integers(0, MAX_DEPTH + 1), probe=st.booleans())
+    def add(self, url: str, depth: int, probe: bool) -> None:
+        full = self.counted >= MAX_SITEMAPS and not probe
+        expected = depth <= MAX_DEPTH and url not in self.seen and not full
+        assert self.frontier.add(Visit(url, "index", None, depth, probe)) is expected
+        if expected:
+            self.seen.add(url)
+            self.counted += not probe
+            self.waiting.setdefault(host(url), []).append(url)
+
+    @rule(url=URLS)
+    def mark(self, url: str) -> None:
+        assert self.frontier.mark(url) is (url not in self.seen)
+        self.seen.add(url)
+
+    @rule()
+    def take(self) -> None:
+        for visit in self.frontier.next_visits():
+            assert self.waiting[host(visit.url)].pop(0) == visit.url, "the order of finding"
+            self.running.append(visit)
+        free = [name for name, line in self.waiting.items() if line and self.hosts[name] < PER_HOST]
+        assert not free or len(self.running) == AT_ONCE, "somebody waits without need"
+
+    @rule(data=st.data())
+    def done(self, data: st.DataObject) -> None:
+        if self.running:
+            self.frontier.done(self.running.pop(data.draw(st.integers(0, len(self.running) - 1))))
+
+    @property
+    def hosts(self) -> Counter[str]:
+        return Counter(host(visit.url) for visit in self.running)
+
+    @invariant()
+    def limits_hold(self) -> None:
+        assert len(self.running) <= AT_ONCE
+        assert max(self.hosts.values(), default=0) <= PER_HOST
+        assert self.frontier.queued_count == self.counted <= MAX_SITEMAPS
+        assert len(self.frontier) == sum(map(len, self.waiting.values()))
+
+
+def host(url: str) -> str:
+    return url.split("/")[2]
+
+
+TestQueue = Queue.TestCase
+TestQueue.settings = settings(max_examples=60, stateful_step_count=40)
+
+
 def test_children_of_a_file_share_what_is_above_them() -> None:
     parent = Visit("https://a.example/index.xml", "robots", ancestors=("https://a.example/top.xml",))
     first, second = parent.child("https://a.example/1.xml", None), parent.child("https://a.example/2.xml", None)
     assert first.ancestors == ("https://a.example/top.xml", "https://a.example/index.xml")
     assert first.ancestors is second.ancestors
-
-
-def test_guess_is_known_once_it_is_a_sitemap() -> None:
-    queue = frontier(max_sitemaps=2)
-    queue.add(visit("named"))
-    queue.add(visit("guess", probe=True))
-    assert queue.queued_count == 1
-    queue.count_guess()
-    queue.add(visit("beyond the limit"))
-    assert queue.queued_count == 2
 
 
 def selection(**arguments: object) -> Selection:
@@ -217,23 +231,27 @@ def locs(records: list[UrlRecord]) -> list[str]:
     return [record.loc for record in records]
 
 
-def test_everything_is_kept_without_arguments() -> None:
-    chosen = selection()
-    listed = [record("b"), record("a"), record("a")]
-    assert chosen.keep(listed) == listed
-    assert (chosen.count, chosen.full, chosen.skipped) == (3, False, {})
+SHOP, BLOG, PAGED = "https://e.com/shop/1", "https://e.com/blog", "https://shop.e.com/?page=12"
 
 
-def test_expression_is_searched_anywhere_in_the_url() -> None:
-    chosen = selection(include="shop", exclude=r"\?page=[0-9]+$")
-    listed = [record(loc) for loc in ("https://e.com/shop/1", "https://e.com/blog", "https://shop.e.com/?page=12")]
-    assert locs(chosen.keep(listed)) == ["https://e.com/shop/1"]
-    assert chosen.skipped == {"include": 1, "exclude": 1}
-
-
-def test_order_of_the_document_is_kept() -> None:
-    chosen = selection(include="[135]")
-    assert locs(chosen.keep([record(name) for name in "54321"])) == ["5", "3", "1"]
+@pytest.mark.parametrize(
+    ("arguments", "listed", "kept", "skipped"),
+    [
+        ({}, ["b", "a", "a"], ["b", "a", "a"], {}),
+        ({"include": "shop", "exclude": r"\?page=[0-9]+$"}, [SHOP, BLOG, PAGED], [SHOP], {"include": 1, "exclude": 1}),
+        ({"include": "[135]"}, ["5", "4", "3", "2", "1"], ["5", "3", "1"], {"include": 2}),
+        ({"max_urls": 2, "exclude": "no"}, ["no", "1", "no", "2", "3"], ["1", "2"], {"exclude": 2, "max_urls": 1}),
+        ({"max_urls": 1, "include": "a"}, [], [], {}),
+    ],
+    ids=["everything", "expressions anywhere", "in order", "what passed the others counts", "empty"],
+)
+def test_entries_that_are_kept(
+    arguments: dict[str, object], listed: list[str], kept: list[str], skipped: dict[str, int]
+) -> None:
+    chosen = selection(**arguments)
+    assert locs(chosen.keep([record(loc) for loc in listed])) == kept
+    assert {name: count for name, count in chosen.skipped.items() if count} == skipped
+    assert (chosen.count, chosen.full) == (len(kept), len(kept) == arguments.get("max_urls"))
 
 
 @pytest.mark.parametrize(
@@ -262,28 +280,17 @@ def test_max_urls_holds_over_several_lists() -> None:
     assert chosen.count == 3
 
 
-def test_max_urls_counts_what_passed_the_other_tests() -> None:
-    chosen = selection(max_urls=2, exclude="no")
-    assert locs(chosen.keep([record("no"), record("1"), record("no"), record("2"), record("3")])) == ["1", "2"]
-    assert chosen.skipped["exclude"] == 2
-
-
-def test_empty_list() -> None:
-    chosen = selection(max_urls=1, include="a")
-    assert chosen.keep([]) == []
-    assert not chosen.full
-
-
 class Clock:
-    now = 0.0
+    """A clock that a test sets, and the patience of 100 seconds that it measures."""
 
-    def __call__(self) -> float:
-        return self.now
+    def __init__(self, limit: float = 100) -> None:
+        self.now = 0.0
+        self.patience = Patience(limit, lambda: self.now)
 
 
 def test_time_runs_once_for_requests_at_the_same_time_and_not_between_them() -> None:
     clock = Clock()
-    patience = Patience(100, clock)
+    patience = clock.patience
     patience.begin("a")
     patience.begin("a")
     clock.now = 60
@@ -299,7 +306,7 @@ def test_time_runs_once_for_requests_at_the_same_time_and_not_between_them() -> 
 
 def test_pages_give_time_back_and_never_more_than_there_was() -> None:
     clock = Clock()
-    patience = Patience(100, clock)
+    patience = clock.patience
     patience.begin("a")
     clock.now = 95
     patience.earn("a", 1_000_000)
@@ -313,16 +320,15 @@ def test_pages_give_time_back_and_never_more_than_there_was() -> None:
 
 
 def test_no_limit() -> None:
-    clock = Clock()
-    patience = Patience(0, clock)
-    patience.begin("a")
+    clock = Clock(limit=0)
+    clock.patience.begin("a")
     clock.now = 1e9
-    assert not patience.is_over("a")
+    assert not clock.patience.is_over("a")
 
 
 def test_what_other_hosts_take_counts_for_the_site_that_led_to_them() -> None:
     clock = Clock()
-    frontier = Frontier(100, 10, 8, 4, Patience(100, clock))
+    frontier = Frontier(100, 10, 8, 4, clock.patience)
     top = Visit("https://site.example/index.xml", "robots", "https://site.example/robots.txt")
     first, second = (top.child(f"https://{name}.other.example/s.xml", None) for name in "ab")
     assert first.site == second.site == top.site == "site.example"
