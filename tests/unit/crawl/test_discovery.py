@@ -238,6 +238,7 @@ OTHER = "https://other.example/a.xml"
         pytest.param([A, B], None, named(A), B, True, id="redirected to a queued one"),
         pytest.param([A], None, named(A), "https://E.com:443/a.xml#x", False, id="redirected to another spelling"),
         pytest.param([], named(A), guess(B), B, True, id="guess with the content of a named one"),
+        pytest.param([], guess(A), named(B), B, True, id="named one with the content of a guess"),
         pytest.param([], named(A), named(B), B, False, id="two named ones with the same content"),
         pytest.param([], guess(A), guess(OTHER), OTHER, False, id="the same content on another site"),
     ],
