@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,8 @@ import pytest
 
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.jobs.comparing import check_site, may_take
-from sitemapcrawler.jobs.store import Store, StoreError
-from sitemapcrawler.jobs.store.baseline import Baseline
+from sitemapcrawler.jobs.comparing import Comparison, may_take
+from sitemapcrawler.jobs.store import StoreError
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 from tests.unit.jobs.baselines import (
     HOME,
@@ -44,12 +45,6 @@ def told(path: Path, *records: UrlRecord, **arguments: Any) -> list[tuple[str | 
     """What is said of entries beside a baseline."""
     with compared(path, **arguments) as comparison:
         return asyncio.run(judged(comparison, *records))
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> Any:
-    """Makes each kind of baseline."""
-    return KINDS[request.param]
 
 
 @pytest.fixture(scope="module")
@@ -96,150 +91,139 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 """What is else today, and the fields that are said to have changed."""
 
 
-def entries_of(differences: bool) -> list[UrlRecord]:
-    """An entry for each difference, with it or without."""
-    return [rich(f"/{what}", **fields if differences else {}) for what, (fields, _) in DIFFERENCES.items()]
+ODD_TEXTS = ["\u2028", "\u2029", "\u0085", "\x0b\x0c\x1c\x1d\x1e", "\0", "\ufeff", "\U0001f600", "'\"\\/</", "\t\n"]
+UNREAD = {"noindex": None, "canonical": None, "noindex_agents": ()}
+"""Of a reply whose head was not read."""
 
 
-EXPECTED = {what: changed(*fields) if fields else UNCHANGED for what, (_, fields) in DIFFERENCES.items()}
-
-
-def test_difference_is_named(tmp_path: Path, kind: Any) -> None:
-    found = told(kind(tmp_path, entries_of(False)), *entries_of(True))
-    assert dict(zip(DIFFERENCES, found, strict=True)) == EXPECTED
-
-
-def test_difference_back_again_is_named_too(tmp_path: Path, kind: Any) -> None:
-    found = told(kind(tmp_path, entries_of(True)), *entries_of(False))
-    assert dict(zip(DIFFERENCES, found, strict=True)) == EXPECTED
-
-
-def test_entries_without_a_difference_are_unchanged(tmp_path: Path, kind: Any) -> None:
-    assert told(kind(tmp_path, entries_of(True)), *entries_of(True)) == [UNCHANGED] * len(DIFFERENCES)
-
-
-ODD_TEXTS = [
-    "\u2028",
-    "\u2029",
-    "\u0085",
-    "\x0b\x0c\x1c\x1d\x1e",
-    "\0",
-    "\ufeff",
-    "\U0001f600",
-    "'\"\\/</",
-    "\t\n",
-]
-
-
-def odd_entry(text: str, number: int) -> UrlRecord:
+def odd(text: str, number: int = 0) -> UrlRecord:
     return page(f"/{text}/{number}", changefreq=text, lastmod=f"a{text}", extra={text: [tree(text)]})
 
 
-def test_odd_text_is_unchanged(tmp_path: Path, kind: Any) -> None:
-    entries = [odd_entry(text, number) for text in ODD_TEXTS for number in range(2)]
-    path = kind(tmp_path, entries)
-    found = told(path, *copy.deepcopy(entries))
-    assert dict(zip([record.loc for record in entries], found, strict=True)) == {
-        record.loc: UNCHANGED for record in entries
-    }
+def multilingual(path: str, last: str = "/last") -> UrlRecord:
+    """An entry with more language versions than stand in its row."""
+    links = [Alternate(f"x-{n}", f"{HOME}/version-{n}") for n in range(200)]
+    return page(path, alternates=[*links, Alternate("de", HOME + last)])
 
 
-@pytest.mark.parametrize("text", ODD_TEXTS, ids=ascii)
-def test_new_entry_with_an_odd_text_is_added(plain: Path, text: str) -> None:
-    assert told(plain, odd_entry(text, 1), page("/a")) == [ADDED, UNCHANGED]
+Said = tuple[str, list[str]]
+SITUATIONS: dict[str, tuple[list[UrlRecord], list[tuple[UrlRecord, Said]]]] = {
+    "new": ([page("/old")], [(page(path), ADDED) for path in ("/OLD", "/old/", "/new")] + [(page("/new", B), ADDED)]),
+    "in another file": (
+        [page("/m1", lastmod="1"), page("/m2", B, lastmod="2")],
+        [(page("/m1", B, lastmod="1"), UNCHANGED), (page("/m2", lastmod="3"), changed("lastmod"))],
+    ),
+    "in a file of another name": (
+        [page("/n1"), page("/n2")],
+        [(page("/n1", f"{HOME}/new.xml"), UNCHANGED), (page("/n3", f"{HOME}/new.xml"), ADDED)],
+    ),
+    "listed twice": (
+        [page("/twice", lastmod="1"), page("/twice", lastmod="2", changefreq="daily")],
+        [
+            (page("/twice", lastmod="2", changefreq="daily"), UNCHANGED), (page("/twice", lastmod="1"), UNCHANGED),
+            (page("/twice", lastmod="3"), changed("lastmod")),
+            (page("/twice", lastmod="3", changefreq="daily"), changed("lastmod")),
+        ],
+    ),
+    "as the second of two but for its reply": (
+        [rich("/second", lastmod="1"), rich("/second")], [(rich("/second", reply=None), UNCHANGED)]
+    ),
+    "listed twice now": ([page("/two")], [(page("/two", sitemap), UNCHANGED) for sitemap in (A, A, B)]),
+    "removed, and back again": ([page("/r", change="removed")], [(page("/r"), ADDED)]),
+    "changed the day before": (
+        [page("/c1", change="changed", changed_fields=["lastmod"]), page("/c2", change="added")],
+        [(page("/c1"), UNCHANGED), (page("/c2"), UNCHANGED)],
+    ),
+    "head read for the first time": (
+        [rich(path, reply=reply(**UNREAD)) for path in ("/h1", "/h2", "/h3")],
+        [
+            (rich("/h1"), UNCHANGED), (rich("/h2", reply=reply(noindex=True)), UNCHANGED),
+            (rich("/h3", reply=reply(**{**UNREAD, "canonical": HOME})), changed("reply.canonical")),
+        ],
+    ),
+    "long lists": (
+        [multilingual("/long/a"), multilingual("/long/b"), multilingual("/long/c")],
+        [
+            (multilingual("/long/a"), UNCHANGED), (multilingual("/long/b", "/other"), changed("alternates")),
+            (page("/long/c"), changed("alternates")),
+        ],
+    ),
+    "a lone surrogate": ([], [(page("/\ud800"), ADDED)]),
+}  # fmt: skip
+"""{what: (entries before, those of today and what is said of them)}."""
+for what, (fields, names) in DIFFERENCES.items():
+    said = changed(*names) if names else UNCHANGED
+    SITUATIONS[what] = ([rich(f"/{what}")], [(rich(f"/{what}", **fields), said)])
+    SITUATIONS[f"{what}, back again"] = ([rich(f"/{what}/back", **fields)], [(rich(f"/{what}/back"), said)])
+    SITUATIONS[f"{what}, as before"] = (
+        [rich(f"/{what}/same", **fields)], [(rich(f"/{what}/same", **fields), UNCHANGED)]
+    )  # fmt: skip
+for text in ODD_TEXTS:
+    SITUATIONS[ascii(text)] = ([odd(text)], [(odd(text), UNCHANGED), (odd(text, 1), ADDED)])
 
 
-def test_lone_surrogate_is_added(plain: Path) -> None:
-    assert told(plain, page("/\ud800"), page("/a")) == [ADDED, UNCHANGED]
+@pytest.fixture(scope="module", params=KINDS)
+def comparison(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Comparison]:
+    """A crawl of today beside a baseline of each kind, with the entries of all situations."""
+    before = [record for records, _ in SITUATIONS.values() for record in records]
+    with compared(KINDS[request.param](tmp_path_factory.mktemp("all"), before)) as comparison:
+        yield comparison
 
 
-def test_new_entry_is_added(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [page("/a")])
-    assert told(path, page("/a"), page("/b"), page("/A"), page("/a/"), page("/c", B)) == [UNCHANGED, *[ADDED] * 4]
+@pytest.fixture(scope="module")
+def found(comparison: Comparison) -> dict[str, list[tuple[str | None, list[str]]]]:
+    """{what: what is said of the entries of today}."""
+    today = [copy.deepcopy(record) for _, pairs in SITUATIONS.values() for record, _ in pairs]
+    said = iter(asyncio.run(judged(comparison, *today)))
+    return {what: [next(said) for _ in pairs] for what, (_, pairs) in SITUATIONS.items()}
 
 
-def test_entry_that_moved_to_another_file_is_unchanged(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [page("/a", lastmod="1"), page("/b", B, lastmod="2")])
-    assert told(path, page("/a", B, lastmod="1"), page("/b", lastmod="3")) == [UNCHANGED, changed("lastmod")]
+@pytest.mark.parametrize("what", SITUATIONS)
+def test_entry_beside_a_baseline(found: dict[str, list[tuple[str | None, list[str]]]], what: str) -> None:
+    assert found[what] == [said for _, said in SITUATIONS[what][1]]
 
 
-def test_file_of_another_name(tmp_path: Path) -> None:
-    path = job(tmp_path, [page("/a"), page("/b")])
-    assert told(path, page("/a", f"{HOME}/new.xml"), page("/c", f"{HOME}/new.xml")) == [UNCHANGED, ADDED]
+def test_removed_entry_keeps_its_long_list(comparison: Comparison) -> None:
+    rows = [json.loads(line) for lines in comparison.baseline.missing([A]) for line in lines if "/long/" in line]
+    assert [len(row["alternates"]) for row in rows] == [201] * 3
 
 
-def test_entry_that_was_listed_twice(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [page(lastmod="1"), page(lastmod="2", changefreq="daily")])
-    now = [
-        page(lastmod="2", changefreq="daily"),
-        page(lastmod="1"),
-        page(lastmod="3"),
-        page(lastmod="3", changefreq="daily"),
-    ]
-    assert told(path, *now) == [UNCHANGED, UNCHANGED, changed("lastmod"), changed("lastmod")]
-
-
-def test_entry_that_is_listed_twice_now(tmp_path: Path) -> None:
-    assert told(job(tmp_path, [page()]), page(), page(), page(sitemap=B)) == [UNCHANGED] * 3
-
-
-def test_entry_that_was_removed_is_added_again(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [page("/a"), page("/b", change="removed")])
-    assert told(path, page("/a"), page("/b")) == [UNCHANGED, ADDED]
-
-
-def test_change_of_the_day_before_is_none_of_today(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [page("/a", change="changed", changed_fields=["lastmod"]), page("/b", change="added")])
-    assert told(path, page("/a"), page("/b")) == [UNCHANGED] * 2
+def test_entries_that_are_carried_keep_their_long_lists(tmp_path: Path) -> None:
+    with compared(job(tmp_path, [multilingual("/a"), page("/b", B)])) as comparison:
+        comparison.baseline.carry([A])
+        comparison.baseline.carry([A])
+        store = comparison.baseline._store
+        assert store.execute("SELECT len(alternates) FROM carried") == [(10,), (10,)]
+        assert store.execute("SELECT count(*) FROM more_alternates") == [(191,)]
 
 
 def test_many_entries(tmp_path: Path) -> None:
-    path = job(tmp_path, [page(f"/{number}", lastmod=str(number)) for number in range(5000)])
-    now = [page(f"/{number}", lastmod=str(number - number % 1000 // 999)) for number in range(10, 5010)]
-    found = told(path, *now)
-    assert {change: [one for one, _ in found].count(change) for change in ("unchanged", "changed", "added")} == {
-        "unchanged": 4985,
-        "changed": 5,
-        "added": 10,
-    }
+    path = job(tmp_path, [page(f"/{number}", lastmod=str(number)) for number in range(2500)])
+    found = told(path, *(page(f"/{n}", lastmod=str(n - n % 1000 // 999)) for n in range(10, 2510)))
+    assert Counter(change for change, _ in found) == {"unchanged": 2488, "changed": 2, "added": 10}
 
 
 # ---- what one side does not have
 
-
-@pytest.mark.slow
-def test_replies_are_compared_only_where_both_have_them(tmp_path: Path) -> None:
-    gone = rich(reply=reply(status=404))
-    assert told(job(tmp_path / "a", [rich()]), gone, verify="off") == [UNCHANGED]
-    assert told(job(tmp_path / "b", [rich(reply=None)]), gone) == [UNCHANGED]
-    assert told(job(tmp_path / "c", [rich()]), gone) == [changed("reply.status")]
-
-
-def test_heads_are_compared_only_where_both_were_read(tmp_path: Path) -> None:
-    unread = {"noindex": None, "canonical": None, "noindex_agents": ()}
-    path = job(tmp_path, [rich("/a", reply=reply(**unread)), rich("/b", reply=reply(**unread))])
-    now = [rich("/a"), rich("/b", reply=reply(noindex=True))]
-    assert told(path, *now) == [UNCHANGED, UNCHANGED]
-    assert told(path, rich("/a", reply=reply(**{**unread, "canonical": HOME}))) == [changed("reply.canonical")]
+PARTLY: dict[str, tuple[list[UrlRecord], UrlRecord, dict[str, Any], Said]] = {
+    "replies before": ([rich()], rich(reply=reply(status=404)), {"verify": "off"}, UNCHANGED),
+    "replies today": ([rich(reply=None)], rich(reply=reply(status=404)), {}, UNCHANGED),
+    "verdicts before": ([rich()], rich(blocked_for=None), {"agents": "none"}, UNCHANGED),
+    "verdicts today": ([rich(blocked_for=None)], rich(blocked_for=["CCBot"]), {}, UNCHANGED),
+}
+"""{what only one side has: (before, today, arguments, what is said)}."""
 
 
-@pytest.mark.slow
-def test_verdicts_are_compared_only_where_both_have_them(tmp_path: Path) -> None:
-    denied = rich(blocked_for=["CCBot"])
-    assert told(job(tmp_path / "a", [rich()]), rich(blocked_for=None), agents="none") == [UNCHANGED]
-    assert told(job(tmp_path / "b", [rich(blocked_for=None)]), denied) == [UNCHANGED]
-    assert told(job(tmp_path / "c", [rich()]), denied) == [changed("blocked_for")]
+@pytest.mark.parametrize("what", PARTLY)
+def test_what_one_side_has_alone_is_not_compared(tmp_path: Path, what: str) -> None:
+    before, today, arguments, said = PARTLY[what]
+    assert told(job(tmp_path, before), today, **arguments) == [said]
 
 
 def test_verdicts_of_other_agents_are_not_compared(tmp_path: Path) -> None:
     path = job(tmp_path, [rich()], arguments={"domain": HOME, "agents": "ai"})
     assert told(path, rich(blocked_for=["Bingbot"]), agents="search") == [UNCHANGED]
     assert told(path, rich(blocked_for=["CCBot"]), agents="ai") == [changed("blocked_for")]
-
-
-def test_verdicts_of_an_authority_that_did_not_answer(tmp_path: Path) -> None:
-    path = job(tmp_path, [rich("/a", blocked_for=None), rich("/b")])
-    assert told(path, rich("/a"), rich("/b", blocked_for=None)) == [UNCHANGED] * 2
 
 
 # ---- of which site
@@ -260,11 +244,11 @@ def test_baseline_of_another_site_is_refused(plain: Path, named: str) -> None:
     assert "\n" not in str(refusal.value)
 
 
-def test_baseline_of_another_site_is_compared_where_forced(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [page()])
+def test_baseline_of_another_site_is_compared_where_forced(comparison: Comparison) -> None:
+    path = comparison.baseline.path
     with pytest.raises(StoreError, match="force=yes"):
-        told(path, page(), domain="other.example")
-    assert told(path, page(), domain="other.example", force="yes") == [UNCHANGED]
+        told(path, page("/old"), domain="other.example")
+    assert told(path, page("/old"), domain="other.example", force="yes") == [UNCHANGED]
 
 
 def test_baseline_of_files_elsewhere(tmp_path: Path) -> None:
@@ -314,16 +298,6 @@ def test_baseline_that_was_not_finished_is_refused(tmp_path: Path, state: str | 
     assert told(path, page(), force="yes") == [UNCHANGED]
 
 
-def test_site_of_a_baseline_is_checked_before_anything_is_compared(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, [page()])
-    store = Store.temporary(beside=[path])
-    try:
-        with pytest.raises(StoreError):
-            check_site(Baseline(store, path), Params.parse({"domain": "other.example"}))
-    finally:
-        store.close()
-
-
 # ---- files that need not be read
 
 
@@ -371,9 +345,16 @@ def test_files_of_a_feed_are_read_again() -> None:
 # ---- files that may be missing
 
 
-def files(comparison: Any, narrowed: bool = False, **outcomes: tuple[str, int | None]) -> set[str]:
+@pytest.fixture(scope="module")
+def beside(plain: Path) -> Iterator[Comparison]:
+    with compared(plain) as comparison:
+        yield comparison
+
+
+def files(comparison: Comparison, narrowed: bool = False, **outcomes: tuple[str, int | None]) -> set[str]:
     """Names of files that may list less now, and of which it can be said, after a crawl with these outcomes."""
     store = comparison.baseline._store
+    store.execute("DELETE FROM sitemaps")
     for name, (outcome, status) in outcomes.items():
         store.execute(
             "INSERT INTO sitemaps (sitemap, outcome, status) VALUES (?, ?, ?)", [f"{HOME}/{name}.xml", outcome, status]
@@ -407,10 +388,9 @@ OUTCOMES: dict[str, tuple[dict[str, tuple[str, int | None]], bool, set[str]]] = 
 
 
 @pytest.mark.parametrize("what", OUTCOMES)
-def test_files_that_list_nothing_else(plain: Path, what: str) -> None:
+def test_files_that_list_nothing_else(beside: Comparison, what: str) -> None:
     outcomes, narrowed, expected = OUTCOMES[what]
-    with compared(plain) as comparison:
-        assert files(comparison, narrowed, **outcomes) == expected
+    assert files(beside, narrowed, **outcomes) == expected
 
 
 @pytest.mark.parametrize(("status", "expected"), [(404, {"a", "b"}), (410, {"a", "b"}), (500, {"a"}), (None, {"a"})])
@@ -420,32 +400,3 @@ def test_guess_that_is_no_sitemap_any_more(plain: Path, status: int | None, expe
         tally = {"missed": True, "answered": False, "status": status}
         comparison.baseline._store.insert_rows("files", [{"sitemap": B, "run": 1, "digest": "", "tally": tally}])
         assert files(comparison, a=("ok", 200)) == expected
-
-
-def multilingual(path: str, last: str = "/last", **fields: Any) -> UrlRecord:
-    """An entry with more language versions than stand in its row."""
-    links = [Alternate(f"x-{n}", f"{HOME}/version-{n}") for n in range(200)]
-    return page(path, alternates=[*links, Alternate("de", HOME + last)], **fields)
-
-
-def test_long_lists_are_compared_to_their_end(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [multilingual("/a"), multilingual("/b"), multilingual("/c")])
-    found = told(path, multilingual("/a"), multilingual("/b", "/other"), page("/c"), verify=None)
-    assert found == [UNCHANGED, changed("alternates"), changed("alternates")]
-
-
-def test_removed_entry_keeps_its_long_list(tmp_path: Path, kind: Any) -> None:
-    path = kind(tmp_path, [multilingual("/a"), multilingual("/b")])
-    with compared(path) as comparison:
-        [lines] = comparison.baseline.missing([A])
-        assert [len(json.loads(line)["alternates"]) for line in lines] == [201, 201]
-
-
-def test_entries_that_are_carried_keep_their_long_lists(tmp_path: Path) -> None:
-    path = job(tmp_path, [multilingual("/a"), page("/b", B)])
-    with compared(path) as comparison:
-        comparison.baseline.carry([A])
-        comparison.baseline.carry([A])
-        store = comparison.baseline._store
-        assert store.execute("SELECT len(alternates) FROM carried") == [(10,), (10,)]
-        assert store.execute("SELECT count(*) FROM more_alternates") == [(191,)]
