@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -43,42 +45,26 @@ def test_a_page_in_three_files_under_two_spellings() -> None:
     assert site.told() == [(TWICE, "/a", "'/a' is listed in '/c.xml' and in 1 more file too")]
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"news": News()}, []),
-        ({"images": [Image(f"{HOME}/a.jpg")]}, []),
-        ({"videos": [Video()]}, []),
-        ({}, [(TWICE, "/a")]),
-    ],
-    ids=["news", "images", "videos", "pages"],
-)
-def test_files_of_their_kind_repeat_pages(fields: dict[str, Any], told: list[tuple[str, str]]) -> None:
-    assert Site(page("/a", A), page("/a", B, **fields)).rules() == told
+DATES_OF_TWO = [
+    ("2026-01-05", "2026-01-05", False),
+    ("2026-01-05", "2026-01-06", False),
+    ("2026-01-05", "2026-01-07", True),
+    ("2026-01-05", "2026-01-05T23:59:59Z", False),
+    ("2026-01-05", "2026-01-06T00:00:01Z", True),
+    ("2026-01-05T10:00:00Z", "2026-01-05T10:00:00Z", False),
+    ("2026-01-05T10:00:00Z", "2026-01-05T11:00:00Z", True),
+    ("2026", "2025-07-01", False),
+]
 
 
-def test_two_files_of_images_repeat_nothing() -> None:
-    image = [Image(f"{HOME}/a.jpg")]
-    assert Site(page("/a", A, images=image), page("/a", B, images=image)).rules() == [(TWICE, "/a")]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "conflict"),
-    [
-        ("2026-01-05", "2026-01-05", False),
-        ("2026-01-05", "2026-01-06", False),
-        ("2026-01-05", "2026-01-07", True),
-        ("2026-01-05", "2026-01-05T23:59:59Z", False),
-        ("2026-01-05", "2026-01-06T00:00:01Z", True),
-        ("2026-01-05T10:00:00Z", "2026-01-05T10:00:00Z", False),
-        ("2026-01-05T10:00:00Z", "2026-01-05T11:00:00Z", True),
-        ("2026", "2025-07-01", False),
-    ],
-)
-def test_dates_of_a_page_in_two_files(one: str, other: str, conflict: bool) -> None:
-    for first, second in ((one, other), (other, one)):
-        rules = Site(dated("/a", A, first), dated("/a", B, second), page("/a", C)).rules()
-        assert ((DATES, "/a") in rules) is conflict
+def test_dates_of_a_page_in_two_files() -> None:
+    pairs = [(f"/{one}_{other}", one, other, conflict) for one, other, conflict in DATES_OF_TWO]
+    pairs += [(f"/{other}_{one}", other, one, conflict) for one, other, conflict in DATES_OF_TWO]
+    entries = [
+        entry for path, one, other, _ in pairs for entry in (dated(path, A, one), dated(path, B, other), page(path, C))
+    ]
+    told = {path for rule, path in Site(*entries).rules() if rule == DATES}
+    assert told == {path for path, *_, conflict in pairs if conflict}
 
 
 def test_conflicting_dates_are_told_with_the_older() -> None:
@@ -97,39 +83,55 @@ def test_conflicting_dates_are_told_as_written() -> None:
 FEED = {"format": "rss", "found_by": "robots", "status": 200}
 JPG, OTHER_JPG = [Image(f"{HOME}/a.jpg")], [Image(f"{HOME}/b.jpg")]
 LINKS = {"de": "/a", "en": "/b"}
+FIRST = dated("/a", A, "2026-03-01")
+
+
+def again(**fields: Any) -> UrlRecord:
+    return dated("/a", B, "2026-01-05", **fields)
+
+
 OVERLAPS: dict[str, tuple[list[Any], bool, bool]] = {
-    "feed": ([dated("/a", B, "2026-01-05"), SitemapRecord(B, **FEED)], False, False),
+    "feed": ([FIRST, again(), SitemapRecord(B, **FEED)], False, False),
     "two feeds": (
-        [dated("/a", B, "2026-01-05"), SitemapRecord(B, **FEED), SitemapRecord(A, **{**FEED, "format": "atom"})],
-        False,
-        False,
+        [FIRST, again(), SitemapRecord(B, **FEED), SitemapRecord(A, **{**FEED, "format": "atom"})], False, False,
     ),
-    "list": ([page("/a", B), SitemapRecord(B, format="list")], False, False),
-    "images": ([dated("/a", B, "2026-01-05", images=JPG)], False, False),
-    "images of some pages": ([page("/a", B), page("/b", B, images=JPG)], False, False),
-    "images of few pages": ([*(page(f"/{n}", B) for n in "abc"), page("/d", B, images=JPG)], True, False),
-    "videos": ([dated("/a", B, "2026-01-05", videos=[Video(content_loc=f"{HOME}/a.mp4")])], False, False),
-    "language versions": ([dated("/a", B, "2026-01-05", links=LINKS)], False, True),
-    "news": ([dated("/a", B, "2026-01-05", news=News())], False, False),
-    "pages": ([dated("/a", B, "2026-01-05")], True, True),
-}
-"""What another file than the one of all pages lists; whether that is a second entry of the page, and another date."""
+    "list": ([FIRST, page("/a", B), SitemapRecord(B, format="list")], False, False),
+    "images": ([FIRST, again(images=JPG)], False, False),
+    "images of some pages": ([FIRST, page("/a", B), page("/b", B, images=JPG)], False, False),
+    "images of few pages": ([FIRST, *(page(f"/{n}", B) for n in "abc"), page("/d", B, images=JPG)], True, False),
+    "the same images": ([page("/a", A, images=JPG), page("/a", B, images=JPG)], True, False),
+    "more images of a page that has some": (
+        [page("/a", A, images=JPG), page("/a", B, images=[*JPG, *OTHER_JPG])], False, False,
+    ),
+    "videos": ([FIRST, again(videos=[Video(content_loc="a.mp4")])], False, False),
+    "videos without a field": ([FIRST, page("/a", B, videos=[Video()])], False, False),
+    "language versions": ([FIRST, again(links=LINKS)], False, True),
+    "the same language versions": ([page("/a", A, links=LINKS), page("/a", B, links=LINKS)], True, False),
+    "news": ([FIRST, again(news=News())], False, False),
+    "pages": ([FIRST, again()], True, True),
+}  # fmt: skip
+"""What two files list; whether that is a second entry of the page /a, and another date of it."""
+
+
+def of_its_own(record: Any, number: int) -> Any:
+    """A record of a situation: in a file, and of a page, that no other situation has."""
+    changed = {"sitemap": record.sitemap.replace(".xml", f"{number}.xml")}
+    return replace(record, **changed, **({"loc": f"{record.loc}{number}"} if isinstance(record, UrlRecord) else {}))
+
+
+@pytest.fixture(scope="module")
+def overlapping() -> set[tuple[str, str | None]]:
+    """(rule, page) of a site of all files that list pages again."""
+    records = [
+        of_its_own(record, number) for number, (records, *_) in enumerate(OVERLAPS.values()) for record in records
+    ]
+    return {*Site(*records).rules()}
 
 
 @pytest.mark.parametrize("what", OVERLAPS)
-def test_files_that_list_pages_again(what: str) -> None:
-    records, twice, dates = OVERLAPS[what]
-    rules = Site(dated("/a", A, "2026-03-01"), *records).rules()
-    assert ((TWICE, "/a") in rules, (DATES, "/a") in rules) == (twice, dates)
-
-
-def test_more_images_of_a_page_that_has_some() -> None:
-    assert (TWICE, "/a") not in Site(page("/a", A, images=JPG), page("/a", B, images=[*JPG, *OTHER_JPG])).rules()
-
-
-def test_the_same_language_versions_in_two_files() -> None:
-    pages = [page(path, file, links={"de": "/a", "en": "/b"}) for file in (A, B) for path in ("/a", "/b")]
-    assert Site(*pages).rules() == [(TWICE, "/a"), (TWICE, "/b")]
+def test_files_that_list_pages_again(overlapping: set[tuple[str, str | None]], what: str) -> None:
+    path = f"/a{[*OVERLAPS].index(what)}"
+    assert ((TWICE, path) in overlapping, (DATES, path) in overlapping) == OVERLAPS[what][1:]
 
 
 def test_dates_within_one_file_are_no_matter_of_the_site() -> None:
@@ -158,9 +160,11 @@ def test_another_host_and_protocol_at_once_is_one_fault() -> None:
     ]
 
 
-@pytest.mark.parametrize("issue", ["loc-protocol-mismatch", "loc-offsite"])
-def test_entries_that_their_own_file_told_of_are_not_told_again(issue: str) -> None:
-    assert Site(page("/a", A), page("http://example.com/b", A, issues=[issue])).told() == []
+def test_entries_that_their_own_file_told_of_are_not_told_again() -> None:
+    told_of = [
+        page(f"http://example.com/{issue}", A, issues=[issue]) for issue in ("loc-protocol-mismatch", "loc-offsite")
+    ]
+    assert Site(*(page(f"/{n}", A) for n in range(3)), *told_of).told() == []
 
 
 def test_another_port_is_another_site() -> None:
@@ -170,12 +174,17 @@ def test_another_port_is_another_site() -> None:
     )
 
 
-@pytest.mark.parametrize(("news", "urls", "told"), [(1, 10, True), (5, 10, False), (10, 10, False), (0, 10, False)])
-def test_news_among_pages(news: int, urls: int, told: bool) -> None:
-    record = SitemapRecord(A, found_by="robots", format="xml-urlset", url_count=urls, counts=Counts(news=news))
-    assert Site(record).told() == (
-        [(NEWS, "/a.xml", f"{news} of {urls} entries (10 %) {'is' if news == 1 else 'are'} of news")] if told else []
-    )
+def test_news_among_pages() -> None:
+    files = [
+        SitemapRecord(
+            f"{HOME}/{news}.xml", found_by="robots", format="xml-urlset", url_count=10, counts=Counts(news=news)
+        )
+        for news in (0, 1, 2, 5, 10)
+    ]
+    assert [found for found in Site(*files).told() if found[0] == NEWS] == [
+        (NEWS, "/1.xml", "1 of 10 entries (10 %) is of news"),
+        (NEWS, "/2.xml", "2 of 10 entries (20 %) are of news"),
+    ]
 
 
 def test_dates_in_one_of_two_files() -> None:
@@ -185,13 +194,9 @@ def test_dates_in_one_of_two_files() -> None:
     assert site.told(narrowed_by={"since": 1}) == []
 
 
-@pytest.mark.parametrize("dates", [(True, True), (False, False)])
-def test_dates_everywhere_or_nowhere(dates: tuple[bool, bool]) -> None:
-    made = [
-        dated(f"/{n}", file, "2026-01-05") if has else page(f"/{n}", file)
-        for n, (file, has) in enumerate(zip((A, B), dates, strict=True))
-    ]
-    assert Site(*made).told() == []
+@pytest.mark.parametrize("make", [lambda loc, file: dated(loc, file, "2026-01-05"), page], ids=["dates", "none"])
+def test_dates_everywhere_or_nowhere(make: Callable[[str, str], UrlRecord]) -> None:
+    assert Site(make("/a", A), make("/b", B)).told() == []
 
 
 def found(url: str, by: str = "common-path", **fields: Any) -> SitemapRecord:
@@ -235,9 +240,19 @@ def test_orphans_are_not_looked_for_where_an_index_was_not_read() -> None:
 
 def test_a_home_page_that_links_to_another_sitemap_than_robots_txt() -> None:
     assert Site(found(A, "html-link"), found(B, "robots"), robots(B)).rules() == [(DISCOVERY, "/a.xml")]
-    assert Site(found(A, "html-link"), robots()).told() == []
-    assert Site(found(A, "html-link"), found(B, "robots"), robots(B), children=[(B, A)]).told() == []
-    assert Site(found(A, "html-link", format="rss"), found(B, "robots"), robots(B)).told() == []
+
+
+@pytest.mark.parametrize(
+    ("records", "children"),
+    [
+        ([found(A, "html-link"), robots()], []),
+        ([found(A, "html-link"), found(B, "robots"), robots(B)], [(B, A)]),
+        ([found(A, "html-link", format="rss"), found(B, "robots"), robots(B)], []),
+    ],
+    ids=["the only one", "listed by the other", "feed"],
+)
+def test_a_home_page_that_links_to_no_other_sitemap(records: list[Any], children: list[tuple[str, str]]) -> None:
+    assert Site(*records, children=children).told() == []
 
 
 def test_what_the_home_page_links_to_is_no_orphan_though_it_has_a_usual_name() -> None:
