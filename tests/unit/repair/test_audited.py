@@ -131,18 +131,8 @@ def target(why: str = "ok", url: str = UNLISTED, **fields: Any) -> Target:
         (moved(UNLISTED), target("page not read"), "status-redirect", None),
         (moved(UNLISTED), target("soft 404"), "status-soft-404", None),
         (moved(UNLISTED), target("noindex"), "page-noindex-meta", None),
-        (
-            moved(UNLISTED, kind="http-error", final_status=404),
-            target("not found", status=404),
-            "status-404",
-            None,
-        ),
-        (
-            moved(UNLISTED, kind="http-error", final_status=410),
-            target("not found", status=410),
-            "status-410",
-            None,
-        ),
+        (lost(final_url=UNLISTED, final_status=404), target("not found", status=404), "status-404", None),
+        (lost(final_url=UNLISTED, final_status=410), target("not found", status=410), "status-410", None),
         (moved(OTHER), target(url=OTHER), "status-redirect-offsite", None),
         (moved(OTHER, kind="http-error", final_status=503), target("server error"), "status-redirect-offsite", None),
         (moved(canonical=UNLISTED), target(), "status-redirect", UNLISTED),
@@ -151,9 +141,7 @@ def target(why: str = "ok", url: str = UNLISTED, **fields: Any) -> Target:
         (moved(canonical=OTHER), target(url=OTHER), "status-redirect", None),
         (
             reply(kind="unchecked", reason="blocked", redirects=[Hop(301, PAGE)], final_url=None),
-            None,
-            "status-redirect",
-            None,
+            *(None, "status-redirect", None),
         ),
     ],
 )
@@ -187,6 +175,11 @@ def test_a_page_that_may_belong_in_it_is_kept(answer: ReplyRecord, tmp_path: Pat
     assert verdict(tmp_path / "audit", answer=answer) is None
 
 
+def test_a_page_whose_target_did_not_answer_is_kept(tmp_path: Path) -> None:
+    silent = moved(kind="timeout", final_status=None)
+    assert verdict(tmp_path / "audit", answer=silent, leads_to=target("unreachable")) is None
+
+
 def test_what_robots_txt_blocks_is_dropped(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", blocked=True, answer=reply()) == Verdict("url-blocked-by-robots")
 
@@ -205,26 +198,24 @@ def test_an_audit_of_another_version_is_refused(tmp_path: Path) -> None:
         AuditedSite(tmp_path, tmp_path / "work", False)
 
 
-def test_keeping_what_is_not_verified(tmp_path: Path) -> None:
-    unknown = "https://example.com/unknown"
-    assert verdict(tmp_path / "a", keep=True, answer=reply(canonical=unknown)) is None
-    assert verdict(tmp_path / "b", keep=True, answer=moved(), leads_to=target("page not read")) is None
-    assert verdict(tmp_path / "c", keep=True, answer=moved(), leads_to=target(url=GOOD)) == Verdict(
-        "status-redirect", GOOD
-    )
-    assert verdict(tmp_path / "d", keep=True, answer=moved(), leads_to=target("not checked")) is None
-    assert verdict(tmp_path / "e", keep=True, answer=moved(), leads_to=target("blocked")) == Verdict("status-redirect")
-    canonical = reply(canonical=UNLISTED)
-    assert verdict(tmp_path / "f", keep=True, answer=canonical, leads_to=target()) == Verdict(
-        "page-canonical-other", UNLISTED
-    )
-    assert verdict(tmp_path / "g", keep=True, answer=canonical, leads_to=target("noindex")) == Verdict(
-        "page-canonical-other"
-    )
-    assert verdict(tmp_path / "h", keep=True, answer=canonical, leads_to=target("server error")) is None
-    assert (
-        verdict(tmp_path / "i", answer=moved(kind="timeout", final_status=None), leads_to=target("unreachable")) is None
-    )
+UNKNOWN = "https://example.com/unknown"
+KEEPING: list[tuple[ReplyRecord, Target | None, Verdict | None]] = [
+    (reply(canonical=UNKNOWN), None, None),
+    (moved(), target("page not read"), None),
+    (moved(), target(url=GOOD), Verdict("status-redirect", GOOD)),
+    (moved(), target("not checked"), None),
+    (moved(), target("blocked"), Verdict("status-redirect")),
+    (reply(canonical=UNLISTED), target(), Verdict("page-canonical-other", UNLISTED)),
+    (reply(canonical=UNLISTED), target("noindex"), Verdict("page-canonical-other")),
+    (reply(canonical=UNLISTED), target("server error"), None),
+]
+
+
+@pytest.mark.parametrize(("answer", "leads_to", "expected"), KEEPING)
+def test_keeping_what_is_not_verified(
+    answer: ReplyRecord, leads_to: Target | None, expected: Verdict | None, tmp_path: Path
+) -> None:
+    assert verdict(tmp_path / "audit", keep=True, answer=answer, leads_to=leads_to) == expected
 
 
 def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_path: Path) -> None:

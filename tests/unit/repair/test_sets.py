@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.repair import site, writing
 from sitemapcrawler.repair.changes import NAME
 from sitemapcrawler.repair.local import LocalFiles
 from sitemapcrawler.repair.reading import Rules
@@ -224,23 +225,26 @@ NEWS = (
 )
 
 
-def test_an_index_beyond_the_limit_keeps_its_url_as_the_first_part(tmp_path: Path) -> None:
-    names = [f"{number}.xml" for number in range(50_001)]
+def test_an_index_beyond_the_limit_keeps_its_url_as_the_first_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site, "MAX_ENTRIES", 100)
+    names = [f"{number}.xml" for number in range(101)]
     outcome = repair(tmp_path, index(*(HOME + name for name in names)), names=["sitemap.xml"])
     assert outcome.names == ["sitemap-2.xml", "sitemap.xml"]
-    assert [*listed(outcome), *listed(outcome, "sitemap-2.xml")] == names
+    assert (listed(outcome), listed(outcome, "sitemap-2.xml")) == (names[:100], names[100:])
     assert [(row["rule"], row["new"]) for row in outcome.rows] == [
         ("limit-urls-exceeded", f"{HOME}sitemap.xml {HOME}sitemap-2.xml")
     ]
     assert f"Add them to robots.txt:\n  Sitemap: {HOME}sitemap-2.xml\n" in outcome.readme
     assert outcome.errors() == []
-    assert counts(outcome) == (50_001, 50_001, 0, 0, 0)
+    assert counts(outcome) == (101, 101, 0, 0, 0)
 
 
-def test_a_split_text_file_has_new_files_for_robots_txt(tmp_path: Path) -> None:
-    lines = "".join(f"{HOME}{number}\n" for number in range(50_001)).encode()
-    outcome = repair(tmp_path, lines, names=["sitemap.txt"])
-    assert outcome.names == ["sitemap-2.txt", "sitemap.txt"]
+def test_a_split_text_file_has_new_files_for_robots_txt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "MAX_ENTRIES", 100)
+    outcome = repair(tmp_path, "".join(f"{HOME}{number}\n" for number in range(101)).encode(), names=["sitemap.txt"])
+    assert [outcome.data(name).count(b"\n") for name in ("sitemap.txt", "sitemap-2.txt")] == [100, 1]
     assert f"Add them to robots.txt:\n  Sitemap: {HOME}sitemap-2.txt\n" in outcome.readme
 
 
