@@ -112,20 +112,33 @@ def no_constant(name: str) -> None:
     pytest.fail(f"{name} is no JSON")
 
 
+LINES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
+    "batch": (
+        [UrlBatch(SITEMAP, [a_url("https://e.com/1", line=3), a_url("u", priority=0.5)])], {},
+        ['{"type":"url","loc":"https://e.com/1","sitemap":"https://e.com/sitemap.xml","line":3,"recovered":false}',
+         '{"type":"url","loc":"u","sitemap":"https://e.com/sitemap.xml","priority":0.5,"recovered":false}'],
+    ),
+    "empty batch": ([UrlBatch(SITEMAP, [])], {}, []),
+    "chosen fields": ([a_url("u", line=3)], {"fields_to_export": ["line", "loc", "news"]}, ['{"line":3,"loc":"u"}']),
+    "renamed field": ([a_url()], {"fields_to_export": {"loc": "url"}}, ['{"url":"https://e.com/"}']),
+    "none of the fields": ([SitemapRecord(), a_url()], {"fields_to_export": ["loc"]}, ['{"loc":"https://e.com/"}']),
+    "other items": (
+        [{"b": None, "a": [Page("u")]}, Product(name="n", price=1), Page("u", [])], {},
+        ['{"b":null,"a":[{"url":"u","tags":[]}]}', '{"name":"n","price":"1 EUR"}', '{"url":"u","tags":[]}'],
+    ),
+    "fields of other items": ([{"a": 1, "b": 2}], {"fields_to_export": {"b": "B"}}, ['{"B":2}']),
+}  # fmt: skip
+"""{what: (items, options, lines)}."""
+
+
 class TestJsonLines:
-    def test_a_batch_is_one_line_per_record(self) -> None:
-        batch = UrlBatch(SITEMAP, [a_url("https://e.com/1", line=3), a_url("https://e.com/2", priority=0.5)])
-        assert lines(batch) == [
-            '{"type":"url","loc":"https://e.com/1","sitemap":"https://e.com/sitemap.xml","line":3,"recovered":false}',
-            '{"type":"url","loc":"https://e.com/2","sitemap":"https://e.com/sitemap.xml","priority":0.5,"recovered":false}',
-        ]
+    @pytest.mark.parametrize(("items", "options", "expected"), LINES.values(), ids=LINES)
+    def test_lines(self, items: list[Any], options: dict[str, Any], expected: list[str]) -> None:
+        assert lines(*items, **options) == expected
 
     def test_every_type_of_record_is_written(self) -> None:
         rows = map(json.loads, lines(a_url(), SitemapRecord(sitemap=SITEMAP, hops=[Hop(301, "u")]), SummaryRecord()))
         assert [row["type"] for row in rows] == ["url", "sitemap", "summary"]
-
-    def test_an_empty_batch_writes_nothing(self) -> None:
-        assert export(JsonLinesExporter, UrlBatch(SITEMAP, [])) == b""
 
     @pytest.mark.slow
     @given(URLS)
@@ -175,26 +188,9 @@ class TestJsonLines:
         with pytest.raises(TypeError, match="colour"):
             export(JsonLinesExporter, a_url(), colour="red")
 
-    def test_fields_are_chosen_and_renamed(self) -> None:
-        assert lines(a_url(line=3), fields_to_export=["line", "loc", "news"]) == ['{"line":3,"loc":"https://e.com/"}']
-        assert lines(a_url(), fields_to_export={"loc": "url"}) == ['{"url":"https://e.com/"}']
-
-    def test_records_without_any_of_the_fields_are_left_out(self) -> None:
-        assert lines(SitemapRecord(), a_url(), fields_to_export=["loc"]) == ['{"loc":"https://e.com/"}']
-
     def test_empty_fields_are_written_on_request(self) -> None:
         row = json.loads(lines(a_url(), export_empty_fields=True)[0])
         assert (row["news"], row["images"], len(row)) == (None, [], len(FIELDS.split(",")))
-
-    def test_other_items_are_written_as_scrapy_writes_them(self) -> None:
-        assert lines({"b": None, "a": [Page("u")]}, Product(name="n", price=1), Page("u", [])) == [
-            '{"b":null,"a":[{"url":"u","tags":[]}]}',
-            '{"name":"n","price":"1 EUR"}',
-            '{"url":"u","tags":[]}',
-        ]
-
-    def test_fields_of_other_items_are_chosen(self) -> None:
-        assert lines({"a": 1, "b": 2}, fields_to_export={"b": "B"}) == ['{"B":2}']
 
 
 class TestWrittenLines:
@@ -276,7 +272,83 @@ class TestJson:
         assert [row["loc"] for row in json.loads(text)] == ["é", "中"]
 
 
+EITHER = a_url(images=[Image(loc="i")], issues=["a", "b"], reply=ReplyRecord("ok", status=200))
+"""A record with columns and fields of the same names."""
+NAMES = ["loc", "status", "images", "issues", "problems", "reply", "type"]
+FILE = SitemapRecord(SITEMAP, issues=["a", "b"], namespaces=["urn:x", "=1"], replies={"ok": 1})
+OF_FILES: dict[str, Any] = {"item_classes": [SitemapRecord], "fields_to_export": ["issues", "namespaces", "replies"]}
+
+
+def run_by_spreadsheets(text: str) -> UrlRecord:
+    return a_url(extra={text: [], "b": [], f" {text}": []}, reply=ReplyRecord("ok", noindex_agents=[text]))
+
+
+ROWS: dict[str, tuple[list[Any], list[str] | None, dict[str, Any], list[list[str]]]] = {
+    "target": (
+        [UrlBatch(SITEMAP, [a_url(target=Target("https://e.com/c", indexable=True, indexability="ok")), a_url()])],
+        ["target", "target_indexability"], {}, [["https://e.com/c", "ok"], ["", ""]],
+    ),
+    "indexability": (
+        [UrlBatch(SITEMAP, [a_url(indexable=True, indexability="a"), a_url(indexable=False, indexability="b"), a_url()])],
+        ["indexable", "indexability"], {}, [["true", "a"], ["false", "b"], ["", ""]],
+    ),
+    "no blocked crawler and no verdict": (
+        [UrlBatch(SITEMAP, [a_url(blocked_for=some) for some in (None, (), [], ["a", "b"])])], ["blocked_for"], {},
+        [[""], ["none"], ["none"], ["a; b"]],
+    ),
+    "columns of either kind": (
+        [EITHER], NAMES, {}, [["https://e.com/", "200", "1", "a; b", "a; b", '{"kind":"ok","status":200}', "url"]],
+    ),
+    "columns of either kind in JSON": (
+        [EITHER], NAMES, {"cells": "json"},
+        [["https://e.com/", "200", '[{"loc":"i"}]', '["a","b"]', '["a","b"]', '{"kind":"ok","status":200}', "url"]],
+    ),
+    "lists of other records": ([FILE], None, OF_FILES, [["a; b", "urn:x;' =1", '{"ok":1}']]),
+    "lists of other records in JSON": (
+        [FILE], None, {**OF_FILES, "cells": "json"}, [['["a","b"]', '["urn:x","=1"]', '{"ok":1}']],
+    ),
+    "formulas in lists": (
+        [*map(run_by_spreadsheets, ["=1+1", "@x", "\uff1dcmd"])], ["extra", "noindex"], {},
+        [["'=1+1; b;'  =1+1", "'=1+1"], ["'@x; b;'  @x", "'@x"], ["'\uff1dcmd; b;'  \uff1dcmd", "'\uff1dcmd"]],
+    ),
+    "formula in a number field": ([a_url(priority="=1")], ["priority"], {}, [["'=1"]]),
+    "line ends and NUL": ([a_url("a\r\nb\x00\rc\x1b")], ["loc"], {}, [["a\r\nb\x00\rc\x1b"]]),
+    "fields that no record has": ([a_url(line=3)], ["line", "colour", "loc"], {}, [["3", "", "https://e.com/"]]),
+    "lists": ([a_url(issues=["=a", "b"])], ["issues"], {}, [["'=a; b"]]),
+    "lists in JSON": ([a_url(issues=["=a", "b"])], ["issues"], {"cells": "json"}, [['["=a","b"]']]),
+    "lists joined": ([a_url(issues=["=a", "b"])], ["issues"], {"join_multivalued": "|"}, [["'=a|b"]]),
+    "lists joined in JSON": (
+        [a_url(issues=["=a", "b"])], ["issues"], {"join_multivalued": "|", "cells": "json"}, [["'=a|b"]],
+    ),
+    "other items joined": ([Page("u", ["a", "b"])], None, {"join_multivalued": "|"}, [["u", "a|b"]]),
+}  # fmt: skip
+"""{what: (items, fields, other options, rows)}."""
+
+
 class TestCsv:
+    @pytest.mark.parametrize(("items", "fields", "options", "rows"), ROWS.values(), ids=ROWS)
+    def test_rows(
+        self, items: list[Any], fields: list[str] | None, options: dict[str, Any], rows: list[list[str]]
+    ) -> None:
+        assert table(*items, **({} if fields is None else {"fields_to_export": fields}), **options)[1:] == rows
+
+    @pytest.mark.parametrize(
+        ("items", "options", "expected"),
+        [
+            ([a_url()], {"fields_to_export": {"loc": "URL"}}, [["URL"], ["https://e.com/"]]),
+            ([{"=1": "a"}], {}, [["'=1"], ["a"]]),
+            ([Product(name="n", price=1)], {}, [["name", "price"], ["n", "1 EUR"]]),
+            (
+                [{"a": "=1", "b": ["x", "y"], "c": {"d": 1}, "e": b"z", "f": None, "g": True, "h": Decimal("1.5")},
+                 {"a": 2}], {},
+                [[*"abcefgh"], ["'=1", "x,y", '{"d":1}', "z", "", "true", "1.5"], ["2", *[""] * 6]],
+            ),
+        ],
+        ids=["renamed", "formula in a title", "serialized by its fields", "columns of other items"],
+    )  # fmt: skip
+    def test_tables(self, items: list[Any], options: dict[str, Any], expected: list[list[str]]) -> None:
+        assert table(*items, **options) == expected
+
     def test_columns_are_flat(self) -> None:
         url = a_url(
             line=3,
@@ -300,73 +372,26 @@ class TestCsv:
     @pytest.mark.parametrize(
         ("reply", "expected"),
         [
-            (
-                ReplyRecord(
-                    "redirected",
-                    None,
-                    301,
-                    200,
-                    "https://e.com/new",
-                    [Hop(301, "https://e.com/"), Hop(302, "https://e.com/b")],
-                    elapsed_ms=7,
-                ),
-                {
-                    "status": "301",
-                    "final_status": "200",
-                    "final_url": "https://e.com/new",
-                    "elapsed_ms": "7",
-                    "redirects": "301 https://e.com/; 302 https://e.com/b",
-                },
-            ),
-            (
-                ReplyRecord("ok", status=200, final_url="https://e.com/", noindex=False, canonical="https://e.com/c"),
-                {"status": "200", "noindex": "false", "canonical": "https://e.com/c"},
-            ),
+            (ReplyRecord("redirected", None, 301, 200, "https://e.com/new",
+                         [Hop(301, "https://e.com/"), Hop(302, "https://e.com/b")], elapsed_ms=7),
+             {"status": "301", "final_status": "200", "final_url": "https://e.com/new", "elapsed_ms": "7",
+              "redirects": "301 https://e.com/; 302 https://e.com/b"}),
+            (ReplyRecord("ok", status=200, final_url="https://e.com/", noindex=False, canonical="https://e.com/c"),
+             {"status": "200", "noindex": "false", "canonical": "https://e.com/c"}),
             (ReplyRecord("ok", status=200, noindex=True, noindex_agents=["bot"]), {"status": "200", "noindex": "true"}),
-            (
-                ReplyRecord("ok", status=200, noindex=False, noindex_agents=["a", "b"]),
-                {"status": "200", "noindex": "a; b"},
-            ),
-            (
-                ReplyRecord("timeout", final_url="https://e.com/", error="no answer in 60 s"),
-                {"status_error": "timeout", "error": "no answer in 60 s"},
-            ),
+            (ReplyRecord("ok", status=200, noindex_agents=["a", "b"]), {"status": "200", "noindex": "a; b"}),
+            (ReplyRecord("timeout", final_url="https://e.com/", error="no answer in 60 s"),
+             {"status_error": "timeout", "error": "no answer in 60 s"}),
             (ReplyRecord("unchecked", "sampled-out"), {"status_error": "sampled-out"}),
-            (
-                ReplyRecord("unchecked", "blocked", 302, redirects=[Hop(302, "https://e.com/")]),
-                {"status": "302", "status_error": "blocked", "redirects": "302 https://e.com/"},
-            ),
+            (ReplyRecord("unchecked", "blocked", 302, redirects=[Hop(302, "https://e.com/")]),
+             {"status": "302", "status_error": "blocked", "redirects": "302 https://e.com/"}),
         ],
-    )
+    )  # fmt: skip
     def test_facts_of_the_reply_are_columns(self, reply: ReplyRecord, expected: dict[str, str]) -> None:
         header, row, plain = table(UrlBatch(SITEMAP, [a_url(reply=reply), a_url()]))
         found = {name: cell for name, cell in zip(header, row, strict=True) if cell}
         assert found == {"loc": "https://e.com/", "sitemap": SITEMAP, "recovered": "false", **expected}
         assert [cell for cell in plain if cell] == ["https://e.com/", SITEMAP, "false"]
-
-    def test_target_of_a_page_is_two_columns(self) -> None:
-        urls = [a_url(target=Target("https://e.com/c", "ok", indexable=True, indexability="ok")), a_url()]
-        header, *rows = table(UrlBatch(SITEMAP, urls))
-        found = [
-            (row["target"], row["target_indexability"]) for row in (dict(zip(header, one, strict=True)) for one in rows)
-        ]
-        assert found == [("https://e.com/c", "ok"), ("", "")]
-
-    def test_indexability(self) -> None:
-        fields = ["indexable", "indexability"]
-        urls = [a_url(indexable=True, indexability="ok"), a_url(indexable=False, indexability="noindex"), a_url()]
-        assert table(UrlBatch(SITEMAP, urls), fields_to_export=fields)[1:] == [
-            ["true", "ok"],
-            ["false", "noindex"],
-            ["", ""],
-        ]
-
-    @pytest.mark.parametrize(("blocked", "cell"), [(None, ""), ((), "none"), ([], "none"), (["a", "b"], "a; b")])
-    def test_no_blocked_crawler_and_no_verdict_differ(self, blocked: Any, cell: str) -> None:
-        rows = table(
-            UrlBatch(SITEMAP, [a_url(blocked_for=blocked), a_url(blocked_for=["x"])]), fields_to_export=["blocked_for"]
-        )
-        assert rows[1] == [cell]
 
     def test_columns_are_the_fields_on_request(self) -> None:
         url = a_url(line=3, lastmod="2024", priority=0.5, images=[Image(loc="i")], alternates=[Alternate("de", "h")])
@@ -375,16 +400,6 @@ class TestCsv:
             FIELDS,
             "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
             '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,,"[""a"",""b""]",,',
-        ]
-
-    def test_fields_name_columns_of_either_kind(self) -> None:
-        url = a_url(images=[Image(loc="i")], issues=["a", "b"], reply=ReplyRecord("ok", status=200))
-        names = ["loc", "status", "images", "issues", "problems", "reply", "type"]
-        assert table(url, fields_to_export=names)[1] == [
-            *("https://e.com/", "200", "1", "a; b", "a; b", '{"kind":"ok","status":200}', "url")
-        ]
-        assert table(url, fields_to_export=names, cells="json")[1] == [
-            *("https://e.com/", "200", '[{"loc":"i"}]', '["a","b"]', '["a","b"]', '{"kind":"ok","status":200}', "url")
         ]
 
     def test_cells_of_an_unknown_kind_are_refused(self) -> None:
@@ -400,19 +415,6 @@ class TestCsv:
         crawler = get_crawler(settings_dict={"SITEMAP_CSV_CELLS": "json"})
         build_from_crawler(CsvExporter, crawler, file, **options).finish_exporting()
         assert file.getvalue().decode().partition(",")[0] == first
-
-    def test_lists_of_other_records_are_joined(self) -> None:
-        record = SitemapRecord(SITEMAP, issues=["a", "b"], namespaces=["urn:x", "=1"], replies={"ok": 1})
-        fields = ["issues", "namespaces", "replies"]
-        options: dict[str, Any] = {"item_classes": [SitemapRecord], "fields_to_export": fields}
-        assert table(record, **options)[1] == ["a; b", "urn:x;' =1", '{"ok":1}']
-        assert table(record, cells="json", **options)[1] == ['["a","b"]', '["urn:x","=1"]', '{"ok":1}']
-
-    @pytest.mark.parametrize("text", ["=1+1", "@x", "\uff1dcmd"])
-    def test_no_text_in_a_list_is_run_by_a_spreadsheet(self, text: str) -> None:
-        url = a_url(extra={text: [], "b": [], f" {text}": []}, reply=ReplyRecord("ok", noindex_agents=[text]))
-        row = table(url, fields_to_export=["extra", "noindex"])[1]
-        assert row == [f"'{text}; b;'  {text}", f"'{text}"]
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         rows = table(SitemapRecord(sitemap=SITEMAP), UrlBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
@@ -459,15 +461,6 @@ class TestCsv:
             f"'{text}", "", "", "", "", "", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
         ]  # fmt: skip
 
-    def test_a_formula_that_got_into_a_number_field_is_not_run(self) -> None:
-        assert table(a_url(priority="=1"), fields_to_export=["priority"])[1] == ["'=1"]
-
-    def test_no_title_is_run_by_a_spreadsheet(self) -> None:
-        assert table({"=1": "a"})[0] == ["'=1"]
-
-    def test_line_ends_and_nul_stay_in_their_cell(self) -> None:
-        assert table(a_url("a\r\nb\x00\rc\x1b"), fields_to_export=["loc"])[1] == ["a\r\nb\x00\rc\x1b"]
-
     def test_what_a_character_set_cannot_hold_is_a_backslash_escape(self) -> None:
         assert b"\xe9 \\u4e2d" in export(CsvExporter, a_url("é 中"), encoding="latin-1")
         assert b"https://e.com/\\ud800" in export(CsvExporter, a_url("https://e.com/\ud800"))
@@ -475,13 +468,6 @@ class TestCsv:
             '[{"loc":"\\ud800"}]'
         ]
         assert b"\xe9 ?," in export(CsvExporter, a_url("é 中"), encoding="latin-1", errors="replace")
-
-    def test_fields_are_chosen_and_renamed(self) -> None:
-        assert table(a_url(line=3), fields_to_export=["line", "colour", "loc"]) == [
-            ["line", "colour", "loc"],
-            ["3", "", "https://e.com/"],
-        ]
-        assert table(a_url(), fields_to_export={"loc": "URL"}) == [["URL"], ["https://e.com/"]]
 
     def test_arguments_of_the_csv_writer_are_honoured(self) -> None:
         options = {
@@ -494,27 +480,6 @@ class TestCsv:
 
     def test_the_header_may_be_left_out(self) -> None:
         assert export(CsvExporter, a_url(), include_headers_line=False).startswith(b"https://e.com/,")
-
-    def test_lists_of_texts_are_joined_on_request(self) -> None:
-        record = a_url(issues=["=a", "b"])
-        for cells, expected in (("flat", "'=a; b"), ("json", '["=a","b"]')):
-            assert table(record, fields_to_export=["issues"], cells=cells)[1] == [expected]
-            assert table(record, fields_to_export=["issues"], cells=cells, join_multivalued="|")[1] == ["'=a|b"]
-
-    def test_other_items_have_columns_of_their_own(self) -> None:
-        items = [
-            {"a": "=1", "b": ["x", "y"], "c": {"d": 1}, "e": b"z", "f": None, "g": True, "h": Decimal("1.5")},
-            {"a": 2},
-        ]
-        assert table(*items) == [
-            ["a", "b", "c", "e", "f", "g", "h"],
-            ["'=1", "x,y", '{"d":1}', "z", "", "true", "1.5"],
-            ["2", "", "", "", "", "", ""],
-        ]
-
-    def test_other_items_are_serialized_by_their_fields(self) -> None:
-        assert table(Product(name="n", price=1)) == [["name", "price"], ["n", "1 EUR"]]
-        assert table(Page("u", ["a", "b"]), join_multivalued="|") == [["url", "tags"], ["u", "a|b"]]
 
     def test_other_items_stand_under_the_columns_of_the_first(self) -> None:
         assert table(a_url(), {"loc": "x", "colour": "red"})[2][:2] == ["x", ""]
