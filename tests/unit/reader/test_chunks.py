@@ -19,7 +19,7 @@ DATA = Path(__file__).parents[2] / "data"
 HARD = sorted(path for folder in ("hard", "pitfalls") for path in (DATA / folder).iterdir() if path.is_file())
 SMALL = Limits(max_element=300, max_head=2000)
 """Limits that short documents reach."""
-TIMES = 12
+TIMES = 6
 
 
 def cut(body: bytes, seed: int, mean: int) -> Iterator[bytes]:
