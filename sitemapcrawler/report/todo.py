@@ -62,10 +62,10 @@ def next_step(record: UrlRecord) -> str:
         return NEXT.get(record.indexability or "", "")
     if bare_host(target.url) != bare_host(record.loc):
         return "Remove the entry: it leads to another site."
-    if target.indexable:
-        if TARGET_LISTED.intersection(record.issues):
-            return "Remove the entry: its target is listed too."
-        return "List the target instead."
     if target.indexable is False:
         return f"Remove the entry: its target is not indexable either ({target.indexability})."
+    if TARGET_LISTED.intersection(record.issues):
+        return "Remove the entry: its target is listed too."
+    if target.indexable:
+        return "List the target instead."
     return "List the target instead if it is indexable; it was not checked."

@@ -225,7 +225,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     Spellings that make the same request are equal: escapes, fragment, default port.
 
     Why: a sitemap lists canonical URLs. Search engines mostly follow the page, and leave the listed URL out.
-    Fix: List the canonical URL in place of these, or correct the canonical of the pages.
+    Fix: Remove these URLs, and list their canonicals unless they are listed already; or correct the canonicals.
     Bad: `https://example.com/shoes?sort=price` in the sitemap, with the canonical `https://example.com/shoes`
     Good: `https://example.com/shoes` in the sitemap
     """

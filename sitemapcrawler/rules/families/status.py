@@ -405,7 +405,7 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: a sitemap lists the URLs that are to be indexed, and that is the one that redirects lead to. Each redirect is a
     request more. The message says whether the redirect is permanent, and where it leads.
-    Fix: Replace these URLs with the ones that they redirect to.
+    Fix: Remove these URLs, and list the ones that they redirect to unless these are listed already.
     Bad: `http://example.com/a`, which redirects to `https://example.com/a`; a redirect to `ftp://example.com/a`
     Good: `https://example.com/a`
     """
@@ -424,7 +424,7 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: Google's crawlers follow ten, others fewer; each is a request more, and any of them may fail. List the URL at
     the end, and let the redirects in between lead there at once.
-    Fix: List the final URL, and let each redirect lead to it directly.
+    Fix: Remove these URLs, and list the final ones unless they are listed already. Let each redirect lead to its end directly.
     Bad: `http://example.com/a` to `https://example.com/a` to `https://www.example.com/a`
     Good: `https://www.example.com/a`
     """

@@ -8,7 +8,9 @@ import pytest
 
 from sitemapcrawler.items import Hop, ReplyRecord, Target, UrlRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability, set_indexability
+from sitemapcrawler.report.advice import LEADING
 from sitemapcrawler.report.todo import NEXT, WHY, leads_to, next_step, why
+from sitemapcrawler.rules import all_rules
 
 LOC, NEW, ELSEWHERE = "https://example.com/a", "https://example.com/b", "https://other.example/"
 
@@ -57,13 +59,20 @@ def test_each_reason_has_a_next_step(
     assert step in next_step(record)
 
 
+@pytest.mark.parametrize("indexable", [True, None])
 @pytest.mark.parametrize(
     ("reply", "rule"), [(moved(), "status-redirect-target-listed-too"), (copy(NEW), "page-canonical-other-listed-too")]
 )
-def test_no_second_entry_for_a_target_is_advised(reply: ReplyRecord, rule: str) -> None:
-    record = UrlRecord(LOC, reply=reply, target=Target(NEW, indexable=True), issues=[rule])
+def test_no_second_entry_for_a_target_is_advised(reply: ReplyRecord, rule: str, indexable: bool | None) -> None:
+    record = UrlRecord(LOC, reply=reply, target=Target(NEW, indexable=indexable), issues=[rule])
     set_indexability(record)
     assert next_step(record) == "Remove the entry: its target is listed too."
+
+
+def test_the_general_advice_holds_for_targets_that_are_listed_too() -> None:
+    fixes = {rule.id: rule.fix for rule in all_rules() if rule.id in LEADING}
+    assert fixes.keys() == LEADING
+    assert all(fix.startswith("Remove these URLs") and "unless" in fix for fix in fixes.values()), fixes
 
 
 def test_robots_txt_is_a_reason_too() -> None:
