@@ -29,16 +29,27 @@ AT_ONCE = 1000
 """Rows in memory."""
 ENTRIES = f"urls WHERE issues IS NOT NULL AND {CURRENT} AND {{only}}"
 """SQL for the entries that rules concern."""
+NAMED = """
+    SELECT hash(rule, sitemap, url) AS key, count(DISTINCT coalesce(line, 0)) AS entries FROM findings
+    WHERE url IS NOT NULL GROUP BY key"""
+"""SQL for the URLs that findings of a rule have in a file, and in how many entries: a file may list a URL several times.
+Hashes of URLs take a fraction of their memory."""
 UNNAMED = f"""
-    SELECT rule, count(*) FROM (SELECT sitemap, loc, unnest(issues) AS rule FROM {ENTRIES}) p
-    ANTI JOIN (SELECT hash(rule, sitemap, url) AS key FROM findings WHERE url IS NOT NULL) f
-    ON f.key = hash(p.rule, p.sitemap, p.loc)
-    GROUP BY rule"""
-"""SQL, by rule: number of entries for which no finding has the URL. Hashes of URLs take a fraction of their memory."""
+    SELECT rule, sum(number)::BIGINT FROM (
+        SELECT rule, count(*) - coalesce(any_value(f.entries), 0) AS number
+        FROM (SELECT sitemap, loc, unnest(issues) AS rule FROM {ENTRIES}) p
+        LEFT JOIN ({NAMED}) f ON f.key = hash(p.rule, p.sitemap, p.loc)
+        GROUP BY rule, f.key)
+    WHERE number > 0 GROUP BY rule"""
+"""SQL, by rule: number of entries that no finding has."""
 ROWS = f"""
-    SELECT p.sitemap, p.line, p.loc FROM (SELECT * FROM {ENTRIES} AND list_contains(issues, $1)) p
-    ANTI JOIN (SELECT hash(sitemap, url) AS key FROM findings WHERE rule = $1 AND url IS NOT NULL) f
-    ON f.key = hash(p.sitemap, p.loc)
+    WITH concerned AS NOT MATERIALIZED (
+        SELECT sitemap, line, loc, hash($1, sitemap, loc) AS key FROM {ENTRIES} AND list_contains(issues, $1)),
+    named AS ({NAMED})
+    SELECT sitemap, line, loc FROM concerned ANTI JOIN named USING (key)
+    UNION ALL
+    SELECT sitemap, line, loc FROM concerned JOIN named USING (key)
+    QUALIFY row_number() OVER (PARTITION BY key ORDER BY line) > entries
     LIMIT $2"""
 """SQL for these entries. Parameters: the rule, and how many."""
 RANKS = f"SELECT sitemap, min({RANK}) FROM findings WHERE rule = $1 GROUP BY sitemap"
@@ -76,6 +87,7 @@ class Listing:
     """The rows at the end, in temporary files until they are sent."""
 
     def __init__(self, store: Store, only_changes: bool) -> None:
+        all_rules()  # loads them: rows have the title of their rule
         self._store = store
         self._held = f"{HELD} AND {of_changes()}" if only_changes else HELD
         self._only = f"change IS DISTINCT FROM '{UNCHANGED}'" if only_changes else "TRUE"

@@ -60,6 +60,19 @@ def test_each_entry_without_a_finding_of_its_own_has_a_row(store: Store) -> None
     assert rows.left_out == {}
 
 
+def test_each_entry_of_a_url_that_a_file_lists_several_times_has_a_row(store: Store) -> None:
+    again = {"loc": "https://example.com/0", "sitemap": FILE, "issues": [TWICE, DEAD]}
+    with store.transaction():
+        store.insert_rows("urls", [{**again, "line": line} for line in (40, 50)])
+        store.insert_rows(
+            "findings", [{"rule": DEAD, "severity": "error", "sitemap": FILE, "url": again["loc"], "line": 40}] * 2
+        )
+    rows, found = filled(store)
+    assert [one.line for one in found if one.rule == TWICE and one.url == again["loc"]] == [40, 50]
+    assert [one.line for one in found if one.rule == DEAD] == [50], "two entries have findings"
+    assert rows.left_out == {}
+
+
 def test_findings_that_wait_come_with_their_messages(store: Store) -> None:
     hold(store, 20, rule=DATES, severity="info")
     rows, found = filled(store)
