@@ -146,15 +146,18 @@ CHECKED = f"""
 """SQL, by file: its URLs of which it is known whether they can be indexed, and those that cannot."""
 PROBLEMS = f"""
     WITH problems AS (
-        SELECT sitemap, {", ".join(f"sum(number) FILTER (rank = {n}) AS {one}s" for n, one in enumerate(ORDER, 1))}
-        FROM (SELECT sitemap, rank, count(DISTINCT url) + max((url IS NULL)::INTEGER) AS number
+        SELECT sitemap, {", ".join(f"sum(number) FILTER (rank = {n}) AS {one}s" for n, one in enumerate(ORDER, 1))},
+               sum(urls) FILTER (rank = 1) AS error_urls
+        FROM (SELECT sitemap, rank, count(DISTINCT url) AS urls, urls + max((url IS NULL)::INTEGER) AS number
               FROM temp.site_concerned GROUP BY ALL)
         GROUP BY sitemap),
     worst AS (
-        SELECT s.*, {", ".join(f"coalesce({one}s, 0)::BIGINT AS {one}s" for one in ORDER)}
+        SELECT s.*, {", ".join(f"coalesce({one}s, 0)::BIGINT AS {one}s" for one in ORDER)},
+               coalesce(error_urls, 0)::BIGINT AS error_urls
         FROM sitemaps s LEFT JOIN problems USING (sitemap)
         ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap LIMIT {MAX_SITEMAPS})
-    SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)}, coalesce(checked, 0), coalesce(bad, 0)
+    SELECT {json_line(SitemapRecord)}, {", ".join(f"{one}s" for one in ORDER)}, coalesce(checked, 0), coalesce(bad, 0),
+           error_urls
     FROM worst LEFT JOIN ({CHECKED}) USING (sitemap)
     ORDER BY {", ".join(f"{one}s DESC" for one in ORDER)}, url_count DESC, sitemap"""
 """SQL: files with the most severe problems: number of their URLs with each severity, and of the file itself."""

@@ -118,6 +118,8 @@ class FileProblems:
     """Its URLs of which it is known whether they can be indexed."""
     not_indexable: int = 0
     """Number of these that cannot."""
+    error_urls: int = 0
+    """Its URLs with errors, without the file itself."""
 
     @property
     def is_unread(self) -> bool:

@@ -200,6 +200,12 @@ def test_files_count_their_urls_that_are_not_indexable() -> None:
     assert {name: (one.not_indexable, one.checked) for name, one in made.items()} == {A: (1, 2), B: (1, 1), C: (0, 0)}
 
 
+def test_an_error_of_a_file_is_none_of_its_urls() -> None:
+    page_and_file = page("/1", issues=["loc-relative"]), finding("xml-malformed")
+    found = report(*page_and_file, SitemapRecord(B), finding("xml-malformed", B)).files
+    assert {one.record.sitemap: (one.errors, one.error_urls) for one in found} == {A: (2, 1), B: (1, 0)}
+
+
 @pytest.mark.slow
 def test_files_with_the_heaviest_problems_come_first_and_are_shown() -> None:
     few = [finding("a", C), finding("a", B, "warning"), finding("a", B, "info")]

@@ -75,9 +75,10 @@ def test_treemap_is_coloured_by_the_share_of_urls_that_are_not_indexable(
     assert (tile.state, tile.label) == (state, label)
 
 
-@pytest.mark.parametrize(("errors", "state"), [(0, "ok"), (9, "few"), (100, "some"), (900, "most"), (1001, "most")])
-def test_treemap_is_coloured_by_errors_if_no_page_was_checked(errors: int, state: str) -> None:
-    file = FileProblems(SitemapRecord(sitemap="https://example.com/a.xml", url_count=1000), errors=errors, warnings=50)
+@pytest.mark.parametrize(("urls", "state"), [(0, "ok"), (9, "few"), (100, "some"), (900, "most"), (1000, "most")])
+def test_treemap_is_coloured_by_urls_with_errors_if_no_page_was_checked(urls: int, state: str) -> None:
+    record = SitemapRecord(sitemap="https://example.com/a.xml", url_count=1000)
+    file = FileProblems(record, errors=urls + 1, warnings=50, error_urls=urls)  # the file itself has an error too
     [tile] = tiles(Report(SummaryRecord(sitemaps=1), files=[file]))
     assert tile.state == state
 
