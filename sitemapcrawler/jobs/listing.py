@@ -32,7 +32,7 @@ ENTRIES = f"urls WHERE issues IS NOT NULL AND {CURRENT} AND {{only}}"
 NAMED = """
     SELECT hash(rule, sitemap, url) AS key, count(DISTINCT coalesce(line, 0)) AS entries FROM findings
     WHERE url IS NOT NULL GROUP BY key"""
-"""SQL for the URLs that findings of a rule have in a file, and in how many entries: a file may list a URL several times.
+"""SQL for the URLs that findings of a rule have in a file, with the number of entries: a file may list a URL twice.
 Hashes of URLs take a fraction of their memory."""
 UNNAMED = f"""
     SELECT rule, sum(number)::BIGINT FROM (

@@ -349,8 +349,8 @@ def is_bad(report: Report) -> str:
 
 
 def _share(file: FileProblems, report: Report) -> float | None:
-    """Share of the URLs of a file that are bad; None if none of them was checked. An error of the file itself is none of
-    a URL."""
+    """Share of the URLs of a file that are bad; None if none of them was checked. An error of the file itself does not
+    count."""
     if report.summary.not_indexable:
         return file.not_indexable / file.checked if file.checked else None
     return file.error_urls / max(1, file.record.url_count)

@@ -424,7 +424,7 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
 
     Why: Google's crawlers follow ten, others fewer; each is a request more, and any of them may fail. List the URL at
     the end, and let the redirects in between lead there at once.
-    Fix: Remove these URLs, and list the final ones unless they are listed already. Let each redirect lead to its end directly.
+    Fix: Remove these URLs, and list the final ones unless listed already. Let each redirect lead there directly.
     Bad: `http://example.com/a` to `https://example.com/a` to `https://www.example.com/a`
     Good: `https://www.example.com/a`
     """
