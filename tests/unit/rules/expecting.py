@@ -1,12 +1,13 @@
 """The files of `tests/data/bad`, and what each expects of the rules, written inside it.
 
-`expect: <rule> line=<n>` stands for a finding, `judged as <URL> <field of the record>=<value> ...` for how it is judged.
+`expect: <rule> line=<n>` stands for a finding, `line=<n>,<n>-<n>` for one on each of these lines, and
+`judged as <URL> <field of the record>=<value> ...` for how it is judged.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from .judging import judge
 
 BAD = Path(__file__).parents[2] / "data" / "bad"
 FILES = sorted(path.name for path in BAD.iterdir())
-EXPECT = re.compile(rb"expect: ([a-z0-9-]+)(?: line=([0-9]+))? ?")
+EXPECT = re.compile(rb"expect: ([a-z0-9-]+)(?: line=([0-9,-]+))? ?")
 JUDGED_AS = re.compile(rb"judged as (\S+)((?: \w+=\S+)*) -->")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -32,9 +33,19 @@ Place = tuple[str, int | None]
 def expected(data: bytes) -> list[Place]:
     """Rule and line of each expectation in a file."""
     return sorted(
-        ((rule.decode(), int(line) if line else None) for rule, line in EXPECT.findall(data)),
+        ((rule.decode(), line) for rule, lines in EXPECT.findall(data) for line in _lines(lines.decode())),
         key=lambda place: (place[0], place[1] or 0),
     )
+
+
+def _lines(text: str) -> Iterator[int | None]:
+    """The lines of `4,9-11`; None without a line."""
+    if not text:
+        yield None
+        return
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def rules_of(*families: str) -> dict[str, Rule]:

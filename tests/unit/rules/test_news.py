@@ -1,11 +1,11 @@
-"""The rules on news articles."""
+"""The rules on news articles, beyond the files `news-*` in `tests/data/bad`."""
 
 from __future__ import annotations
 
 import pytest
 
 from sitemapcrawler.namespaces.extensions import NEWS as NAMESPACE
-from sitemapcrawler.rules.families.news import MAX_ARTICLES, RETIRED
+from sitemapcrawler.rules.families.news import MAX_ARTICLES
 
 from .expecting import ALL, places, rules_of
 from .judging import judge
@@ -71,94 +71,6 @@ def test_a_good_article_gives_nothing_not_even_for_information(text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "named"),
-    [
-        (article(name=""), 3, "<news:name>"),
-        (article(name=" \n "), 3, "<news:name>"),
-        (article(language="<![CDATA[]]>"), 4, "<news:language>"),
-        (article(date=""), 6, "<news:publication_date>"),
-        (article(title=" "), 7, "<news:title>"),
-        (article().replace("<news:title>Merger</news:title>", ""), 1, "<news:title>"),
-        (article().replace("<news:name>The Example Times</news:name>", ""), 2, "<news:name>"),
-        (article().replace("news:publication>", "news:x>"), 1, "<news:publication>"),
-        ("<news:news>\n<news:publication/>" + article().partition("</news:publication>")[2], 2, "<news:publication>"),
-        (article(name="", title=""), 3, "<news:name>, <news:title>"),
-        ("<news:news/>", 1, "<news:publication>, <news:publication_date>, <news:title>"),
-        (article().replace("news:title", "title"), 1, "<news:title> (there is a <title> of another namespace)"),
-        (article().replace("news:name", "name"), 2, "<news:name> (there is a <name> of another namespace)"),
-    ],
-)
-def test_what_an_article_must_have_is_told_once(text: str, line: int, named: str) -> None:
-    assert found(text) == [("news-required-missing", line)]
-    assert said(text) == f"an article without {named}"
-
-
-@pytest.mark.parametrize(
-    ("date", "rule", "severity"),
-    [
-        ("2026-06-01", None, None),
-        ("2026-06-02", None, None),
-        ("2026-06-02T02:00:00+14:00", None, None),
-        ("2026-06-01T12:04:00Z", None, None),
-        ("2026-06-01T12:06:00Z", "news-date-future", "warning"),
-        ("2026-06-03", "news-date-future", "warning"),
-        ("2027-06-01T00:00:00Z", "news-date-future", "warning"),
-        ("2026-05-30T12:00:00Z", None, None),
-        ("2026-05-30T11:59:59Z", "news-too-old", "warning"),
-        ("2026-05-29", None, None),
-        ("2026-05-28", "news-too-old", "warning"),
-        ("1999-01-01T00:00:00+01:00", "news-too-old", "warning"),
-        ("2026-06-01T10:00:00", "news-date-invalid", "warning"),
-        ("2026-06-01Z", "news-date-invalid", "warning"),
-        ("2026-06-01T10:00", "news-date-invalid", "error"),
-        ("2026-06", "news-date-invalid", "error"),
-        ("2026", "news-date-invalid", "error"),
-        ("2026-06-31", "news-date-invalid", "error"),
-        ("0000-00-00", "news-date-invalid", "error"),
-        ("2026-06-01 10:00:00", "news-date-invalid", "error"),
-        ("2026-06-01T10:00:00+0200", "news-date-invalid", "error"),
-        ("Mon, 01 Jun 2026 10:00:00 GMT", "news-date-invalid", "error"),
-        ("01.06.2026", "news-date-invalid", "error"),
-        ("1 hour ago", "news-date-invalid", "error"),
-    ],
-)
-def test_a_publication_date(date: str, rule: str | None, severity: str | None) -> None:
-    assert told(article(date=date)) == ([(rule, severity)] if rule else [])
-    assert [line for _, line in found(article(date=date))] == ([6] if rule else [])
-
-
-@pytest.mark.parametrize(
-    ("language", "severity", "remark"),
-    [
-        ("en", None, ""),
-        ("deu", None, ""),
-        ("fil", None, ""),
-        ("zh-cn", None, ""),
-        ("zh-tw", None, ""),
-        ("zh", None, ""),
-        ("EN", "info", "written en"),
-        ("zh-CN", "info", "written zh-cn"),
-        ("iw", "warning", "the present one is he"),
-        ("en-US", "error", "en is the language"),
-        ("pt_BR", "error", "pt is the language"),
-        ("zh-hk", "error", "zh is the language"),
-        ("English", "error", "no code of ISO 639"),
-        ("jp", "error", "no code of ISO 639"),
-        ("xx-US", "error", "no code of ISO 639"),
-        ("e", "error", "no code of ISO 639"),
-        ("en,fr", "error", "no code of ISO 639"),
-        ("ｅｎ", "error", "no code of ISO 639"),
-    ],
-)  # fmt: skip
-def test_a_language(language: str, severity: str | None, remark: str) -> None:
-    text = article(language=language)
-    assert told(text) == ([("news-language-invalid", severity)] if severity else [])
-    if severity:
-        assert remark in said(text)
-        assert found(text, wanted=("news-language-invalid",)) == [("news-language-invalid", 4)]
-
-
-@pytest.mark.parametrize(
     ("names", "severity"),
     [
         (["The Example Times"] * 3, None),
@@ -196,26 +108,10 @@ def test_pages_without_articles_do_not_count() -> None:
     assert told(*[""] * (MAX_ARTICLES + 1), article()) == []
 
 
-def test_several_articles_of_one_entry_are_one_finding_and_the_first_is_judged() -> None:
-    text = article() + "\n" + article(date="2001-01-01") + "\n" + article(date="never")
-    assert found(text) == [("news-multiple-per-url", 9)]
-
-
-def test_another_element_of_the_namespace_is_no_second_article() -> None:
-    assert found(article() + "<news:title>Merger</news:title>") == [("xml-schema-violation", 8)]
-
-
 @pytest.mark.parametrize(("length", "fires"), [(200, False), (201, True)])
 def test_a_long_title(length: int, fires: bool) -> None:
     text = article(title="&amp;" * length)
     assert found(text, wanted=("news-title-is-long",)) == ([("news-title-is-long", 7)] if fires else [])
-
-
-@pytest.mark.parametrize("name", RETIRED)
-def test_a_retired_element(name: str) -> None:
-    text = article(more=f"\n<news:{name}>A</news:{name}>")
-    assert told(text) == [("news-legacy-tag", "info")]
-    assert found(text, wanted=("news-legacy-tag",)) == [("news-legacy-tag", 9)]
 
 
 def test_an_empty_news_sitemap_is_fine() -> None:
@@ -243,33 +139,6 @@ def test_what_a_recovered_entry_lost_is_not_called_missing() -> None:
     findings = judge(f"{ROOT}<url><loc>https://example.com/a</loc>{text}".encode())
     assert "doc-truncated" in {finding.rule for finding in findings}
     assert [finding for finding in findings if finding.rule in RULES] == []
-
-
-@pytest.mark.parametrize(
-    ("title", "placeholder"),
-    [
-        ("Untitled", True),
-        (" test ", True),
-        ("{{ article.title }}", True),
-        ("Lorem ipsum dolor sit amet, consectetur", True),
-        ("Sans titre", True),
-        ("undefined", True),
-        ("Untitled painting sold for 80 million", False),
-        ("A test of courage", False),
-        ("None of the above", False),
-    ],
-)
-def test_titles_that_are_placeholders(title: str, placeholder: bool) -> None:
-    rules = [finding.rule for finding in judge(document(article(title=title)))]
-    assert ("news-title-placeholder" in rules) is placeholder
-
-
-def test_titles_that_are_repeated_are_told_once_for_a_file() -> None:
-    titles = ["Live blog"] * 3 + ["Weather"] * 2 + ["Merger"]
-    findings = judge(document(*(article(title=title) for title in titles)))
-    [finding] = [finding for finding in findings if finding.rule == "news-title-repeated"]
-    assert finding.message == "3 articles have the title 'Live blog'; 1 more title is repeated"
-    assert (finding.line, finding.url) == (1, "https://example.com/0")
 
 
 @pytest.mark.parametrize(
