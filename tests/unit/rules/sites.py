@@ -10,7 +10,7 @@ import duckdb
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.queries import rows_of
-from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
+from sitemapcrawler.jobs.store.schema import CARRIED, RECORDS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.choice import Choice
@@ -54,27 +54,35 @@ class Site:
     ) -> None:
         """`children`: (index, listed). Files of entries that have no record of their own get one."""
         self.connection = duckdb.connect(":memory:")
-        for statement in statements():
-            self.connection.execute(statement)
+        self.connection.execute(";".join(statements()))
         self.connection.execute("ALTER TABLE urls ADD COLUMN IF NOT EXISTS change VARCHAR")
         given = {record.sitemap for record in records if isinstance(record, SitemapRecord)}
         listed = dict.fromkeys(record.sitemap for record in records if isinstance(record, UrlRecord))
         files = [
             SitemapRecord(url, found_by="robots", format="xml-urlset", status=200) for url in listed if url not in given
         ]
-        for line, record in enumerate((*files, *records)):
+        given_and_made = (*files, *records)
+        for line, record in enumerate(given_and_made):
             if isinstance(record, UrlRecord) and record.line is None:
                 record.line = line
-            self._insert(record)
+        for table, kind in RECORDS.items():
+            if table != CARRIED:
+                self._insert(table, [record for record in given_and_made if isinstance(record, kind)])
         for index, child in children:
             self.connection.execute("INSERT INTO children (sitemap, loc) VALUES (?, ?)", [index, child])
         self.judge = Judge(choice or Choice(RULES), per_rule)
 
-    def _insert(self, record: Any) -> None:
-        table = next(name for name, kind in RECORDS.items() if isinstance(record, kind))
-        values = {name: plain(getattr(record, name)) for name in tables()[table] if hasattr(record, name)}
-        names, marks = ", ".join(f'"{name}"' for name in values), ", ".join("?" for _ in values)
-        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(values.values()))
+    def _insert(self, table: str, records: Sequence[Any]) -> None:
+        """Insert records of one kind in one statement, since DuckDB plans each for milliseconds."""
+        if not records:
+            return
+        known = [name for name in tables()[table] if hasattr(records[0], name)]
+        values = {name: [plain(getattr(record, name)) for record in records] for name in known}
+        values = {name: column for name, column in values.items() if any(value is not None for value in column)}
+        names = ", ".join(f'"{name}"' for name in values)
+        rows = ", ".join([f"({', '.join('?' for _ in values)})"] * len(records))
+        cells = [value for row in zip(*values.values(), strict=True) for value in row]
+        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES {rows}", cells)
 
     def split(self) -> Site:
         """Itself, with all language versions but the first in a table of their own, as of entries with many."""

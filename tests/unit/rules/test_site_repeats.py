@@ -19,28 +19,46 @@ def told(*records: UrlRecord) -> list[tuple[str, str, str | None]]:
     return [(one.rule, one.severity, one.url) for one in Site(*records).findings() if one.rule in OURS]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "severity"),
-    [
-        ("/", "/index.html", "warning"),
-        ("/de/", "/de/index.php", "warning"),
-        ("/a/", "/a/Default.aspx", "warning"),
-        ("/a/", "/a/default.aspx", "warning"),
-        ("/about", "/about.html", "info"),
-        ("/about", "/about.htm", "info"),
-        ("/about", "/about.php", "info"),
-        ("/about", "/about.jsp", "info"),
-        ("/about", "/about.asp", "info"),
-        ("/", "/.html", None),
-        ("/about/", "/about.html", None),
-        ("/about", "/contact.html", None),
-        ("/?page=a", "/?page=a.html", None),
-        ("/index", "/index.html", None),
-    ],
-)
-def test_one_page_under_two_urls(one: str, other: str, severity: str | None) -> None:
-    expected = [("cross-same-page", severity, HOME + other)] if severity else []
-    assert told(page(one, A), page(other, A)) == told(page(one, A), page(other, B)) == expected
+PAIRS: dict[tuple[str, str], str | None] = {
+    ("/", "/index.html"): "warning",
+    ("/de/", "/de/index.php"): "warning",
+    ("/a/", "/a/Default.aspx"): "warning",
+    ("/a/", "/a/default.aspx"): "warning",
+    ("/about", "/about.html"): "info",
+    ("/about", "/about.htm"): "info",
+    ("/about", "/about.php"): "info",
+    ("/about", "/about.jsp"): "info",
+    ("/about", "/about.asp"): "info",
+    ("/", "/.html"): None,
+    ("/about/", "/about.html"): None,
+    ("/about", "/contact.html"): None,
+    ("/?page=a", "/?page=a.html"): None,
+    ("/index", "/index.html"): None,
+}
+"""Severity of listing two paths of a host."""
+FILES = {"one": (A, A), "two": (A, B)}
+"""Files that list the paths of a pair."""
+
+
+@pytest.fixture(scope="module")
+def severities() -> dict[str | None, str]:
+    """{URL: severity} of the findings on all pairs, in one file and in two, each on a host of its own."""
+    pages = [
+        page(f"https://{where}{number}.example{path}", sitemap)
+        for number, pair in enumerate(PAIRS)
+        for where, files in FILES.items()
+        for path, sitemap in zip(pair, files, strict=True)
+    ]
+    return {one.url: one.severity for one in Site(*pages).findings() if one.rule == "cross-same-page"}
+
+
+@pytest.mark.parametrize("where", FILES)
+@pytest.mark.parametrize(("number", "pair"), [*enumerate(PAIRS)])
+def test_one_page_under_two_urls(
+    number: int, pair: tuple[str, str], where: str, severities: dict[str | None, str]
+) -> None:
+    one, other = (f"https://{where}{number}.example{path}" for path in pair)
+    assert (severities.get(one), severities.get(other)) == (None, PAIRS[pair])
 
 
 def test_the_other_url_is_named() -> None:

@@ -61,10 +61,12 @@ def test_a_redirect_to_a_page_that_is_listed() -> None:
     assert site.told() == [(REDIRECT, "/a", "it redirects to '/é', which is listed too")]
 
 
-def versions(reply: ReplyRecord | None, own: ReplyRecord | None = None, **fields: Any) -> Site:
-    """Two pages that list each other; what asking for the second came to, and for the first."""
-    links = {"de": "/de", "en": "/en"}
-    return Site(page("/de", links=links, reply=own, **fields), page("/en", links=links, reply=reply))
+def versions(
+    folder: str, reply: ReplyRecord | None, own: ReplyRecord | None = None, **fields: Any
+) -> tuple[UrlRecord, UrlRecord]:
+    """Two pages of a folder that list each other; the second got `reply`, the first `own`."""
+    links = {"de": f"{folder}/de", "en": f"{folder}/en"}
+    return page(links["de"], links=links, reply=own, **fields), page(links["en"], links=links, reply=reply)
 
 
 REPLIES = [
@@ -75,6 +77,33 @@ REPLIES = [
     (ok("/en", noindex=True).reply, "noindex", "is not to be indexed (noindex)"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
 ]
+BROKEN = ReplyRecord("http-error", status=404, final_status=404)
+FINE = [
+    None,
+    ok("/fine1/en").reply,
+    ok("/fine2/en", "https://EXAMPLE.com/fine2/%65n").reply,
+    ReplyRecord("http-error", status=429, final_status=429),
+    ReplyRecord(),
+]
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, list[tuple[str, str]]]:
+    """{folder: (rule, message) of its findings}, of one site with a folder for each situation."""
+    pages: list[UrlRecord] = []
+    for number, (reply, rule, _) in enumerate(REPLIES):
+        pages += versions(f"/alone{number}", reply)
+        pages += versions(f"/asked{number}", reply, ok(f"/asked{number}/de").reply)
+        pages += versions(f"/known{number}", reply, issues=[f"hreflang-target-{rule}"])
+        pages += versions(f"/broken{number}", reply, BROKEN)
+    for number, fine in enumerate(FINE):
+        pages += versions(f"/fine{number}", fine)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for rule, path, message in Site(*pages).told():
+        folder, _, name = str(path)[1:].partition("/")
+        if (folder[:-1], name) != ("broken", "en"):  # which lists the broken one
+            found.setdefault(folder, []).append((rule, message.replace(f"/{folder}/", "/")))
+    return found
 
 
 def test_all_entries_concerned_are_marked() -> None:
@@ -88,24 +117,16 @@ def test_only_the_entry_that_redirects_is_marked() -> None:
     assert Site(moved("/a", "/b"), page("/b")).marked()[REDIRECT] == {("a.xml", "/a")}
 
 
-@pytest.mark.parametrize(("reply", "rule", "text"), REPLIES, ids=[text for _, _, text in REPLIES])
-def test_a_version_that_was_asked_after_the_entry_was_judged(reply: ReplyRecord, rule: str, text: str) -> None:
-    assert versions(reply).told() == [(f"hreflang-target-{rule}", "/de", f"the version '/en' {text}")]
-    assert versions(reply, ok("/de").reply).rules() == [(f"hreflang-target-{rule}", "/de")]
-    assert versions(reply, issues=[f"hreflang-target-{rule}"]).told() == []
-    broken = ReplyRecord("http-error", status=404, final_status=404)
-    assert ("hreflang-target-status", "/de") not in versions(reply, broken).rules()
+@pytest.mark.parametrize(("number", "rule", "text"), [(n, rule, text) for n, (_, rule, text) in enumerate(REPLIES)])
+def test_a_version_that_was_asked_after_the_entry_was_judged(
+    number: int, rule: str, text: str, told: dict[str, list[tuple[str, str]]]
+) -> None:
+    expected = [(f"hreflang-target-{rule}", f"the version '/en' {text}")]
+    assert told[f"alone{number}"] == told[f"asked{number}"] == expected
+    assert f"known{number}" not in told
+    assert "hreflang-target-status" not in {rule for rule, _ in told.get(f"broken{number}", ())}
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        None,
-        ok("/en").reply,
-        ok("/en", "https://EXAMPLE.com/%65n").reply,
-        ReplyRecord("http-error", status=429, final_status=429),
-        ReplyRecord(),
-    ],
-)
-def test_versions_with_which_nothing_is_wrong(reply: ReplyRecord | None) -> None:
-    assert versions(reply).told() == []
+@pytest.mark.parametrize("number", range(len(FINE)))
+def test_versions_with_which_nothing_is_wrong(number: int, told: dict[str, list[tuple[str, str]]]) -> None:
+    assert f"fine{number}" not in told
