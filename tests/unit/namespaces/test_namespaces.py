@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.namespaces import MOBILE, PAGEMAP, declared, find, uri_of
 from tests.unit.namespaces.entry import URIS, page
 from tests.unit.reader.reading import CORE
+from tests.unit.tables import cases
 
 NAMES = {"image": "images", "video": "videos", "news": "news", "xhtml": "alternates"}
 
@@ -27,20 +28,17 @@ def test_each_namespace_is_found_by_its_uri(prefix: str, field: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "field"),
-    [
-        ("https://www.google.com/schemas/sitemap-image/1.1", "images"),
-        ("http://www.google.com/schemas/sitemap-image/1.1/", "images"),
-        (" http://www.google.com/schemas/sitemap-image/1.1", "images"),
-        ("http://www.google.com/schemas/sitemap-image/1.0", "images"),
-        ("http://google.com/schemas/Sitemap-Image/1.1", "images"),
-        ("https://www.google.com/schemas/sitemap-video/1.1", "videos"),
-        ("https://www.google.com/schemas/sitemap-news/0.9", "news"),
-        ("http://www.google.com/schemas/sitemap-news/0.9/", "news"),
-        ("https://www.w3.org/1999/xhtml", "alternates"),
-        ("http://www.w3.org/1999/xhtml/", "alternates"),
-        ("http://www.w3.org/TR/xhtml11/xhtml11_schema.html", "alternates"),
-    ],
-)
+    cases(
+        (["https://www.google.com/schemas/sitemap-image/1.1", "http://www.google.com/schemas/sitemap-image/1.1/",
+          " http://www.google.com/schemas/sitemap-image/1.1", "http://www.google.com/schemas/sitemap-image/1.0",
+          "http://google.com/schemas/Sitemap-Image/1.1"], "images"),
+        (["https://www.google.com/schemas/sitemap-video/1.1"], "videos"),
+        (["https://www.google.com/schemas/sitemap-news/0.9",
+          "http://www.google.com/schemas/sitemap-news/0.9/"], "news"),
+        (["https://www.w3.org/1999/xhtml", "http://www.w3.org/1999/xhtml/",
+          "http://www.w3.org/TR/xhtml11/xhtml11_schema.html"], "alternates"),
+    ),
+)  # fmt: skip
 def test_a_uri_that_is_written_wrong_is_recognised(written: str, field: str) -> None:
     namespace = find(written)
     assert namespace is not None

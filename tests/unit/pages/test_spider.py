@@ -27,6 +27,7 @@ from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pages.callbacks import EntryMiddleware, PageRules, needs_entry, takes_entry
 from sitemapcrawler.pages.spider import ACCEPTED, Room, page_params
 from sitemapcrawler.pages.walking import PageRequests
+from tests.unit.tables import cases
 
 DATA = Path(__file__).parents[2] / "data/good"
 
@@ -138,15 +139,11 @@ class Pages(SitemapSpider):
 @pytest.mark.parametrize(
     ("rules", "problem"),
     [
-        ("/shop/", "is no list"),
-        (["/shop/"], "is no pair"),
-        ([("/shop/",)], "is no pair"),
-        ([(1, "parse_page")], "is no pair"),
-        ([("(", "parse_page")], "is no regular expression"),
-        ([("/shop/", "parse_shop")], "names no method"),
-        ([("/shop/", None)], "names no method"),
+        ("/shop/", "is no list"), (["/shop/"], "is no pair"), ([("/shop/",)], "is no pair"),
+        ([(1, "parse_page")], "is no pair"), ([("(", "parse_page")], "is no regular expression"),
+        ([("/shop/", "parse_shop")], "names no method"), ([("/shop/", None)], "names no method"),
     ],
-)
+)  # fmt: skip
 def test_invalid_rule_is_refused_in_a_line(rules: Any, problem: str) -> None:
     kind = type("Ruled", (SitemapSpider,), {"name": "ruled", "domain": "a.example", "rules": rules})
     with pytest.raises(Refused, match=f"^argument rules=.*: {problem}.*; accepted: a list of pairs"):
@@ -164,15 +161,12 @@ def test_first_rule_that_matches_counts() -> None:
 
 @pytest.mark.parametrize(
     ("callback", "takes", "needs"),
-    [
-        (lambda response: None, False, False),
-        (lambda response, entry: None, True, True),
-        (lambda response, entry=None: None, True, False),
-        (lambda response, **kwargs: None, True, False),
-        (lambda response, *, entry: None, True, True),
-        (type, False, False),
-    ],
-)
+    cases(
+        ([lambda response: None, type], False, False),
+        ([lambda response, entry: None, lambda response, *, entry: None], True, True),
+        ([lambda response, entry=None: None, lambda response, **kwargs: None], True, False),
+    ),
+)  # fmt: skip
 def test_entry_is_for_callbacks_that_take_it(callback: Any, takes: bool, needs: bool) -> None:
     assert (takes_entry(callback), needs_entry(callback)) == (takes, needs)
 

@@ -131,22 +131,11 @@ def test_bytes_of_a_location_stay_what_they_are() -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        {},
-        to(""),
-        to("  "),
-        to("http://"),
-        to("https://[x"),
-        to("http://e.com:99999/"),
-        to("http://%zz/"),
-        to("http://a!b.com/"),
-        to("javascript:alert(1)"),
-        to("file:///etc/passwd"),
-        to("data:text/html,x"),
-        to("ftp://e.com/"),
-        to("mailto:a@e.com"),
-        to("intent://x#Intent"),
+        {}, to(""), to("  "), to("http://"), to("https://[x"), to("http://e.com:99999/"), to("http://%zz/"),
+        to("http://a!b.com/"), to("javascript:alert(1)"), to("file:///etc/passwd"), to("data:text/html,x"),
+        to("ftp://e.com/"), to("mailto:a@e.com"), to("intent://x#Intent"),
     ],
-)
+)  # fmt: skip
 def test_redirect_to_nowhere_is_an_http_error(headers: dict[str, list[str]]) -> None:
     reply = begun().answered(301, headers)
     assert isinstance(reply, HttpError)

@@ -9,6 +9,7 @@ import pytest
 from sitemapcrawler.items import Hop, ReplyRecord, UrlRecord
 from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability, set_indexability
+from tests.unit.tables import cases
 
 LOC = "https://example.com/a"
 MOVED = [Hop(301, LOC)]
@@ -21,45 +22,28 @@ def reply(kind: str = "ok", status: int | None = 200, noindex: bool | None = Fal
 
 @pytest.mark.parametrize(
     ("made", "expected"),
-    [
-        (reply(), "ok"),
-        (reply(canonical=LOC), "ok"),
-        (reply(canonical=f"{LOC}#top"), "ok"),
-        (reply(canonical="HTTPS://EXAMPLE.com:443/a"), "ok"),
-        (reply(noindex_agents=["bingbot"]), "ok"),
-        (reply(canonical="https://example.com/b"), "canonicalised"),
-        (reply(canonical="http://example.com/a"), "canonicalised"),
-        (reply(noindex=True), "noindex"),
-        (reply(noindex=True, canonical="https://example.com/b"), "noindex"),
-        (reply(noindex_agents=["googlebot"]), "noindex"),
-        (reply(noindex=None, noindex_agents=["googlebot"]), "noindex"),
-        (reply(soft_404="it says so", noindex=True), "soft 404"),
-        (reply(shell=True), "unknown"),
-        (reply(shell=True, canonical="https://example.com/"), "unknown"),
-        (reply("redirected", shell=True, redirects=MOVED), "redirect"),
-        (reply("redirected", redirects=MOVED, final_url="https://example.com/b"), "redirect"),
-        (reply("http-error", 404, redirects=MOVED), "redirect"),
-        (reply("unchecked", None, redirects=MOVED, reason="off-site"), "redirect"),
-        (reply("redirect-loop", 302), "redirect"),
-        (reply("http-error", 300), "redirect"),
-        (reply("http-error", 404), "not found"),
-        (reply("http-error", 410), "not found"),
-        (reply("http-error", 401), "client error"),
-        (reply("http-error", 451), "client error"),
-        (reply("http-error", 429), "server error"),
-        (reply("http-error", 503), "server error"),
-        (reply("timeout", None), "unreachable"),
-        (reply("dns", None), "unreachable"),
-        (reply("truncated"), "unreachable"),
-        (reply("address-refused", None), "unreachable"),
-        (reply("too-large", noindex=None), "page not read"),
-        (reply(noindex=None), "page not read"),
-        (reply("unchecked", None, None, reason="sampled-out"), "not checked"),
-        (reply("unchecked", None, None, reason="blocked"), "not checked"),
-        (reply("unchecked", None, None, reason="off-site"), "not checked"),
-        (None, "not checked"),
-    ],
-)
+    cases(
+        ([reply(), reply(canonical=LOC), reply(canonical=f"{LOC}#top"), reply(canonical="HTTPS://EXAMPLE.com:443/a"),
+          reply(noindex_agents=["bingbot"])], "ok"),
+        ([reply(canonical="https://example.com/b"), reply(canonical="http://example.com/a")], "canonicalised"),
+        ([reply(noindex=True), reply(noindex=True, canonical="https://example.com/b"),
+          reply(noindex_agents=["googlebot"]), reply(noindex=None, noindex_agents=["googlebot"])], "noindex"),
+        ([reply(soft_404="it says so", noindex=True)], "soft 404"),
+        ([reply(shell=True), reply(shell=True, canonical="https://example.com/")], "unknown"),
+        ([reply("redirected", shell=True, redirects=MOVED),
+          reply("redirected", redirects=MOVED, final_url="https://example.com/b"),
+          reply("http-error", 404, redirects=MOVED), reply("unchecked", None, redirects=MOVED, reason="off-site"),
+          reply("redirect-loop", 302), reply("http-error", 300)], "redirect"),
+        ([reply("http-error", 404), reply("http-error", 410)], "not found"),
+        ([reply("http-error", 401), reply("http-error", 451)], "client error"),
+        ([reply("http-error", 429), reply("http-error", 503)], "server error"),
+        ([reply("timeout", None), reply("dns", None), reply("truncated"),
+          reply("address-refused", None)], "unreachable"),
+        ([reply("too-large", noindex=None), reply(noindex=None)], "page not read"),
+        ([reply("unchecked", None, None, reason="sampled-out"), reply("unchecked", None, None, reason="blocked"),
+          reply("unchecked", None, None, reason="off-site"), None], "not checked"),
+    ),
+)  # fmt: skip
 def test_reply_decides(made: ReplyRecord | None, expected: str) -> None:
     record = UrlRecord(LOC, reply=made, blocked_for=["Bingbot", "GPTBot"])
     set_indexability(record)
@@ -80,14 +64,10 @@ def test_every_kind_of_reply_has_one(kind: ReplyKind) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        None,
-        reply(),
-        reply("http-error", 404),
-        reply("timeout", None, attempts=3),
-        reply("unchecked", None, reason="blocked"),
-        reply("unchecked", None, reason="off-site", redirects=MOVED),
+        None, reply(), reply("http-error", 404), reply("timeout", None, attempts=3),
+        reply("unchecked", None, reason="blocked"), reply("unchecked", None, reason="off-site", redirects=MOVED),
     ],
-)
+)  # fmt: skip
 def test_search_engine_learns_nothing_of_a_blocked_url(made: ReplyRecord | None) -> None:
     record = UrlRecord(LOC, reply=made, blocked_for=["Googlebot"])
     set_indexability(record)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies import MAX_RETRY_AFTER, http_date, retry_after
+from tests.unit.tables import cases
 
 NOW = datetime(1994, 11, 6, 8, 47, 37, tzinfo=UTC)
 THEN = NOW + timedelta(seconds=120)
@@ -16,27 +17,17 @@ THEN = NOW + timedelta(seconds=120)
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [
-        ("120", 120.0),
-        (" 120 ", 120.0),
-        ("0", 0.0),
-        ("00007", 7.0),
-        ("1.5", 1.5),
-        ("120, 60", 120.0),
-        ("30s", 30.0),
-        ("-5", 0.0),
-        ("+5", 5.0),
-        ("3600", MAX_RETRY_AFTER),
-        ("9" * 5000, MAX_RETRY_AFTER),
-        ("-" + "9" * 999, 0.0),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 120.0),
-        ("Sunday, 06-Nov-94 08:49:37 GMT", 120.0),
-        ("Sun Nov  6 08:49:37 1994", 120.0),
-        ("Sun, 06 Nov 1994 08:00:00 GMT", 0.0),
-        ("Fri, 31 Dec 1999 23:59:59 GMT", MAX_RETRY_AFTER),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
-    ],
-)
+    cases(
+        (["120", " 120 ", "120, 60", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+          "Sun Nov  6 08:49:37 1994"], 120.0),
+        (["0", "-5", "-" + "9" * 999, "Sun, 06 Nov 1994 08:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"], 0.0),
+        (["00007"], 7.0),
+        (["1.5"], 1.5),
+        (["30s"], 30.0),
+        (["+5"], 5.0),
+        (["3600", "9" * 5000, "Fri, 31 Dec 1999 23:59:59 GMT"], MAX_RETRY_AFTER),
+    ),
+)  # fmt: skip
 def test_wait_is_between_nothing_and_the_limit(value: str, seconds: float) -> None:
     assert retry_after(value, NOW) == seconds
 
@@ -72,15 +63,10 @@ def test_three_forms_of_a_date(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Sun, 31 Feb 1994 08:49:37 GMT",
-        "Sun, 06 Nov 1994 25:49:37 GMT",
-        "Sun, 06 Nov 1994 08:49:61 GMT",
-        "Fri, 31 Dec 9999 23:59:60 GMT",
-        "0",
-        "-1",
-        "x" * 10**6,
+        "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT",
+        "Fri, 31 Dec 9999 23:59:60 GMT", "0", "-1", "x" * 10**6,
     ],
-)
+)  # fmt: skip
 def test_what_is_no_date_is_none(text: str) -> None:
     assert http_date(text) is None
 

@@ -173,14 +173,11 @@ BLANK = [
     "<head><title>Shop</title><script type='application/ld+json'>{}</script></head><body><div id=main>&nbsp;</div><!-- x -->",
 ]
 FILLED = [
-    "<script src=app.js></script>",
-    "<head><script src=app.js></script></head><body></body>",
-    "<body><script src=app.js></script></body>",
-    "<body><img src=map.png></body>",
-    "<body><shop-app></shop-app></body>",
-    "<head><meta http-equiv=refresh content='0; url=/new'></head><body></body>",
+    "<script src=app.js></script>", "<head><script src=app.js></script></head><body></body>",
+    "<body><script src=app.js></script></body>", "<body><img src=map.png></body>",
+    "<body><shop-app></shop-app></body>", "<head><meta http-equiv=refresh content='0; url=/new'></head><body></body>",
     " x",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("body", BLANK)

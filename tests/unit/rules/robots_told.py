@@ -70,18 +70,8 @@ def only(rule: str, body: str | bytes) -> FindingRecord:
 
 FIELDS = (b"User-agent", b"Disallow", b"Crawl-delay", b"Sitemap", b"Sitmap", b"Noindex", b"Useragent")
 VALUES = (
-    b"*",
-    b"/",
-    b"$",
-    b"https://example.com/",
-    b"http://[",
-    b"Googlebot",
-    b"inf",
-    b"1e999",
-    b"-1",
-    b"%",
-    b"/caf\xe9",
-)
+    b"*", b"/", b"$", b"https://example.com/", b"http://[", b"Googlebot", b"inf", b"1e999", b"-1", b"%", b"/caf\xe9",
+)  # fmt: skip
 PIECES = st.sampled_from((*FIELDS, *VALUES, b":", b": ", b" ", b"\n", b"#", b"\xff", b"\xef\xbb\xbf", b"\0"))
 BODIES = st.one_of(st.binary(), st.lists(PIECES).map(b"".join))
 """Anything that may stand in a robots.txt."""

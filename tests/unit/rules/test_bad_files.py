@@ -20,19 +20,8 @@ WITHOUT_COMMENT: dict[str, list[Place]] = {
 }
 """Files in which nothing can stand."""
 FAMILIES = (
-    "changefreq",
-    "feed",
-    "hreflang",
-    "image",
-    "index",
-    "lastmod",
-    "loc",
-    "news",
-    "priority",
-    "txt",
-    "video",
-    "xml",
-)
+    "changefreq", "feed", "hreflang", "image", "index", "lastmod", "loc", "news", "priority", "txt", "video", "xml",
+)  # fmt: skip
 """Families whose rules need nothing but a file to find something."""
 ON_A_SITE = {"index-child-missing", "index-depth-exceeded", "index-lastmod-older-than-child", "index-loop"}
 """Rules that need a second file."""

@@ -1,4 +1,4 @@
-"""The rules on how often a page is said to change."""
+"""The rules on how often a page is said to change, beyond the files `changefreq-*` in `tests/data/bad`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.reader.entries import FREQUENCIES
-from sitemapcrawler.rules.families.hints import ORDER
 
-from .expecting import ALL, CORE, places, rules_of
+from .expecting import CORE, places, rules_of
 from .judging import judge
 
 RULES = rules_of("changefreq")
@@ -21,58 +20,8 @@ def urlset(*entries: str) -> bytes:
     return f'<urlset xmlns="{CORE}">\n{"".join(urls)}</urlset>'.encode()
 
 
-def found(value: str) -> list[tuple[str, str]]:
-    """Rule and severity of what is said of one changefreq."""
-    findings = judge(urlset(f"<changefreq>{value}</changefreq>"))
-    return [(finding.rule, finding.severity) for finding in findings if finding.rule in RULES and finding.line]
-
-
 def said(data: bytes, rule: str) -> list[str]:
     return [finding.message for finding in judge(data) if finding.rule == rule]
-
-
-@pytest.mark.parametrize("value", sorted(FREQUENCIES))
-def test_the_seven_frequencies_are_valid(value: str) -> None:
-    assert value in ORDER
-    assert found(value) == found(f"<![CDATA[{value}]]>") == []
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("Daily", [("changefreq-invalid", "error")]),
-        ("\nDaily ", [("changefreq-invalid", "error")]),
-        ("daily.", [("changefreq-invalid", "error")]),
-        ("daily\u200b", [("changefreq-invalid", "error")]),
-        ("&#160;daily", [("changefreq-invalid", "error")]),
-        ("täglich", [("changefreq-invalid", "error")]),
-        ("0.5", [("changefreq-invalid", "error")]),
-        ("", [("changefreq-invalid", "error")]),
-        ("\n  ", [("changefreq-invalid", "error")]),
-        ("é" * 50, [("changefreq-invalid", "error")]),
-        ("é" * 51, [("changefreq-over-100-bytes", "error")]),
-        (" daily\n", [("changefreq-invalid", "info")]),
-    ],
-)
-def test_one_frequency(value: str, expected: list[tuple[str, str]]) -> None:
-    assert found(value) == expected
-
-
-def test_the_value_is_told_as_written_on_its_line() -> None:
-    [finding] = [
-        finding for finding in judge(urlset("<changefreq>Daily</changefreq>")) if finding.rule in RULES and finding.line
-    ]
-    assert (finding.line, finding.value) == (3, "Daily")
-    assert finding.message == "'Daily' is not one of always, hourly, daily, weekly, monthly, yearly, never"
-
-
-def test_of_two_frequencies_the_first_is_judged() -> None:
-    data = urlset("<changefreq>Daily</changefreq>\n<changefreq>Weekly</changefreq>")
-    assert places(judge(data), ALL) == [("changefreq-invalid", 3), ("xml-duplicate-element", 4)]
-
-
-def test_a_foreign_changefreq_is_not_judged() -> None:
-    assert places(judge(urlset('<o:changefreq xmlns:o="urn:o">often</o:changefreq>')), RULES, RULES) == []
 
 
 def test_a_feed_has_no_changefreq() -> None:
@@ -89,17 +38,12 @@ def test_frequencies_are_counted_once_for_a_file() -> None:
 @pytest.mark.parametrize(
     ("frequency", "date", "contradicts"),
     [
-        ("daily", "2025-05-31", True),
-        ("always", "2025-06-01T11:59:00Z", True),
-        ("hourly", "2025-06-01T12:01:00Z", False),
-        ("Weekly", "2025-05-31", True),
-        ("monthly", "2025-05-31", False),
-        ("monthly", "2024-05-31", True),
-        ("yearly", "2006-05-31", False),
-        ("never", "2006-05-31", False),
+        ("daily", "2025-05-31", True), ("always", "2025-06-01T11:59:00Z", True),
+        ("hourly", "2025-06-01T12:01:00Z", False), ("Weekly", "2025-05-31", True), ("monthly", "2025-05-31", False),
+        ("monthly", "2024-05-31", True), ("yearly", "2006-05-31", False), ("never", "2006-05-31", False),
         ("often", "2006-05-31", False),
     ],
-)
+)  # fmt: skip
 def test_a_page_that_should_have_changed_long_ago(frequency: str, date: str, contradicts: bool) -> None:
     data = urlset(f"<lastmod>{date}</lastmod><changefreq>{frequency}</changefreq>")
     assert bool(said(data, "changefreq-contradicts-lastmod")) is contradicts

@@ -12,6 +12,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
 from sitemapcrawler.replies import Cut, Reason, Reply, ReplyKind, Unchecked
+from tests.unit.tables import cases
 
 from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, findings, message, moved, ok, told
 
@@ -25,23 +26,18 @@ def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: 
 
 @pytest.mark.parametrize(
     ("reply", "rules"),
-    [
-        (ok(final_url=DE), {}),
-        (ok(final_url=DE, canonical=DE), {}),
-        (ok(final_url=DE, canonical="https://EXAMPLE.com:443/de#x"), {}),
-        (ok(final_url=DE, canonical=FR), {"hreflang-target-noncanonical": "warning"}),
-        (ok(final_url=DE, noindex=True), {"hreflang-target-noindex": "error"}),
-        (ok(final_url=DE, noindex=True, canonical=FR), {"hreflang-target-noindex": "error"}),
-        (ok(final_url=DE, noindex_agents=("googlebot",)), {}),
-        (moved(FR, noindex=True, canonical=DE), {"hreflang-target-redirect": "warning"}),
-        (error(404), {"hreflang-target-status": "error"}),
-        (error(500), {"hreflang-target-status": "error"}),
-        (error(429), {}),
-        (failed(ReplyKind.TIMEOUT), {"hreflang-target-status": "error"}),
-        (Cut(kind=ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"), {}),
-        (Unchecked(reason=Reason.BLOCKED), {}),
-    ],
-)
+    cases(
+        ([ok(final_url=DE), ok(final_url=DE, canonical=DE), ok(final_url=DE, canonical="https://EXAMPLE.com:443/de#x"),
+          ok(final_url=DE, noindex_agents=("googlebot",)), error(429),
+          Cut(kind=ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"),
+          Unchecked(reason=Reason.BLOCKED)], {}),
+        ([ok(final_url=DE, canonical=FR)], {"hreflang-target-noncanonical": "warning"}),
+        ([ok(final_url=DE, noindex=True),
+          ok(final_url=DE, noindex=True, canonical=FR)], {"hreflang-target-noindex": "error"}),
+        ([moved(FR, noindex=True, canonical=DE)], {"hreflang-target-redirect": "warning"}),
+        ([error(404), error(500), failed(ReplyKind.TIMEOUT)], {"hreflang-target-status": "error"}),
+    ),
+)  # fmt: skip
 def test_a_language_version(reply: Reply, rules: Told) -> None:
     assert told(versions({DE: reply}, en=URL, de=DE)) == rules
 

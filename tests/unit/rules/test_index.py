@@ -17,6 +17,7 @@ from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.judge import Judge
+from tests.unit.tables import cases
 
 from .expecting import BAD, CORE, rules_of
 from .judging import judge
@@ -28,15 +29,11 @@ HOME = "https://example.com"
 
 @pytest.mark.parametrize(
     ("path", "rule"),
-    [
-        ("/about", "index-child-is-page"),
-        ("/sitemap/", "index-child-is-page"),
-        ("/about.html?from=index.xml", "index-child-is-page"),
-        ("/posts-1.xml", "doc-is-html"),
-        ("/posts.XML.gz?page=2", "doc-is-html"),
-        ("/posts.txt", "doc-is-html"),
-    ],
-)
+    cases(
+        (["/about", "/sitemap/", "/about.html?from=index.xml"], "index-child-is-page"),
+        (["/posts-1.xml", "/posts.XML.gz?page=2", "/posts.txt"], "doc-is-html"),
+    ),
+)  # fmt: skip
 def test_a_page_under_the_name_of_a_sitemap_is_a_sitemap_that_fails(path: str, rule: str) -> None:
     body = (BAD / "index-child-is-page-about.xml").read_bytes()
     findings = judge(body, url=HOME + path, found_by="index", parent=f"{HOME}/sitemap.xml")
@@ -122,16 +119,12 @@ def test_what_max_sitemaps_leaves_out_is_told() -> None:
 @pytest.mark.parametrize(
     ("listed", "newest", "told"),
     [
-        ("2026-01-05", "2026-02-05", True),
-        ("2026-01-05T00:00:00Z", "2026-01-06T00:00:01Z", True),
-        ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z", False),
-        ("2026-01-05", "2026-01-06", False),
-        ("2026-02-05", "2026-01-05", False),
-        ("2026-01-05", "2999-01-05", False),
-        ("yesterday", "2026-01-05", False),
+        ("2026-01-05", "2026-02-05", True), ("2026-01-05T00:00:00Z", "2026-01-06T00:00:01Z", True),
+        ("2026-01-05T00:00:00Z", "2026-01-06T00:00:00Z", False), ("2026-01-05", "2026-01-06", False),
+        ("2026-02-05", "2026-01-05", False), ("2026-01-05", "2999-01-05", False), ("yesterday", "2026-01-05", False),
         ("2026-01-05", "yesterday", False),
     ],
-)
+)  # fmt: skip
 def test_an_index_that_is_older_than_what_it_lists(listed: str, newest: str, told: bool) -> None:
     site = {"/a.xml": index("/b.xml", lastmod=listed), "/b.xml": urlset(newest)}
     rules = {(path, rule) for path, rule, _ in crawl(site, "/a.xml")}

@@ -44,20 +44,10 @@ def test_scripts_are_those_of_iso_15924() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "en",
-        "en-GB",
-        "zh-Hant",
-        "zh-Hant-TW",
-        "sr-Latn-RS",
-        "pt-BR",
-        "no",
-        "nb",
-        "x-default",
-        "sq-XK",
-        "es-LA",
+        "en", "en-GB", "zh-Hant", "zh-Hant-TW", "sr-Latn-RS", "pt-BR", "no", "nb", "x-default", "sq-XK", "es-LA",
         "az-Cyrl-AZ",
     ],
-)
+)  # fmt: skip
 def test_a_good_code_is_usual_as_it_stands(code: str) -> None:
     read = read_code(f" {code}\n")
     assert (read.written, read.canonical, read.fault, read.usual, read.counts) == (code, code, None, True, True)

@@ -12,6 +12,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules import Needs
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
 from sitemapcrawler.urls.grammar import Invalid, parse
+from tests.unit.tables import cases
 
 from .expecting import CORE, rules_of
 from .judging import SUMMED_UP, judge
@@ -30,28 +31,12 @@ PIECES = [
 @pytest.mark.parametrize(
     "path",
     [
-        "",
-        "/",
-        "/a/b.html?a=1&b=2",
-        "/a;v=1,2/b",
-        "/~user/(a)!$&'*+,=:@",
-        "/caf%C3%A9/%d0%b0",
-        "/.well-known/change-password",
-        "/..a/b../...",
-        "/?url=//a//b",
-        "/?url=https://example.net/?a=b",
-        "/?a=/?b",
-        "/100%25",
-        "/?q=a+b",
-        "/" + "a" * 2027,
-        "/?sid=12",
-        "/?session=spring",
-        "/?author=joe&keyword=x&monkey=1&side=left",
-        "/?email=weekly",
-        "/a:b",
-        "/sessions/1?id=2",
+        "", "/", "/a/b.html?a=1&b=2", "/a;v=1,2/b", "/~user/(a)!$&'*+,=:@", "/caf%C3%A9/%d0%b0",
+        "/.well-known/change-password", "/..a/b../...", "/?url=//a//b", "/?url=https://example.net/?a=b", "/?a=/?b",
+        "/100%25", "/?q=a+b", "/" + "a" * 2027, "/?sid=12", "/?session=spring",
+        "/?author=joe&keyword=x&monkey=1&side=left", "/?email=weekly", "/a:b", "/sessions/1?id=2",
     ],
-)
+)  # fmt: skip
 def test_a_legal_url_gives_nothing_not_even_for_information(path: str) -> None:
     assert on_url(HOME + path) == []
 
@@ -59,33 +44,21 @@ def test_a_legal_url_gives_nothing_not_even_for_information(path: str) -> None:
 @pytest.mark.parametrize(
     ("written", "rules"),
     [
-        ("/a", ["loc-relative"]),
-        ("a/b", ["loc-relative"]),
-        ("?a=1", ["loc-relative"]),
-        ("../a", ["loc-relative"]),
-        ("example.com/a", ["loc-relative"]),
-        ("localhost:3000/a", ["loc-relative"]),
-        ("https//example.com/a", ["loc-relative"]),
-        ("/a#b", ["loc-relative", "loc-fragment"]),
-        ("//other.example/a", ["loc-protocol-relative"]),
-        ("mailto:a@example.com", ["loc-bad-scheme"]),
-        ("tel:5550100", ["loc-bad-scheme"]),
-        ("htps://example.com/", ["loc-bad-scheme"]),
-        ("file:///etc/passwd", ["loc-bad-scheme"]),
-        ("HTTPS://example.com/a", []),
-        ("\u200b\ufeffhttps://example.com/a", ["loc-whitespace"]),
-        ("ht\n  tps://example.com/a", ["loc-whitespace"]),
+        ("/a", ["loc-relative"]), ("a/b", ["loc-relative"]), ("?a=1", ["loc-relative"]), ("../a", ["loc-relative"]),
+        ("example.com/a", ["loc-relative"]), ("localhost:3000/a", ["loc-relative"]),
+        ("https//example.com/a", ["loc-relative"]), ("/a#b", ["loc-relative", "loc-fragment"]),
+        ("//other.example/a", ["loc-protocol-relative"]), ("mailto:a@example.com", ["loc-bad-scheme"]),
+        ("tel:5550100", ["loc-bad-scheme"]), ("htps://example.com/", ["loc-bad-scheme"]),
+        ("file:///etc/passwd", ["loc-bad-scheme"]), ("HTTPS://example.com/a", []),
+        ("\u200b\ufeffhttps://example.com/a", ["loc-whitespace"]), ("ht\n  tps://example.com/a", ["loc-whitespace"]),
         ("https://example.com/a b#c", ["loc-whitespace", "loc-fragment"]),
-        ("https://example.com/a\u200bb", ["loc-whitespace"]),
-        ("https://example.com/a\u200cb", ["loc-non-ascii"]),
+        ("https://example.com/a\u200bb", ["loc-whitespace"]), ("https://example.com/a\u200cb", ["loc-non-ascii"]),
         ("https://example.com/é\u00a0", ["loc-whitespace", "loc-non-ascii"]),
         ("https://example.com/" + "a" * 2029 + "#b", ["loc-too-long", "loc-fragment"]),
-        ("https://example.com/#", ["loc-fragment"]),
-        ("https://example.com/?a=&lt;b", ["loc-double-escaped"]),
-        ("https://example.com/a%2E%2e", []),
-        ("https://example.com/%2E/a", ["loc-dot-segments"]),
+        ("https://example.com/#", ["loc-fragment"]), ("https://example.com/?a=&lt;b", ["loc-double-escaped"]),
+        ("https://example.com/a%2E%2e", []), ("https://example.com/%2E/a", ["loc-dot-segments"]),
     ],
-)
+)  # fmt: skip
 def test_what_is_told_of_a_url(written: str, rules: list[str]) -> None:
     assert on_url(written) == rules
 
@@ -93,20 +66,12 @@ def test_what_is_told_of_a_url(written: str, rules: list[str]) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "https://example.com/%zz#a?PHPSESSID=1",
-        "https://example.com/a|b#c",
-        "https://other.example/{a}",
-        "http://user:secret@exa mple.com:1/../#a",
-        "https://" + "a" * 254 + ".com/",
-        "https://example.com/?a=1#b#c",
-        "https://",
-        "https:///a",
-        "http://1.2.3.256/",
-        "http://[::1",
-        "https://example.com/a\x01b",
+        "https://example.com/%zz#a?PHPSESSID=1", "https://example.com/a|b#c", "https://other.example/{a}",
+        "http://user:secret@exa mple.com:1/../#a", "https://" + "a" * 254 + ".com/", "https://example.com/?a=1#b#c",
+        "https://", "https:///a", "http://1.2.3.256/", "http://[::1", "https://example.com/a\x01b",
         "https://example.com/\ue000",
     ],
-)
+)  # fmt: skip
 def test_an_invalid_url_is_told_once(url: str) -> None:
     file = file_at()
     [record] = listed(file, url)
@@ -116,19 +81,13 @@ def test_an_invalid_url_is_told_once(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("https://example.com/100%", "'%' in its path"),
-        ("https://example.com/?a=%zz", "'%zz' in its query"),
-        ("https://example.com/a[b", "%5B"),
-        ("https://example.com/#a#b", "second #"),
-        ("https://example.com/\x7f", "U+007F"),
-        ("https://", "host is missing"),
-        ("https:a", "// and a host"),
-        ("https://a@b@example.com/", "in front of the host"),
-        ("https://exa_mple..com/", "'exa_mple..com' is no host"),
-        ("https://example.com:0/", "'example.com:0' is no host"),
-        ("http://1.2.3.256/", "to a browser"),
+        ("https://example.com/100%", "'%' in its path"), ("https://example.com/?a=%zz", "'%zz' in its query"),
+        ("https://example.com/a[b", "%5B"), ("https://example.com/#a#b", "second #"),
+        ("https://example.com/\x7f", "U+007F"), ("https://", "host is missing"), ("https:a", "// and a host"),
+        ("https://a@b@example.com/", "in front of the host"), ("https://exa_mple..com/", "'exa_mple..com' is no host"),
+        ("https://example.com:0/", "'example.com:0' is no host"), ("http://1.2.3.256/", "to a browser"),
     ],
-)
+)  # fmt: skip
 def test_the_reason_of_an_invalid_url(url: str, words: str) -> None:
     with pytest.raises(Invalid, match=words.replace("[", r"\[").replace("+", r"\+").replace("?", r"\?")):
         parse(url)
@@ -136,18 +95,12 @@ def test_the_reason_of_an_invalid_url(url: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("url", "severity"),
-    [
-        ("https://example.com/a[b", "warning"),
-        ("https://example.com/?size[]=1&a|b", "warning"),
-        ("https://example.com/a#b|c", "warning"),
-        ("https://example.com/a|b^c", "error"),
-        ("https://example.com/{a}[b]", "error"),
-        ("https://example.com/100%|", "error"),
-        ("https://[example].com/a", "error"),
-        ("https://exam|ple.com/", "error"),
-        ("https://example.com/a[b#c#d", "error"),
-    ],
-)
+    cases(
+        (["https://example.com/a[b", "https://example.com/?size[]=1&a|b", "https://example.com/a#b|c"], "warning"),
+        (["https://example.com/a|b^c", "https://example.com/{a}[b]", "https://example.com/100%|",
+          "https://[example].com/a", "https://exam|ple.com/", "https://example.com/a[b#c#d"], "error"),
+    ),
+)  # fmt: skip
 def test_brackets_and_bars_alone_are_a_warning(url: str, severity: str) -> None:
     found = [finding for finding in judge(f"{url}\n".encode()) if finding.rule == "loc-invalid-uri"]
     assert [finding.severity for finding in found] == [severity]
@@ -155,24 +108,15 @@ def test_brackets_and_bars_alone_are_a_warning(url: str, severity: str) -> None:
 
 @pytest.mark.parametrize(
     ("tail", "rule"),
-    [
-        ("/a;jsessionid=1A2B", "loc-session-id"),
-        ("/a;v=1;JSESSIONID=1A2B?x=y", "loc-session-id"),
-        ("/?a=1&PHPSESSID=9a3f1c", "loc-session-id"),
-        ("/?sid=0123456789abcdef0123456789abcdef", "loc-session-id"),
-        ("/?ASPSESSIONIDQQ=ABC", "loc-session-id"),
-        ("/?session_id=1", "loc-session-id"),
-        ("/?CFID=1&CFTOKEN=2", "loc-session-id"),
-        ("/?session=1f2e3d4c", "loc-sensitive-parameter"),
-        ("/?access_token=1", "loc-sensitive-parameter"),
-        ("/?a[]=1", "loc-invalid-uri"),
-        ("/?X-Amz-Security-Token=1", "loc-sensitive-parameter"),
-        ("/?password=1", "loc-sensitive-parameter"),
-        ("/?e-mail=joe@example.net", "loc-sensitive-parameter"),
-        ("/?user_email=joe%40example.net", "loc-sensitive-parameter"),
-        ("/?api_key=1;a=2", "loc-sensitive-parameter"),
-    ],
-)
+    cases(
+        (["/a;jsessionid=1A2B", "/a;v=1;JSESSIONID=1A2B?x=y", "/?a=1&PHPSESSID=9a3f1c",
+          "/?sid=0123456789abcdef0123456789abcdef", "/?ASPSESSIONIDQQ=ABC", "/?session_id=1",
+          "/?CFID=1&CFTOKEN=2"], "loc-session-id"),
+        (["/?session=1f2e3d4c", "/?access_token=1", "/?X-Amz-Security-Token=1", "/?password=1",
+          "/?e-mail=joe@example.net", "/?user_email=joe%40example.net", "/?api_key=1;a=2"], "loc-sensitive-parameter"),
+        (["/?a[]=1"], "loc-invalid-uri"),
+    ),
+)  # fmt: skip
 def test_what_parameters_tell(tail: str, rule: str) -> None:
     assert on_url(HOME + tail) == [rule]
 
@@ -240,23 +184,12 @@ def test_an_unreadable_character_that_is_written_as_such_is_no_valid_url() -> No
 
 @pytest.mark.parametrize(
     ("path", "is_text"),
-    [
-        ("product-#1.html", True),
-        ("learn/c#/", True),
-        ("learn/C#", True),
-        ("learn/c#/arrays?page=2", True),
-        ("learn/c#-guide", True),
-        ("no#1/reviews/", True),
-        ("no#1?page=2", True),
-        ("about#team", False),
-        ("about#", False),
-        ("#/route/", False),
-        ("#!/route.html", False),
-        ("a.pdf#page=2", False),
-        ("a#:~:text=ends/", False),
-        ("abc#", False),
-    ],
-)
+    cases(
+        (["product-#1.html", "learn/c#/", "learn/C#", "learn/c#/arrays?page=2", "learn/c#-guide", "no#1/reviews/",
+          "no#1?page=2"], True),
+        (["about#team", "about#", "#/route/", "#!/route.html", "a.pdf#page=2", "a#:~:text=ends/", "abc#"], False),
+    ),
+)  # fmt: skip
 def test_a_hash_that_belongs_to_the_path_is_told_with_its_entry(path: str, is_text: bool) -> None:
     urls = f"https://example.com/a#b\nhttps://example.com/{path}\n"
     found = [one for one in judge(urls.encode(), choice=SUMMED_UP) if one.rule == "loc-fragment"]

@@ -6,6 +6,7 @@ import pytest
 
 from sitemapcrawler.rules.facts import suspects as telltales
 from sitemapcrawler.rules.facts.suspects import KINDS, find_telling
+from tests.unit.tables import cases
 
 from .judging import judge
 
@@ -21,55 +22,22 @@ def found(*urls: str, sitemap: str = f"{HOME}/urls.txt") -> list[tuple[str, str]
 
 @pytest.mark.parametrize(
     ("path", "rule", "severity"),
-    [
-        ("/blog/{{slug}}", "loc-placeholder", "error"),
-        ("/blog/%7b%7bslug%7d%7d", "loc-placeholder", "error"),
-        ("/blog/%7Bslug%7D", "loc-placeholder", "error"),
-        ("/${base}/a", "loc-placeholder", "error"),
-        ("/%24%7Bbase%7D/a", "loc-placeholder", "error"),
-        ("/a?page={%page%}", "loc-placeholder", "error"),
-        ("/a?page=%5Bobject+Object%5D", "loc-placeholder", "error"),
-        ("/blog/%5Bslug%5D", "loc-placeholder", "error"),
-        ("/docs/%5B...path%5D?a=b", "loc-placeholder", "error"),
-        ("/users/:id/edit", "loc-placeholder", "error"),
-        ("/undefined", "loc-placeholder", "warning"),
-        ("/null/a", "loc-placeholder", "warning"),
-        ("/a/None.html", "loc-placeholder", "warning"),
-        ("/a?id=NaN", "loc-placeholder", "warning"),
-        ("/a?b=1&id=null", "loc-placeholder", "warning"),
-        ("/a?UTM_Source=b", "loc-tracking-parameter", "warning"),
-        ("/a?b=1&fbclid=2#c", "loc-tracking-parameter", "warning"),
-        ("/a?msclkid=1&gclid=2", "loc-tracking-parameter", "warning"),
-        ("//a", "loc-double-slash", "warning"),
-        ("/a//", "loc-double-slash", "warning"),
-        ("/a//web/https://example.net/b", "loc-double-slash", "warning"),
-        ("/a.CSS", "loc-asset", "warning"),
-        ("/a.css?v=2", "loc-asset", "warning"),
-        ("/app.js", "loc-asset", "warning"),
-        ("/static/js/node.js", "loc-asset", "warning"),
-        ("/jquery-3.7.1.min.js", "loc-asset", "warning"),
-        ("/a.3f9a0c1e.js", "loc-asset", "warning"),
-        ("/fonts/a.woff2", "loc-asset", "warning"),
-        ("/manifest.json", "loc-asset", "warning"),
-        ("/robots.txt", "loc-asset", "warning"),
-        ("/LLMS.txt", "loc-asset", "warning"),
-        ("/shop/llms-full.txt?v=1", "loc-asset", "warning"),
-        ("/.well-known/security.txt", "loc-asset", "warning"),
-        ("/feed.xml", "loc-asset", "warning"),
-        ("/blog/RSS.XML", "loc-asset", "warning"),
-        ("/blog/index.rss", "loc-asset", "warning"),
-        ("/api/products.json", "loc-asset", "warning"),
-        ("/api/v1/products.JSON?page=2", "loc-asset", "warning"),
-        ("/Login.aspx", "loc-utility-page", "info"),
-        ("/de-AT/kasse/", "loc-utility-page", "info"),
-        ("/shop/checkout/onepage/", "", ""),
-        ("/customer/account/login/", "loc-utility-page", "info"),
-        ("/index.php/checkout/cart/", "loc-utility-page", "info"),
-        ("/%D0%BA%D0%BE%D1%80%D0%B7%D0%B8%D0%BD%D0%B0", "loc-utility-page", "info"),
-        ("/search/?q=a%2Fb", "loc-utility-page", "info"),
-        ("/404", "loc-utility-page", "info"),
-    ],
-)
+    cases(
+        (["/blog/{{slug}}", "/blog/%7b%7bslug%7d%7d", "/blog/%7Bslug%7D", "/${base}/a", "/%24%7Bbase%7D/a",
+          "/a?page={%page%}", "/a?page=%5Bobject+Object%5D", "/blog/%5Bslug%5D", "/docs/%5B...path%5D?a=b",
+          "/users/:id/edit"], "loc-placeholder", "error"),
+        (["/undefined", "/null/a", "/a/None.html", "/a?id=NaN", "/a?b=1&id=null"], "loc-placeholder", "warning"),
+        (["/a?UTM_Source=b", "/a?b=1&fbclid=2#c", "/a?msclkid=1&gclid=2"], "loc-tracking-parameter", "warning"),
+        (["//a", "/a//", "/a//web/https://example.net/b"], "loc-double-slash", "warning"),
+        (["/a.CSS", "/a.css?v=2", "/app.js", "/static/js/node.js", "/jquery-3.7.1.min.js", "/a.3f9a0c1e.js",
+          "/fonts/a.woff2", "/manifest.json", "/robots.txt", "/LLMS.txt", "/shop/llms-full.txt?v=1",
+          "/.well-known/security.txt", "/feed.xml", "/blog/RSS.XML", "/blog/index.rss", "/api/products.json",
+          "/api/v1/products.JSON?page=2"], "loc-asset", "warning"),
+        (["/Login.aspx", "/de-AT/kasse/", "/customer/account/login/", "/index.php/checkout/cart/",
+          "/%D0%BA%D0%BE%D1%80%D0%B7%D0%B8%D0%BD%D0%B0", "/search/?q=a%2Fb", "/404"], "loc-utility-page", "info"),
+        (["/shop/checkout/onepage/"], "", ""),
+    ),
+)  # fmt: skip
 def test_what_words_tell(path: str, rule: str, severity: str) -> None:
     assert found(HOME + path) == ([(rule, severity)] if rule else [])
 
@@ -77,43 +45,15 @@ def test_what_words_tell(path: str, rule: str, severity: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/docs/Web/JavaScript/Reference/Global_Objects/undefined",
-        "/tags/null",
-        "/wiki/None",
-        "/none",
-        "/undefined-behaviour",
-        "/a?null=1",
-        "/a?filter=%7B%22a%22%3A1%7D",
-        "/%7B3F2504E0-4F89-11D3-9A0C-0305E82C3301%7D",
-        "/a?size%5B%5D=1",
-        "/wiki/%5BABC%5D",
-        "/wiki/Talk:id",
-        "/wiki/:de:Haus",
-        "/a?q=utm_source",
-        "/a?scid=1&glide=2",
-        "/web/2020/https://example.net//a",
-        "/web/2020/https%3A//example.net/",
-        "/a?b=//c",
-        "/tags/node.js",
-        "/learn/Vue.js",
-        "/whitepaper.pdf",
-        "/wiki/File:Map.png",
-        "/css",
-        "/world.map/a",
-        "/blog/shopping-cart",
-        "/docs/api/login",
-        "/guides/checkout",
-        "/research",
-        "/search-engines",
-        "/search/label/shoes",
-        "/recherche",
-        "/merci",
-        "/fiat/500",
-        "/carts",
-        "/",
-        "",
+        "/docs/Web/JavaScript/Reference/Global_Objects/undefined", "/tags/null", "/wiki/None", "/none",
+        "/undefined-behaviour", "/a?null=1", "/a?filter=%7B%22a%22%3A1%7D",
+        "/%7B3F2504E0-4F89-11D3-9A0C-0305E82C3301%7D", "/a?size%5B%5D=1", "/wiki/%5BABC%5D", "/wiki/Talk:id",
+        "/wiki/:de:Haus", "/a?q=utm_source", "/a?scid=1&glide=2", "/web/2020/https://example.net//a",
+        "/web/2020/https%3A//example.net/", "/a?b=//c", "/tags/node.js", "/learn/Vue.js", "/whitepaper.pdf",
+        "/wiki/File:Map.png", "/css", "/world.map/a", "/blog/shopping-cart", "/docs/api/login", "/guides/checkout",
+        "/research", "/search-engines", "/search/label/shoes", "/recherche", "/merci", "/fiat/500", "/carts", "/", "",
     ],
-)
+)  # fmt: skip
 def test_words_that_tell_nothing(path: str) -> None:
     assert found(HOME + path) == []
 
@@ -135,19 +75,10 @@ def test_a_word_that_is_what_the_page_is_about_is_no_placeholder(path: str) -> N
 @pytest.mark.parametrize(
     "path",
     [
-        "/basket",
-        "/en/backend",
-        "/docs/files/package.json",
-        "/guide/tsconfig.json",
-        "/docs/api/config.json",
-        "/wiki/Robots.txt",
-        "/robots.txt/",
-        "/robots.txt-generator",
-        "/terms.txt",
-        "/feed",
-        "/a?b=/robots.txt",
+        "/basket", "/en/backend", "/docs/files/package.json", "/guide/tsconfig.json", "/docs/api/config.json",
+        "/wiki/Robots.txt", "/robots.txt/", "/robots.txt-generator", "/terms.txt", "/feed", "/a?b=/robots.txt",
     ],
-)
+)  # fmt: skip
 def test_names_of_ordinary_pages(path: str) -> None:
     assert found(HOME + path) == []
 

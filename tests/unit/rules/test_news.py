@@ -6,6 +6,7 @@ import pytest
 
 from sitemapcrawler.namespaces.extensions import NEWS as NAMESPACE
 from sitemapcrawler.rules.families.news import MAX_ARTICLES
+from tests.unit.tables import cases
 
 from .expecting import ALL, places, rules_of
 from .judging import judge
@@ -72,20 +73,14 @@ def test_a_good_article_gives_nothing_not_even_for_information(text: str) -> Non
 
 @pytest.mark.parametrize(
     ("names", "severity"),
-    [
-        (["The Example Times"] * 3, None),
-        (["Example", " Example\n", "<![CDATA[Example]]>"], None),
-        (["The Example Times", "The example times"], "warning"),
-        (["The Example Times", "The Example-Times"], "warning"),
-        (["The Example  Times", "The Example Times"], "warning"),
-        (["Example (Sport)", "Example"], "warning"),
-        (["Example (subscription)"], "warning"),
-        (["例（購読）"], "warning"),
-        (["Example News", "Example Sport"], "info"),
-        (["+", "-"], "info"),
-        (["", "Example"], None),
-    ],
-)
+    cases(
+        ([["The Example Times"] * 3, ["Example", " Example\n", "<![CDATA[Example]]>"], ["", "Example"]], None),
+        ([["The Example Times", "The example times"], ["The Example Times", "The Example-Times"],
+          ["The Example  Times", "The Example Times"], ["Example (Sport)", "Example"], ["Example (subscription)"],
+          ["例（購読）"]], "warning"),
+        ([["Example News", "Example Sport"], ["+", "-"]], "info"),
+    ),
+)  # fmt: skip
 def test_the_names_of_publications(names: list[str], severity: str | None) -> None:
     findings = [pair for pair in told(*map(article, names)) if pair[0] == "news-name-inconsistent"]
     assert findings == ([("news-name-inconsistent", severity)] if severity else [])
@@ -144,13 +139,10 @@ def test_what_a_recovered_entry_lost_is_not_called_missing() -> None:
 @pytest.mark.parametrize(
     ("name", "declared", "fires"),
     [
-        ("news-sitemap.xml", True, True),
-        ("sitemap-news-2.xml", True, True),
-        ("news-sitemap.xml", False, False),
-        ("sitemap.xml", True, False),
-        ("newsletter-archive.xml", True, False),
+        ("news-sitemap.xml", True, True), ("sitemap-news-2.xml", True, True), ("news-sitemap.xml", False, False),
+        ("sitemap.xml", True, False), ("newsletter-archive.xml", True, False),
     ],
-)
+)  # fmt: skip
 def test_a_news_sitemap_without_articles(name: str, declared: bool, fires: bool) -> None:
     namespace = f' xmlns:news="{NAMESPACE}"' if declared else ""
     core = "http://www.sitemaps.org/schemas/sitemap/0.9"

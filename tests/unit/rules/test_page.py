@@ -22,6 +22,7 @@ from sitemapcrawler.replies.page import (
     read_page,
 )
 from sitemapcrawler.rules import all_rules
+from tests.unit.tables import cases
 
 from .replying import (
     REPLIES,
@@ -122,38 +123,27 @@ def test_a_page_that_is_not_the_listed_one_is_not_judged(reply: Reply, soft_404:
 
 @pytest.mark.parametrize(
     ("refresh", "rules"),
-    [
-        ("0; url=/b", {"page-meta-refresh": "warning"}),
-        ("5; URL='https://example.net/'", {"page-meta-refresh": "warning"}),
-        ("300", {}),
-        ("300; url=https://example.com/a", {}),
-        ("300; url=#top", {}),
-        ("never", {}),
-    ],
-)
+    cases(
+        (["0; url=/b", "5; URL='https://example.net/'"], {"page-meta-refresh": "warning"}),
+        (["300", "300; url=https://example.com/a", "300; url=#top", "never"], {}),
+    ),
+)  # fmt: skip
 def test_a_meta_refresh(refresh: str, rules: Told) -> None:
     assert told(facts(page=page(f'{SELF}<meta http-equiv="refresh" content="{refresh}">'))) == rules
 
 
 @pytest.mark.parametrize(
     ("canonical", "rules"),
-    [
-        ("https://example.com/b", {"page-canonical-other": "error"}),
-        ("https://example.net/a", {"page-canonical-other": "error"}),
-        ("https://example.com/a?page=1", {"page-canonical-other": "error"}),
-        ("/b", {"page-canonical-other": "error"}),
-        ("http://example.com/a", {"page-canonical-other": "warning"}),
-        ("https://www.example.com/a", {"page-canonical-other": "warning"}),
-        ("https://example.com/a/", {"page-canonical-other": "warning"}),
-        ("https://example.com/A", {"page-canonical-other": "warning"}),
-        ("https://EXAMPLE.com:443/a#top", {}),
-        ("https://example.com/%61", {}),
-        ("/a", {"page-canonical-relative": "warning"}),
-        ("//example.com/a", {"page-canonical-relative": "warning"}),
-        ("javascript:void(0)", {"page-canonical-missing": "info"}),
-        ("", {"page-canonical-missing": "info"}),
-    ],
-)
+    cases(
+        (["https://example.com/b", "https://example.net/a", "https://example.com/a?page=1",
+          "/b"], {"page-canonical-other": "error"}),
+        (["http://example.com/a", "https://www.example.com/a", "https://example.com/a/",
+          "https://example.com/A"], {"page-canonical-other": "warning"}),
+        (["https://EXAMPLE.com:443/a#top", "https://example.com/%61"], {}),
+        (["/a", "//example.com/a"], {"page-canonical-relative": "warning"}),
+        (["javascript:void(0)", ""], {"page-canonical-missing": "info"}),
+    ),
+)  # fmt: skip
 def test_a_canonical(canonical: str, rules: Told) -> None:
     assert told(facts(page=page(link(canonical)))) == rules
 
@@ -190,18 +180,13 @@ def test_several_canonicals(head: str, rules: Told) -> None:
 
 @pytest.mark.parametrize(
     ("reply", "rules"),
-    [
-        (ok(final_url="https://example.com/b"), {"page-canonical-other": "error"}),
-        (ok(final_url="https://example.com/b", final_status=204), {"page-canonical-to-non-200": "error"}),
-        (error(404), {"page-canonical-to-non-200": "error"}),
-        (error(503), {"page-canonical-to-non-200": "error"}),
-        (failed(ReplyKind.DNS), {"page-canonical-to-non-200": "error"}),
-        (moved(URL), {"page-canonical-to-non-200": "error"}),
-        (error(429), {"page-canonical-other": "error"}),
-        (Unchecked(reason=Reason.OFF_SITE), {"page-canonical-other": "error"}),
-        (None, {"page-canonical-other": "error"}),
-    ],
-)
+    cases(
+        ([ok(final_url="https://example.com/b"), error(429), Unchecked(reason=Reason.OFF_SITE),
+          None], {"page-canonical-other": "error"}),
+        ([ok(final_url="https://example.com/b", final_status=204), error(404), error(503), failed(ReplyKind.DNS),
+          moved(URL)], {"page-canonical-to-non-200": "error"}),
+    ),
+)  # fmt: skip
 def test_the_reply_to_a_canonical(reply: Reply | None, rules: Told) -> None:
     asked = facts(page=page(link("https://example.com/b")), canonical=reply)
     assert told(asked) == rules
@@ -242,25 +227,15 @@ def test_no_canonical() -> None:
 @pytest.mark.parametrize(
     ("lang", "alternates", "differs"),
     [
-        ("en", [("de", URL)], True),
-        ("en-US", [("de-AT", URL), ("fr", URL)], True),
-        ("de", [("de", URL), ("en", "https://example.com/en")], False),
-        ("de-CH", [("de-AT", URL)], False),
-        ("de_DE", [("de", URL)], False),
-        ("nb", [("no", URL)], False),
-        ("he", [("iw", URL)], False),
-        ("deu", [("de", URL)], False),
-        ("de", [("deu", URL)], False),
-        ("fil", [("tl", URL)], False),
-        ("en", [("de", "https://example.com/de")], False),
-        ("en", [("x-default", URL)], False),
-        ("en", [("xx-yy-zz", URL)], False),
-        ("english", [("de", URL)], False),
-        ("", [("de", URL)], False),
-        ("en", [("de", "/a")], True),
-        ("en", [], False),
+        ("en", [("de", URL)], True), ("en-US", [("de-AT", URL), ("fr", URL)], True),
+        ("de", [("de", URL), ("en", "https://example.com/en")], False), ("de-CH", [("de-AT", URL)], False),
+        ("de_DE", [("de", URL)], False), ("nb", [("no", URL)], False), ("he", [("iw", URL)], False),
+        ("deu", [("de", URL)], False), ("de", [("deu", URL)], False), ("fil", [("tl", URL)], False),
+        ("en", [("de", "https://example.com/de")], False), ("en", [("x-default", URL)], False),
+        ("en", [("xx-yy-zz", URL)], False), ("english", [("de", URL)], False), ("", [("de", URL)], False),
+        ("en", [("de", "/a")], True), ("en", [], False),
     ],
-)
+)  # fmt: skip
 def test_the_language_of_a_page(lang: str, alternates: list[tuple[str, str]], differs: bool) -> None:
     record = UrlRecord(URL, sitemap=SITEMAP, alternates=[Alternate(code, href) for code, href in alternates])
     body = f'<html lang="{lang}"><head>{SELF}</head><body>'.encode()

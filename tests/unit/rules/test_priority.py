@@ -1,4 +1,4 @@
-"""The rules on the priority of pages."""
+"""The rules on the priority of pages, beyond the files `priority-*` in `tests/data/bad`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .expecting import ALL, CORE, places, rules_of
+from tests.unit.tables import cases
+
+from .expecting import CORE, rules_of
 from .judging import judge
 
 RULES = rules_of("priority")
@@ -28,61 +30,6 @@ def said(data: bytes, rule: str, **record: object) -> list[str]:
     return [finding.message for finding in judge(data, **record) if finding.rule == rule]  # type: ignore[arg-type]  # fields of the record
 
 
-@pytest.mark.parametrize(
-    "value", ["0", "1", "0.0", "1.0", ".8", "1.", "+0.5", "-0.0", " 0.5\n", "0.33333333333333333333333333333", "00.5"]
-)
-def test_a_decimal_from_zero_to_one_is_valid(value: str) -> None:
-    assert found(value) == found(f"<![CDATA[{value}]]>") == []
-
-
-@pytest.mark.parametrize(
-    ("value", "rule"),
-    [
-        ("0,5", "priority-invalid"),
-        ("1,5", "priority-invalid"),
-        ("5e-1", "priority-invalid"),
-        ("high", "priority-invalid"),
-        ("NaN", "priority-invalid"),
-        ("INF", "priority-invalid"),
-        ("50%", "priority-invalid"),
-        ("0.5.1", "priority-invalid"),
-        (".", "priority-invalid"),
-        ("- 1", "priority-invalid"),
-        ("０.5", "priority-invalid"),
-        ("٠.5", "priority-invalid"),
-        ("0.5&#160;", "priority-invalid"),
-        ("", "priority-invalid"),
-        (" ", "priority-invalid"),
-        ("1.1", "priority-out-of-range"),
-        ("1.00000000000000000000000000001", "priority-out-of-range"),
-        ("-0.1", "priority-out-of-range"),
-        ("10", "priority-out-of-range"),
-        ("9" * 100, "priority-out-of-range"),
-        ("9" * 101, "priority-over-100-bytes"),
-        ("0." + "0" * 99, "priority-over-100-bytes"),
-        ("é" * 51, "priority-over-100-bytes"),
-    ],
-)
-def test_one_priority(value: str, rule: str) -> None:
-    assert found(value) == [rule]
-
-
-def test_a_comma_is_told_with_what_to_write() -> None:
-    [finding] = [finding for finding in judge(urlset("0,5")) if finding.rule == "priority-invalid"]
-    assert (finding.line, finding.value) == (3, "0,5")
-    assert finding.message == "'0,5' is no decimal number: write 0.5"
-
-
-def test_of_two_priorities_the_first_is_judged() -> None:
-    data = urlset("high</priority>\n<priority>low")
-    assert places(judge(data), ALL) == [("priority-invalid", 3), ("xml-duplicate-element", 4)]
-
-
-def test_a_foreign_priority_is_not_judged() -> None:
-    data = urlset(None).replace(b"</url>", b'<o:priority xmlns:o="urn:o">high</o:priority></url>')
-    assert places(judge(data), RULES, RULES) == []
-
-
 def test_priorities_are_counted_once_for_a_file() -> None:
     expected = ["2 of 4 entries (50 %) have a priority, which Google and Bing ignore; Yandex may use it"]
     assert said(urlset("0.5", "0,8", None, "high"), "priority-ignored") == expected
@@ -91,23 +38,13 @@ def test_priorities_are_counted_once_for_a_file() -> None:
 
 @pytest.mark.parametrize(
     ("values", "rule"),
-    [
-        (["0.8"] * 20, "priority-all-same"),
-        (["0.8"] * 19, None),
-        (["0.8"] * 19 + ["0.80"], "priority-all-same"),
-        (["0.8"] * 500 + ["0.7"], None),
-        (["0.8"] * 20 + [None], None),
-        (["0.5"] * 20 + [None], "priority-all-same"),
-        (["0.5"] * 19 + [None], None),
-        (["1.0"] * 20, "priority-all-one"),
-        (["1"] * 10 + ["1.00"] * 10, "priority-all-one"),
-        (["1.0"] * 19, None),
-        (["1.0"] * 20 + [None], None),
-        (["0.0"] * 20, "priority-all-same"),
-        (["10"] * 20, None),
-        ([None] * 30, None),
-    ],
-)
+    cases(
+        ([["0.8"] * 20, ["0.8"] * 19 + ["0.80"], ["0.5"] * 20 + [None], ["0.0"] * 20], "priority-all-same"),
+        ([["0.8"] * 19, ["0.8"] * 500 + ["0.7"], ["0.8"] * 20 + [None], ["0.5"] * 19 + [None], ["1.0"] * 19,
+          ["1.0"] * 20 + [None], ["10"] * 20, [None] * 30], None),
+        ([["1.0"] * 20, ["1"] * 10 + ["1.00"] * 10], "priority-all-one"),
+    ),
+)  # fmt: skip
 def test_one_priority_for_all(values: list[str | None], rule: str | None) -> None:
     alike = [finding.rule for finding in judge(urlset(*values)) if finding.rule.startswith("priority-all")]
     assert alike == ([rule] if rule else [])

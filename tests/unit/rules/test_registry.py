@@ -15,13 +15,10 @@ FAMILIES = ("doc", "xml", "txt", "feed", "loc", "lastmod", "changefreq", "priori
 NOTED = re.compile(rf'"((?:{"|".join(FAMILIES)})-[a-z0-9-]+)"')
 """An id in the source of the modules that note faults."""
 EXPLAINED = {
-    "limit-bytes": "doc-partly-read",
-    "limit-entries": "doc-partly-read",
-    "limit-stopped": "doc-partly-read, and limit-max-urls",
-    "limit-element": "doc-partly-read",
-    "limit-depth": "doc-partly-read",
-    "txt-cut-line": "doc-truncated, which is noted with it",
-}
+    "limit-bytes": "doc-partly-read", "limit-entries": "doc-partly-read",
+    "limit-stopped": "doc-partly-read, and limit-max-urls", "limit-element": "doc-partly-read",
+    "limit-depth": "doc-partly-read", "txt-cut-line": "doc-truncated, which is noted with it",
+}  # fmt: skip
 """Faults without a rule of their own, and the rule that reports them."""
 
 

@@ -7,6 +7,7 @@ import pytest
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.replies import Reply
+from tests.unit.tables import cases
 
 from .replying import SELF, SITEMAP, URL, Told, error, facts, message, moved, ok, page, told
 
@@ -25,27 +26,17 @@ def changed(*dates: str, name: str = "article:modified_time") -> str:
 
 @pytest.mark.parametrize(
     ("lastmod", "header", "rules"),
-    [
-        ("2026-05-01", MAY_1, {}),
-        ("2026-05-01T10:00:00Z", MAY_1, {}),
-        ("2026-05-02T09:59:00Z", MAY_1, {}),
-        ("2026-05-02T10:01:00Z", MAY_1, HEADER),
-        ("2026-04-30", MAY_1, {}),
-        ("2026-03-01", MAY_1, HEADER),
-        ("2026-05-20", MAY_1, HEADER),
-        ("2026-03-01", FETCHED, {}),
-        ("2026-03-01", "Tue, 02 Jun 2026 10:00:00 GMT", {}),
-        ("2026-03-01", "Thu, 01 Jan 1970 00:00:00 GMT", {}),
-        ("2026-03-01", "yesterday", {}),
-        ("2026-03-01", None, {}),
-        (None, MAY_1, {}),
-        ("soon", MAY_1, {}),
-        ("2026-02-30", MAY_1, {}),
-        ("2099-01-01", MAY_1, {}),
-        ("1970-01-01", MAY_1, {}),
-        ("Tue, 03 Mar 2026 09:00:00 +0000", MAY_1, {}),
-    ],
-)
+    cases(
+        (["2026-05-01", "2026-05-01T10:00:00Z", "2026-05-02T09:59:00Z", "2026-04-30", None, "soon", "2026-02-30",
+          "2099-01-01", "1970-01-01", "Tue, 03 Mar 2026 09:00:00 +0000"], MAY_1, {}),
+        (["2026-05-02T10:01:00Z", "2026-03-01", "2026-05-20"], MAY_1, HEADER),
+        (["2026-03-01"], FETCHED, {}),
+        (["2026-03-01"], "Tue, 02 Jun 2026 10:00:00 GMT", {}),
+        (["2026-03-01"], "Thu, 01 Jan 1970 00:00:00 GMT", {}),
+        (["2026-03-01"], "yesterday", {}),
+        (["2026-03-01"], None, {}),
+    ),
+)  # fmt: skip
 def test_lastmod_and_the_header(lastmod: str | None, header: str | None, rules: Told) -> None:
     assert told(facts(ok(last_modified=header), entry(lastmod))) == rules
 
@@ -78,14 +69,11 @@ def test_a_header_that_is_the_time_of_the_cache_says_nothing(headers: dict[str, 
 @pytest.mark.parametrize(
     ("lastmod", "dates", "rules"),
     [
-        ("2026-03-01", ["2026-03-01T08:00:00Z"], {}),
-        ("2026-03-01", ["2021-07-09"], PAGE),
-        ("2021-07-09", ["2026-03-01"], PAGE),
-        ("2026-03-01", ["2021-07-09", "2026-03-01"], {}),
-        ("2026-03-01", ["2026-06-01T11:58:00Z"], {}),
-        ("2026-03-01", ["some day"], {}),
+        ("2026-03-01", ["2026-03-01T08:00:00Z"], {}), ("2026-03-01", ["2021-07-09"], PAGE),
+        ("2021-07-09", ["2026-03-01"], PAGE), ("2026-03-01", ["2021-07-09", "2026-03-01"], {}),
+        ("2026-03-01", ["2026-06-01T11:58:00Z"], {}), ("2026-03-01", ["some day"], {}),
     ],
-)
+)  # fmt: skip
 def test_lastmod_and_the_page(lastmod: str, dates: list[str], rules: Told) -> None:
     assert told(facts(record=entry(lastmod), page=page(changed(*dates)))) == rules
 

@@ -9,6 +9,7 @@ from hypothesis import given
 
 from sitemapcrawler.robots import Policy
 from sitemapcrawler.robots.text import MAX_BYTES
+from tests.unit.tables import cases
 
 from ..robots.saying import FILES
 from .robots_told import BODIES, NAMED, OPEN, URL, Found, answered, found, short, told
@@ -26,19 +27,16 @@ def test_a_good_file_gives_no_finding() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "rules"),
-    [
-        (answered("", status=404), [("robots-missing", None, "info")]),
-        (answered("", status=410), [("robots-missing", None, "info")]),
-        (answered("", status=403), [("robots-missing", None, "info")]),
-        (answered("", status=302), [("robots-missing", None, "info")]),
-        (answered("", status=429), [("robots-unreachable", None, "error")]),
-        (answered(OPEN, status=500), [("robots-unreachable", None, "error")]),
-        (Policy.unreachable(URL, "no answer in time"), [("robots-unreachable", None, "error")]),
-        (Policy.unreachable(URL, "10.0.0.1, which is not public"), [("security-address-refused", None, "warning")]),
-        (Policy.unreachable(URL, "the crawl was stopped"), []),
-        (Policy.too_many_redirects(URL, 301), [("robots-redirects-too-many", None, "warning")]),
-    ],
-)
+    cases(
+        ([answered("", status=404), answered("", status=410), answered("", status=403),
+          answered("", status=302)], [("robots-missing", None, "info")]),
+        ([answered("", status=429), answered(OPEN, status=500),
+          Policy.unreachable(URL, "no answer in time")], [("robots-unreachable", None, "error")]),
+        ([Policy.unreachable(URL, "10.0.0.1, which is not public")], [("security-address-refused", None, "warning")]),
+        ([Policy.unreachable(URL, "the crawl was stopped")], []),
+        ([Policy.too_many_redirects(URL, 301)], [("robots-redirects-too-many", None, "warning")]),
+    ),
+)  # fmt: skip
 def test_an_answer_without_rules_is_one_finding(policy: Policy, rules: Found) -> None:
     assert short(told(policy, ["https://example.com/a"])) == rules
 

@@ -8,6 +8,7 @@ from sitemapcrawler.robots.parse import MAX_NOTES
 from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.robots.text import MAX_LINE
+from tests.unit.tables import cases
 
 from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
 
@@ -106,15 +107,12 @@ def test_lines_beyond_the_notes_are_counted() -> None:
         ("User-agent: Googlebot-Mobile\nCrawl-delay: 9", 31, "info", "googlebot-mobile ignores it"),
         ("User-agent: *\nUser-agent: Googlebot\nCrawl-delay: 60", 60, "info", "*: 60 s between two requests, so that"),
         (
-            "User-agent: Amazonbot\nUser-agent: ClaudeBot\nCrawl-delay: 86400",
-            31,
-            "warning",
-            "ClaudeBot: 86400 s",
+            "User-agent: Amazonbot\nUser-agent: ClaudeBot\nCrawl-delay: 86400", 31, "warning", "ClaudeBot: 86400 s",
         ),
         ("User-agent: *\nCrawl-delay: soon", 1, "warning", "'soon' is no number of seconds"),
         ("User-agent: *\nCrawl-delay: nan", 1, "warning", "'nan' is no number of seconds"),
     ],
-)
+)  # fmt: skip
 def test_a_crawl_delay_in_days(group: str, urls: int, severity: str, words: str) -> None:
     policy = answered(f"{NAMED}{group}\nDisallow: /a\n")
     [finding] = told(policy, (f"https://example.com/{number}" for number in range(urls)))
@@ -175,23 +173,17 @@ STAR = f"{NAMED}User-agent: *\nDisallow: /a\nDisallow: /b*.php$\nDisallow: /c?\n
 
 @pytest.mark.parametrize(
     ("group", "severity"),
-    [
-        ("User-agent: Googlebot\nCrawl-delay: 0", "warning"),
-        ("User-agent: Yandex\nClean-param: a", "warning"),
-        ("User-agent: Googlebot", "warning"),
-        ("User-agent: Pinterest\nCrawl-delay: 0", "info"),
-        ("User-agent: Bingbot\nDisallow: /d", "info"),
-        ("User-agent: Bingbot\nAllow: /a/b\nDisallow: /a", "info"),
-        ("User-agent: Bingbot\nDisallow: /a\nDisallow: /b", None),
-        ("User-agent: Bingbot\nDisallow: /", None),
-        ("User-agent: Bingbot\nDisallow: /\nAllow: /d", None),
-        ("User-agent: Bingbot\nDisallow:", None),
-        ("User-agent: Bingbot\nAllow: /\nDisallow: /d", None),
-        ("User-agent: Bingbot\nAllow: *\nDisallow: /d", None),
-        ("User-agent: AdsBot-Google\nCrawl-delay: 0", None),
-        ("User-agent: Mediapartners-Google\nDisallow: /d", None),
-    ],
-)
+    cases(
+        (["User-agent: Googlebot\nCrawl-delay: 0", "User-agent: Yandex\nClean-param: a",
+          "User-agent: Googlebot"], "warning"),
+        (["User-agent: Pinterest\nCrawl-delay: 0", "User-agent: Bingbot\nDisallow: /d",
+          "User-agent: Bingbot\nAllow: /a/b\nDisallow: /a"], "info"),
+        (["User-agent: Bingbot\nDisallow: /a\nDisallow: /b", "User-agent: Bingbot\nDisallow: /",
+          "User-agent: Bingbot\nDisallow: /\nAllow: /d", "User-agent: Bingbot\nDisallow:",
+          "User-agent: Bingbot\nAllow: /\nDisallow: /d", "User-agent: Bingbot\nAllow: *\nDisallow: /d",
+          "User-agent: AdsBot-Google\nCrawl-delay: 0", "User-agent: Mediapartners-Google\nDisallow: /d"], None),
+    ),
+)  # fmt: skip
 def test_group_that_drops_the_rules_of_star(group: str, severity: str | None) -> None:
     findings = told(answered(f"{STAR}{group}\n"))
     dropped = [finding for finding in findings if finding.rule == "robots-group-drops-rules"]

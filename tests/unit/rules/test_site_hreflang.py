@@ -56,16 +56,11 @@ def test_a_page_that_links_back_to_some() -> None:
 
 
 ONE_WAY: list[tuple[Links, Links]] = [
-    ({"de": "https://other.example/de/"}, {}),
-    ({"de": "https://www.example.com/de/"}, {}),
-    ({"de": "http://example.com/de/"}, {}),
-    ({"en-UK": "/{n}/de/"}, {}),
-    ({"de_DE": "/{n}/de/"}, {}),
-    ({"de": "/{n}/de/"}, {"en-UK": "/{n}/en/"}),
-    ({"de": "android-app://com.example/de"}, {}),
-    ({"de": ""}, {}),
+    ({"de": "https://other.example/de/"}, {}), ({"de": "https://www.example.com/de/"}, {}),
+    ({"de": "http://example.com/de/"}, {}), ({"en-UK": "/{n}/de/"}, {}), ({"de_DE": "/{n}/de/"}, {}),
+    ({"de": "/{n}/de/"}, {"en-UK": "/{n}/en/"}), ({"de": "android-app://com.example/de"}, {}), ({"de": ""}, {}),
     ({"de": "https://["}, {}),
-]
+]  # fmt: skip
 """Links of a page, and those of its version."""
 
 
@@ -95,13 +90,10 @@ def test_a_link_with_media_is_another_form_and_needs_no_return() -> None:
 @pytest.mark.parametrize(
     "spelling",
     [
-        "https://example.com/stra%C3%9Fe/~a",
-        "https://EXAMPLE.com:443/stra%c3%9fe/~a",
-        "https://example.com/straße/%7Ea",
-        "https://example.com/stra%C3%9Fe/%7ea#top",
-        "/stra%C3%9Fe/~a",
+        "https://example.com/stra%C3%9Fe/~a", "https://EXAMPLE.com:443/stra%c3%9fe/~a",
+        "https://example.com/straße/%7Ea", "https://example.com/stra%C3%9Fe/%7ea#top", "/stra%C3%9Fe/~a",
     ],
-)
+)  # fmt: skip
 def test_spellings_of_one_page(spelling: str) -> None:
     links = [Alternate("de", spelling), Alternate("en", at("/en"))]
     pages = page("https://example.com/stra%c3%9fe/%7Ea", links=links), page("/en", B, links)
@@ -206,18 +198,14 @@ def test_targets_may_be_among_what_was_left_out(narrowed_by: dict[str, int], ski
 @pytest.mark.parametrize(
     ("fields", "narrowed"),
     [
-        ({"outcome": "failed", "status": 500}, True),
-        ({"outcome": "truncated", "status": 200}, True),
-        ({"outcome": "failed"}, True),
-        ({"outcome": "blocked"}, True),
-        ({"outcome": "failed", "status": 404}, False),
-        ({"outcome": "unchanged", "status": 304}, False),
-        ({"outcome": "recovered", "status": 200}, False),
+        ({"outcome": "failed", "status": 500}, True), ({"outcome": "truncated", "status": 200}, True),
+        ({"outcome": "failed"}, True), ({"outcome": "blocked"}, True), ({"outcome": "failed", "status": 404}, False),
+        ({"outcome": "unchanged", "status": 304}, False), ({"outcome": "recovered", "status": 200}, False),
         ({"found_by": "argument", "format": "xml-urlset"}, True),
         ({"found_by": "argument", "format": "xml-index"}, True),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_targets_may_be_in_a_file_that_was_not_read(fields: dict[str, object], narrowed: bool) -> None:
     given = {"found_by": "index", **fields}
     site = versions(page("/de/", links={"de": "/de/", "fr": "/fr/"}), SitemapRecord(B, **given))  # type: ignore[arg-type]  # as given

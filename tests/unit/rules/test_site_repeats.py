@@ -20,21 +20,12 @@ def told(*records: UrlRecord) -> list[tuple[str, str, str | None]]:
 
 
 PAIRS: dict[tuple[str, str], str | None] = {
-    ("/", "/index.html"): "warning",
-    ("/de/", "/de/index.php"): "warning",
-    ("/a/", "/a/Default.aspx"): "warning",
-    ("/a/", "/a/default.aspx"): "warning",
-    ("/about", "/about.html"): "info",
-    ("/about", "/about.htm"): "info",
-    ("/about", "/about.php"): "info",
-    ("/about", "/about.jsp"): "info",
-    ("/about", "/about.asp"): "info",
-    ("/", "/.html"): None,
-    ("/about/", "/about.html"): None,
-    ("/about", "/contact.html"): None,
-    ("/?page=a", "/?page=a.html"): None,
-    ("/index", "/index.html"): None,
-}
+    ("/", "/index.html"): "warning", ("/de/", "/de/index.php"): "warning", ("/a/", "/a/Default.aspx"): "warning",
+    ("/a/", "/a/default.aspx"): "warning", ("/about", "/about.html"): "info", ("/about", "/about.htm"): "info",
+    ("/about", "/about.php"): "info", ("/about", "/about.jsp"): "info", ("/about", "/about.asp"): "info",
+    ("/", "/.html"): None, ("/about/", "/about.html"): None, ("/about", "/contact.html"): None,
+    ("/?page=a", "/?page=a.html"): None, ("/index", "/index.html"): None,
+}  # fmt: skip
 """Severity of listing two paths of a host."""
 FILES = {"one": (A, A), "two": (A, B)}
 """Files that list the paths of a pair."""

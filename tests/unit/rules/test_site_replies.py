@@ -39,19 +39,14 @@ def test_a_canonical_that_is_listed() -> None:
 @pytest.mark.parametrize(
     "pages",
     [
-        [ok("/a?b", "/a")],
-        [ok("/a", "/a")],
-        [ok("/%61", "/a")],
+        [ok("/a?b", "/a")], [ok("/a", "/a")], [ok("/%61", "/a")],
         [ok("/a", "https://EXAMPLE.com/a"), page("https://EXAMPLE.com/a")],
-        [ok("/a", "/b", final_url=at("/b")), page("/b")],
-        [ok("/a?b", "/a", noindex=True), page("/a")],
+        [ok("/a", "/b", final_url=at("/b")), page("/b")], [ok("/a?b", "/a", noindex=True), page("/a")],
         [ok("/a?b", "/a"), page("/a", reply=ReplyRecord("http-error", status=404, final_status=404))],
-        [ok("/a?b"), page("/a")],
-        [page("/a?b"), page("/a")],
-        [moved("/a", "/b")],
+        [ok("/a?b"), page("/a")], [page("/a?b"), page("/a")], [moved("/a", "/b")],
         [moved("/a", "/b"), page("/b", reply=ReplyRecord("timeout"))],
     ],
-)
+)  # fmt: skip
 def test_nothing_to_tell(pages: list[UrlRecord]) -> None:
     assert Site(*pages).told() == []
 
@@ -79,12 +74,9 @@ REPLIES = [
 ]
 BROKEN = ReplyRecord("http-error", status=404, final_status=404)
 FINE = [
-    None,
-    ok("/fine1/en").reply,
-    ok("/fine2/en", "https://EXAMPLE.com/fine2/%65n").reply,
-    ReplyRecord("http-error", status=429, final_status=429),
-    ReplyRecord(),
-]
+    None, ok("/fine1/en").reply, ok("/fine2/en", "https://EXAMPLE.com/fine2/%65n").reply,
+    ReplyRecord("http-error", status=429, final_status=429), ReplyRecord(),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from sitemapcrawler.replies import AddressRefused, Cut, Reason, RedirectLoop, Re
 from sitemapcrawler.replies.soft404 import NO_CONTENT
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.replied import is_home
+from tests.unit.tables import cases
 
 from .replying import (
     REPLIES,
@@ -31,15 +32,8 @@ from .replying import (
 HOP = (Hop(301, URL),)
 ERRORS = ["401", "403", "404", "410", "4xx", "5xx", "timeout", "dns", "tls", "connection", "redirect-loop"]
 WARNINGS = [
-    "redirect",
-    "redirect-chain",
-    "redirect-offsite",
-    "redirect-to-home",
-    "soft-404",
-    "truncated",
-    "429",
-    "dirt-ratio",
-]
+    "redirect", "redirect-chain", "redirect-offsite", "redirect-to-home", "soft-404", "truncated", "429", "dirt-ratio",
+]  # fmt: skip
 INFOS = ["redirect-target-listed-too", "non-html", "content-type", "slow", "head-get-mismatch", "sampled"]
 
 
@@ -56,19 +50,11 @@ def test_a_page_that_works_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("status", "rule"),
     [
-        (400, "status-4xx"),
-        (401, "status-401"),
-        (402, "status-4xx"),
-        (403, "status-403"),
-        (404, "status-404"),
-        (410, "status-410"),
-        (451, "status-4xx"),
-        (500, "status-5xx"),
-        (503, "status-5xx"),
-        (600, "status-5xx"),
+        (400, "status-4xx"), (401, "status-401"), (402, "status-4xx"), (403, "status-403"), (404, "status-404"),
+        (410, "status-410"), (451, "status-4xx"), (500, "status-5xx"), (503, "status-5xx"), (600, "status-5xx"),
         (999, "status-5xx"),
     ],
-)
+)  # fmt: skip
 def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -> None:
     assert told(facts(error(status))) == {rule: "error"}
     behind = facts(error(status, redirects=HOP, final_url="https://example.com/b"))
@@ -85,15 +71,12 @@ def test_too_many_requests_is_no_fault_of_the_page() -> None:
 @pytest.mark.parametrize(
     ("kind", "rules"),
     [
-        (ReplyKind.TIMEOUT, {"status-timeout": "error"}),
-        (ReplyKind.DNS, {"status-dns": "error"}),
-        (ReplyKind.TLS, {"status-tls": "error"}),
-        (ReplyKind.REFUSED, {"status-connection": "error"}),
-        (ReplyKind.RESET, {"status-connection": "error"}),
-        (ReplyKind.TRUNCATED, {"status-truncated": "warning"}),
+        (ReplyKind.TIMEOUT, {"status-timeout": "error"}), (ReplyKind.DNS, {"status-dns": "error"}),
+        (ReplyKind.TLS, {"status-tls": "error"}), (ReplyKind.REFUSED, {"status-connection": "error"}),
+        (ReplyKind.RESET, {"status-connection": "error"}), (ReplyKind.TRUNCATED, {"status-truncated": "warning"}),
         (ReplyKind.TOO_LARGE, {"status-truncated": "warning"}),
     ],
-)
+)  # fmt: skip
 def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
     assert told(facts(failed(kind))) == rules
     assert told(facts(failed(kind, redirects=HOP))) == rules
@@ -130,16 +113,11 @@ def test_a_redirect_is_one_finding_of_the_rule_that_says_most(loc: str, reply: R
 
 @pytest.mark.parametrize(
     ("url", "home"),
-    [
-        ("https://example.com", True),
-        ("https://example.com/index.php#top", True),
-        ("https://example.com/en", True),
-        ("https://example.com/xq/", False),
-        ("https://example.com/en/a", False),
-        ("https://example.com/?page=2", False),
-        ("http://[", False),
-    ],
-)
+    cases(
+        (["https://example.com", "https://example.com/index.php#top", "https://example.com/en"], True),
+        (["https://example.com/xq/", "https://example.com/en/a", "https://example.com/?page=2", "http://["], False),
+    ),
+)  # fmt: skip
 def test_a_home_page(url: str, home: bool) -> None:
     assert is_home(url) is home
 
@@ -215,21 +193,13 @@ def test_a_page_that_is_none(reply: Reply, soft_404: str | None, rules: Told) ->
 
 @pytest.mark.parametrize(
     ("content_type", "rules"),
-    [
-        ("application/pdf", {"status-non-html": "info"}),
-        ("application/json; charset=utf-8", {"status-non-html": "info"}),
-        ("application/xhtml+xml", {}),
-        ("TEXT/HTML", {}),
-        ("text/html,charset=utf-8", {"status-content-type": "info"}),
-        ("text/html, application/pdf", {"status-content-type": "info", "status-non-html": "info"}),
-        ("text/html charset=utf-8", {"status-content-type": "info"}),
-        ("html", {"status-content-type": "info"}),
-        ("*/*", {"status-content-type": "info"}),
-        ('text/html; title="a, b"', {}),
-        ("", {}),
-        (None, {}),
-    ],
-)
+    cases(
+        (["application/pdf", "application/json; charset=utf-8"], {"status-non-html": "info"}),
+        (["application/xhtml+xml", "TEXT/HTML", 'text/html; title="a, b"', "", None], {}),
+        (["text/html,charset=utf-8", "text/html charset=utf-8", "html", "*/*"], {"status-content-type": "info"}),
+        (["text/html, application/pdf"], {"status-content-type": "info", "status-non-html": "info"}),
+    ),
+)  # fmt: skip
 def test_what_is_no_html(content_type: str | None, rules: Told) -> None:
     assert told(facts(ok(content_type=content_type))) == rules
     assert told(facts(error(404, content_type=content_type))) == {"status-404": "error"}
@@ -260,17 +230,14 @@ def test_head_and_get_that_differ(reply: Reply, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("replies", "dirty"),
-    [
-        ({}, False),
-        ({"sampled_out": 50, "blocked": 3}, False),
-        ({"ok": 99, "http_error": 1}, False),
-        ({"ok": 98, "http_error": 1, "redirected": 1}, True),
-        ({"ok": 98, "stopped": 5, "blocked": 5, "off_site": 5}, False),
-        ({"redirected": 1}, True),
-        ({"ok": 40, "http_error": 1, "sampled_out": 10_000}, False),
-        ({"ok": 900, "http_error": 100, "sampled_out": 10_000}, True),
-    ],
-)
+    cases(
+        ([{}, {"sampled_out": 50, "blocked": 3}, {"ok": 99, "http_error": 1},
+          {"ok": 98, "stopped": 5, "blocked": 5, "off_site": 5},
+          {"ok": 40, "http_error": 1, "sampled_out": 10_000}], False),
+        ([{"ok": 98, "http_error": 1, "redirected": 1}, {"redirected": 1},
+          {"ok": 900, "http_error": 100, "sampled_out": 10_000}], True),
+    ),
+)  # fmt: skip
 def test_the_share_of_dirt(replies: dict[str, int], dirty: bool) -> None:
     assert ("status-dirt-ratio" in {one.rule for one in told_of_file(**replies)}) is dirty
 

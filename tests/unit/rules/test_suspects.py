@@ -21,19 +21,12 @@ from .listing import file_at, listed, said_of
 
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 SITEMAPS = [
-    "https://example.com/sitemap.xml",
-    "https://example.com/urls.txt",
-    "https://example.com/maps/all/sitemap.xml.gz?page=2",
-    "https://example.com/caf%c3%a9/s.xml",
-    "https://example.com/a/../b/s.xml",
-    "https://example.com/;jsessionid=1/s.xml",
-    "https://example.com:8443/s.xml",
-    "http://127.0.0.1:8000/s.xml",
-    "http://localhost/s.xml",
-    "https://xn--mnchen-3ya.example/s.xml",
-    "https://münchen.example/s.xml",
-    "file:///srv/sitemap.xml",
-]
+    "https://example.com/sitemap.xml", "https://example.com/urls.txt",
+    "https://example.com/maps/all/sitemap.xml.gz?page=2", "https://example.com/caf%c3%a9/s.xml",
+    "https://example.com/a/../b/s.xml", "https://example.com/;jsessionid=1/s.xml", "https://example.com:8443/s.xml",
+    "http://127.0.0.1:8000/s.xml", "http://localhost/s.xml", "https://xn--mnchen-3ya.example/s.xml",
+    "https://münchen.example/s.xml", "file:///srv/sitemap.xml",
+]  # fmt: skip
 HOSTS = [
     "https://example.com", "http://example.com", "https://www.example.com", "https://Example.com", "https://a.b-c.example.com",
     "https://example.com:8443", "https://example.com:443", "http://127.0.0.1:8000", "http://localhost", "http://web",
@@ -85,21 +78,12 @@ def test_no_rule_can_name_a_child_that_is_called_clean(place: tuple[str, str], a
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
-        "/about",
-        "/shop/red-shoes.html",
-        "/shop/red-shoes.html?size=40&colour=red",
-        "/2024/05/01/title-of-the-post/",
-        "/%d0%bf%d1%80%d0%b8%d0%b2%d0%b5%d1%82/",
-        "/caf%C3%A9?q=%C3%A9",
-        "/wiki/Main_Page_(disambiguation)",
-        "/@user/video,1:2",
-        "/a/b/",
-        "/index.php?route=product/product&product_id=42",
-        "/go?to=https://example.net/",
-        "/data.pdf",
+        "/", "/about", "/shop/red-shoes.html", "/shop/red-shoes.html?size=40&colour=red",
+        "/2024/05/01/title-of-the-post/", "/%d0%bf%d1%80%d0%b8%d0%b2%d0%b5%d1%82/", "/caf%C3%A9?q=%C3%A9",
+        "/wiki/Main_Page_(disambiguation)", "/@user/video,1:2", "/a/b/",
+        "/index.php?route=product/product&product_id=42", "/go?to=https://example.net/", "/data.pdf",
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("sitemap", ["https://example.com/s.xml", "file:///s.xml"])
 def test_the_urls_of_most_sites_are_usual(path: str, sitemap: str) -> None:
     assert file_at(sitemap).suspects.is_usual(f"https://example.com{path}")
@@ -138,8 +122,7 @@ def test_an_entry_that_says_no_more_than_a_plain_one_is_clean(rest: str) -> None
 @pytest.mark.parametrize(
     "entry",
     [
-        "<loc>https://example.com/a#b</loc>",
-        "<loc> https://example.com/a </loc><!-- -->",
+        "<loc>https://example.com/a#b</loc>", "<loc> https://example.com/a </loc><!-- -->",
         "<loc>https://example.com/a</loc><lastmod>2026-01</lastmod>",
         "<loc>https://example.com/a</loc><lastmod></lastmod>",
         "<loc>https://example.com/a</loc><lastmod>2004-01-05</lastmod>",
@@ -148,14 +131,12 @@ def test_an_entry_that_says_no_more_than_a_plain_one_is_clean(rest: str) -> None
         "<loc>https://example.com/a</loc><priority>5.0</priority>",
         "<loc>https://example.com/a</loc><priority>high</priority>",
         "<lastmod>2026-01-05</lastmod><loc>https://example.com/a</loc>",
-        "<loc>https://example.com/a</loc><title>A</title>",
-        "<loc>https://example.com/a</loc>text",
-        '<loc id="1">https://example.com/a</loc>',
-        "<loc>https://example.com/a</loc><loc>https://example.com/b</loc>",
+        "<loc>https://example.com/a</loc><title>A</title>", "<loc>https://example.com/a</loc>text",
+        '<loc id="1">https://example.com/a</loc>', "<loc>https://example.com/a</loc><loc>https://example.com/b</loc>",
         "<loc>https://example.com/a&x</loc>",
         '<loc>https://example.com/a</loc><i:image xmlns:i="http://www.google.com/schemas/sitemap-image/1.1"/>',
     ],
-)
+)  # fmt: skip
 def test_an_entry_with_anything_else_is_looked_at(entry: str) -> None:
     assert len(taken(urlset(f"<url>{entry}</url>"))) == 1
 

@@ -17,16 +17,9 @@ from sitemapcrawler.rules.facts.tally import MAX_PRIORITIES, MAX_PUBLICATIONS, S
 from .judging import NOW
 
 DATES = (
-    "2026-05-13",
-    "2026-05-13T10:00:00Z",
-    "1970-01-01",
-    "05/13/2026",
-    "",
-    "soon",
-    "2026",
-    iso(NOW),
+    "2026-05-13", "2026-05-13T10:00:00Z", "1970-01-01", "05/13/2026", "", "soon", "2026", iso(NOW),
     iso(NOW - timedelta(minutes=3)),
-)
+)  # fmt: skip
 FREQUENCIES = ("daily", "monthly", "never", "", "often")
 
 

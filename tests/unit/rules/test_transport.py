@@ -12,6 +12,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.items import Hop, SitemapRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.rules.facts.given import FileFacts
+from tests.unit.tables import cases
 
 from .expecting import rules_of
 
@@ -50,16 +51,12 @@ def found(
 
 @pytest.mark.parametrize(
     ("status", "rule"),
-    [
-        (404, "doc-http-status"),
-        (410, "doc-http-status"),
-        (500, "doc-http-status"),
-        (301, "doc-http-status"),
-        (403, "doc-waf-blocked"),
-        (429, "doc-waf-blocked"),
-        (204, "doc-empty-body"),
-    ],
-)
+    cases(
+        ([404, 410, 500, 301], "doc-http-status"),
+        ([403, 429], "doc-waf-blocked"),
+        ([204], "doc-empty-body"),
+    ),
+)  # fmt: skip
 def test_a_status_other_than_200(status: int, rule: str) -> None:
     assert found(None, status=status, error=f"HTTP status {status}") == {rule: "error"}
 
@@ -157,24 +154,14 @@ def test_a_page_that_only_passes_through_a_firewall_is_a_page() -> None:
 
 @pytest.mark.parametrize(
     ("content_type", "severity"),
-    [
-        ("application/xml", None),
-        ("Text/XML; charset=utf-8", None),
-        ("application/rss+xml", None),
-        ("text/plain", None),
-        ("application/xml,charset=utf-8", None),
-        ("text/html, application/xml", None),
-        ("application/x-gzip", None),
-        ("application/gzip", None),
-        ("application/octet-stream", "info"),
-        (None, "info"),
-        ("", "info"),
-        ("text/html; charset=utf-8", "warning"),
-        ("application/json", "warning"),
-        ("nonsense", "warning"),
-        ("application/xml charset=utf-8", "warning"),
-    ],
-)
+    cases(
+        (["application/xml", "Text/XML; charset=utf-8", "application/rss+xml", "text/plain",
+          "application/xml,charset=utf-8", "text/html, application/xml", "application/x-gzip",
+          "application/gzip"], None),
+        (["application/octet-stream", None, ""], "info"),
+        (["text/html; charset=utf-8", "application/json", "nonsense", "application/xml charset=utf-8"], "warning"),
+    ),
+)  # fmt: skip
 def test_content_type(content_type: str | None, severity: str | None) -> None:
     expected = {"doc-content-type": severity} if severity else {}
     assert found(DATA, content_type) == expected

@@ -9,33 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
+from tests.unit.tables import cases
 
 
 @pytest.mark.parametrize(
     ("text", "form"),
-    [
-        ("2024-05-01", DateForm.LEGAL),
-        ("2024-05-01T10:00:00Z", DateForm.LEGAL),
-        ("2024-05-01T10:00:00.5+05:30", DateForm.LEGAL),
-        ("2024-05-01T10:00:00+14:00", DateForm.LEGAL),
-        ("2024-05-01T10:00-03:00", DateForm.NO_SECONDS),
-        ("2024-05-01T10:00:00", DateForm.NO_ZONE),
-        ("2024-05-01T10:00", DateForm.OTHER),
-        ("2024-05", DateForm.COARSE),
-        ("2024", DateForm.COARSE),
-        ("2024-05-01+02:00", DateForm.ZONED_DAY),
-        ("2024-05-01Z", DateForm.ZONED_DAY),
-        ("2024-05-01+15:00", DateForm.IMPOSSIBLE),
-        ("2024-02-30Z", DateForm.IMPOSSIBLE),
-        ("2024-13-01", DateForm.IMPOSSIBLE),
-        ("2024-05-01T10:00:00+14:01", DateForm.IMPOSSIBLE),
-        ("2024-05-01T10:00:00-02:60", DateForm.IMPOSSIBLE),
-        ("2024-05-01T10:00:00 Z", DateForm.OTHER),
-        ("2024-05Z", DateForm.OTHER),
-        ("yesterday", DateForm.OTHER),
-        ("", DateForm.EMPTY),
-    ],
-)
+    cases(
+        (["2024-05-01", "2024-05-01T10:00:00Z", "2024-05-01T10:00:00.5+05:30",
+          "2024-05-01T10:00:00+14:00"], DateForm.LEGAL),
+        (["2024-05-01T10:00-03:00"], DateForm.NO_SECONDS),
+        (["2024-05-01T10:00:00"], DateForm.NO_ZONE),
+        (["2024-05-01T10:00", "2024-05-01T10:00:00 Z", "2024-05Z", "yesterday"], DateForm.OTHER),
+        (["2024-05", "2024"], DateForm.COARSE),
+        (["2024-05-01+02:00", "2024-05-01Z"], DateForm.ZONED_DAY),
+        (["2024-05-01+15:00", "2024-02-30Z", "2024-13-01", "2024-05-01T10:00:00+14:01",
+          "2024-05-01T10:00:00-02:60"], DateForm.IMPOSSIBLE),
+        ([""], DateForm.EMPTY),
+    ),
+)  # fmt: skip
 def test_the_form_of_a_date_in_a_sitemap(text: str, form: DateForm) -> None:
     assert written(text, Standard.W3C).form is form
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord, objects_in
 from sitemapcrawler.namespaces import OWN
 from tests.unit.reader.reading import read
+from tests.unit.tables import cases
 
 from .expecting import CORE, places, rules_of
 from .judging import judge
@@ -107,27 +108,22 @@ OWN_URIS = {namespace.prefix: namespace.uri for namespace in OWN}
 
 @pytest.mark.parametrize(
     ("declared", "parts", "ignored"),
-    [
-        ('xmlns:xhtml="http://www.w3.org/1999/xlink"', LINK, "all 3 language versions are"),
-        ('xmlns:xhtml="http://www.w3.org/1999/html"', LINK * 2, "all 6 language versions are"),
-        ('xmlns:xhtml="http://www.w3.org/2005/Atom"', LINK, "all 3 language versions are"),
-        (f'xmlns:xhtml="{XHTML.replace("http:", "https:")}"', LINK, "all 3 language versions are"),
-        (f'xmlns:xhtml="{XHTML}/"', LINK, "all 3 language versions are"),
-        (f'xmlns:xhtml="{XHTML}" xmlns:x="urn:x"', LINK + LINK.replace("xhtml", "x"), "3 language versions are"),
-        ('xmlns:image="urn:images"', IMAGE, "all 3 images are"),
-        ('xmlns:image="http://www.google.com/schemas/sitemap-image/1.0"', IMAGE, "all 3 images are"),
-        ('xmlns:image="http://google.com/schemas/sitemap-image/1.1"', IMAGE, "all 3 images are"),
-        ('xmlns:image="schemas/sitemap-image/1.0"', IMAGE, "all 3 images are"),
-        ('xmlns:video="http://www.google.com/schemas/video/1.1"', VIDEO, "all 3 videos are"),
-        ('xmlns:news="http://www.google.com/schemas/news/0.9"', NEWS, "all 3 news articles are"),
-        (f'xmlns:xhtml=" {XHTML}"', LINK, "all 3 language versions are"),
-        ('xmlns:xhtml="http://www.google.com/schemas/sitemap-image/1.1"', LINK, "all 3 language versions are"),
-        (f'xmlns:image="{XHTML}"', IMAGE, "all 3 images are"),
-        ('xmlns:video="http://www.google.com/schemas/sitemap-image/1.1"', VIDEO, "all 3 videos are"),
-        ('xmlns:video="http://www.google.com/schemas/sitemap-images/1.1"', VIDEO, "all 3 videos are"),
-        ('xmlns:news="http://www.google.com/schemas/sitemap-video/1.1"', NEWS, "all 3 news articles are"),
-    ],
-)
+    cases(
+        (['xmlns:xhtml="http://www.w3.org/1999/xlink"', 'xmlns:xhtml="http://www.w3.org/2005/Atom"',
+          f'xmlns:xhtml="{XHTML.replace("http:", "https:")}"', f'xmlns:xhtml="{XHTML}/"', f'xmlns:xhtml=" {XHTML}"',
+          'xmlns:xhtml="http://www.google.com/schemas/sitemap-image/1.1"'], LINK, "all 3 language versions are"),
+        (['xmlns:xhtml="http://www.w3.org/1999/html"'], LINK * 2, "all 6 language versions are"),
+        ([f'xmlns:xhtml="{XHTML}" xmlns:x="urn:x"'], LINK + LINK.replace("xhtml", "x"), "3 language versions are"),
+        (['xmlns:image="urn:images"', 'xmlns:image="http://www.google.com/schemas/sitemap-image/1.0"',
+          'xmlns:image="http://google.com/schemas/sitemap-image/1.1"', 'xmlns:image="schemas/sitemap-image/1.0"',
+          f'xmlns:image="{XHTML}"'], IMAGE, "all 3 images are"),
+        (['xmlns:video="http://www.google.com/schemas/video/1.1"',
+          'xmlns:video="http://www.google.com/schemas/sitemap-image/1.1"',
+          'xmlns:video="http://www.google.com/schemas/sitemap-images/1.1"'], VIDEO, "all 3 videos are"),
+        (['xmlns:news="http://www.google.com/schemas/news/0.9"',
+          'xmlns:news="http://www.google.com/schemas/sitemap-video/1.1"'], NEWS, "all 3 news articles are"),
+    ),
+)  # fmt: skip
 def test_what_a_wrong_namespace_hides_is_counted_once_for_a_file(declared: str, parts: str, ignored: str) -> None:
     urls = "".join(f"<url><loc>https://example.com/{number}</loc>{parts}</url>" for number in range(3))
     findings = judge(f'<urlset xmlns="{CORE}"\n {declared}>\n{urls}</urlset>'.encode())

@@ -17,17 +17,14 @@ URLS = [f"https://example.com/{number}" for number in range(3000)]
 @pytest.mark.parametrize(
     ("text", "sample", "canonical"),
     [
-        ("1", Sample(count=1), "1"),
-        ("0500", Sample(count=500), "500"),
-        (str(MAX_COUNT), Sample(count=MAX_COUNT), str(MAX_COUNT)),
-        ("5%", Sample(share=Fraction(1, 20)), "5%"),
-        ("2.5 %", Sample(share=Fraction(1, 40)), "2.5%"),
-        (".1%", Sample(share=Fraction(1, 1000)), "0.1%"),
+        ("1", Sample(count=1), "1"), ("0500", Sample(count=500), "500"),
+        (str(MAX_COUNT), Sample(count=MAX_COUNT), str(MAX_COUNT)), ("5%", Sample(share=Fraction(1, 20)), "5%"),
+        ("2.5 %", Sample(share=Fraction(1, 40)), "2.5%"), (".1%", Sample(share=Fraction(1, 1000)), "0.1%"),
         ("100.0%", Sample(share=Fraction(1)), "100%"),
         ("0.000000000001%", Sample(share=Fraction(1, 10**14)), "0.000000000001%"),
         ("99.999999999999%", Sample(share=1 - Fraction(1, 10**14)), "99.999999999999%"),
     ],
-)
+)  # fmt: skip
 def test_argument_is_read_and_written(text: str, sample: Sample, canonical: str) -> None:
     assert Sample.parse(text) == sample
     assert str(sample) == canonical

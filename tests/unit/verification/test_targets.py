@@ -13,6 +13,7 @@ from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
 from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.targets import Engine, Targets
+from tests.unit.tables import cases
 
 LISTED = "https://www.example.com/a"
 
@@ -38,15 +39,11 @@ def verified(canonical: str) -> Verification:
 
 @pytest.mark.parametrize(
     ("canonical", "is_asked"),
-    [
-        ("https://www.example.com/b", True),
-        ("https://example.com/a", True),
-        ("http://www.example.com/a", True),
-        ("https://www.example.com/a#top", False),
-        ("https://other.example/a", False),
-        ("https://shop.example.com/a", False),
-    ],
-)
+    cases(
+        (["https://www.example.com/b", "https://example.com/a", "http://www.example.com/a"], True),
+        (["https://www.example.com/a#top", "https://other.example/a", "https://shop.example.com/a"], False),
+    ),
+)  # fmt: skip
 def test_canonicals_on_a_host_of_the_site_are_requested(canonical: str, is_asked: bool) -> None:
     verifier, no = Verifier(), cast(Any, None)
     targets = Targets(no, cast(Any, verifier), no, Engine("Googlebot", lambda url: False), None)

@@ -15,6 +15,7 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import News
 from sitemapcrawler.reader.dates import iso, utc
 from sitemapcrawler.rules.facts.tally import Evidence, Match, Tally, Trust, header_date, match
+from tests.unit.tables import cases
 
 NOW = datetime(2026, 5, 20, 12, 0, tzinfo=UTC)
 
@@ -186,19 +187,13 @@ def test_match_of_two_dates(lastmod: str, other: str, expected: Match | None) ->
 
 @pytest.mark.parametrize(
     ("header", "expected"),
-    [
-        (HEADER, "2026-03-11T09:30:00Z"),
-        ("Wednesday, 11-Mar-26 09:30:00 GMT", "2026-03-11T09:30:00Z"),
-        ("Wed, 20 May 2026 11:54:00 GMT", "2026-05-20T11:54:00Z"),
-        ("Wed, 20 May 2026 11:58:00 GMT", None),
-        ("Wed, 20 May 2026 18:00:00 GMT", None),
-        ("Thu, 01 Jan 1970 00:00:00 GMT", None),
-        ("Thu, 01 Jan 1970 00:00:01 GMT", None),
-        ("-1", None),
-        ("", None),
-        (None, None),
-    ],
-)
+    cases(
+        ([HEADER, "Wednesday, 11-Mar-26 09:30:00 GMT"], "2026-03-11T09:30:00Z"),
+        (["Wed, 20 May 2026 11:54:00 GMT"], "2026-05-20T11:54:00Z"),
+        (["Wed, 20 May 2026 11:58:00 GMT", "Wed, 20 May 2026 18:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT",
+          "Thu, 01 Jan 1970 00:00:01 GMT", "-1", "", None], None),
+    ),
+)  # fmt: skip
 def test_header_that_says_something(header: str | None, expected: str | None) -> None:
     assert header_date(header, NOW) == expected
 

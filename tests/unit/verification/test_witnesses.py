@@ -126,14 +126,10 @@ def test_few_folders_get_a_made_up_url() -> None:
 @pytest.mark.parametrize(
     ("url", "folders"),
     [
-        ("/", []),
-        ("/a", []),
-        ("/a/", ["/a/"]),
-        ("/a/b/c?d=/e/f", ["/a/", "/a/b/"]),
-        ("/a//b", ["/a/", "/a//"]),
+        ("/", []), ("/a", []), ("/a/", ["/a/"]), ("/a/b/c?d=/e/f", ["/a/", "/a/b/"]), ("/a//b", ["/a/", "/a//"]),
         ("/a/%7Eb/#/c/d", ["/a/", "/a/~b/"]),
     ],
-)
+)  # fmt: skip
 def test_folders_of_a_url(url: str, folders: list[str]) -> None:
     assert [folder.removeprefix(HOST) for folder in folders_of(HOST + url)] == folders
     assert all(urls.origin(folder) == HOST for folder in folders_of(HOST + url))

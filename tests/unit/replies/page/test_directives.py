@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Denial, PageFacts, Place, read_page
 from sitemapcrawler.replies.page.metadata import Directive, denials, directives
+from tests.unit.tables import cases
 
 URL = "https://e.com/"
 
@@ -22,37 +23,29 @@ def header(*values: str) -> PageFacts:
 
 @pytest.mark.parametrize(
     ("element", "noindex", "agents"),
-    [
-        ('<meta name="robots" content="noindex">', True, ()),
-        ('<meta name="robots" content="noindex, nofollow">', True, ()),
-        ('<meta name="ROBOTS" content="NOINDEX,NOFOLLOW"/>', True, ()),
-        ("<META CONTENT=none NAME=robots>", True, ()),
-        ("<meta name=' robots ' content=' noindex '>", True, ()),
-        ('<meta name="robots" content="nofollow noindex">', True, ()),
-        ('<meta name="robots" content="nofollow;noindex">', True, ()),
-        ('<meta name="robots" content="index, noindex">', True, ()),
-        ('<meta name="googlebot" content="noindex">', False, ("googlebot",)),
-        ('<meta name="Googlebot-News" content="noindex">', False, ("googlebot-news",)),
-        ('<meta name="bingbot" content="none">', False, ("bingbot",)),
-        ('<meta name="yandex" content="noindex">', False, ("yandex",)),
-        ('<meta name="robots" content="index, follow">', False, ()),
-        ('<meta name="robots" content="all">', False, ()),
-        ('<meta name="robots" content="noindexing">', False, ()),
-        ('<meta name="robots" content="noimageindex, nofollow, noarchive">', False, ()),
-        ('<meta name="robots" content="max-image-preview:none">', False, ()),
-        ('<meta name="robots" content="max-image-preview: none, max-snippet:-1">', False, ()),
-        ('<meta name="robots" content="max-snippet:0, noindex">', True, ()),
-        ('<meta name="robots" content="">', False, ()),
-        ('<meta name="robots">', False, ()),
-        ('<meta name="description" content="noindex">', False, ()),
-        ('<meta property="robots" content="noindex">', False, ()),
-        ('<meta http-equiv="x-robots-tag" content="noindex">', False, ()),
-        ('<!-- <meta name="robots" content="noindex"> -->', False, ()),
-        ('<noscript><meta name="robots" content="noindex"></noscript>', False, ()),
-        ('<script>"<meta name=robots content=noindex>"</script>', False, ()),
-        ('<template><meta name="robots" content="noindex"></template>', False, ()),
-    ],
-)
+    cases(
+        (['<meta name="robots" content="noindex">', '<meta name="robots" content="noindex, nofollow">',
+          '<meta name="ROBOTS" content="NOINDEX,NOFOLLOW"/>', "<META CONTENT=none NAME=robots>",
+          "<meta name=' robots ' content=' noindex '>", '<meta name="robots" content="nofollow noindex">',
+          '<meta name="robots" content="nofollow;noindex">', '<meta name="robots" content="index, noindex">',
+          '<meta name="robots" content="max-snippet:0, noindex">'], True, ()),
+        (['<meta name="googlebot" content="noindex">'], False, ("googlebot",)),
+        (['<meta name="Googlebot-News" content="noindex">'], False, ("googlebot-news",)),
+        (['<meta name="bingbot" content="none">'], False, ("bingbot",)),
+        (['<meta name="yandex" content="noindex">'], False, ("yandex",)),
+        (['<meta name="robots" content="index, follow">', '<meta name="robots" content="all">',
+          '<meta name="robots" content="noindexing">',
+          '<meta name="robots" content="noimageindex, nofollow, noarchive">',
+          '<meta name="robots" content="max-image-preview:none">',
+          '<meta name="robots" content="max-image-preview: none, max-snippet:-1">', '<meta name="robots" content="">',
+          '<meta name="robots">', '<meta name="description" content="noindex">',
+          '<meta property="robots" content="noindex">', '<meta http-equiv="x-robots-tag" content="noindex">',
+          '<!-- <meta name="robots" content="noindex"> -->',
+          '<noscript><meta name="robots" content="noindex"></noscript>',
+          '<script>"<meta name=robots content=noindex>"</script>',
+          '<template><meta name="robots" content="noindex"></template>'], False, ()),
+    ),
+)  # fmt: skip
 def test_meta_element(element: str, noindex: bool, agents: tuple[str, ...]) -> None:
     page = meta(element)
     assert (page.noindex, page.noindex_agents) == (noindex, agents)
@@ -74,28 +67,17 @@ def test_element_behind_the_head_counts_and_is_told_apart() -> None:
 
 @pytest.mark.parametrize(
     ("value", "noindex", "agents"),
-    [
-        ("noindex", True, ()),
-        ("NoIndex, NoFollow", True, ()),
-        ("none", True, ()),
-        ("googlebot: noindex, nofollow", False, ("googlebot",)),
-        ("Googlebot : noindex", False, ("googlebot",)),
-        ("otherbot: noindex, nofollow, googlebot: nofollow", False, ("otherbot",)),
-        ("googlebot: nofollow, otherbot: noindex", False, ("otherbot",)),
-        ("noindex, googlebot: nofollow", True, ()),
-        ("nofollow, googlebot: noindex", False, ("googlebot",)),
-        ("*: noindex", True, ()),
-        ("robots: noindex", True, ()),
-        ("max-image-preview:none", False, ()),
-        ("googlebot: max-image-preview:none", False, ()),
-        ("unavailable_after: 25 Jun 2030 15:00:00 PST", False, ()),
-        ("noarchive", False, ()),
-        ("noindex: googlebot", False, ()),
-        ("", False, ()),
-        (":", False, ()),
-        ("googlebot:", False, ()),
-    ],
-)
+    cases(
+        (["noindex", "NoIndex, NoFollow", "none", "noindex, googlebot: nofollow", "*: noindex",
+          "robots: noindex"], True, ()),
+        (["googlebot: noindex, nofollow", "Googlebot : noindex",
+          "nofollow, googlebot: noindex"], False, ("googlebot",)),
+        (["otherbot: noindex, nofollow, googlebot: nofollow",
+          "googlebot: nofollow, otherbot: noindex"], False, ("otherbot",)),
+        (["max-image-preview:none", "googlebot: max-image-preview:none", "unavailable_after: 25 Jun 2030 15:00:00 PST",
+          "noarchive", "noindex: googlebot", "", ":", "googlebot:"], False, ()),
+    ),
+)  # fmt: skip
 def test_header(value: str, noindex: bool, agents: tuple[str, ...]) -> None:
     page = header(value)
     assert (page.noindex, page.noindex_agents) == (noindex, agents)

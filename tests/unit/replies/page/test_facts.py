@@ -25,14 +25,11 @@ def ld(data: object) -> str:
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
-        ("<title>A &amp; B\n  C</title>", "A & B C"),
-        ("<title></title>", ""),
-        ("<title>a</title><title>b</title>", "a"),
-        ("<title>a <b>c</b></title>", "a <b>c</b>"),
-        ("<img><title>a</title>", "a"),
-        ("<meta name=title content=a>", None),
+        ("<title>A &amp; B\n  C</title>", "A & B C"), ("<title></title>", ""),
+        ("<title>a</title><title>b</title>", "a"), ("<title>a <b>c</b></title>", "a <b>c</b>"),
+        ("<img><title>a</title>", "a"), ("<meta name=title content=a>", None),
     ],
-)
+)  # fmt: skip
 def test_title(head: str, expected: str | None) -> None:
     assert page(head).title == expected
 
@@ -40,15 +37,11 @@ def test_title(head: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        ("<html lang=en-GB>", "en-GB"),
-        ("<html lang=''>", None),
-        ("<html>", None),
-        ("<html xmlns='x' xml:lang='de'>", "de"),
-        ("<html xml:lang='de' lang='fr'>", "fr"),
-        ("<!-- <html lang=de> --><html lang=fr>", "fr"),
-        ("<head>", None),
+        ("<html lang=en-GB>", "en-GB"), ("<html lang=''>", None), ("<html>", None),
+        ("<html xmlns='x' xml:lang='de'>", "de"), ("<html xml:lang='de' lang='fr'>", "fr"),
+        ("<!-- <html lang=de> --><html lang=fr>", "fr"), ("<head>", None),
     ],
-)
+)  # fmt: skip
 def test_language(html: str, expected: str | None) -> None:
     assert read_page(html.encode(), {}, URL).lang == expected
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, is_html, media_type
 from sitemapcrawler.replies.page.head import BEHIND, MAX_TAGS
+from tests.unit.tables import cases
 
 
 def read(body: bytes | str, **options: str) -> HtmlHead:
@@ -79,15 +80,10 @@ def test_what_may_not_stand_in_a_head_ends_it(thing: str, name: str) -> None:
 @pytest.mark.parametrize(
     "thing",
     [
-        "<noscript><img></noscript>",
-        "<template><div></div></template>",
-        "<script></script>",
-        "<!-- x -->",
-        "</p>",
-        "\0",
-        "<bgsound>",
+        "<noscript><img></noscript>", "<template><div></div></template>", "<script></script>", "<!-- x -->", "</p>",
+        "\0", "<bgsound>",
     ],
-)
+)  # fmt: skip
 def test_what_may_stand_in_a_head_does_not_end_it(thing: str) -> None:
     head = read(f"<head>{thing}<link rel=canonical href=/></head>")
     assert (tags(head), head.broken_by) == (["link"], None)
@@ -178,16 +174,12 @@ def test_order_of_the_standard_for_the_charset(body: bytes, content_type: str | 
         (b"<!-- <meta charset=koi8-r> -->\xe9", None, "cp1252"),
         (b" " * 1024 + b"<meta charset=koi8-r>\xe9 ", None, "cp1252"),
         (b"<meta charset=koi8-r>", "text/html; charset=utf-8", "utf-8"),
-        (b"<meta charset=koi8-r>", "text/html; charset=nonsense", "koi8-r"),
-        (b"\xe9", "text/html", "cp1252"),
-        (b"\xe9", "text/html; charset=utf-7", "cp1252"),
-        (b"\xe9", "text/html; charset=idna", "cp1252"),
-        (b"\xe9", "text/html; charset=base64", "cp1252"),
-        (b"\xe9", "text/html; charset=unicode_escape", "cp1252"),
-        (b"\xe9", "text/html; charset=cp037", "cp1252"),
-        (b"", None, "utf-8"),
+        (b"<meta charset=koi8-r>", "text/html; charset=nonsense", "koi8-r"), (b"\xe9", "text/html", "cp1252"),
+        (b"\xe9", "text/html; charset=utf-7", "cp1252"), (b"\xe9", "text/html; charset=idna", "cp1252"),
+        (b"\xe9", "text/html; charset=base64", "cp1252"), (b"\xe9", "text/html; charset=unicode_escape", "cp1252"),
+        (b"\xe9", "text/html; charset=cp037", "cp1252"), (b"", None, "utf-8"),
     ],
-)
+)  # fmt: skip
 def test_charset_that_is_declared_or_not(start: bytes, content_type: str | None, encoding: str) -> None:
     reader = HeadReader(content_type)
     reader.feed(start)
@@ -345,19 +337,13 @@ def test_quarter_of_a_megabyte_of_a_content_type_takes_linear_time(unit: str) ->
 @pytest.mark.parametrize("content_type", [None, "html", "*/*", "text/html charset=utf-8"])
 @pytest.mark.parametrize(
     ("body", "complete"),
-    [
-        (b"<!DOCTYPE html><title>x</title>", True),
-        (b"\n <html lang=en><title>x</title>", True),
-        (b"<!-- x --><p>text", True),
-        (b"\xef\xbb\xbf<html><title>x</title>", True),
-        (b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "x"><html><title>x</title>', True),
-        (b"%PDF-1.7", False),
-        (b'{"a": "<html>"}', False),
-        (b"<rss><channel>", False),
-        (b"<pre-view>", False),
-        (b"", False),
-    ],
-)
+    cases(
+        ([b"<!DOCTYPE html><title>x</title>", b"\n <html lang=en><title>x</title>", b"<!-- x --><p>text",
+          b"\xef\xbb\xbf<html><title>x</title>",
+          b'<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "x"><html><title>x</title>'], True),
+        ([b"%PDF-1.7", b'{"a": "<html>"}', b"<rss><channel>", b"<pre-view>", b""], False),
+    ),
+)  # fmt: skip
 def test_content_decides_without_a_valid_type(content_type: str | None, body: bytes, complete: bool) -> None:
     reader = HeadReader(content_type)
     reader.feed(body)

@@ -50,23 +50,13 @@ def test_takes_links_as_browsers_resolve_them(text: str, followed: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '<a href="javascript:void(0)">',
-        '<a href="mailto:a@museum.example">',
-        '<a href="tel:+1">',
-        '<a href="data:text/html,x">',
-        '<a name="x">',
-        '<link rel="canonical" href="/a">',
-        '<link rel="alternate" href="/a">',
-        '<img src="/a">',
-        '<form action="/a">',
-        '<!-- <a href="/a"> -->',
-        '<script>document.write("<a href=/a>")</script>',
-        '<noscript><a href="/a"></noscript>',
-        '<template><a href="/a"></template>',
-        '<a href="http://">',
-        '<a href="http://[::1/">',
+        '<a href="javascript:void(0)">', '<a href="mailto:a@museum.example">', '<a href="tel:+1">',
+        '<a href="data:text/html,x">', '<a name="x">', '<link rel="canonical" href="/a">',
+        '<link rel="alternate" href="/a">', '<img src="/a">', '<form action="/a">', '<!-- <a href="/a"> -->',
+        '<script>document.write("<a href=/a>")</script>', '<noscript><a href="/a"></noscript>',
+        '<template><a href="/a"></template>', '<a href="http://">', '<a href="http://[::1/">',
     ],
-)
+)  # fmt: skip
 def test_takes_nothing_else(text: str) -> None:
     assert links(text) == PageLinks()
 

@@ -60,21 +60,10 @@ def test_tokens(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<",
-        "<a",
-        "</a",
-        "<!",
-        "<!-",
-        "<!--",
-        "<!-- <a>",
-        "<a b='",
-        "<a b='>",
-        "<script><a>",
-        "<title>x</titl",
-        "<?x",
+        "<", "<a", "</a", "<!", "<!-", "<!--", "<!-- <a>", "<a b='", "<a b='>", "<script><a>", "<title>x</titl", "<?x",
         "<script></script ",
     ],
-)
+)  # fmt: skip
 def test_what_is_incomplete_is_waited_for(text: str) -> None:
     tokens = Tokens()
     assert list(tokens.feed(text)) == []
@@ -185,11 +174,11 @@ UNITS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS)
-def test_half_a_megabyte_of_anything_takes_linear_time(unit: str) -> None:
-    text, tokens = unit * (2**19 // len(unit)), Tokens()
+def test_much_of_anything_takes_linear_time(unit: str) -> None:
+    text, tokens = unit * (2**17 // len(unit)), Tokens()
     start = time.process_time()
     for at in range(0, len(text), 4096):
         for token in tokens.feed(text[at : at + 4096]):
             attributes(token.attributes)
     attributes(text)
-    assert time.process_time() - start < 10  # seconds; were it quadratic, minutes
+    assert time.process_time() - start < 3  # seconds; were it quadratic, more than ten

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Refresh, read_page
 from sitemapcrawler.replies.page.facts import refresh
+from tests.unit.tables import cases
 
 URL = "https://e.com/dir/a"
 B = "https://e.com/dir/b"
@@ -15,30 +16,20 @@ B = "https://e.com/dir/b"
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        ("0; url=b", (0, B)),
-        ("5;URL='b'", (5, B)),
-        ('5; URL = "b"', (5, B)),
-        ("0;url=b", (0, B)),
-        ("0, url=b", (0, B)),
-        ("0 url=b", (0, B)),
-        ("0;b", (0, B)),
-        ("0;'b'x", (0, B)),
-        ("0; url='b", (0, B)),
-        (" 3 ; url=b ", (3, B)),
-        ("0.9; url=b", (0, B)),
-        (".5; url=b", (0, B)),
-        ("1.2.3; url=b", (1, B)),
-        ("0; url=https://other.com/", (0, "https://other.com/")),
-        ("0; url=/x?a=b;c=d", (0, "https://e.com/x?a=b;c=d")),
-        ("300", (300, None)),
-        ("300;", (300, None)),
-        ("0; url=", (0, None)),
-        ("0; url=javascript:x", (0, None)),
-        ("0; urlx", (0, "https://e.com/dir/urlx")),
-        ("9" * 100, (10**9, None)),
-    ],
-)
+    cases(
+        (["0; url=b", "0;url=b", "0, url=b", "0 url=b", "0;b", "0;'b'x", "0; url='b", "0.9; url=b",
+          ".5; url=b"], (0, B)),
+        (["5;URL='b'", '5; URL = "b"'], (5, B)),
+        ([" 3 ; url=b "], (3, B)),
+        (["1.2.3; url=b"], (1, B)),
+        (["0; url=https://other.com/"], (0, "https://other.com/")),
+        (["0; url=/x?a=b;c=d"], (0, "https://e.com/x?a=b;c=d")),
+        (["300", "300;"], (300, None)),
+        (["0; url=", "0; url=javascript:x"], (0, None)),
+        (["0; urlx"], (0, "https://e.com/dir/urlx")),
+        (["9" * 100], (10**9, None)),
+    ),
+)  # fmt: skip
 def test_content_that_a_browser_obeys(content: str, expected: tuple[int, str | None]) -> None:
     assert refresh(content, URL) == Refresh(*expected)
 
