@@ -10,11 +10,12 @@ import duckdb
 
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.queries import rows_of
-from sitemapcrawler.jobs.store.schema import CARRIED, RECORDS, statements, tables
+from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.site import SiteFacts, numbered
+from sitemapcrawler.rules.facts.sites import CARRIED
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE
 
