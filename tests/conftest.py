@@ -1,5 +1,5 @@
-"""What holds for all tests: examples of hypothesis are the same each time, and how long one takes says nothing; how a run
-ends."""
+"""What holds for all tests: examples of hypothesis are few and the same each time, or many with
+HYPOTHESIS_PROFILE=search, and how long one takes says nothing; how a run ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.crawl import forks
 
@@ -32,8 +32,14 @@ NEEDS = {
 """Packages of the extra `test-all` that modules need. Without them, as in `make test`, the modules are left out."""
 collect_ignore = [name for name, package in NEEDS.items() if find_spec(package) is None]
 
-settings.register_profile("busy machine", deadline=None, derandomize=True, database=None)
-settings.load_profile("busy machine")
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile(
+    "fixed", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=SLOW
+)
+settings.register_profile(
+    "search", max_examples=3000, deadline=None, database=None, suppress_health_check=SLOW, print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # A run in the background (`nohup`, `&`) ignores these, and so would every program that a test starts.
 if hasattr(signal, "SIGHUP"):  # not on Windows
