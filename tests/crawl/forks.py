@@ -3,7 +3,8 @@ they need, which saves more than a second of processor time each.
 
 A forked program is a process of its own: its directory, environment, umask, streams, process group, network namespace and
 signal handlers are those that `subprocess` would give it, and it ends as the interpreter does. Two servers with different
-hash seeds take turns, so that two crawls in a row order their sets differently. Programs are started afresh where
+hash seeds take turns, so that two crawls in a row order their sets differently. Two more, for programs that write
+reports, have imported and prepared what these need, which saves another two seconds. Programs are started afresh where
 variables that Python reads at its start differ (`PYTHONUTF8`, `LC_ALL`, ...), and within `fresh`.
 """
 
@@ -17,6 +18,7 @@ import itertools
 import json
 import os
 import pkgutil
+import re
 import runpy
 import select
 import signal
@@ -38,6 +40,9 @@ AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
 """Beginnings of the variables that count only when an interpreter starts."""
 HASH_SEEDS = ("1", "2")
 """PYTHONHASHSEED of each server."""
+FOR_REPORTS = re.compile(r"^audit$|^report=|\.(parquet|xlsx)\b")
+"""Words of commands that write tables and reports. What these need takes 100 MB, which would count for crawls whose memory
+is measured."""
 MAX_REQUEST = 1 << 20  # bytes
 REACTOR = "twisted.internet.reactor"
 """Must not be imported before the fork: processes cannot share a reactor."""
@@ -67,8 +72,7 @@ class _Client:
     forks = sys.platform == "linux"
 
     def __init__(self) -> None:
-        self._servers: list[socket.socket] = []
-        self._turns: Iterator[socket.socket] = iter(())
+        self._turns: dict[bool, Iterator[socket.socket]] = {}
         self._variables = at_start(environment())
 
     def server(self, argv: Sequence[Any], env: Mapping[str, str]) -> socket.socket | None:
@@ -76,15 +80,15 @@ class _Client:
         ours = len(argv) > 2 and tuple(argv[:2]) == (sys.executable, "-m") and argv[2] in PROGRAMS
         if not (self.forks and ours and at_start(env) == self._variables):
             return None
-        if not self._servers:
-            self._servers = [self._start(env, seed) for seed in HASH_SEEDS]
-            self._turns = itertools.cycle(self._servers)
-        return next(self._turns)
+        reports = any(FOR_REPORTS.search(str(word)) for word in argv)
+        if reports not in self._turns:
+            self._turns[reports] = itertools.cycle([self._start(env, seed, reports) for seed in HASH_SEEDS])
+        return next(self._turns[reports])
 
     @staticmethod
-    def _start(env: Mapping[str, str], seed: str) -> socket.socket:
+    def _start(env: Mapping[str, str], seed: str, reports: bool) -> socket.socket:
         client, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno())]
+        words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno()), *(["reports"] if reports else [])]
         subprocess.Popen(
             words,
             cwd=ROOT,
@@ -240,7 +244,22 @@ def preload() -> None:
         with suppress(ImportError, NameError, AttributeError):
             load_object(path)
     all_rules()
-    assert REACTOR not in sys.modules
+
+
+def preload_reports() -> None:
+    """Import what writes tables and reports, and fill the caches that every program would fill."""
+    for module in ("pandas", "pygal", "xlsxwriter"):  # pyarrow imports the first one
+        with suppress(ImportError):
+            import_module(module)
+    from sitemapcrawler.feeds.arrow import Columns
+    from sitemapcrawler.feeds.folder import FEEDS
+    from sitemapcrawler.report import page
+
+    for record in FEEDS.values():
+        Columns(record)
+    environment = page._environment(page.PACKAGE)
+    for name in environment.list_templates(["j2"]):
+        environment.get_template(name)
 
 
 def serve(control: socket.socket) -> dict[str, Any]:
@@ -319,9 +338,12 @@ def _stream(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
     return io.TextIOWrapper(binary, errors=errors, line_buffering=lines)
 
 
-def main(descriptor: int) -> None:
-    """Serve; in each child, run its program as `python -m` does."""
+def main(descriptor: int, reports: bool) -> None:
+    """Serve; in each child, run its program as `python -m` does. `reports`: most of the programs write some."""
     preload()
+    if reports:
+        preload_reports()
+    assert REACTOR not in sys.modules
     gc.collect()
     gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
     request = serve(socket.socket(fileno=descriptor))
@@ -354,4 +376,4 @@ def _leave(code: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), "reports" in sys.argv[2:])
