@@ -34,6 +34,15 @@ LOOPBACK = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
 """Settings that let a crawl go to every server of a test."""
 
 
+def options(settings: Mapping[str, object]) -> list[str]:
+    """Settings as words of a command."""
+    return [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+
+
+SETTINGS = options({**NO_DELAYS, **AT_HOME})
+"""Words for every command that crawls."""
+
+
 @dataclass
 class Crawl:
     """What a crawl left."""
@@ -131,11 +140,30 @@ def read_feed(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()] if path.exists() else []
 
 
-def command(*options: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> list[str]:
+def program(*words: str) -> list[str]:
+    """What starts a command of the package."""
+    return [sys.executable, "-m", "sitemapcrawler.cli", *words]
+
+
+def run(folder: Path | None, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the package to its end; its output and its log are pipes. There is never a traceback."""
+    done = forks.run(
+        program(*words),
+        cwd=folder,
+        env=environment() | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=DEADLINE_S,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def command(*feeds: str, settings: Mapping[str, object] | None = None, **arguments: Any) -> list[str]:
     """What starts a crawl; parameters as for `start`."""
     chosen = {**NO_DELAYS, **AT_HOME, **(settings or {})}
-    words = [sys.executable, "-m", "sitemapcrawler.cli", "crawl", "sitemap", *(options or ("-O", FEED))]
-    words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    words = program("crawl", "sitemap", *(feeds or ("-O", FEED)), *options(chosen))
     return words + [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
 
 
