@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import codecs
 import re
-import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.crawl.crawling import LOOPBACK, crawl
+from tests.crawl.authority import CertificateAuthority
+from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, packed, page, pages, robots, rss, text, urlset
 from tests.crawl.many_sites import Program, Sites, visited
 from tests.crawl.site_server import Exchange, Reply, SiteServer, garbage, moved
@@ -102,6 +98,7 @@ def test_sitemap_line_is_found(named: Sites, name: str) -> None:
 def test_common_paths_are_left_alone_where_robots_names_a_sitemap(named: Sites, name: str) -> None:
     assert set(named.servers[name].paths) & set(COMMON) == set()
     assert named.servers[name].paths.count("/a.xml") == 1
+    assert named.servers[name].handshakes == 0, "a URL with http"
 
 
 def test_crawl_of_many_sites_finishes(named: Sites) -> None:
@@ -165,6 +162,27 @@ def redirect_to_known(server: SiteServer) -> None:
     }
 
 
+def slow(path: str) -> Program:
+    """A site with a sitemap at two common paths, one of which takes its time."""
+
+    def slowly(exchange: Exchange) -> None:
+        exchange.connection.settimeout(0.5)
+        with suppress(TimeoutError):
+            exchange.connection.recv(1)  # nothing comes
+        exchange.connection.settimeout(None)
+        exchange.head(Content_Length=len(ONE))
+        exchange.send(ONE)
+
+    def program(server: SiteServer) -> None:
+        server.routes = {"/sitemap.xml": ONE, "/wp-sitemap.xml": ONE, path: slowly}
+
+    return program
+
+
+def with_shared_page(server: SiteServer) -> None:
+    server.routes = {"/sitemap.xml": urlset("/relative", "https://pages.example/shared")}
+
+
 RSS_LINK = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 ATOM_LINK = '<link rel="alternate" type="application/atom+xml" href="/feed.xml">'
 UNNAMED: dict[str, Program] = {
@@ -180,6 +198,10 @@ UNNAMED: dict[str, Program] = {
     "robots html": only("/sitemap.xml", Reply(page("\nSitemap: /no.xml\n"), headers={"Content-Type": "text/html"})),
     "robots without a sitemap": only("/sitemap.xml", robots(rules=["Disallow: /admin/"])),
     "same file twice": same_file_twice,
+    "slow /sitemap.xml": slow("/sitemap.xml"),
+    "slow /wp-sitemap.xml": slow("/wp-sitemap.xml"),
+    "twin": with_shared_page,
+    "other twin": with_shared_page,
     "redirect to known": redirect_to_known,
     "link": linking('<link rel="sitemap" type="application/xml" href="/linked.xml">', linked=urlset),
     "link in another form": linking("<LINK HREF=linked.xml REL='nofollow SiteMap'>", linked=urlset),
@@ -220,21 +242,10 @@ def test_common_paths_after_a_sitemap_are_left_alone(unnamed: Sites) -> None:
     assert asked == ["/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"]
 
 
-@pytest.mark.parametrize("slow", ["/sitemap.xml", "/wp-sitemap.xml"])
-def test_first_common_path_is_found_however_slow_it_is(site: SiteServer, tmp_path: Path, slow: str) -> None:
-    def slowly(exchange: Exchange) -> None:
-        exchange.connection.settimeout(0.5)
-        with suppress(TimeoutError):
-            exchange.connection.recv(1)  # nothing comes: it takes its time
-        exchange.connection.settimeout(None)
-        exchange.head(Content_Length=len(ONE))
-        exchange.send(ONE)
-
-    two = urlset(*pages("two", 2))
-    site.routes = {"/sitemap.xml": two, "/wp-sitemap.xml": two, slow: slowly}
-    done = crawl(tmp_path, domain=site.url())
-    assert list(done.sitemaps) == [site.url("/sitemap.xml")]
-    assert site.paths == ["/sitemap.xml"]
+@pytest.mark.parametrize("name", ["slow /sitemap.xml", "slow /wp-sitemap.xml"])
+def test_first_common_path_is_found_however_slow_it_is(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [("/sitemap.xml", "common-path")]
+    assert unnamed.servers[name].paths == ["/sitemap.xml"]
 
 
 def test_site_that_does_not_answer_is_asked_for_three_common_paths(site: SiteServer, tmp_path: Path) -> None:
@@ -304,22 +315,17 @@ def test_every_path_is_asked_for_once(unnamed: Sites) -> None:
         assert counts and set(counts.values()) == {1}, name
 
 
-def test_sites_with_the_same_sitemap_both_have_their_rows(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    for server in (site, other):
-        server.routes = {"/sitemap.xml": urlset("/relative", "https://pages.example/shared")}
-    done = crawl(tmp_path, domain=f"{site.url()},{other.url()}")
-    assert sorted(done.sitemaps) == sorted([site.url("/sitemap.xml"), other.url("/sitemap.xml")])
-    shared = "https://pages.example/shared"
-    assert sorted(done.locs()) == sorted([site.url("/relative"), other.url("/relative"), shared, shared])
+@pytest.mark.parametrize("name", ["twin", "other twin"])
+def test_sites_with_the_same_sitemap_both_have_their_rows(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [("/sitemap.xml", "common-path")]
+    assert unnamed.locs(name) == [unnamed.servers[name].url("/relative"), "https://pages.example/shared"]
 
 
-@pytest.mark.parametrize("answer", ["html", "missing", "refused"])
-def test_site_without_sitemaps_ends_with_4(site: SiteServer, tmp_path: Path, answer: str) -> None:
-    if answer == "html":
-        site.otherwise = HTML
+def test_sites_without_sitemaps_end_with_4(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+    other.otherwise = HTML
     with reserved_port() as port:
-        domain = f"http://127.0.0.1:{port}" if answer == "refused" else site.url()
-        done = crawl(tmp_path, domain=domain, settings=NO_RETRIES)
+        domains = f"{site.url()},{other.url()},http://127.0.0.1:{port}"
+        done = crawl(tmp_path, domain=domains, settings=NO_RETRIES)
     assert done.code == 4
     assert done.types == ["summary"]
     assert "0 files, 0 URLs" in done.log
@@ -368,12 +374,49 @@ def test_sitemap_argument_skips_discovery(site: SiteServer, tmp_path: Path) -> N
 # ---- another authority
 
 
-def test_robots_redirect_goes_on_at_the_other_authority(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
+def robots_elsewhere(site: SiteServer, other: SiteServer) -> None:
     site.routes = {"/robots.txt": moved(other.url("/robots.txt"), 301), "/sitemap.xml": urlset(*pages("here", 1))}
     other.routes = {"/robots.txt": robots("/there.xml"), "/there.xml": urlset(*pages("there", 1))}
-    done = crawl(tmp_path, domain=site.url(), settings=LOOPBACK)
-    assert list(done.sitemaps) == [other.url("/there.xml")]
-    assert done.sitemaps[other.url("/there.xml")]["parent"] == other.url("/robots.txt")
+
+
+def home_elsewhere(site: SiteServer, other: SiteServer) -> None:
+    site.routes = {"/": moved(other.url("/welcome"), 302)}
+    other.routes = {"/robots.txt": robots("/there.xml"), "/there.xml": urlset(*pages("there", 1)), "/welcome": page()}
+
+
+def link_elsewhere(site: SiteServer, other: SiteServer) -> None:
+    site.routes = {"/": moved(other.url("/"), 301)}
+    other.routes = {"/": page('<link rel="sitemap" href="/there.xml">'), "/there.xml": ONE}
+
+
+ELSEWHERE = {
+    "robots.txt": (robots_elsewhere, "robots", "/robots.txt"),
+    "home page": (home_elsewhere, "robots", "/robots.txt"),
+    "link of the home page": (link_elsewhere, "html-link", "/"),
+}
+"""{what redirects to another authority: (its two servers, how `/there.xml` is found, path of its parent)}"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawl, dict[str, SiteServer]]]:
+    """A crawl of the sites, and the other server of each."""
+    with ExitStack() as stack:
+        domains, others = [], {}
+        for name, (program, *_) in ELSEWHERE.items():
+            site, others[name] = stack.enter_context(SiteServer()), stack.enter_context(SiteServer())
+            program(site, others[name])
+            domains.append(site.url())
+        folder = tmp_path_factory.mktemp("elsewhere")
+        yield crawl(folder, domain=",".join(domains), settings=LOOPBACK), others
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_redirect_goes_on_at_the_other_authority(elsewhere: tuple[Crawl, dict[str, SiteServer]], name: str) -> None:
+    done, others = elsewhere
+    _, found_by, parent = ELSEWHERE[name]
+    record = done.sitemaps[others[name].url("/there.xml")]
+    assert (record["found_by"], record["parent"]) == (found_by, others[name].url(parent))
+    assert len(done.sitemaps) == len(ELSEWHERE)
     assert done.code == 0
 
 
@@ -388,28 +431,11 @@ def test_common_paths_are_those_of_the_authority_robots_leads_to(
     assert set(site.paths) & set(COMMON) == set()
 
 
-def test_home_page_redirect_goes_on_at_the_other_authority(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/": moved(other.url("/welcome"), 302)}
-    other.routes = {"/robots.txt": robots("/there.xml"), "/there.xml": urlset(*pages("there", 1)), "/welcome": page()}
-    done = crawl(tmp_path, domain=site.url(), settings=LOOPBACK)
-    assert [(url, record["found_by"]) for url, record in done.sitemaps.items()] == [(other.url("/there.xml"), "robots")]
-    assert done.code == 0
-
-
-def test_home_page_of_the_other_authority_counts_too(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/": moved(other.url("/"), 301)}
-    other.routes = {"/": page('<link rel="sitemap" href="/linked.xml">'), "/linked.xml": ONE}
-    done = crawl(tmp_path, domain=site.url(), settings=LOOPBACK)
-    assert list(done.sitemaps) == [other.url("/linked.xml")]
-    assert done.sitemaps[other.url("/linked.xml")]["found_by"] == "html-link"
-
-
-@pytest.mark.parametrize("path", ["/robots.txt", "/"])
-def test_redirect_to_an_authority_that_may_not_be_asked(
-    site: SiteServer, other: SiteServer, tmp_path: Path, path: str
-) -> None:
-    site.routes = {path: moved(other.url(path))}
-    done = crawl(tmp_path, domain=site.url())
+def test_redirect_to_an_authority_that_may_not_be_asked(tmp_path: Path) -> None:
+    with SiteServer() as by_robots, SiteServer() as by_home, SiteServer() as other:
+        by_robots.routes = {"/robots.txt": moved(other.url("/robots.txt"))}
+        by_home.routes = {"/": moved(other.url("/"))}
+        done = crawl(tmp_path, domain=f"{by_robots.url()},{by_home.url()}")
     assert other.connections == 0
     assert done.code == 4
 
@@ -444,33 +470,8 @@ def test_bare_host_is_asked_by_https_first(site: SiteServer, tmp_path: Path) -> 
     assert done.code == 0
 
 
-def test_url_with_http_is_not_asked_by_https(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": ONE}
-    done = crawl(tmp_path, domain=site.url())
-    assert site.handshakes == 0
-    assert done.code == 0
-
-
-@pytest.fixture
-def tls(tmp_path: Path) -> ssl.SSLContext:
-    """A server's side of TLS, with a certificate made for this test."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    certificate = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    certificate = certificate.not_valid_before(now).not_valid_after(now + timedelta(days=1))
-    path = tmp_path / "certificate.pem"
-    path.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-        + certificate.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(path)
-    return context
-
-
-def test_bare_host_with_https_is_crawled_by_https_alone(tls: ssl.SSLContext, tmp_path: Path) -> None:
-    with SiteServer(tls=tls) as site:
+def test_bare_host_with_https_is_crawled_by_https_alone(tmp_path: Path) -> None:
+    with SiteServer(tls=CertificateAuthority(tmp_path).self_signed("server")) as site:
         site.routes = {"/robots.txt": robots("/a.xml"), "/a.xml": index(site.url("/b.xml")), "/b.xml": ONE}
         done = crawl(tmp_path, domain=site.place)
     assert list(done.sitemaps) == [site.url("/a.xml"), site.url("/b.xml")]
