@@ -6,16 +6,16 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crawl import documents, forks
-from tests.crawl.crawling import DEADLINE_S, NO_DELAYS, SOON_S
+from tests.crawl.crawling import DEADLINE_S, NO_DELAYS, SOON_S, options, program, run
 from tests.crawl.forks import environment
 from tests.crawl.site_server import Reply, SiteServer, moved, stalled
 from tests.crawl.terminal import Terminal
@@ -23,27 +23,24 @@ from tests.ports import reserved_port
 
 PAGES = 3_000
 """Pages of the large file: several batches, and more than a pipe holds."""
-OPTIONS = [part for name, value in NO_DELAYS.items() for part in ("-s", f"{name}={value}")]
+OPTIONS = options(NO_DELAYS)
 HTML = {"Content-Type": "text/html"}
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "sitemapcrawler.cli", "inspect", *arguments, *OPTIONS]
+    return program("inspect", *arguments, *OPTIONS)
 
 
 def inspect(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run it to its end; standard output and standard error are pipes. There is never a traceback."""
-    done = forks.run(
-        command(*arguments),
-        cwd=cwd,
-        env=environment() | variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=DEADLINE_S,
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return run(cwd, "inspect", *arguments, *OPTIONS, **variables)
+
+
+@contextmanager
+def reading(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start it; its output and its log are pipes."""
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with forks.start(command(*arguments), env=environment(), **piped) as process:
+        yield process
 
 
 def at(site: SiteServer, *paths: str) -> list[str]:
@@ -215,8 +212,8 @@ def test_slow_reader_slows_the_reading_and_not_the_downloads(site: SiteServer) -
     paths = [f"/{number}.xml" for number in range(4)]
     site.routes |= {path: documents.urlset(*documents.pages(path[1:], 20_000)) for path in paths}
     site.routes["/index.xml"] = documents.index(*at(site, *paths))
-    options = command(site.url("/index.xml"), "--urls", "--expand", "-s", "DOWNLOAD_TIMEOUT=1", "-s", "RETRY_TIMES=0")
-    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    limits = ("-s", "DOWNLOAD_TIMEOUT=1", "-s", "RETRY_TIMES=0")
+    with reading(site.url("/index.xml"), "--urls", "--expand", *limits) as process:
         assert process.stdout is not None and process.stderr is not None
         lines = [process.stdout.readline()]
         time.sleep(1.5)  # what the reader does, and longer than a download may take
@@ -225,38 +222,25 @@ def test_slow_reader_slows_the_reading_and_not_the_downloads(site: SiteServer) -
     assert len(lines) == len(set(lines)) == 4 * 20_000
 
 
-def test_reader_that_goes_ends_the_crawl_at_once(site: SiteServer) -> None:
-    site.routes["/index.xml"] = documents.index(*at(site, "/large.xml", "/stalled.xml"))
-    site.routes["/large.xml"] = documents.urlset(*documents.pages("large", 50_000))
+@pytest.mark.parametrize("count", [50_000, 1], ids=["while much is written", "while nothing is written"])
+def test_reader_that_goes_ends_the_crawl_at_once(site: SiteServer, count: int) -> None:
+    site.routes["/index.xml"] = documents.index(*at(site, "/pages.xml", "/stalled.xml"))
+    site.routes["/pages.xml"] = documents.urlset(*documents.pages("pages", count))
     site.routes["/stalled.xml"] = stalled(b"<urlset>")
-    options = command(site.url("/index.xml"), "--urls", "--expand")
-    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with reading(site.url("/index.xml"), "--urls", "--expand") as process:
         assert process.stdout is not None and process.stderr is not None
-        assert process.stdout.readline() == b"https://pages.example/large/1\n"
+        assert process.stdout.readline() == b"https://pages.example/pages/1\n"
         process.stdout.close()
         started = time.monotonic()
         assert (process.wait(DEADLINE_S), process.stderr.read()) == (0, b"")
     assert time.monotonic() - started < SOON_S, "the stalled file was waited for"
 
 
-def test_reader_that_goes_while_nothing_is_written_is_noticed(site: SiteServer) -> None:
-    site.routes["/index.xml"] = documents.index(*at(site, "/small.xml", "/stalled.xml"))
-    site.routes["/small.xml"] = documents.urlset(*documents.pages("small", 1))
-    site.routes["/stalled.xml"] = stalled(b"<urlset>")
-    options = command(site.url("/index.xml"), "--urls", "--expand")
-    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None and process.stderr is not None
-        assert process.stdout.readline() == b"https://pages.example/small/1\n"
-        process.stdout.close()
-        assert (process.wait(30), process.stderr.read()) == (0, b"")
-
-
 def test_interrupted_inspection_shows_what_was_read(site: SiteServer) -> None:
     site.routes["/index.xml"] = documents.index(*at(site, "/small.xml", "/stalled.xml"))
     site.routes["/small.xml"] = documents.urlset(*documents.pages("small", 7))
     site.routes["/stalled.xml"] = stalled(b"<urlset>")
-    options = command(site.url("/index.xml"), "--expand", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1")
-    with subprocess.Popen(options, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with reading(site.url("/index.xml"), "--expand", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1") as process:
         site.wait_for("/stalled.xml")
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=DEADLINE_S)
@@ -291,18 +275,22 @@ def test_locale_without_utf8_gets_plain_characters(tmp_path: Path) -> None:
 # Bad input.
 
 
-@pytest.mark.parametrize(
-    ("path", "problem"),
-    [
-        ("/page.html", "an HTML page, no sitemap; --discover looks for the sitemaps of its site"),
-        ("/image.png", "no sitemap: neither XML nor a list of URLs (line 1)"),
-        ("/nothing.xml", "HTTP status 404"),
-    ],
-)
-def test_url_that_is_no_sitemap(museum: SiteServer, path: str, problem: str) -> None:
-    done = inspect(museum.url(path))
-    assert (done.returncode, done.stdout) == (4, "")
-    assert done.stderr == f"sitemapcrawler: {museum.url(path)}: {problem}\n"
+BAD_INPUT = {
+    "page": ("museum", "/page.html", "an HTML page, no sitemap; --discover looks for the sitemaps of its site"),
+    "image": ("museum", "/image.png", "no sitemap: neither XML nor a list of URLs (line 1)"),
+    "missing": ("museum", "/nothing.xml", "HTTP status 404"),
+    "unknown host": ("", "nosuchhost.invalid", "the host name cannot be resolved"),
+    "empty file": ("folder", "empty.xml", "an empty body"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_INPUT)
+def test_place_that_is_no_sitemap(museum: SiteServer, tmp_path: Path, name: str) -> None:
+    where, path, problem = BAD_INPUT[name]
+    (tmp_path / "empty.xml").touch()
+    target = {"museum": museum.url(path), "folder": str(tmp_path / path)}.get(where, path)
+    done = inspect(target, "-s", "RETRY_TIMES=0")
+    assert (done.returncode, done.stdout, done.stderr) == (4, "", f"sitemapcrawler: {target}: {problem}\n")
 
 
 def test_place_where_nobody_answers() -> None:
@@ -314,23 +302,10 @@ def test_place_where_nobody_answers() -> None:
     assert "the connection was refused" in done.stderr
 
 
-def test_host_that_does_not_exist() -> None:
-    done = inspect("nosuchhost.invalid", "-s", "RETRY_TIMES=0")
-    problem = "the host name cannot be resolved"
-    assert (done.returncode, done.stdout, done.stderr) == (4, "", f"sitemapcrawler: nosuchhost.invalid: {problem}\n")
-
-
 def test_site_without_sitemaps(site: SiteServer) -> None:
     done = inspect(site.place)
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.startswith(f"sitemapcrawler: {site.place}: no sitemap found") and done.stderr.count("\n") == 1
-
-
-def test_empty_file(tmp_path: Path) -> None:
-    file = tmp_path / "empty.xml"
-    file.touch()
-    done = inspect(str(file))
-    assert (done.returncode, done.stdout, done.stderr) == (4, "", f"sitemapcrawler: {file}: an empty body\n")
 
 
 @pytest.mark.parametrize(
