@@ -13,7 +13,7 @@ import pytest
 
 from sitemapcrawler import __version__
 from tests.crawl import forks
-from tests.crawl.crawling import ROOT, command, crawl
+from tests.crawl.crawling import ROOT, command, crawl, run
 from tests.crawl.documents import robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer
@@ -59,8 +59,8 @@ def refused(server: SiteServer, refusal: Callable[..., str]) -> Refused:
 
     def line(*options: str, settings: dict[str, str] | None = None, **arguments: Any) -> str:
         connections = server.connections
-        _, _, _, *words = command(*options, settings=settings, **{"domain": server.url(), **arguments})
-        text = refusal(*words)
+        given = {"domain": server.url(), **arguments}
+        text = refusal(*command(*options, settings=settings, **given)[3:])
         assert server.connections == connections
         return text
 
@@ -78,11 +78,9 @@ def test_bad_argument(refused: Refused, name: str) -> None:
     assert line.isprintable() and "secret" not in line
 
 
-def test_neither_domain_nor_sitemap(tmp_path: Path) -> None:
-    done = crawl(tmp_path)
-    [line] = done.log.splitlines()
+def test_neither_domain_nor_sitemap(refusal: Refused) -> None:
+    line = refusal(*command()[3:])
     assert "domain" in line and "sitemap" in line
-    assert done.code == 2
 
 
 @pytest.mark.parametrize(
@@ -158,10 +156,9 @@ def test_spider_checks_too_where_no_command_does(server: SiteServer, tmp_path: P
 @pytest.mark.slow
 def test_scrapy_command_checks_and_crawls_alike(server: SiteServer, tmp_path: Path) -> None:
     variables = environment() | {"SCRAPY_SETTINGS_MODULE": "sitemapcrawler.settings"}
-    command = [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a"]
     bad, good = (
-        subprocess.run(
-            [*command, argument, "-s", "AUTOTHROTTLE_ENABLED=0"],
+        forks.run(
+            [sys.executable, "-m", "scrapy", "crawl", "sitemap", "-a", argument, "-s", "AUTOTHROTTLE_ENABLED=0"],
             cwd=tmp_path,
             env=variables,
             capture_output=True,
@@ -189,9 +186,8 @@ def test_spider_of_somebody_else_runs_as_it_always_does(server: SiteServer, tmp_
     start = f"start_urls = [{server.url('/a.xml')!r}]\n\n    def parse"
     (tmp_path / "other.py").write_text(OTHER_SPIDER.replace("def parse", start))
     options = ["-O", "items.jsonl", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8", "-s", "AUTOTHROTTLE_ENABLED=0"]
-    words = [sys.executable, "-m", "sitemapcrawler.cli", "runspider", "other.py", *options]
-    done = forks.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True)
-    assert "Traceback" not in done.stderr and done.returncode == 0, done.stderr
+    done = run(tmp_path, "runspider", "other.py", *options)
+    assert done.returncode == 0, done.stderr
     assert (tmp_path / "items.jsonl").read_text().count("/page") == 1
 
 
@@ -204,12 +200,9 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_command_that_cannot_be_meant_is_one_line(tmp_path: Path, line: str) -> None:
+def test_command_that_cannot_be_meant_is_one_line(tmp_path: Path, refusal: Refused, line: str) -> None:
     (tmp_path / "a.xml").write_bytes(urlset("https://example.com/"))
-    words = [sys.executable, "-m", "sitemapcrawler.cli", *line.split()]
-    done = forks.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True)
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert done.stderr.startswith(f"sitemapcrawler: {COMMANDS[line]}")
+    assert refusal(*line.split()).startswith(f"sitemapcrawler: {COMMANDS[line]}")
     assert (tmp_path / "a.xml").read_bytes() == urlset("https://example.com/")
 
 

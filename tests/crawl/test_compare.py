@@ -1,13 +1,14 @@
 """Lists to compare with: what they have and no sitemap lists, and what none of them has."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from openpyxl import load_workbook
 
-from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.crawling import FEED, Crawl, command, crawl
 from tests.crawl.documents import robots, urlset
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.crawl.verified import PATIENT, html
@@ -20,8 +21,8 @@ def page(head: str = "", words: str = "") -> Reply:
     return html(head, body=f"Words of {words} and nothing else, but enough of them to be a page. " * 5)
 
 
-@pytest.fixture
-def site() -> Iterator[SiteServer]:
+@contextmanager
+def shop() -> Iterator[SiteServer]:
     with SiteServer() as server:
         server.otherwise = Reply("<p>Nothing here", 404, {"Content-Type": "text/html"})
         paths = ("/", "/a", "/shop/b", "/shop/only", "/caf%C3%A9", "/unlisted", "/shop/unlisted", "/visited")
@@ -38,16 +39,26 @@ def site() -> Iterator[SiteServer]:
 
 
 @pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with shop() as server:
+        yield server
+
+
+@pytest.fixture
 def lists(tmp_path: Path, site: SiteServer) -> str:
-    """Three lists: a crawl, an access log and a text."""
+    return written(tmp_path, site)
+
+
+def written(folder: Path, site: SiteServer) -> str:
+    """Write three lists: a crawl, an access log and a text."""
     crawled = ["/", "/a", "/unlisted", "/noindex", "/copy", "/old", "/gone", "/secret/x", "/%63af%c3%a9"]
     rows = [f'"{site.url(path)}","text/html","Indexable"' for path in crawled]
     rows += ['"https://other.example/","text/html","Indexable"', f'"{site.url("/i.png")}","image/png","Indexable"']
-    (tmp_path / "crawl.csv").write_text("\n".join(['"Address","Content Type","Indexability"', *rows]) + "\n")
+    (folder / "crawl.csv").write_text("\n".join(['"Address","Content Type","Indexability"', *rows]) + "\n")
     asked = ["/unlisted?utm_source=x", "/unlisted", "/visited", "/shop/b", "/style.css", "/shop/unlisted"]
     log = [f'203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET {path} HTTP/1.1" 200 1' for path in asked]
-    (tmp_path / "access.log").write_text("\n".join(log) + "\n")
-    (tmp_path / "mine.txt").write_text(f"# mine\n{site.url('/a')}\n")
+    (folder / "access.log").write_text("\n".join(log) + "\n")
+    (folder / "mine.txt").write_text(f"# mine\n{site.url('/a')}\n")
     return "@crawl.csv, @access.log,mine.txt"
 
 
@@ -63,11 +74,20 @@ def told(site: SiteServer, done: Crawl) -> dict[tuple[str, str], tuple[str, str]
     }
 
 
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SiteServer, Crawl]]:
+    """A crawl that compares with all lists, and writes a report and a workbook."""
+    folder = tmp_path_factory.mktemp("verified")
+    with shop() as server:
+        feeds = ("-O", FEED, "-O", "audit.xlsx")
+        yield server, compared(folder, server, written(folder, server), *feeds, verify="get", report="report")
+
+
 @pytest.mark.parametrize("verify", ["get", "head"])
 def test_missing_pages_are_requested_and_only_indexable_ones_reported(
     tmp_path: Path, site: SiteServer, lists: str, verify: str
 ) -> None:
-    done = compared(tmp_path, site, lists, "-O", "records.jsonl", verify=verify, agents="none")
+    done = compared(tmp_path, site, lists, verify=verify, agents="none")
     found = told(site, done)
     missing = {path: found[rule, path] for rule, path in found if rule == NOT_LISTED}
     by_page = {"/unlisted", "/visited", "/shop/unlisted"}
@@ -83,7 +103,7 @@ def test_missing_pages_are_requested_and_only_indexable_ones_reported(
 
 
 def test_sample_of_the_listed_pages_is_requested_too(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    done = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get", sample="2")
+    done = compared(tmp_path, site, lists, verify="get", sample="2")
     kinds = [one["reply"]["kind"] for one in done.of_type("url")]
     assert sorted(kinds) == ["ok", "ok", *["unchecked"] * (len(LISTED) - 2)]
     assert (NOT_LISTED, "/unlisted") in told(site, done)
@@ -100,15 +120,15 @@ def test_targets_of_listed_pages_are_known_without_another_request(tmp_path: Pat
     }
     unlisted = ("/canonical", "/noindex", "/end")
     (tmp_path / "mine.txt").write_text("".join(f"{site.url(path)}\n" for path in unlisted))
-    done = compared(tmp_path, site, "mine.txt", "-O", "records.jsonl", verify="get", agents="none")
+    done = compared(tmp_path, site, "mine.txt", verify="get", agents="none")
     found = {path: severity for (rule, path), (severity, _) in told(site, done).items() if rule == NOT_LISTED}
     assert found == {"/canonical": "warning", "/end": "warning"}
     asked = [one.path for one in site.exchanges]
     assert [asked.count(path) for path in unlisted] == [1, 1, 1]
 
 
-def test_summary_counts_by_list_and_folder(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    coverage = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get").summary["coverage"]
+def test_summary_counts_by_list_and_folder(verified: tuple[SiteServer, Crawl]) -> None:
+    coverage = verified[1].summary["coverage"]
     assert coverage["lists"] == [
         {"name": "crawl.csv", "format": "Screaming Frog", "rows": 11, "left_out": 1, "unread": 0, "offsite": 1, "urls": 9,
          "listed": 3, "not_listed": 1},
@@ -130,7 +150,7 @@ def test_listed_page_that_a_list_calls_an_error_is_in_the_list(tmp_path: Path, s
     site.routes["/sitemap.xml"] = urlset(*map(site.url, (*LISTED, "/noindex")))
     rows = [f"{site.url(path)},{status}" for path, status in (("/shop/only", 404), ("/gone", 404), ("/a", 200))]
     (tmp_path / "crawl.csv").write_text("\n".join(["Address,Status Code", *rows]) + "\n")
-    done = compared(tmp_path, site, "crawl.csv", "-O", "records.jsonl", verify="get")
+    done = compared(tmp_path, site, "crawl.csv", verify="get")
     found = told(site, done)
     assert {path for rule, path in found if rule == LISTED_ONLY} == {"/", "/shop/b", "/caf%C3%A9"}, "and not /noindex"
     assert not {path for rule, path in found if rule == NOT_LISTED}
@@ -143,7 +163,7 @@ def test_feeds_files_and_pagination_are_one_note_each(tmp_path: Path, site: Site
     listed = ("/", "/list?page=9", "/catalogue.PDF")
     site.routes["/sitemap.xml"] = urlset(*map(site.url, listed))
     (tmp_path / "mine.txt").write_text("".join(f"{site.url(path)}\n" for path in lists))
-    done = compared(tmp_path, site, "mine.txt", "-O", "records.jsonl", report="report")
+    done = compared(tmp_path, site, "mine.txt", report="report")
     assert "3 in a list and in no sitemap, 1 listed and in no list" in (tmp_path / "report" / "report.html").read_text()
     found = [one for one in done.of_type("finding") if one["rule"] in (NOT_LISTED, LISTED_ONLY)]
     urls = {(one["rule"], one["url"].removeprefix(site.url(""))) for one in found if one.get("url")}
@@ -165,7 +185,7 @@ def test_feeds_files_and_pagination_are_one_note_each(tmp_path: Path, site: Site
 
 
 def test_without_verify_missing_pages_are_notes(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    done = compared(tmp_path, site, lists, "-O", "records.jsonl")
+    done = compared(tmp_path, site, lists)
     found = told(site, done)
     assert {severity for (rule, _), (severity, _) in found.items() if rule == NOT_LISTED} == {"info"}
     assert ("coverage-not-listed", "/noindex") in found
@@ -174,18 +194,16 @@ def test_without_verify_missing_pages_are_notes(tmp_path: Path, site: SiteServer
 
 
 def test_max_pages_limits_the_requests(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    done = compared(tmp_path, site, lists, "-O", "records.jsonl", verify="get", max_pages=1)
+    done = compared(tmp_path, site, lists, verify="get", max_pages=1)
     assert done.summary["coverage"]["partial"] == "max_pages"
     assert told(site, done)[NOT_LISTED, "/unlisted"][0] == "warning", "in the most lists, and so the first"
     assert told(site, done)[NOT_LISTED, "/visited"][0] == "info"
 
 
 def test_a_job_asks_once(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    arguments = {"verify": "get", "settings": None}
-    del arguments["settings"]
-    first = compared(tmp_path, site, lists, "-O", "records.jsonl", "-s", "JOBDIR=job", **arguments)
+    first = compared(tmp_path, site, lists, "-O", FEED, "-s", "JOBDIR=job", verify="get")
     asked = len(site.exchanges)
-    again = compared(tmp_path, site, lists, "-O", "again.jsonl", "-s", "JOBDIR=job", **arguments)
+    again = compared(tmp_path, site, lists, "-O", "again.jsonl", "-s", "JOBDIR=job", verify="get")
     assert len(site.exchanges) == asked
     assert told(site, first)
     assert again.code == first.code
@@ -200,23 +218,21 @@ def test_a_job_asks_once(tmp_path: Path, site: SiteServer, lists: str) -> None:
     ],
 )
 def test_a_list_without_urls_is_refused_before_any_request(
-    tmp_path: Path, site: SiteServer, text: str | None, said: str
+    tmp_path: Path, site: SiteServer, refusal: Callable[..., str], text: str | None, said: str
 ) -> None:
     if text is not None:
         (tmp_path / "bad.csv").write_text(text)
-    done = compared(tmp_path, site, "@bad.csv")
-    assert done.code == 2
-    assert said in done.log
+    assert said in refusal(*command(domain=site.url(), compare="@bad.csv")[3:])
     assert not site.exchanges
 
 
-def test_report_and_workbook_show_the_lists(tmp_path: Path, site: SiteServer, lists: str) -> None:
-    compared(tmp_path, site, lists, "-O", "audit.xlsx", verify="get", report="report")
-    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+def test_report_and_workbook_show_the_lists(verified: tuple[SiteServer, Crawl]) -> None:
+    folder = verified[1].folder
+    page = (folder / "report" / "report.html").read_text("utf-8")
     assert "3 pages" in page
     for words in ("crawl.csv, access.log", "Pages of lists that no sitemap lists", "/shop/unlisted", "/shop/only"):
         assert words in page
-    sheet = load_workbook(tmp_path / "audit.xlsx")["Coverage"]
+    sheet = load_workbook(folder / "audit.xlsx")["Coverage"]
     rows = list(sheet.iter_rows(values_only=True))
     assert rows[0] == ("folder", "list", "in_both", "not_listed", "listed_only")
     assert ("all", "crawl.csv", 3, 1, None) in rows
