@@ -73,7 +73,7 @@ def found(site: Verified) -> dict[str, str | None]:
 
 @pytest.mark.parametrize(("verify", "expected", "items"), [("get", GET, "batches"), ("head", HEAD, "records")])
 def test_every_verified_url_has_one(tmp_path: Path, verify: str, expected: dict[str, str], items: str) -> None:
-    settings = PATIENT | {"SITEMAP_ITEMS": items}
+    settings = PATIENT | {"SITEMAP_ITEMS": items, "FEEDS": '{"urls.csv": {"format": "csv"}}'}
     with verifying(tmp_path, PAGES, hidden=HIDDEN, settings=settings, verify=verify) as site:
         assert found(site) == expected
         summary = site.crawl.summary
@@ -85,6 +85,10 @@ def test_every_verified_url_has_one(tmp_path: Path, verify: str, expected: dict[
         reported = {one["url"] for one in site.crawl.of_type("finding") if one["rule"] == "status-soft-404"}
         soft = {path for path, value in expected.items() if value == "soft 404"} | {"/to-no-content"}
         assert reported == set(map(site.url, soft))
+        rows = csv.DictReader((tmp_path / "urls.csv").read_text("utf-8").splitlines())
+        cells = {row["loc"].removeprefix(site.site.url("")): (row["indexable"], row["indexability"]) for row in rows}
+    words = {True: "true", False: "false", None: ""}
+    assert cells == {path: (words[KNOWN.get(value, False)], value) for path, value in expected.items()}
 
 
 def test_only_robots_txt_decides_without_verification(tmp_path: Path) -> None:
@@ -112,14 +116,6 @@ def test_sample_leaves_the_others_unchecked(tmp_path: Path) -> None:
         assert (share["checked"], bad["checked"]) == (11, 10)
         assert share["population"] == bad["population"] + 1  # with the page that we may not fetch either
         assert share["low"] <= share["share"] <= share["high"]
-
-
-def test_csv_has_both_columns(tmp_path: Path) -> None:
-    settings = PATIENT | {"FEEDS": '{"urls.csv": {"format": "csv"}}'}
-    with verifying(tmp_path, PAGES, hidden=HIDDEN, settings=settings, verify="get") as site:
-        rows = csv.DictReader((tmp_path / "urls.csv").read_text("utf-8").splitlines())
-        cells = {row["loc"].removeprefix(site.site.url("")): (row["indexable"], row["indexability"]) for row in rows}
-    assert cells == {path: ("true" if value == "ok" else "false", value) for path, value in GET.items()}
 
 
 def named(href: str) -> Reply:
