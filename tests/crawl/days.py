@@ -8,20 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.crawl.crawling import FEED, Crawl, Running, start
-from tests.crawl.documents import CORE, DECLARATION, entry
+from tests.crawl.crawling import FEED, Crawl, Running, read_feed, start
+from tests.crawl.documents import CORE, DECLARATION, EXTENSIONS, entry
 from tests.crawl.jobs import DATABASE
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer
 
 JOBDIR = "job"
 ONCE = {"RETRY_TIMES": 0}
 """Settings by which a server that cannot answer is asked once."""
-NAMESPACES = (
-    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" '
-    'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1" '
-    'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
-    'xmlns:xhtml="http://www.w3.org/1999/xhtml" xmlns:o="urn:other"'
-)
 OF_A_DAY = ("outcome", "status", "bytes_fetched")
 """Fields of a file that need not be those of the day before where it has not changed."""
 
@@ -60,6 +54,11 @@ class Days:
         options = [part for feed in feeds or (FEED,) for part in ("-O", feed)]
         given = {name: value for name, value in given.items() if value is not None}
         return start(folder, *options, settings=chosen, **given)
+
+    def recorded(self, day: str) -> Crawl:
+        """What the crawl of a day left in its feed."""
+        folder = self.folder / day
+        return Crawl(0, "", "", folder, 0, read_feed(folder / FEED))
 
     def job(self, day: str) -> Path:
         """The database of a day."""
@@ -136,7 +135,7 @@ def dated_index(children: Mapping[str, str]) -> bytes:
 def urlset_of(site: SiteServer, entries: Mapping[str, str]) -> bytes:
     """A urlset of paths, each with further elements as markup."""
     rows = "".join(entry(site.url(path), more) for path, more in entries.items())
-    return f"{DECLARATION}<urlset {CORE} {NAMESPACES}>\n{rows}</urlset>".encode()
+    return f"{DECLARATION}<urlset {CORE} {EXTENSIONS} xmlns:o='urn:other'>\n{rows}</urlset>".encode()
 
 
 def on(date: str, paths: Iterable[str]) -> dict[str, str]:

@@ -7,6 +7,12 @@ from collections.abc import Iterable, Mapping
 from xml.sax.saxutils import escape
 
 CORE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+EXTENSIONS = (
+    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" '
+    'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1" '
+    'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
+    'xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+)
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 URLSET_START = f"{DECLARATION}<urlset {CORE}>\n"
 

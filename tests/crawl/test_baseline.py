@@ -7,7 +7,7 @@ import json
 import shutil
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sitemapcrawler.rules import Per, all_rules
-from tests.crawl.crawling import FEED, LOG, LOOPBACK, Crawl, crawl, read_feed
+from tests.crawl.crawling import FEED, LOOPBACK, Crawl, command, read_feed
 from tests.crawl.days import (
     JOBDIR,
     NEWS,
@@ -34,6 +34,7 @@ from tests.crawl.days import (
     xml,
 )
 from tests.crawl.documents import beginning, index, packed, robots
+from tests.crawl.job_feeds import timeless
 from tests.crawl.jobs import DATABASE, KEPT
 from tests.crawl.site_server import Reply, Route, SiteServer, moved, stalled
 from tests.crawl.test_jobs import contents
@@ -140,8 +141,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Days]:
 def first(week: Days) -> Crawl:
     """The first day, whose site is the one that is served."""
     week.site.routes = monday(week.site)
-    folder = week.folder / "monday"
-    return Crawl(0, "", "", folder, 0, read_feed(folder / FEED))
+    return week.recorded("monday")
 
 
 @pytest.fixture(scope="module")
@@ -195,14 +195,16 @@ def test_validators_are_those_of_the_day_before(week: Days, first: Crawl, still:
 def test_everything_that_was_known_is_told_again(first: Crawl, still: Crawl) -> None:
     assert len(first.of_type("finding")) > 10
     for kind in ("url", "finding", "sitemap", "robots", "summary"):
-        expected, found = (
-            Counter(json.dumps(known(record), sort_keys=True) for record in day.of_type(kind)) for day in (first, still)
-        )
-        assert found == expected, kind
+        assert counted(still, kind, known) == counted(first, kind, known), kind
     assert {record["change"] for record in still.of_type("url")} == {"unchanged"}
     assert still.summary["agents"]["GPTBot"] == 4
     [told] = still.of_type("robots")
     assert told["agents"]["GPTBot"] == 4
+
+
+def counted(done: Crawl, kind: str, shortened: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Counter[str]:
+    """The records of a type, without what may differ."""
+    return Counter(json.dumps(shortened(record), sort_keys=True) for record in done.of_type(kind))
 
 
 def test_nothing_came_over_the_network_that_was_not_sent(still: Crawl) -> None:
@@ -407,7 +409,7 @@ def killed(week: Days, changed: Crawl) -> Path:
     """The folder of the second day, killed half way."""
     site = week.site
     site.routes = tuesday(site)
-    with week.start("killed", *FEEDS, before=f"monday/{JOBDIR}", settings={"DOWNLOAD_DELAY": 0.3}) as running:
+    with week.start("killed", before=f"monday/{JOBDIR}", settings={"DOWNLOAD_DELAY": 0.3}) as running:
         running.wait_until(lambda: len(site.exchanges) >= 9)
         running.process.send_signal(signal.SIGKILL)
         running.process.wait()
@@ -418,19 +420,11 @@ def killed(week: Days, changed: Crawl) -> Path:
 def test_killed_crawl_goes_on(week: Days, changed: Crawl, killed: Path) -> None:
     week.site.routes = tuesday(week.site)
     shutil.copytree(killed, week.folder / "resumed")
-    done = week.crawl("resumed", *FEEDS, before=f"monday/{JOBDIR}")
+    done = week.crawl("resumed", before=f"monday/{JOBDIR}")
     assert done.code == 0
     assert len(week.paths("resumed")) < len(week.asked["changed"])
     for kind in ("url", "finding", "sitemap", "robots", "summary"):
-        expected, found = (
-            Counter(json.dumps(timeless(record), sort_keys=True) for record in one.of_type(kind))
-            for one in (changed, done)
-        )
-        assert found == expected, kind
-
-
-def timeless(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in record.items() if name not in ("started", "elapsed_s", "peak_mb")}
+        assert counted(done, kind, timeless) == counted(changed, kind, timeless), kind
 
 
 def test_killed_while_the_feeds_are_written(week: Days, changed: Crawl) -> None:
@@ -438,15 +432,11 @@ def test_killed_while_the_feeds_are_written(week: Days, changed: Crawl) -> None:
     week.site.routes = tuesday(week.site)
     shutil.copytree(week.folder / "changed", week.folder / "killed late")
     unfinish(week.job("killed late"))
-    done = week.crawl("killed late", *FEEDS, before=f"monday/{JOBDIR}")
+    done = week.crawl("killed late", before=f"monday/{JOBDIR}")
     assert done.code == 0
     assert [path for path in week.paths("killed late") if path != "/robots.txt"] == []
     for kind in ("url", "sitemap", "summary", "robots"):
-        expected, found = (
-            Counter(json.dumps(timeless(record), sort_keys=True) for record in one.of_type(kind))
-            for one in (changed, done)
-        )
-        assert found == expected, kind
+        assert counted(done, kind, timeless) == counted(changed, kind, timeless), kind
 
 
 def unfinish(path: Path) -> None:
@@ -472,27 +462,77 @@ def test_finished_job_writes_its_feeds_again(week: Days, changed: Crawl) -> None
 # ---- baselines that are refused
 
 
-def refused(week: Days, before: str, settings: dict[str, object] | None = None, **more: Any) -> str:
-    """The only line of a refused command; neither the baseline nor anything else is touched."""
-    folder = week.folder / "refused"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    kept, asked = contents((week.folder / before).parent), week.site.connections
-    given = {"domain": week.site.url(), "baseline": week.folder / before, **more}
-    done = crawl(folder, settings={"JOBDIR": JOBDIR, **(settings or {})}, **given)
-    [line] = done.log.splitlines()
-    assert done.code == 2
-    assert contents(folder) == {}
-    assert contents((week.folder / before).parent) == kept
-    assert week.site.connections == asked
+def words(week: Days, settings: Mapping[str, object] | None = None, **arguments: Any) -> list[str]:
+    """The words of a crawl of the site with a job of its own; `None`: without that argument."""
+    given = {name: value for name, value in {"domain": week.site.url(), **arguments}.items() if value is not None}
+    return command(settings={"JOBDIR": JOBDIR, **(settings or {})}, **given)[3:]
+
+
+@pytest.fixture
+def refused(week: Days, first: Crawl, refusal: Callable[..., str]) -> Callable[..., str]:
+    """Returns the only line of a crawl that is refused; nothing is requested, and its baseline stays as it is."""
+
+    def line(before: str, **more: Any) -> str:
+        kept, asked = contents((week.folder / before).parent), week.site.connections
+        text = refusal(*words(week, **{"baseline": week.folder / before, **more}))
+        assert contents((week.folder / before).parent) == kept
+        assert week.site.connections == asked
+        return text
+
     return line
 
 
-def test_baseline_of_another_site(week: Days, first: Crawl) -> None:
-    line = refused(week, f"monday/{JOBDIR}/{DATABASE}", domain="http://other.example:1")
-    assert "other.example" in line
-    assert "force=yes" in line
-    assert "other.example" in refused(week, "monday/urls.parquet", domain="http://other.example:1")
+FOREIGN = {"domain": "http://other.example:1"}
+PARTS_OF_SUMMARY = ("coverage", "graph", "skipped", "basis")
+REFUSED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
+    "job of another site": (f"monday/{JOBDIR}/{DATABASE}", FOREIGN, ("other.example", "force=yes")),
+    "feed of another site": ("monday/urls.parquet", FOREIGN, ("other.example",)),
+    "without a database of its own": (
+        f"monday/{JOBDIR}/{DATABASE}",
+        {"settings": {"JOBDIR": "", "SITEMAP_STORE": "False"}},
+        ("SITEMAP_STORE",),
+    ),
+    "text": ("bad/text.duckdb", {}, ("text.duckdb",)),
+    "cut database": ("bad/cut.duckdb", {}, ("cut.duckdb",)),
+    "cut feed": ("bad/cut.jsonl", {}, ("cut.jsonl",)),
+    **{
+        f"summary with a malformed {part}": (
+            f"bad/{part}.jsonl",
+            {},
+            (f"{part}.jsonl cannot be used: ", f"$.{part}"),
+        )
+        for part in PARTS_OF_SUMMARY
+    },
+    "missing": ("nowhere", {}, ("baseline",)),
+    "missing database": ("nowhere.duckdb", {}, ("baseline",)),
+    "table": ("monday/urls.csv", {}, ("baseline",)),
+    "empty folder": ("bad/empty", {}, ("baseline",)),
+    "changes without one": ("monday", {"baseline": None, "only": "changes"}, ("only",)),
+    "force without one": ("monday", {"baseline": None, "force": "yes"}, ("force",)),
+}
+"""{situation: (baseline, further parameters, what the line says)}"""
+
+
+@pytest.fixture(scope="module")
+def bad_baselines(week: Days) -> None:
+    """Files in the folder `bad` that no crawl can have left."""
+    folder = week.folder / "bad"
+    (folder / "empty").mkdir(parents=True)
+    (folder / "text.duckdb").write_text("This is no database.\n" * 100)
+    for name, path in (("cut.duckdb", week.job("monday")), ("cut.jsonl", week.folder / "monday" / FEED)):
+        data = path.read_bytes()
+        (folder / name).write_bytes(data[: len(data) * 3 // 4 - 7])
+    records = read_feed(week.folder / "monday" / FEED)
+    for part in PARTS_OF_SUMMARY:
+        odd = (record | {part: [1]} if record["type"] == "summary" else record for record in records)
+        (folder / f"{part}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in odd))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_baseline_that_cannot_be_used(bad_baselines: None, refused: Callable[..., str], name: str) -> None:
+    before, parameters, said = REFUSED[name]
+    line = refused(before, **parameters)
+    assert [word for word in said if word not in line] == [], line
 
 
 def test_baseline_of_another_site_where_forced(site: SiteServer, week: Days, first: Crawl) -> None:
@@ -513,9 +553,9 @@ def test_baseline_of_another_site_where_forced(site: SiteServer, week: Days, fir
     assert found == {"added": 1, "removed": len(set(first.locs()))}
 
 
-def test_unfinished_baseline(week: Days, killed: Path) -> None:
+def test_unfinished_baseline(killed: Path, refused: Callable[..., str]) -> None:
     assert list(killed.glob(f"{JOBDIR}/*.wal")), "a log stands beside it"
-    line = refused(week, f"killed/{JOBDIR}/{DATABASE}")
+    line = refused(f"killed/{JOBDIR}/{DATABASE}")
     assert "not finished" in line
     assert "force=yes" in line
 
@@ -530,78 +570,20 @@ def test_unfinished_baseline_where_forced(week: Days, changed: Crawl, killed: Pa
     assert contents(killed) == before
 
 
-def test_baseline_that_is_no_database(week: Days, first: Crawl) -> None:
-    (week.folder / "text.duckdb").write_text("This is no database.\n" * 100)
-    assert "text.duckdb" in refused(week, "text.duckdb")
-
-
-def test_baseline_that_is_cut(week: Days, first: Crawl) -> None:
-    (week.folder / "cut").mkdir()
-    data = week.job("monday").read_bytes()
-    (week.folder / "cut" / "cut.duckdb").write_bytes(data[: len(data) * 3 // 4])
-    assert "cut.duckdb" in refused(week, "cut/cut.duckdb")
-    feed = (week.folder / "monday" / FEED).read_bytes()
-    (week.folder / "cut" / "cut.jsonl").write_bytes(feed[: len(feed) // 2 - 7])
-    assert "cut.jsonl" in refused(week, "cut/cut.jsonl")
-
-
-@pytest.mark.parametrize("field", ["coverage", "graph", "skipped", "basis"])
-def test_baseline_whose_summary_is_malformed(week: Days, first: Crawl, field: str) -> None:
-    (week.folder / "odd").mkdir(exist_ok=True)
-    records = [record | {field: [1]} if record["type"] == "summary" else record for record in first.records]
-    (week.folder / "odd" / f"{field}.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    line = refused(week, f"odd/{field}.jsonl")
-    assert f"{field}.jsonl cannot be used: " in line and f"$.{field}" in line
-
-
-@pytest.mark.parametrize("name", ["nowhere", "nowhere.duckdb", "monday/urls.csv", "refused"])
-def test_baseline_that_is_none(week: Days, first: Crawl, name: str) -> None:
-    assert "baseline" in refused(week, name)
-
-
-def test_baseline_without_a_database_of_its_own(week: Days, first: Crawl) -> None:
-    line = refused(week, f"monday/{JOBDIR}/{DATABASE}", settings={"JOBDIR": "", "SITEMAP_STORE": "False"})
-    assert "SITEMAP_STORE" in line
-
-
-def test_arguments_that_need_a_baseline(week: Days, tmp_path: Path) -> None:
-    for argument in ({"only": "changes"}, {"force": "yes"}):
-        done = crawl(tmp_path, domain=week.site.url(), **argument)
-        assert done.code == 2
-        assert len(done.log.splitlines()) == 1
-
-
-@pytest.mark.parametrize("fresh", ["no", "yes"])
-def test_job_is_not_its_own_baseline(week: Days, first: Crawl, tmp_path: Path, fresh: str) -> None:
-    shutil.copytree(week.folder / "monday" / JOBDIR, tmp_path / JOBDIR)
-    before = contents(tmp_path)
-    arguments = {"domain": week.site.url(), "baseline": JOBDIR, "fresh": fresh}
-    done = crawl(tmp_path, settings={"JOBDIR": JOBDIR}, **arguments)
-    assert done.code == 2
-    assert len(done.log.splitlines()) == 1
-    assert contents(tmp_path) == before
-
-
-def test_refused_baseline_destroys_no_job(week: Days, first: Crawl, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("baseline", "fresh"), [(JOBDIR, "no"), (JOBDIR, "yes"), ("bad.jsonl", "yes")])
+def test_job_outlives_a_baseline_that_is_refused(
+    week: Days, first: Crawl, refusal: Callable[..., str], tmp_path: Path, baseline: str, fresh: str
+) -> None:
     shutil.copytree(week.folder / "monday" / JOBDIR, tmp_path / JOBDIR)
     (tmp_path / "bad.jsonl").write_text("nothing")
     before = contents(tmp_path)
-    done = crawl(tmp_path, settings={"JOBDIR": JOBDIR}, domain=week.site.url(), baseline="bad.jsonl", fresh="yes")
-    assert done.code == 2
+    assert "baseline" in refusal(*words(week, baseline=baseline, fresh=fresh))
     assert contents(tmp_path) == before
 
 
-def test_baseline_in_use(week: Days, first: Crawl) -> None:
-    site = week.site
-    site.routes = monday(site)
-    site.routes["/many.xml"] = stalled()
+def test_baseline_in_use(week: Days, first: Crawl, refusal: Callable[..., str]) -> None:
+    week.site.routes["/many.xml"] = stalled()
     with week.start("busy") as running:
-        running.wait_until(lambda: "/many.xml" in site.paths)
-        folder = week.folder / "second"
-        folder.mkdir()
-        done = crawl(folder, domain=site.url(), baseline=week.job("busy"), force="yes")
+        running.wait_until(lambda: "/many.xml" in week.site.paths)
+        assert "in use" in refusal(*words(week, baseline=week.job("busy"), force="yes"))
         assert running.process.poll() is None
-    [line] = done.log.splitlines()
-    assert done.code == 2
-    assert "in use" in line
-    assert {path.name for path in folder.iterdir()} == {LOG}

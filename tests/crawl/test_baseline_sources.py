@@ -6,21 +6,20 @@ import gzip
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from tests.crawl.crawling import FEED, LOG, Crawl, crawl, read_feed
+from tests.crawl.crawling import FEED, LOG, Crawl, command, crawl
 from tests.crawl.days import JOBDIR, ONCE, Days, changes, conditional, dated_index, on, outcomes, urlset_of, xml
 from tests.crawl.documents import robots
 from tests.crawl.job_feeds import timeless
 from tests.crawl.job_kinds import ONE_BY_ONE
 from tests.crawl.jobs import KEPT
 from tests.crawl.site_server import Reply, Route, SiteServer
-from tests.crawl.test_jobs import contents
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
 PAGES = 6
@@ -57,8 +56,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Days]:
 def first(week: Days) -> Crawl:
     """The first day, whose site is the one that is served."""
     week.site.routes = routes(week.site)
-    folder = week.folder / "monday"
-    return Crawl(0, "", "", folder, 0, read_feed(folder / FEED))
+    return week.recorded("monday")
 
 
 def told(done: Crawl) -> Counter[str]:
@@ -168,18 +166,17 @@ LACKING = {"max_urls": cut_job, "shutdown": cut_feed, "only=changes": feed_of_ch
 
 
 @pytest.mark.parametrize("says", LACKING)
-def test_baseline_that_lacks_something_must_be_forced(week: Days, first: Crawl, tmp_path: Path, says: str) -> None:
+def test_baseline_that_lacks_something_must_be_forced(
+    week: Days, first: Crawl, refusal: Callable[..., str], tmp_path: Path, says: str
+) -> None:
     path = week.folder / LACKING[says](week)
     week.site.routes = routes(week.site)
     connections = week.site.connections
     arguments: dict[str, Any] = {"domain": week.site.url(), "baseline": path}
-    done = crawl(tmp_path, settings={"JOBDIR": JOBDIR}, **arguments)
-    [line] = done.log.splitlines()
-    assert done.code == 2
+    line = refusal(*command(settings={"JOBDIR": JOBDIR}, **arguments)[3:])
     assert says in line
     assert "force=yes" in line
     assert week.site.connections == connections
-    assert contents(tmp_path) == {}
     forced = crawl(tmp_path, settings={"JOBDIR": JOBDIR}, force="yes", **arguments)
     assert forced.code == 0, forced.log
     assert Counter(forced.locs()) == Counter(first.locs())

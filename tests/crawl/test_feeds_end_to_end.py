@@ -19,19 +19,13 @@ from typing import Any
 import pytest
 
 from tests.crawl.crawling import DEADLINE_S, FEED, ROOT, Crawl, crawl, read_feed, start, types
-from tests.crawl.documents import CORE, DECLARATION, dated, index, page, pages, robots, rss, text, urlset
+from tests.crawl.documents import CORE, DECLARATION, EXTENSIONS, dated, index, page, pages, robots, rss, text, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer, moved
 from tests.ports import reserved_port
 
 SCHEMA = ROOT / "docs" / "records.schema.json"
-NAMESPACES = (
-    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" '
-    'xmlns:video="http://www.google.com/schemas/sitemap-video/1.1" '
-    'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
-    'xmlns:xhtml="http://www.w3.org/1999/xhtml" xmlns:x="https://example.com/own"'
-)
-RICH = f"""{DECLARATION}<urlset {CORE} {NAMESPACES}>
+RICH = f"""{DECLARATION}<urlset {CORE} {EXTENSIONS} xmlns:x="https://example.com/own">
 <url>
   <loc>https://pages.example/rich?a=1&amp;b=2</loc>
   <lastmod>2024-05-01T12:00:00+02:00</lastmod><changefreq>daily</changefreq><priority>0.8</priority>
@@ -54,6 +48,8 @@ RICH_LOC = "https://pages.example/rich?a=1&b=2"
 CHILDREN = ("/rich.xml", "/many.xml.gz", "/list.txt", "/feed.rss", "/gone.xml", "/page.xml", "/moved.xml",
             "/dated.xml", "/cut.xml")  # fmt: skip
 JSON_CELLS = "json-cells.csv"
+PICKED = {"urls": "UrlRecord", "sitemaps": "SitemapRecord", "summary": "SummaryRecord"}
+"""Record types that have feeds of their own, by name."""
 FEEDS = ("urls.csv", "all.json", "all.jsonl", "urls.csv.gz", "deep/folder/all.jsonl.gz")
 
 
@@ -110,8 +106,12 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
         program(site)
         options = [option for name in FEEDS for option in ("-O", name)]
         folder = tmp_path_factory.mktemp("feeds")
-        cells = {JSON_CELLS: {"format": "csv", "item_export_kwargs": {"cells": "json"}}}
-        settings = {"FEEDS": json.dumps(cells)}
+        (folder / "urls.csv").write_text("an earlier and much longer feed\n" * 100_000)
+        chosen = {JSON_CELLS: {"format": "csv", "item_export_kwargs": {"cells": "json"}}} | {
+            f"{name}.jsonl": {"format": "jsonl", "overwrite": True, "item_classes": [f"sitemapcrawler.items.{kind}"]}
+            for name, kind in PICKED.items()
+        }
+        settings = {"FEEDS": json.dumps(chosen)}
         yield Feeds(crawl(folder, *options, settings=settings, sitemap=site.url("/index.xml")), site)
 
 
@@ -130,7 +130,12 @@ def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
 
 def test_folder_holds_the_feeds_and_nothing_else(feeds: Feeds) -> None:
     files = {str(path.relative_to(feeds.crawl.folder)) for path in feeds.crawl.folder.rglob("*") if path.is_file()}
-    assert files == {*FEEDS, JSON_CELLS, "log.txt"}
+    assert files == {*FEEDS, JSON_CELLS, *(f"{name}.jsonl" for name in PICKED), "log.txt"}
+
+
+@pytest.mark.parametrize(("name", "kind"), [("urls", "url"), ("sitemaps", "sitemap"), ("summary", "summary")])
+def test_item_classes_pick_record_types(feeds: Feeds, name: str, kind: str) -> None:
+    assert read_feed(feeds.path(f"{name}.jsonl")) == feeds.of_type(kind)
 
 
 def test_every_record_type_is_in_json(feeds: Feeds) -> None:
@@ -301,13 +306,6 @@ def test_append_adds_rows_and_no_second_header(site: SiteServer, tmp_path: Path)
     assert types(records) == ["sitemap", "url", "url", "url", "summary"] * 2
 
 
-def test_overwrite_replaces_the_earlier_feed(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/a.xml": urlset(*pages("a", 3))}
-    (tmp_path / "urls.csv").write_text("an earlier and much longer feed\n" * 100)
-    crawl(tmp_path, "-O", "urls.csv", sitemap=site.url("/a.xml"))
-    assert [row["loc"] for row in table((tmp_path / "urls.csv").read_bytes())] == pages("a", 3)
-
-
 def test_standard_output_carries_the_feed_alone(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/a.xml": urlset(*pages("a", 3))}
     done = crawl(tmp_path, "-o", "-:jsonl", sitemap=site.url("/a.xml"))
@@ -315,22 +313,6 @@ def test_standard_output_carries_the_feed_alone(site: SiteServer, tmp_path: Path
     assert [record["loc"] for record in records if record["type"] == "url"] == pages("a", 3)
     assert records[-1]["type"] == "summary"
     assert "URLs/s" in done.log
-
-
-def test_item_classes_pick_record_types(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/a.xml": urlset(*pages("a", 3))}
-    kinds = {"urls": "UrlRecord", "sitemaps": "SitemapRecord", "summary": "SummaryRecord"}
-    feeds = {
-        f"{name}.jsonl": {"format": "jsonl", "overwrite": True, "item_classes": [f"sitemapcrawler.items.{kind}"]}
-        for name, kind in kinds.items()
-    }
-    crawl(tmp_path, "--loglevel=INFO", settings={"FEEDS": json.dumps(feeds)}, sitemap=site.url("/a.xml"))
-    found = {name: (tmp_path / f"{name}.jsonl").read_bytes().splitlines() for name in kinds}
-    assert {name: [json.loads(line)["type"] for line in lines] for name, lines in found.items()} == {
-        "urls": ["url"] * 3,
-        "sitemaps": ["sitemap"],
-        "summary": ["summary"],
-    }
 
 
 def test_crawl_that_reads_nothing_writes_an_empty_table(site: SiteServer, tmp_path: Path) -> None:
