@@ -7,8 +7,9 @@ moved, missing and blocked posts, a shop in four languages, a news site, and an 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from tests.crawl.documents import CORE, entry
 from tests.crawl.site_server import NOT_FOUND, Reply, Route, moved
@@ -23,6 +24,7 @@ VIEWS = 30
 """Addresses of the application."""
 WORDS = 60
 """Words of a page, more than a short error page has."""
+HTML = {"Content-Type": "text/html"}
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,15 @@ class Site:
         self.plan[path] = Planned(status, indexability, final, frozenset(problems))
         return path
 
+    def add_each(self, folder: str, count: int, route: Callable[[int], Route], *plan: str, **more: Any) -> list[str]:
+        """Plan numbered URLs in a folder; `route` makes the answer of each, `plan` and `more` are as for `add`."""
+        return [self.add(f"{folder}/{number}", route(number), *plan, **more) for number in range(count)]
+
     def also(self, paths: Iterable[str], *problems: str) -> None:
         """Plan more problems of URLs."""
         for path in paths:
             planned = self.plan[path]
-            self.plan[path] = Planned(
-                planned.status, planned.indexability, planned.final, planned.problems | set(problems)
-            )
+            self.plan[path] = replace(planned, problems=planned.problems.union(problems))
 
     def planned(self, rule: str) -> set[str]:
         """The paths that a rule concerns."""
@@ -97,6 +101,11 @@ def article(path: str, head: str = "", language: str = "en", canonical: str | No
     return Reply(markup, 200, typed | {name.replace("_", "-"): value for name, value in headers.items()})
 
 
+def error(status: int) -> Reply:
+    """A page that says nothing but that there is an error."""
+    return Reply("<p>Error", status, HTML)
+
+
 def listing(*paths: str, more: Callable[[str], str] = lambda _path: "") -> str:
     """A urlset of pages; `more` gives the further elements of each."""
     entries = "".join(entry(f"${path}", more(path)) for path in paths)
@@ -106,83 +115,35 @@ def listing(*paths: str, more: Callable[[str], str] = lambda _path: "") -> str:
 def blog() -> Site:
     """A blog whose posts have moved, gone, been hidden and been listed twice."""
     site = Site()
-    home = site.add("/", article("/"))
-    good = [site.add(f"/good/{number}", article(f"/good/{number}")) for number in range(40)]
-    gone = [site.add(f"/gone/{number}", NOT_FOUND, "not found", "status-404", status=404) for number in range(9)]
-    retired = [
-        site.add(
-            f"/retired/{number}",
-            Reply("<p>Gone", 410, {"Content-Type": "text/html"}),
-            "not found",
-            "status-410",
-            status=410,
-        )
-        for number in range(2)
-    ]
-    broken = [
-        site.add(
-            "/broken", Reply("<p>Error", 500, {"Content-Type": "text/html"}), "server error", "status-5xx", status=500
-        )
-    ]
-    to_listed = [
-        site.add(
-            f"/moved/{number}", moved(f"/good/{number}", 301), "redirect",
-            "status-redirect", "status-redirect-target-listed-too", status=301, final=f"/good/{number}",
-        )
-        for number in range(6)
-    ]  # fmt: skip
-    to_new = [
-        site.add(
-            f"/renamed/{number}",
-            moved(f"/new/{number}", 301),
-            "redirect",
-            "status-redirect",
-            status=301,
-            final=f"/new/{number}",
-        )
-        for number in range(3)
-    ]
-    site.routes |= {f"/new/{number}": article(f"/new/{number}") for number in range(3)}
-    hidden = [
-        site.add(
-            f"/hidden/{number}",
-            article(f"/hidden/{number}", '<meta name="robots" content="noindex">'),
-            "noindex",
-            "page-noindex-meta",
-        )
-        for number in range(5)
-    ]
-    header = [
-        site.add("/header", article("/header", X_Robots_Tag="noindex"), "noindex", "page-noindex-header"),
-    ]
-    copies = [
-        site.add(
-            f"/copy/{number}", article(f"/copy/{number}", canonical=f"/good/{10 + number}"), "canonicalised",
-            "page-canonical-other", "page-canonical-other-listed-too",
-        )
-        for number in range(4)
-    ]  # fmt: skip
-    variants = [
-        site.add(
-            f"/variant/{number}",
-            article(f"/variant/{number}", canonical=f"/main/{number}"),
-            "canonicalised",
-            "page-canonical-other",
-        )
-        for number in range(2)
-    ]
-    site.routes |= {f"/main/{number}": article(f"/main/{number}") for number in range(2)}
-    private = [
-        site.add(f"/private/{number}", article(f"/private/{number}"), "blocked", "url-blocked-by-robots", status=None)
-        for number in range(3)
-    ]
-    soft = [
-        site.add(f"/soft/{number}", Reply(SORRY, 200, {"Content-Type": "text/html"}), "soft 404", "status-soft-404")
-        for number in range(3)
-    ]
-    first = [home, *good, *gone, *retired, *broken, *to_listed, *to_new]
-    second = [*hidden, *header, *copies, *variants, *private, *soft, *good[:10]]
+
+    noindex = '<meta name="robots" content="noindex">'
+    listed_too = ("status-redirect", "status-redirect-target-listed-too")
+    copied = ("page-canonical-other", "page-canonical-other-listed-too")
+    first = [site.add("/", article("/"))]
+    good = site.add_each("/good", 40, lambda at: article(f"/good/{at}"))
+    first += good
+    first += site.add_each("/gone", 9, lambda at: NOT_FOUND, "not found", "status-404", status=404)
+    first += site.add_each("/retired", 2, lambda at: error(410), "not found", "status-410", status=410)
+    first += [site.add("/broken", error(500), "server error", "status-5xx", status=500)]
+    for number in range(6):
+        to = f"/good/{number}"
+        first += [site.add(f"/moved/{number}", moved(to, 301), "redirect", *listed_too, status=301, final=to)]
+    for number in range(3):
+        to = f"/new/{number}"
+        first += [site.add(f"/renamed/{number}", moved(to, 301), "redirect", "status-redirect", status=301, final=to)]
+    second = site.add_each("/hidden", 5, lambda at: article(f"/hidden/{at}", noindex), "noindex", "page-noindex-meta")
+    second += [site.add("/header", article("/header", X_Robots_Tag="noindex"), "noindex", "page-noindex-header")]
+    copies = [article(f"/copy/{number}", canonical=f"/good/{10 + number}") for number in range(4)]
+    second += site.add_each("/copy", 4, copies.__getitem__, "canonicalised", *copied)
+    variants = [article(f"/variant/{number}", canonical=f"/main/{number}") for number in range(2)]
+    second += site.add_each("/variant", 2, variants.__getitem__, "canonicalised", copied[0])
+    blocked = ("blocked", "url-blocked-by-robots")
+    second += site.add_each("/private", 3, lambda at: article(f"/private/{at}"), *blocked, status=None)
+    second += site.add_each("/soft", 3, lambda at: Reply(SORRY, 200, HTML), "soft 404", "status-soft-404")
+    second += good[:10]
     site.also(good[:10], "cross-duplicate-url")
+    unlisted = [*(f"/new/{number}" for number in range(3)), *(f"/main/{number}" for number in range(2))]
+    site.routes |= {path: article(path) for path in unlisted}
     site.routes |= {
         "/sitemap.xml": index("/posts.xml", "/more.xml"),
         "/posts.xml": listing(*first),
@@ -240,12 +201,10 @@ def news() -> Site:
     """A news site: the latest articles stand in a general sitemap and in one for news, where some are old."""
     site = Site()
     site.routes["/"] = article("/")
-    archive = [site.add(f"/archive/{number}", article(f"/archive/{number}")) for number in range(30)]
-    latest = [site.add(f"/story/{number}", article(f"/story/{number}")) for number in range(20)]
-    stale = [site.add(f"/stale/{number}", article(f"/stale/{number}"), "ok", "news-too-old") for number in range(7)]
-    twins = [
-        site.add(f"/twin/{number}", article(f"/twin/{number}"), "ok", "news-title-repeated") for number in range(4)
-    ]
+    archive = site.add_each("/archive", 30, lambda at: article(f"/archive/{at}"))
+    latest = site.add_each("/story", 20, lambda at: article(f"/story/{at}"))
+    stale = site.add_each("/stale", 7, lambda at: article(f"/stale/{at}"), "ok", "news-too-old")
+    twins = site.add_each("/twin", 4, lambda at: article(f"/twin/{at}"), "ok", "news-title-repeated")
     site.routes |= {
         "/sitemap.xml": listing(*archive, *latest),
         "/news.xml": listing(*latest, *stale, *twins, more=story),
@@ -273,7 +232,7 @@ def application() -> Site:
         200,
         {"Content-Type": "text/html; charset=utf-8"},
     )
-    views = [site.add(f"/view/{number}", shell, "unknown", "page-shell") for number in range(VIEWS)]
+    views = site.add_each("/view", VIEWS, lambda at: shell, "unknown", "page-shell")
     site.otherwise = shell
     site.routes |= {"/": shell, "/sitemap.xml": listing(*views), "/robots.txt": "Sitemap: $/sitemap.xml\n"}
     return site
