@@ -70,6 +70,10 @@ class Exchange:
     sent: int = 0
     """Bytes sent so far."""
     closed: bool = False
+    was_reset: bool = False
+    """Whether the client went with a TCP reset, where that was waited for."""
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when all of the answer has been sent that can be."""
 
     def send(self, data: bytes) -> None:
         self.connection.sendall(data)
@@ -91,9 +95,13 @@ class Exchange:
 
     def wait_until_client_goes(self) -> None:
         self.closed = True
-        with suppress(OSError):
+        try:
             while self.connection.recv(1 << 16):
                 pass
+        except ConnectionResetError:
+            self.was_reset = True
+        except OSError:
+            pass
 
 
 Answering = Callable[[Exchange], None]
@@ -131,9 +139,15 @@ class SiteServer(socketserver.ThreadingTCPServer):
         host, port = self.server_address[:2]
         return f"[{host!s}]:{port}" if self.address_family == socket.AF_INET6 else f"{host!s}:{port}"
 
-    def url(self, path: str = "") -> str:
-        """The URL of a path; the origin without one."""
-        return f"{'https' if self._tls else 'http'}://{self.place}{path}"
+    @property
+    def port(self) -> int:
+        """Its port."""
+        return int(self.server_address[1])
+
+    def url(self, path: str = "", host: str = "", scheme: str = "") -> str:
+        """The URL of a path; the origin without one. `host`, `scheme`: in place of its own."""
+        place = f"{host}:{self.port}" if host else self.place
+        return f"{scheme or ('https' if self._tls else 'http')}://{place}{path}"
 
     @property
     def paths(self) -> list[str]:
@@ -167,7 +181,16 @@ class SiteServer(socketserver.ThreadingTCPServer):
         with self._asked:
             self.exchanges.append(exchange)
             self._asked.notify_all()
-        _answer(exchange, self.routes.get(exchange.path, self.otherwise))
+        try:
+            _answer(exchange, self.routes.get(exchange.path, self.otherwise))
+        finally:
+            exchange.over.set()
+
+    def server_bind(self) -> None:
+        """Bind to one family of addresses, so that another server can have the port in the other one."""
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        super().server_bind()
 
     def get_request(self) -> tuple[socket.socket, Any]:
         """Accept a connection."""
@@ -259,7 +282,7 @@ def reset(part: bytes = b"") -> Route:
     return route
 
 
-def stalled(part: bytes = b"") -> Route:
+def stalled(part: bytes = b"") -> Answering:
     def route(exchange: Exchange) -> None:
         if part:
             exchange.head(Content_Length=PROMISED)

@@ -17,8 +17,7 @@ import pytest
 from tests.crawl.crawling import NO_DELAYS, launch, start
 from tests.crawl.documents import page, robots, urlset
 from tests.crawl.downloading import Outcome, run
-from tests.crawl.misbehaving import Route, Server
-from tests.crawl.site_server import Reply, SiteServer
+from tests.crawl.site_server import Reply, Route, SiteServer
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
 
@@ -77,28 +76,28 @@ PUBLIC, PUBLIC6, UNREACHABLE6, SILENT6 = (
     "2606:2800:220:1::3",
 )
 SETTINGS = {"RETRY_TIMES": 0, "DOWNLOAD_TIMEOUT": 20}
-ROUTES: dict[str, Route] = {"/": lambda server, exchange: exchange.answer(exchange.headers["host"].encode())}
+ROUTES: dict[str, Route] = {"/": "here"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def canary(alone: None) -> Iterator[Server]:
+def canary(alone: None) -> Iterator[SiteServer]:
     """A server on all addresses of this machine, of both families, which has all of `LISTENING`."""
     for number, address in enumerate(["10.0.0.1", "169.254.169.254", PUBLIC]):
         add_address(address, number + 1)
     for address in (*LISTENING, PUBLIC6, SILENT6):
         if not address.startswith("::ffff:") and address not in ("::", "::1"):
             add_address(address, 0)
-    with Server(ROUTES, host="::") as server, Server(ROUTES, server.port, "0.0.0.0") as four:
+    with SiteServer(ROUTES, host="::") as server, SiteServer(ROUTES, host="0.0.0.0", port=server.port) as four:
         server.four = four  # type: ignore[attr-defined]  # counted with it
         yield server
 
 
-def seen(canary: Server) -> int:
-    four: Server = canary.four  # type: ignore[attr-defined]  # as above
+def seen(canary: SiteServer) -> int:
+    four: SiteServer = canary.four  # type: ignore[attr-defined]  # as above
     return canary.connections + four.connections
 
 
-def urls_of(canary: Server) -> dict[str, str]:
+def urls_of(canary: SiteServer) -> dict[str, str]:
     hosts = [*(f"[{address}]" for address in LISTENING), *WRITTEN, *NOWHERE, *SCOPED, *names()]
     return {f"{scheme} {host}": canary.url("/", host, scheme) for host in hosts for scheme in ("http", "https")}
 
@@ -113,12 +112,12 @@ def names() -> dict[str, list[str]]:
     }
 
 
-def ask(folder: Path, canary: Server, addresses: dict[str, list[str]], **settings: object) -> Outcome:
+def ask(folder: Path, canary: SiteServer, addresses: dict[str, list[str]], **settings: object) -> Outcome:
     requests = {name: {"url": canary.url("/", name)} for name in addresses}
     return run(folder, requests=requests, names=addresses, settings=SETTINGS | settings)
 
 
-def test_no_ipv6_address_is_connected_to_in_any_spelling(canary: Server, tmp_path: Path) -> None:
+def test_no_ipv6_address_is_connected_to_in_any_spelling(canary: SiteServer, tmp_path: Path) -> None:
     before = seen(canary)
     requests = {name: {"url": url} for name, url in urls_of(canary).items()}
     outcome = run(tmp_path, requests=requests, names=names(), settings=SETTINGS)
@@ -127,7 +126,7 @@ def test_no_ipv6_address_is_connected_to_in_any_spelling(canary: Server, tmp_pat
     assert seen(canary) == before
 
 
-def test_each_of_them_is_reached_where_its_network_is_allowed(canary: Server, tmp_path: Path) -> None:
+def test_each_of_them_is_reached_where_its_network_is_allowed(canary: SiteServer, tmp_path: Path) -> None:
     hosts = [*(f"[{address}]" for address in LISTENING), *WRITTEN]
     requests = {host: {"url": canary.url("/", host)} for host in hosts}
     asked = {name: addresses for name, addresses in names().items() if name[0].isdigit()}
@@ -142,7 +141,7 @@ def test_each_of_them_is_reached_where_its_network_is_allowed(canary: Server, tm
      (PUBLIC, "::ffff:10.0.0.1"), (PUBLIC6, "64:ff9b::7f00:1"), (UNREACHABLE6, "127.0.0.1")],
 )  # fmt: skip
 def test_name_with_public_and_private_addresses_is_refused_in_either_order(
-    canary: Server, tmp_path: Path, pair: tuple[str, str]
+    canary: SiteServer, tmp_path: Path, pair: tuple[str, str]
 ) -> None:
     before = seen(canary)
     mixed = {"first.test": list(pair), "last.test": list(reversed(pair))}
@@ -157,7 +156,7 @@ def test_name_with_public_and_private_addresses_is_refused_in_either_order(
     assert {name: result.get("status") for name, result in allowed.items()} == dict.fromkeys(mixed, 200)
 
 
-def test_public_addresses_of_both_families_are_read(canary: Server, tmp_path: Path) -> None:
+def test_public_addresses_of_both_families_are_read(canary: SiteServer, tmp_path: Path) -> None:
     both = {
         "six.test": [PUBLIC6],
         "four.test": [PUBLIC],
@@ -169,11 +168,11 @@ def test_public_addresses_of_both_families_are_read(canary: Server, tmp_path: Pa
     assert {name: result.get("status") for name, result in outcome.items()} == dict.fromkeys(both, 200)
 
 
-def test_unreachable_ipv6_address_falls_back_to_ipv4(canary: Server, tmp_path: Path) -> None:
+def test_unreachable_ipv6_address_falls_back_to_ipv4(canary: SiteServer, tmp_path: Path) -> None:
     with ExitStack() as stack:
         full = stack.enter_context(socket.create_server((SILENT6, 0), family=socket.AF_INET6, backlog=0))
         port = full.getsockname()[1]
-        server = stack.enter_context(Server(ROUTES, port, PUBLIC))
+        server = stack.enter_context(SiteServer(ROUTES, host=PUBLIC, port=port))
         for _ in range(3):  # what the queue holds; the next one is not answered
             waiting = stack.enter_context(socket.socket(socket.AF_INET6))
             waiting.setblocking(False)
