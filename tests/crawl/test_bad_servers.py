@@ -7,14 +7,30 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crawl.crawling import SOON_S, Crawl, crawl
-from tests.crawl.documents import URLSET_START, beginning, entry, index, packed, page, pages, rss, text, urlset
+from tests.crawl.documents import (
+    CORE,
+    DECLARATION,
+    URLSET_START,
+    beginning,
+    entry,
+    index,
+    packed,
+    page,
+    pages,
+    rss,
+    text,
+    urlset,
+)
+from tests.crawl.many_sites import visited
 from tests.crawl.site_server import (
+    Exchange,
     Reply,
     Route,
     SiteServer,
@@ -49,6 +65,8 @@ class Case:
     """Expression that the error matches; None: there is none, or it does not matter."""
     facts: dict[str, Any] = field(default_factory=dict)
     """Further fields of the record."""
+    rule: str | None = None
+    """Rule that reports one error of the file; None where it does not matter."""
 
 
 def with_type(content_type: str) -> Reply:
@@ -67,6 +85,23 @@ def bomb() -> bytes:
     entries = (*map(entry, TWO), *(entry(loc, f"<!--{' ' * 2**19}-->") for loc in pages("page", 130)[2:]))
     parts = [compressor.compress(text.encode()) for text in (URLSET_START, *entries, "</urlset>")]
     return b"".join([*parts, compressor.flush()])
+
+
+def in_pieces(body: bytes) -> Route:
+    """Send the first bytes one by one."""
+
+    def route(exchange: Exchange) -> None:
+        exchange.head(Content_Length=len(body))
+        for place in range(60):
+            exchange.send(body[place : place + 1])
+        exchange.send(body[60:])
+
+    return route
+
+
+def undeclared(document: bytes) -> bytes:
+    """The document without its declaration."""
+    return document.removeprefix(DECLARATION.encode())
 
 
 def damaged(body: bytes) -> bytes:
@@ -167,7 +202,30 @@ FAILED: dict[str, Case] = {
 }
 """Nothing could be read, and a record says why."""
 
-CASES = GOOD | CUT_SHORT | FAILED
+
+def with_error(route: Route, rule: str) -> Case:
+    """A file that is read as a whole, and has an error."""
+    return Case(route, "recovered", error=".", rule=rule)
+
+
+XLINK = f'<urlset {CORE} xmlns:xhtml="http://www.w3.org/1999/xlink">'
+LINK = '<xhtml:link rel="alternate" hreflang="de" href="https://pages.example/de"/>'
+ATOM_ENTRIES = "".join(f'<entry><link href="{loc}"/></entry>' for loc in TWO)
+ATOM = f'\ufeff\ufeff<feed xmlns="http://www.w3.org/2005/Atom">{ATOM_ENTRIES}</feed>'
+COMMENTED = b"<!-- a plugin -->\n" + FULL
+BROKEN_PROLOG: dict[str, Case] = {
+    "/comment.xml": with_error(COMMENTED, "doc-leading-content"),
+    "/in-pieces.xml": with_error(in_pieces(COMMENTED), "doc-leading-content"),
+    "/twice.xml.gz": with_error(packed(DECLARATION.encode() + FULL), "doc-leading-content"),
+    "/atom.xml": with_error(ATOM.encode(), "doc-leading-content"),
+    "/wide.xml": with_error(f"<!-- a -- b -->{undeclared(FULL).decode()}".encode("utf-16"), "doc-xml-malformed"),
+    "/rss.xml": with_error(b'<?xml encoding="UTF-8"?>' + undeclared(rss(*TWO)), "doc-xml-malformed"),
+    "/behind.xml": with_error(FULL + f"<!-- -- {entry(f'{TWO[0]}/hidden')} -->".encode(), "doc-xml-malformed"),
+    "/xlink.xml": Case(f"{XLINK}{''.join(entry(loc, LINK) for loc in TWO)}</urlset>", rule="xml-ext-namespace-wrong"),
+}
+"""All is read, and the file has an error."""
+
+CASES = GOOD | CUT_SHORT | FAILED | BROKEN_PROLOG
 HELPERS: dict[str, Route] = {"/loop-back.xml": moved("/loop.xml"), "/last.xml": urlset("https://pages.example/last")}
 
 
@@ -183,11 +241,16 @@ class Visit:
 def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     with SiteServer() as site:
         site.routes = HELPERS | {path: case.route for path, case in CASES.items()}
-        site.routes["/index.xml"] = index(*map(site.url, [*CASES, "/last.xml"]))
+        listed = index(*map(site.url, [*CASES, "/last.xml"]))
+        site.routes["/index.xml"] = "<?xml version=“1.0”?>".encode() + undeclared(listed)
         folder = tmp_path_factory.mktemp("visit")
         settings = {**SETTINGS, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
         done = crawl(folder, sitemap=site.url("/index.xml"), settings=settings)
         yield Visit(done, site)
+
+
+def of(visit: Visit, path: str) -> dict[str, Any]:
+    return visit.crawl.sitemaps[visit.site.url(path)]
 
 
 @pytest.mark.parametrize("path", CASES)
@@ -206,6 +269,19 @@ def test_answer(visit: Visit, path: str) -> None:
         assert "error" not in record
     else:
         assert re.search(case.error, record["error"], re.IGNORECASE), record["error"]
+    assert case.rule is None or errors_of(visit, path).count(case.rule) == 1
+
+
+def errors_of(visit: Visit, path: str) -> list[str]:
+    """The rules that report errors of a file."""
+    url = visit.site.url(path)
+    found = (one for one in visit.crawl.of_type("finding") if one.get("sitemap") == url)
+    return [one["rule"] for one in found if one["severity"] == "error"]
+
+
+def test_index_with_a_broken_prolog_is_read(visit: Visit) -> None:
+    assert of(visit, "/index.xml")["outcome"] == "recovered"
+    assert errors_of(visit, "/index.xml").count("doc-xml-malformed") == 1
 
 
 def test_crawl_goes_on_to_the_end(visit: Visit) -> None:
@@ -280,36 +356,29 @@ def redirected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
         yield Visit(crawl(folder, sitemap=site.url("/index.xml"), settings=SETTINGS), site)
 
 
-def of(visit: Visit, path: str) -> dict[str, Any]:
-    return visit.crawl.sitemaps[visit.site.url(path)]
+@pytest.mark.parametrize(
+    ("path", "hops", "end"),
+    [
+        ("/one.xml", [(301, "/one.xml")], ("/target-1.xml", "ok", 200, "xml-urlset")),
+        ("/two.xml", [(307, "/two.xml"), (308, "/hop.xml")], ("/target-2.xml", "ok", 200, "xml-urlset")),
+        ("/home.xml", [(302, "/home.xml")], ("/", "failed", 200, "html")),
+        ("/gone.xml", [(302, "/gone.xml")], ("/nowhere.xml", "failed", 404, "unknown")),
+    ],
+)
+def test_every_hop_is_recorded(
+    redirected: Visit, path: str, hops: list[tuple[int, str]], end: tuple[str, str, int, str]
+) -> None:
+    url, record = redirected.site.url, of(redirected, path)
+    assert record["hops"] == [{"status": status, "url": url(hop)} for status, hop in hops]
+    final_url, *rest = end
+    assert record["final_url"] == url(final_url)
+    assert [record["outcome"], record["status"], record["format"]] == rest
 
 
-def test_redirect_is_recorded(redirected: Visit) -> None:
-    url, record = redirected.site.url, of(redirected, "/one.xml")
-    assert record["hops"] == [{"status": 301, "url": url("/one.xml")}]
-    assert (record["final_url"], record["status"], record["outcome"]) == (url("/target-1.xml"), 200, "ok")
-
-
-def test_relative_pages_are_resolved_against_the_end_of_the_redirects(redirected: Visit) -> None:
-    assert redirected.crawl.locs(redirected.site.url("/one.xml")) == [redirected.site.url("/relative")]
-
-
-def test_every_hop_is_recorded(redirected: Visit) -> None:
-    url, record = redirected.site.url, of(redirected, "/two.xml")
-    assert record["hops"] == [{"status": 307, "url": url("/two.xml")}, {"status": 308, "url": url("/hop.xml")}]
-    assert record["final_url"] == url("/target-2.xml")
-    assert redirected.crawl.locs(url("/two.xml")) == TWO
-
-
-def test_redirect_to_the_home_page_is_no_sitemap(redirected: Visit) -> None:
-    record = of(redirected, "/home.xml")
-    assert (record["outcome"], record["format"], record["status"]) == ("failed", "html", 200)
-
-
-def test_redirect_to_a_missing_page(redirected: Visit) -> None:
-    record = of(redirected, "/gone.xml")
-    assert (record["outcome"], record["status"]) == ("failed", 404)
-    assert len(record["hops"]) == 1
+def test_pages_are_read_at_the_end_of_the_redirects(redirected: Visit) -> None:
+    url, locs = redirected.site.url, redirected.crawl.locs
+    assert locs(url("/one.xml")) == [url("/relative")], "resolved against the last URL"
+    assert locs(url("/two.xml")) == TWO
 
 
 NOWHERE = ["file", "script", "ftp", "data", "bad-url", "no-host", "no-port", "odd-bytes"]
@@ -365,17 +434,15 @@ UNASKABLE = [
     "?",
 ]
 """Locs of children; some are resolved against the index, and asked for there."""
+LONG = [f"/{'z' * 3000}{number}.xml" for number in range(10)]
+"""Paths of children that can be asked for."""
 
 
 @pytest.fixture(scope="module")
 def unaskable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     with SiteServer() as site:
-        last = f"{site.url('/')}{'y' * 3000}.xml"
-        site.routes = {
-            "/index.xml": index(*UNASKABLE, "", last, site.url("/last.xml")),
-            "/last.xml": urlset(*TWO),
-            f"/{'y' * 3000}.xml": urlset(*TWO),
-        }
+        site.routes = dict.fromkeys([*LONG, "/last.xml"], urlset(*TWO))
+        site.routes["/index.xml"] = index(*UNASKABLE, "", *map(site.url, [*LONG, "/last.xml"]))
         folder = tmp_path_factory.mktemp("unaskable")
         yield Visit(crawl(folder, sitemap=site.url("/index.xml"), settings=SETTINGS), site)
 
@@ -386,16 +453,8 @@ def test_crawl_goes_on_after_children_that_cannot_be_asked(unaskable: Visit) -> 
     assert "partial" not in unaskable.crawl.summary
 
 
-def test_long_url_is_asked(unaskable: Visit) -> None:
-    assert unaskable.crawl.locs(f"{unaskable.site.url('/')}{'y' * 3000}.xml") == TWO
-
-
-def test_many_long_urls_do_not_stop_the_crawl(site: SiteServer, tmp_path: Path) -> None:
-    long = [f"/{'z' * 3000}{number}.xml" for number in range(10)]
-    site.routes = {path: urlset(*TWO) for path in [*long, "/last.xml"]}
-    site.routes["/index.xml"] = index(*map(site.url, [*long, "/last.xml"]))
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings=SETTINGS)
-    assert set(done.sitemaps) == {site.url(path) for path in site.routes}
+def test_long_urls_are_asked(unaskable: Visit) -> None:
+    assert all(unaskable.crawl.locs(unaskable.site.url(path)) == TWO for path in LONG)
 
 
 @pytest.mark.parametrize("loc", [loc for loc in UNASKABLE if loc not in ("//", "?")])
@@ -450,22 +509,31 @@ def test_uncompressed_bytes_are_limited(site: SiteServer, tmp_path: Path) -> Non
     assert record["url_count"] > 1000
 
 
-@pytest.mark.parametrize("wbits", [zlib.MAX_WBITS, -zlib.MAX_WBITS], ids=["zlib", "raw"])
-def test_content_encoding_deflate_is_read_everywhere(site: SiteServer, tmp_path: Path, wbits: int) -> None:
+def deflating(server: SiteServer, wbits: int) -> None:
+    """Send everything with Content-Encoding: deflate."""
+
     def deflated(body: bytes) -> Reply:
         packer = zlib.compressobj(wbits=wbits)
         return Reply(packer.compress(body) + packer.flush(), headers={"Content-Encoding": "deflate"})
 
-    site.routes = {
+    server.routes = {
         "/robots.txt": deflated(b"User-agent: *\nDisallow: /no\n"),
         "/": deflated(page('<link rel="sitemap" href="/found.xml">')),
         "/found.xml": deflated(urlset("/a", "/no")),
     }
-    done = crawl(tmp_path, domain=site.url(), settings={"RETRY_TIMES": 0})
-    record = done.sitemaps[site.url("/found.xml")]
-    assert (done.code, record["outcome"], record["url_count"]) == (0, "ok", 2)
-    assert [entry["loc"] for entry in done.of_type("url") if entry.get("blocked_for")] == [site.url("/no")]
-    assert "doc-gzip-name-mismatch" not in done.summary["rules"]
+
+
+def test_content_encoding_deflate_is_read_everywhere(tmp_path: Path) -> None:
+    forms = {"zlib": zlib.MAX_WBITS, "raw": -zlib.MAX_WBITS}
+    programs = {name: partial(deflating, wbits=wbits) for name, wbits in forms.items()}
+    with visited(tmp_path, programs, settings={"RETRY_TIMES": 0}) as sites:
+        for name in forms:
+            record = sites.record(name, "/found.xml")
+            assert (record["outcome"], record["url_count"]) == ("ok", 2), name
+            blocked = [entry["loc"] for entry in sites.of(name, "url") if entry.get("blocked_for")]
+            assert blocked == [sites.servers[name].url("/no")], name
+    assert sites.crawl.code == 0
+    assert "doc-gzip-name-mismatch" not in sites.crawl.summary["rules"]
 
 
 def test_gzip_that_nothing_announces_is_a_finding(site: SiteServer, tmp_path: Path) -> None:
