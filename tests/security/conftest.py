@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.crawl import conftest as shared
 from tests.crawl.crawling import Crawl, command, launch
 from tests.crawl.site_server import SiteServer
 from tests.namespace import alone_or_skipped
@@ -21,11 +22,7 @@ def alone() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def site() -> Iterator[SiteServer]:
-    """A site without pages."""
-    with SiteServer() as server:
-        yield server
+site, refusal = shared.site, shared.refusal
 
 
 @pytest.fixture(scope="session")

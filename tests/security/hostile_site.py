@@ -75,10 +75,7 @@ def _sitemap(origin: str) -> str:
         _page(f"{origin}/{at}?{formula}", formula) for at, formula in enumerate(FORMULAS)
     ]  # the first are ordinary but for their texts
     pages += [_page(f"{origin}/{ALL}", ALL), _page(f"javascript:window.__pwned=1//{TERMINAL}", "")]
-    pages += [
-        _page(f"{origin}/{'l' * 50_000}", "t" * 100_000),
-        _page(f"{origin}/a{' ' * 50_000}b", f"{' ' * 50_000}b"),
-    ]
+    pages += [_page(f"{origin}/{'l' * 50_000}", "t" * 100_000), _page(f"{origin}/a{' ' * 50_000}b", f"{' ' * 50_000}b")]
     pages += [_page(f"{origin}/{name}", "") for name in ("refused", "lost", "garbage", "number", "type", "page")]
     return _document("urlset", "".join(pages))
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
 
-from tests.crawl.crawling import NO_DELAYS, Crawl, crawl, launch
+from tests.crawl.crawling import Crawl, crawl, launch
 from tests.crawl.documents import CORE, DECLARATION, index, page, pages, robots, urlset
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.namespace import add_address
+from tests.security.commands import program, spider
 
 METADATA = "169.254.169.254"
 PRIVATE = "10.0.0.1"
@@ -160,45 +160,19 @@ def test_site_that_moves_home_is_told(attack: Attack) -> None:
     )
 
 
-SPIDER = """
-import sys
-from scrapy.crawler import CrawlerProcess
-from sitemapcrawler import SitemapSpider
-
-class Pages(SitemapSpider):
-    name = "pages"
-    custom_settings = {"LOG_LEVEL": "INFO", "AUTOTHROTTLE_ENABLED": False, "RETRY_TIMES": 0, "DOWNLOAD_TIMEOUT": 5,
-                       "METAREFRESH_ENABLED": True}
-
-    def parse_page(self, response, entry):
-        print("GOT", response.url)
-
-    def page_failed(self, failure, entry):
-        print("FAILED", type(failure.value).__name__)
-
-process = CrawlerProcess()
-process.crawl(Pages, domain=sys.argv[1])
-process.start()
-"""
-
-
 @pytest.mark.slow
 def test_other_commands_and_a_spider_of_pages_reach_nothing(
     canaries: list[SiteServer], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     port = canaries[0].server_address[1]
-    script = tmp_path_factory.mktemp("spider") / "pages.py"
-    script.write_text(SPIDER)
     with SiteServer() as site:
         site_that_attacks(site, port)
         del site.routes["/robots.txt"]
         site.routes["/sitemap.xml"] = site.routes["/pages.xml"]
-        settings = [part for name, value in (NO_DELAYS | SETTINGS).items() for part in ("-s", f"{name}={value}")]
-        program = [sys.executable, "-m", "sitemapcrawler.cli"]
         commands = [
-            [*program, "inspect", site.url("/file/0.xml"), *settings],
-            [*program, "validate", site.url("/index.xml"), site.url("/file/0.xml"), *settings],
-            [sys.executable, str(script), site.url()],
+            program("inspect", site.url("/file/0.xml"), settings=SETTINGS),
+            program("validate", site.url("/index.xml"), site.url("/file/0.xml"), settings=SETTINGS),
+            spider(tmp_path_factory.mktemp("spider"), domain=site.url()),
         ]
         running = [launch(tmp_path_factory.mktemp("command"), command) for command in commands]
         inspected, validated, crawled = [one.finish() for one in running]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import Request, Spider
@@ -18,7 +18,7 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, import_environment
 from sitemapcrawler.urls import Authority
-from tests.crawl.crawling import LOOPBACK, NO_DELAYS, Crawl, launch
+from tests.crawl.crawling import LOOPBACK, Crawl, start
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import Exchange, Reply, SiteServer, moved
@@ -46,13 +46,9 @@ class Visit:
 
 def run(folder: Path, settings: Mapping[str, object], variables: Mapping[str, str], **arguments: str) -> Crawl:
     """A crawl with all that is logged."""
-    chosen = NO_DELAYS | LOOPBACK | {"RETRY_TIMES": 0, "JOBDIR": "job", "LOG_LEVEL": "DEBUG"} | settings
-    words = ["env", *(f"{name}={value}" for name, value in variables.items()), sys.executable]
-    words += ["-m", "sitemapcrawler.cli", "crawl", "sitemap", "-O", "records.jsonl"]
-    words += [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
-    return launch(
-        folder, words + [part for name, value in arguments.items() for part in ("-a", f"{name}={value}")]
-    ).finish()
+    chosen = LOOPBACK | {"RETRY_TIMES": 0, "JOBDIR": "job", "LOG_LEVEL": "DEBUG"} | settings
+    within = ["env", *(f"{name}={value}" for name, value in variables.items())]
+    return start(folder, settings=chosen, within=within, **arguments).finish()
 
 
 def logged_in(reply: Reply | bytes) -> object:
@@ -69,17 +65,17 @@ def logged_in(reply: Reply | bytes) -> object:
     return route
 
 
-def lead_away(site: SiteServer, other: SiteServer) -> None:
-    """Have everything of a site lead to another one, and back."""
+def lead_away(site: SiteServer, other: SiteServer, to: Callable[[Any], Any]) -> None:
+    """Have everything of a site lead to another one, and back; `to` says who gets an answer."""
     html, cookie = {"Content-Type": "text/html"}, {"Set-Cookie": "from=site; Path=/"}
-    site.routes = {  # type: ignore[assignment]  # functions among them
-        "/robots.txt": logged_in(robots("/index.xml", "/away.xml", other.url("/named.xml"))),
-        "/index.xml": logged_in(index("/pages.xml", "/away.xml", other.url("/child.xml"))),
-        "/away.xml": logged_in(moved(other.url("/came.xml"))),
-        "/pages.xml": logged_in(urlset(*map(site.url, ("/page", "/go", "/back")), other.url("/far"))),
-        "/page": logged_in(Reply(page(), headers=html | cookie)),
-        "/go": logged_in(moved(other.url("/went"))),
-        "/back": logged_in(moved(other.url("/return"))),
+    site.routes = {
+        "/robots.txt": to(robots("/index.xml", "/away.xml", other.url("/named.xml"))),
+        "/index.xml": to(index("/pages.xml", "/away.xml", other.url("/child.xml"))),
+        "/away.xml": to(moved(other.url("/came.xml"))),
+        "/pages.xml": to(Reply(urlset(*map(site.url, ("/page", "/go", "/back")), other.url("/far")), headers=cookie)),
+        "/page": to(Reply(page(), headers=html | cookie)),
+        "/go": to(moved(other.url("/went"))),
+        "/back": to(moved(other.url("/return"))),
     }
     other.routes = {"/return": moved(site.url("/page")), "/came.xml": urlset(other.url("/x"))}
     other.otherwise = Reply(page(), headers=html)
@@ -88,7 +84,7 @@ def lead_away(site: SiteServer, other: SiteServer) -> None:
 @pytest.fixture(scope="module")
 def login(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     with SiteServer() as site, SiteServer() as other:
-        lead_away(site, other)
+        lead_away(site, other, logged_in)
         folder = tmp_path_factory.mktemp("login")
         settings = {"HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
         done = run(folder, settings, {"SITEMAP_AUTH": AUTH}, domain=site.url(), verify="get", verify_offsite="yes")
@@ -112,32 +108,14 @@ def test_no_other_authority_hears_of_it(login: Visit) -> None:
 def test_login_is_written_nowhere(login: Visit) -> None:
     files = [path for path in login.crawl.folder.rglob("*") if path.is_file()]
     assert {"audit.duckdb", "log.txt", "request_headers"} <= {path.name for path in files}
-    told = [path.name for path in files if any(secret.encode() in path.read_bytes() for secret in SECRETS)]
-    assert told == []
+    assert [path.name for path in files if has_secret(path.read_bytes())] == []
 
 
 @pytest.fixture(scope="module")
 def own(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
     with SiteServer() as site, SiteServer(host="127.0.0.2") as other:
-        lead_away(site, other)
-        site.routes = {path: reply for path, reply in site.routes.items() if path != "/page"}
-        plain = {
-            "/robots.txt": robots("/index.xml"),
-            "/index.xml": index("/pages.xml", "/away.xml", other.url("/child.xml")),
-        }
-        pages = urlset(*map(site.url, ("/page", "/go", "/back")), other.url("/far"))
-        html = {"Content-Type": "text/html", "Set-Cookie": "from=site; Path=/"}
-        away = {
-            "/away.xml": moved(other.url("/came.xml")),
-            "/go": moved(other.url("/went")),
-            "/back": moved(other.url("/return")),
-        }
-        site.routes = {**plain, **away, "/pages.xml": Reply(pages, headers=html), "/page": Reply(page(), headers=html)}
-        settings = {
-            "DEFAULT_REQUEST_HEADERS": HEADERS,
-            "COOKIES_ENABLED": 1,
-            "LOG_LEVEL": "INFO",
-        }
+        lead_away(site, other, lambda reply: reply)
+        settings = {"DEFAULT_REQUEST_HEADERS": HEADERS, "COOKIES_ENABLED": 1, "LOG_LEVEL": "INFO"}
         folder = tmp_path_factory.mktemp("own")
         done = run(folder, settings, {}, domain=site.url(), verify="get", verify_offsite="yes")
         yield Visit(done, site, other)
@@ -180,11 +158,10 @@ def test_proxy_alone_hears_its_password_and_is_asked_for_no_address_inside(
         replies = {record["loc"]: record["reply"]["kind"] for record in done.of_type("url")}
         assert replies[f"{site}/page"] == "ok"
         assert {replies[url] for url in (*inside[:9], f"{site}/go")} == {"address-refused"}
-        told = [path.name for path in folder.rglob("*") if path.is_file() and secret_in(path.read_bytes())]
-        assert told == []
+        assert [path.name for path in folder.rglob("*") if path.is_file() and has_secret(path.read_bytes())] == []
 
 
-def secret_in(data: bytes) -> bool:
+def has_secret(data: bytes) -> bool:
     """True where one of the passwords stands in a file."""
     return any(secret.encode() in data for secret in SECRETS)
 
@@ -197,12 +174,9 @@ def test_bad_login_is_refused_and_not_told(value: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_bad_login_ends_the_command(tmp_path: Path) -> None:
-    done = run(tmp_path, {"SITEMAP_AUTH": "s3cr3t"}, {}, domain="http://127.0.0.1:9")
-    assert done.code == 2
-    assert len(done.log.strip().splitlines()) == 1, done.log
-    assert "SITEMAP_AUTH" in done.log
-    assert "s3cr3t" not in done.log
+def test_bad_login_ends_the_command(refusal: Callable[..., str]) -> None:
+    line = refusal("crawl", "sitemap", "-s", "SITEMAP_AUTH=s3cr3t", "-a", "domain=http://127.0.0.1:9")
+    assert "SITEMAP_AUTH" in line and "s3cr3t" not in line
 
 
 def test_fleet_hands_the_login_over(monkeypatch: pytest.MonkeyPatch) -> None:

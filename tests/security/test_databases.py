@@ -18,8 +18,6 @@ import pytest
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import create
-from tests.crawl.crawling import crawl
-from tests.crawl.site_server import SiteServer
 from tests.unit.jobs.baselines import job, opened, page
 
 MIB = 2**20
@@ -152,12 +150,13 @@ def test_database_is_made_where_nobody_looks(tmp_path: Path) -> None:
     assert not target.exists() and check(tmp_path / FILE)
 
 
-def test_crawl_refuses_it_before_anything_is_asked(site: SiteServer, tmp_path: Path, secret: Path) -> None:
+@pytest.mark.parametrize("option", [["-a", "baseline={}"], ["-s", "JOBDIR={.parent}"]], ids=["baseline", "job"])
+def test_crawl_refuses_it_before_anything_is_asked(
+    option: list[str], refusal: Callable[..., str], tmp_path: Path, secret: Path
+) -> None:
     path = spoilt(tmp_path / "job", secret, HOSTILE["view in place of a table"])
-    for options in (["-a", f"baseline={path}"], ["-s", f"JOBDIR={path.parent}"]):
-        done = crawl(tmp_path, *options, domain=site.url())
-        assert done.code == 2 and "no database of a crawl, urls is" in done.log and SECRET not in done.log
-    assert site.connections == 0
+    line = refusal("crawl", "sitemap", "-a", "domain=127.0.0.1:1", *(word.format(path) for word in option))
+    assert "no database of a crawl, urls is" in line and SECRET not in line
 
 
 TRY = """

@@ -5,17 +5,17 @@ By the older mapping of Scrapy's requests (IDNA 2003), `straße.test` would be `
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import NO_DELAYS, launch, start
+from tests.crawl.crawling import launch, start
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
+from tests.security.commands import program, spider
 
 HERE, STRANGER = "93.184.216.34", "93.184.216.35"
 SENT = {
@@ -33,26 +33,6 @@ OTHERS = ("strasse.test", "fass.test")
 """What IDNA 2003 makes of them."""
 HTML = Reply(page(), headers={"Content-Type": "text/html"})
 SETTINGS = {"RETRY_TIMES": 0, "DOWNLOAD_TIMEOUT": 10, "SITEMAP_MAX_ROBOTS": 50}
-SPIDER = """
-import sys
-from scrapy import Request
-from scrapy.crawler import CrawlerProcess
-from sitemapcrawler import SitemapSpider
-
-class Pages(SitemapSpider):
-    name = "pages"
-    custom_settings = {"AUTOTHROTTLE_ENABLED": False, "RETRY_TIMES": 0, "DOWNLOAD_TIMEOUT": 10}
-
-    def page_request(self, entry):
-        return Request(entry.loc, headers={"X-Own": "1"})
-
-    def parse_page(self, response, entry):
-        print("GOT", ascii(entry.loc), response.url)
-
-process = CrawlerProcess()
-process.crawl(Pages, sitemap=sys.argv[1])
-process.start()
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -120,13 +100,10 @@ def test_redirect_of_a_sitemap_and_a_spider_of_pages_go_there_too(
         "/pages.xml": urlset(*locs),
         **{f"/{number}": HTML for number in range(len(SENT))},
     }
-    (tmp_path / "pages.py").write_text(SPIDER)
     sitemap = f"http://fa\u00df.test:{port}/sitemap.xml"
-    settings = [part for name, value in (NO_DELAYS | SETTINGS).items() for part in ("-s", f"{name}={value}")]
     within = asking_it(tmp_path, patience=5)
-    inspect = [sys.executable, "-m", "sitemapcrawler.cli", "inspect", sitemap, *settings]
-    spider = [sys.executable, str(tmp_path / "pages.py"), sitemap]
-    inspected, crawled = [launch(tmp_path, [*within, *command]).finish() for command in (inspect, spider)]
+    commands = program("inspect", sitemap, settings=SETTINGS), spider(tmp_path, own_requests=True, sitemap=sitemap)
+    inspected, crawled = [launch(tmp_path, [*within, *words]).finish() for words in commands]
     assert stranger.connections == 0
     assert f"URLs        {len(SENT)}" in inspected.output
     for number, (loc, sent) in enumerate(zip(locs, SENT.values(), strict=True)):

@@ -7,19 +7,19 @@ a request away is the guard and nothing else.
 from __future__ import annotations
 
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import NO_DELAYS, launch, start
+from tests.crawl.crawling import launch, start
 from tests.crawl.documents import page, robots, urlset
 from tests.crawl.downloading import Outcome, run
 from tests.crawl.site_server import Reply, Route, SiteServer
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
+from tests.security.commands import program, spider
 
 pytestmark = pytest.mark.slow
 
@@ -185,27 +185,6 @@ def test_unreachable_ipv6_address_falls_back_to_ipv4(canary: SiteServer, tmp_pat
     }  # fmt: skip
 
 
-SPIDER = """
-import sys
-from scrapy.crawler import CrawlerProcess
-from sitemapcrawler import SitemapSpider
-
-class Pages(SitemapSpider):
-    name = "pages"
-    custom_settings = {"AUTOTHROTTLE_ENABLED": False, "RETRY_TIMES": 0, "DOWNLOAD_TIMEOUT": 5}
-
-    def parse_page(self, response, entry):
-        print("GOT", response.url)
-
-    def page_failed(self, failure, entry):
-        print("FAILED", entry.loc, type(failure.value).__name__)
-
-process = CrawlerProcess()
-process.crawl(Pages, domain=sys.argv[1])
-process.start()
-"""
-
-
 def test_host_with_an_ipv6_address_only_is_read_by_every_command_and_in_any_project(tmp_path: Path) -> None:
     with SiteServer(host=PUBLIC6) as site, NameServer({"only.test": [[PUBLIC6]], "inside.test": [["fec0::1"]]}):
         host = f"only.test:{site.server_address[1]}"
@@ -215,18 +194,15 @@ def test_host_with_an_ipv6_address_only_is_read_by_every_command_and_in_any_proj
             "/sitemap.xml": urlset(f"http://{host}/page", inside),
             "/page": Reply(page(), headers={"Content-Type": "text/html"}),
         }
-        (tmp_path / "pages.py").write_text(SPIDER)
-        program = [sys.executable, "-m", "sitemapcrawler.cli"]
-        settings = [part for name, value in (NO_DELAYS | SETTINGS).items() for part in ("-s", f"{name}={value}")]
         arguments = {"domain": f"http://{host}", "verify": "get", "verify_offsite": "yes"}
         within = asking_it(tmp_path, patience=5)
         done = start(tmp_path, settings=SETTINGS, within=within, **arguments).finish()
         inspected, validated, crawled = [
             launch(tmp_path, [*within, *command]).finish()
             for command in (
-                [*program, "inspect", f"http://{host}/sitemap.xml", *settings],
-                [*program, "validate", f"http://{host}", *settings],
-                [sys.executable, str(tmp_path / "pages.py"), f"http://{host}"],
+                program("inspect", f"http://{host}/sitemap.xml", settings=SETTINGS),
+                program("validate", f"http://{host}", settings=SETTINGS),
+                spider(tmp_path, domain=f"http://{host}"),
             )
         ]
     assert (done.code, done.locs()) == (0, [f"http://{host}/page", inside])
@@ -234,6 +210,6 @@ def test_host_with_an_ipv6_address_only_is_read_by_every_command_and_in_any_proj
     assert inspected.code == 0
     assert "URLs        2" in inspected.output
     assert f"http://{host}/sitemap.xml" in validated.output
-    assert f"GOT http://{host}/page" in crawled.output
-    assert f"FAILED {inside} " in crawled.output
+    assert f"GOT 'http://{host}/page'" in crawled.output
+    assert f"FAILED '{inside}' " in crawled.output
     assert {exchange.headers["host"] for exchange in site.exchanges} == {host}

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import AT_HOME, NO_DELAYS, command
+from tests.crawl.crawling import AT_HOME, command
 from tests.crawl.site_server import SiteServer
 from tests.crawl.terminal import Terminal
+from tests.security.commands import program
 from tests.security.hostile_site import COMMAND, fill, unseen
 
 OURS = re.compile(r"\x1b\[(?:\?25[lh]|[0-9;]*m|1A|2K)")
 """What rich writes: the cursor hidden and shown, colours, a line up, a line cleared."""
-SETTINGS = [
-    part for pair in {**NO_DELAYS, **AT_HOME, "RETRY_TIMES": 0}.items() for part in ("-s", "{}={}".format(*pair))
-]
+SETTINGS = {**AT_HOME, "RETRY_TIMES": 0}
 WIDE = 140
 
 
@@ -38,10 +36,6 @@ def shown(argv: list[str], folder: Path) -> tuple[int, str]:
         text = OURS.sub("", terminal.written.decode("utf-8"))
     assert unseen(text, "\r\n\t") == []
     return code, text
-
-
-def program(*words: str) -> list[str]:
-    return [sys.executable, "-m", "sitemapcrawler.cli", *words, *SETTINGS]
 
 
 def test_crawl_with_its_display_and_its_log(hostile: SiteServer, tmp_path: Path) -> None:
@@ -70,7 +64,9 @@ def test_feed_that_goes_to_the_terminal(hostile: SiteServer, tmp_path: Path, for
 )
 def test_inspection(hostile: SiteServer, tmp_path: Path, words: list[str], code: int) -> None:
     path = "" if words == ["--discover"] else "/index.xml" if words == ["--expand"] else "/sitemap.xml"
-    ended, text = shown(program("inspect", hostile.url(path if words else "/garbage"), *words), tmp_path)
+    ended, text = shown(
+        program("inspect", hostile.url(path if words else "/garbage"), *words, settings=SETTINGS), tmp_path
+    )
     assert ended == code
     assert COMMAND[:6] not in text
     assert "--urls" in words or max(map(len, text.split("\n"))) < 3000
@@ -79,7 +75,7 @@ def test_inspection(hostile: SiteServer, tmp_path: Path, words: list[str], code:
 @pytest.mark.parametrize("format", ["text", "json"])
 def test_validation(hostile: SiteServer, tmp_path: Path, format: str) -> None:
     path = "/sitemap.xml" if format == "text" else "/index.xml"  # of which the terminal has to draw less
-    code, text = shown(program("validate", hostile.url(path), "--format", format), tmp_path)
+    code, text = shown(program("validate", hostile.url(path), "--format", format, settings=SETTINGS), tmp_path)
     assert code == 1
     assert "loc-invalid-uri" in text
     if format == "text":
