@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shlex
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from demo.server import serving
-from tests.crawl.programs import environment, write_programs
+from tests.crawl.programs import DEADLINE_S, run_shown, write_programs
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/tutorial.md").read_text("utf-8")
@@ -23,7 +21,6 @@ COMMANDS = [line for block in re.findall(r"^```sh\n(.*?)^```$", TEXT, re.M | re.
 SHOWN = dict(re.findall(r"^<!-- (\w+) -->\n```\w+\n(.*?)^```$", TEXT, re.M | re.S))
 CODES = {"audit": 1, "validate defects.xml": 1}
 """Exit codes that are not 0, by words of the command."""
-DEADLINE_S = 120
 
 
 @dataclass
@@ -35,16 +32,7 @@ class Pupil:
 
     def run(self, command: str) -> str:
         """Run a command with the demo's own address in place of the tutorial's. Returns its output with the tutorial's."""
-        words = [word.replace(SITE, self.site) for word in shlex.split(command)]
-        done = subprocess.run(
-            words,
-            cwd=self.folder,
-            env=environment(self.folder / "bin", ROOT),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-        )
+        done = run_shown(command.replace(SITE, self.site), self.folder, self.folder / "bin")
         code = next((code for word, code in CODES.items() if word in command), 0)
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout.replace(self.site, SITE)
