@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from tests.crawl.crawling import FEED, LOG, Crawl, crawl
+from tests.crawl.crawling import FEED, LOG, Crawl, command, crawl
 from tests.crawl.job_site import MISSING, PLAIN, JobSite
 from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, KEPT, VERIFIED, Job, Moment, Undisturbed
 from tests.crawl.mounts import read_only, without_overrides
 from tests.crawl.site_server import SiteServer
+
+Refused = Callable[..., str]
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +48,25 @@ def job(shop: JobSite, finished: Path, tmp_path: Path) -> Job:
     return Job(shop, tmp_path)
 
 
-def refused(job: Job, *options: str, settings: dict[str, object] | None = None, **more: Any) -> str:
-    """The only line that a refused command leaves: no request was made, and nothing is changed."""
-    before, connections = contents(job.folder), job.site.connections
-    done = job.run(*options, settings=settings, **more)
-    [line] = done.log.splitlines()
-    assert done.code == 2
-    assert done.output == ""
-    assert job.site.connections == connections
-    assert contents(job.folder) == before
-    return line
+@pytest.fixture
+def refused(refusal: Callable[..., str]) -> Callable[..., str]:
+    """Runs the command of a job that must be refused, and returns its only line: no request is made, and nothing is
+    changed."""
+
+    def run(job: Job, settings: Mapping[str, object] | None = None, **more: Any) -> str:
+        before, connections = contents(job.folder), job.site.connections
+        if job.within:
+            done = job.run(settings=settings, **more)
+            assert (done.code, done.output) == (2, "")
+            [line] = done.log.splitlines()
+        else:
+            arguments = {"domain": job.site.url(), **job.arguments, **more}
+            line = refusal(*command(settings={"JOBDIR": JOBDIR, **(settings or {})}, **arguments)[3:])
+        assert job.site.connections == connections
+        assert contents(job.folder) == before
+        return line
+
+    return run
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
@@ -95,7 +106,7 @@ def test_crawl_without_a_database(shop: JobSite, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {FEED, LOG}
 
 
-def test_job_without_a_database_is_refused(shop: JobSite, tmp_path: Path) -> None:
+def test_job_without_a_database_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:
     line = refused(Job(shop, tmp_path), settings={"SITEMAP_STORE": "False"})
     assert "SITEMAP_STORE" in line
     assert "JOBDIR" in line
@@ -183,14 +194,14 @@ OTHERS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_arguments_are_refused(job: Job, name: str) -> None:
+def test_other_arguments_are_refused(job: Job, refused: Refused, name: str) -> None:
     more, says = OTHERS[name]
     line = refused(job, **more)
     assert all(word in line for word in says), line
     assert "fresh=yes" in line
 
 
-def test_fewer_arguments_are_refused(job: Job) -> None:
+def test_fewer_arguments_are_refused(job: Job, refused: Refused) -> None:
     job.arguments = {name: value for name, value in VERIFIED.items() if name != "verify"}
     line = refused(job)
     assert "verify" in line
@@ -224,8 +235,7 @@ def test_same_arguments_in_other_words_are_not_refused(job: Job, known: Undistur
 # ---- two processes
 
 
-@pytest.mark.parametrize("fresh", ["no", "yes"])
-def test_job_in_use_is_refused(shop: JobSite, known: Undisturbed, tmp_path: Path, fresh: str) -> None:
+def test_job_in_use_is_refused(shop: JobSite, known: Undisturbed, tmp_path: Path) -> None:
     shop.forget()
     job, second = Job(shop, tmp_path), tmp_path / "second"
     second.mkdir()
@@ -233,12 +243,14 @@ def test_job_in_use_is_refused(shop: JobSite, known: Undisturbed, tmp_path: Path
         job.wait(running, Moment(len(known.asked) // 4))
         shop.gate.clear()
         settings = {"JOBDIR": str(tmp_path / JOBDIR)}
-        refusal = crawl(second, settings=settings, domain=shop.url(), **VERIFIED, fresh=fresh)
+        refusals = {
+            fresh: crawl(second, settings=settings, domain=shop.url(), **VERIFIED, fresh=fresh)
+            for fresh in ("no", "yes")
+        }
         shop.gate.set()
         first = running.finish()
-    [line] = refusal.log.splitlines()
-    assert refusal.code == 2
-    assert "in use" in line
+    told_in = {fresh: (done.code, len(done.log.splitlines()), "in use" in done.log) for fresh, done in refusals.items()}
+    assert told_in == {"no": (2, 1, True), "yes": (2, 1, True)}
     assert {path.name for path in second.iterdir()} == {LOG}
     assert first.code == 0
     assert not (told := job.differences(known.rows)), told
@@ -301,7 +313,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("what", UNUSABLE)
-def test_database_that_cannot_be_used_is_kept(job: Job, what: str) -> None:
+def test_database_that_cannot_be_used_is_kept(job: Job, refused: Refused, what: str) -> None:
     change, says = UNUSABLE[what]
     change(job.database)
     line = refused(job)
@@ -326,7 +338,7 @@ def test_fresh_replaces_a_database_that_cannot_be_used(job: Job, known: Undistur
     assert not (told := job.differences(known.rows)), told
 
 
-def test_jobdir_that_is_a_file_is_refused(shop: JobSite, tmp_path: Path) -> None:
+def test_jobdir_that_is_a_file_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "jobs").mkdir()
     (tmp_path / JOBDIR).write_text("mine")
     assert JOBDIR in refused(Job(shop, tmp_path))
@@ -336,24 +348,24 @@ def test_jobdir_that_is_a_file_is_refused(shop: JobSite, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("fresh", ["no", "yes"])
-def test_read_only_file_system_is_refused(job: Job, fresh: str) -> None:
+def test_read_only_file_system_is_refused(job: Job, refused: Refused, fresh: str) -> None:
     with read_only(job.folder / "jobs") as mounted:
         job.within = mounted.within(job.folder)
         assert JOBDIR in refused(job, fresh=fresh)
 
 
-def test_new_job_on_a_read_only_file_system_is_refused(shop: JobSite, tmp_path: Path) -> None:
+def test_new_job_on_a_read_only_file_system_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "jobs").mkdir()
     with read_only(tmp_path / "jobs") as mounted:
         assert JOBDIR in refused(Job(shop, tmp_path, within=mounted.within(tmp_path)))
 
 
-def test_read_only_file_is_refused(job: Job) -> None:
+def test_read_only_file_is_refused(job: Job, refused: Refused) -> None:
     job.within = without_overrides()
     job.database.chmod(0o444)
     assert DATABASE in refused(job)
 
 
-def test_new_job_in_a_folder_that_cannot_be_written_is_refused(shop: JobSite, tmp_path: Path) -> None:
+def test_new_job_in_a_folder_that_cannot_be_written_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:
     (tmp_path / "jobs").mkdir(mode=0o555)
     assert JOBDIR in refused(Job(shop, tmp_path, within=without_overrides()))

@@ -1,13 +1,14 @@
 """Links of pages: linked pages that are not listed, listed pages without links, clicks, and how complete that is."""
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from openpyxl import load_workbook
 
-from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.crawling import Crawl, command, crawl
 from tests.crawl.documents import robots, urlset
 from tests.crawl.site_server import Reply, Route, SiteServer, moved
 from tests.crawl.verified import PATIENT, html
@@ -47,10 +48,8 @@ ROUTES: dict[str, Route] = {
 }  # fmt: skip
 
 
-def audited(
-    folder: Path, site: SiteServer, *options: str, settings: dict[str, object] | None = None, **arguments: Any
-) -> Crawl:
-    return crawl(folder, *options, settings=PATIENT | (settings or {}), domain=site.url(), verify="get", **arguments)
+def audited(folder: Path, site: SiteServer, *options: str, **arguments: Any) -> Crawl:
+    return crawl(folder, *options, settings=PATIENT, domain=site.url(), verify="get", **arguments)
 
 
 @pytest.fixture
@@ -188,10 +187,9 @@ def test_site_without_sitemaps_is_followed_from_its_home_page(tmp_path: Path, si
     assert found["/deeper"]["depth"] == 4
 
 
-def test_needs_a_database(tmp_path: Path, site: SiteServer) -> None:
-    done = audited(tmp_path, site, links="yes", settings={"SITEMAP_STORE": "False"})
-    assert done.code == 2
-    assert "SITEMAP_STORE=True" in done.log
+def test_needs_a_database(refusal: Callable[..., str]) -> None:
+    words = command(settings={"SITEMAP_STORE": "False"}, domain="127.0.0.1:1", verify="get", links="yes")
+    assert "SITEMAP_STORE=True" in refusal(*words[3:])
 
 
 @pytest.mark.parametrize("max_pages", [1, 2])
@@ -210,11 +208,7 @@ def test_targets_of_listed_pages_are_pages_that_were_requested(
     }
     done = audited(tmp_path, site, "-O", "records.jsonl", links="site", max_pages=max_pages)
     found = {path: record["indexability"] for path, record in pages(site, done).items() if not record["listed"]}
-    assert found == {
-        "/target": "ok",
-        "/canonical": "ok",
-        "/linked": "not checked" if max_pages == 1 else "ok",
-    }
+    assert found == {"/target": "ok", "/canonical": "ok", "/linked": "not checked" if max_pages == 1 else "ok"}
     asked = [one.path for one in site.exchanges]
     assert asked.count("/target") == asked.count("/canonical") == 1
     assert asked.count("/linked") == max_pages - 1
