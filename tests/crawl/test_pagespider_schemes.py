@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.crawl.documents import index
 from tests.crawl.projects import Done, run
 from tests.crawl.site_server import SiteServer, moved
 
@@ -42,11 +43,6 @@ ALONE = """
 """
 SECRET = "/secret"
 """A page that is known only to whoever reads what must not be read."""
-
-
-def index(*locs: str) -> str:
-    entries = "".join(f"<sitemap><loc>{loc}</loc></sitemap>" for loc in locs)
-    return f"<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</sitemapindex>"
 
 
 def strange(server: SiteServer, listener: socket.socket, folder: Path, by: str) -> list[str]:

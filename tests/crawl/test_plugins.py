@@ -1,17 +1,19 @@
-"""A namespace and rules of a plug-in, as docs/extending.md declares them, in real crawls."""
+"""Namespaces, rules, formats and discovery methods of plug-ins, as docs/extending.md declares them, in real crawls."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests.crawl.crawling import LOOPBACK, ROOT, Crawl, crawl
+from sitemapcrawler.namespaces import plugins
+from tests.crawl.crawling import FEED, LOOPBACK, ROOT, Crawl, crawl
 from tests.crawl.days import conditional
 from tests.crawl.documents import index, robots
 from tests.crawl.jobs import DATABASE
@@ -22,6 +24,10 @@ PRICE = '<toy:price currency="EUR">5</toy:price>'
 BALL = "<toy:toy><toy:name>Ball</toy:name>{}<toy:tag>red</toy:tag><toy:tag>round</toy:tag></toy:toy>"
 EXPIRING = "<toy:toy><toy:name>Kite</toy:name><toy:until>2030-01-01</toy:until></toy:toy>"
 MODULE = "toys.py"
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+CATALOGUE = "<catalogue>\n<product link='/lamp'/>\n<product link='/chair'/></catalogue>"
+FORMATS = ("catalogue", "jsonlists", "toypaths")
+"""Modules of the page with formats and discovery methods."""
 
 
 def urlset(site: SiteServer, **toys: str) -> bytes:
@@ -53,8 +59,8 @@ def tuesday(site: SiteServer) -> None:
 
 @pytest.fixture
 def declared() -> str:
-    """The module of the page."""
-    page = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8").partition("\n## A namespace\n")[2]
+    """The module with a namespace."""
+    page = PAGE.partition("\n## A namespace\n")[2]
     return re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[0]
 
 
@@ -138,7 +144,7 @@ def test_toys_are_compared_with_a_baseline(tmp_path: Path, site: SiteServer, dec
 def test_installed_package_needs_no_setting(
     tmp_path: Path, site: SiteServer, declared: str, monkeypatch: pytest.MonkeyPatch, group: str
 ) -> None:
-    install(tmp_path / "installed", declared, group)
+    install(tmp_path / "installed", f"[sitemapcrawler.{group}]\ntoys = toyshop\n", toyshop=declared)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
     done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), select="toy", probe="never")
     assert done.code == 0
@@ -148,7 +154,7 @@ def test_installed_package_needs_no_setting(
 def test_package_that_cannot_be_imported_is_one_line(
     tmp_path: Path, site: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install(tmp_path / "installed", "1 / 0\n", "namespaces")
+    install(tmp_path / "installed", "[sitemapcrawler.namespaces]\ntoys = toyshop\n", toyshop="1 / 0\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
     done = crawl(tmp_path, settings=LOOPBACK, domain=site.url())
     assert done.code == 2
@@ -156,13 +162,14 @@ def test_package_that_cannot_be_imported_is_one_line(
     assert why in done.log and "Traceback" not in done.log
 
 
-def install(folder: Path, module: str, group: str) -> None:
-    """Lay a package out as an installer does: a module, and the metadata with its entry point."""
+def install(folder: Path, points: str, **modules: str) -> None:
+    """Lay a package out as an installer does: modules, and the metadata with their entry points."""
     metadata = folder / "toyshop-1.0.dist-info"
     metadata.mkdir(parents=True)
-    (folder / "toyshop.py").write_text(module)
+    for name, code in modules.items():
+        (folder / f"{name}.py").write_text(code)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toyshop\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(f"[sitemapcrawler.{group}]\ntoys = toyshop\n")
+    (metadata / "entry_points.txt").write_text(points)
 
 
 CHILDREN = '''
@@ -179,3 +186,90 @@ def toy_child(child):
 def test_rule_on_children_sees_each_entry_of_an_index(tmp_path: Path, site: SiteServer) -> None:
     done = run(tmp_path, site, CHILDREN)
     assert [path(record["value"]) for record in done.of_type("finding")] == ["/toys.xml", "/kites.xml", "/plain.xml"]
+
+
+# ---- formats and discovery methods
+
+
+def modules() -> dict[str, str]:
+    """The modules that the page shows, by name."""
+    return dict(re.findall(r"`(\w+)\.py`:\n\n```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture
+def shop() -> Iterator[SiteServer]:
+    """A site that names its sitemaps in a way of its own, and in formats of its own."""
+    with SiteServer() as site:
+        site.routes = {
+            "/.sitemaps": f"{site.url('/all.json')}\n",
+            "/all.json": f'{{"sitemaps": ["{site.url("/export/catalogue.xml")}"]}}',
+            "/export/catalogue.xml": CATALOGUE,
+        }
+        yield site
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [shown] = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    groups = tomllib.loads(shown)["project"]["entry-points"]
+    assert sorted(groups) == sorted((*plugins.MODULES, plugins.EXPORTERS))
+    points = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in named.items())
+        for group, named in groups.items()
+    )
+    (tmp_path / "installed" / "toyshop").mkdir(parents=True)
+    install(tmp_path / "installed", points, **{f"toyshop/{name}": code for name, code in modules().items()})
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_installed_plug_in_is_discovered_read_labelled_and_written(shop: SiteServer, tmp_path: Path) -> None:
+    done = crawl(tmp_path, "-O", FEED, "-O", "pages.loc", "-a", "report=report", domain=shop.url())
+    assert done.code == 0, done.log
+    files = {url.removeprefix(shop.url()): record for url, record in done.sitemaps.items()}
+    assert {
+        path: (one["format"], one["found_by"], one["outcome"], one["url_count"]) for path, one in files.items()
+    } == {
+        "/all.json": ("json-index", "shop-list", "ok", 1),
+        "/export/catalogue.xml": ("shop-catalogue", "index", "ok", 2),
+    }
+    assert files["/all.json"]["parent"] == shop.url("/.sitemaps")
+    assert [(one["loc"], one["line"]) for one in done.of_type("url")] == [
+        (shop.url("/lamp"), 2),
+        (shop.url("/chair"), 3),
+    ]
+    assert f"{shop.url('/.sitemaps')}: 1 sitemap named in the list of the shop" in done.log
+    lines = (tmp_path / "pages.loc").read_text().splitlines()
+    assert sorted(lines) == sorted(
+        [
+            *done.locs(),
+            f"json-index shop-list {shop.url('/all.json')}",
+            f"shop-catalogue index {shop.url('/export/catalogue.xml')}",
+        ]
+    )
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "<td>catalogue</td>" in page and "<td>JSON index</td>" in page
+    assert "/sitemap.xml" not in shop.paths, "a method before the common paths has found one"
+
+
+def test_modules_of_a_setting_run_in_their_place(shop: SiteServer, tmp_path: Path) -> None:
+    del shop.routes["/.sitemaps"]
+    for name in FORMATS:
+        (tmp_path / f"{name}.py").write_text(modules()[name])
+    settings = {"SITEMAP_RULES": ",".join(f"{name}.py" for name in FORMATS)}
+    done = crawl(tmp_path, settings=settings, domain=shop.url())
+    assert [(one["format"], one["found_by"]) for one in done.of_type("sitemap")] == [("shop-catalogue", "shop-path")]
+    assert shop.paths == ["/.sitemaps", "/export/catalogue.xml"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_appending_and_fields_follow_from_the_exporter(shop: SiteServer, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert crawl(tmp_path, "-o", "pages.loc", domain=shop.url()).code == 0
+    assert len((tmp_path / "pages.loc").read_text().splitlines()) == 8
+    done = crawl(tmp_path, "-O", "pages.xml", domain=shop.url())
+    assert done.code == 2
+    [formats] = re.findall("feed format xml is not written; use (.*)", done.log)
+    assert "loc" in formats.split(", ")

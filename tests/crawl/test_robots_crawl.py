@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import LOOPBACK, Crawl, crawl, start
+from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, page, robots, text, urlset
 from tests.crawl.many_sites import Program, Sites, visited
 from tests.crawl.site_server import Reply, Route, SiteServer, cut, endless, garbage, moved, reset, stalled
@@ -220,15 +220,6 @@ def test_hosts_beyond_the_limit_are_not_asked(site: SiteServer, other: SiteServe
     assert done.summary["skipped"]["robots"] == 1
 
 
-def test_address_that_is_not_public_is_not_asked_for_its_robots(
-    site: SiteServer, other: SiteServer, tmp_path: Path
-) -> None:
-    site.routes = {SITEMAP: urlset(site.url("/a"), other.url("/b"))}
-    done = crawl(tmp_path, settings={"SITEMAP_MAX_ROBOTS": 10}, sitemap=site.url(SITEMAP))
-    assert other.connections == 0
-    assert "not public" in robots_of(done, other)["error"]
-
-
 # ---- judging
 
 
@@ -285,19 +276,6 @@ def test_own_group_is_obeyed(named: Sites) -> None:
     assert named.servers["own group"].paths == [SITEMAP, "/b.xml"]
 
 
-def test_crawl_that_waits_for_robots_can_be_stopped(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {ROBOTS: stalled(), SITEMAP: urlset(site.url("/page"))}
-    settings = {"SITEMAP_STOP_GRACE": 0.3}
-    with start(tmp_path, settings=settings, domain=site.url(), sitemap=site.url(SITEMAP)) as running:
-        running.wait_until(lambda: asked_of(site, ROBOTS) == 1)
-        before = running.seconds
-        running.process.send_signal(signal.SIGTERM)
-        done = running.finish()
-    assert done.code == 3
-    assert done.seconds - before < 15
-    assert done.summary["partial"] == "shutdown"
-
-
 # ---- proof of cross-submission
 
 
@@ -307,29 +285,42 @@ def rules_of(findings: list[dict[str, Any]]) -> list[str]:
     return sorted({record["rule"] for record in findings if record["rule"].endswith(places)})
 
 
-def test_host_that_names_the_file_lets_it_list_its_urls(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    site.routes = {ROBOTS: robots(), "/maps/a.xml": urlset(other.url("/page"))}
-    settings = LOOPBACK | {"SITEMAP_MAX_ROBOTS": 10}
-    other.routes = {ROBOTS: robots()}
-    denied = crawl(tmp_path, settings=settings, sitemap=site.url("/maps/a.xml"))
-    assert rules_of(denied.of_type("finding")) == ["loc-offsite"]
-    other.routes = {ROBOTS: robots(site.url("/maps/a.xml"))}
-    proven = crawl(tmp_path, settings=settings, sitemap=site.url("/maps/a.xml"))
-    assert rules_of(proven.of_type("finding")) == []
+START = "/maps/start.xml"
+SUBMITTED: dict[str, tuple[bool, bool, list[str]]] = {
+    "host that names no file": (False, False, ["loc-offsite"]),
+    "host that names the file": (True, False, []),
+    "host that names the index": (True, True, []),
+}
+"""Whether another host names the first file, whether that is an index, and the rules that find something on places."""
 
 
-def test_proof_reaches_the_children_of_the_index(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    other.routes = {ROBOTS: robots(site.url("/maps/index.xml"))}
-    site.routes = {
-        ROBOTS: robots(),
-        "/maps/index.xml": index(site.url("/maps/a.xml"), other.url("/b.xml")),
-        "/maps/a.xml": urlset(other.url("/page")),
-    }
-    other.routes["/b.xml"] = text(other.url("/page/b"))
-    settings = LOOPBACK | {"SITEMAP_MAX_ROBOTS": 10}
-    done = crawl(tmp_path, settings=settings, sitemap=site.url("/maps/index.xml"))
-    assert done.summary["urls"] == 2
-    assert rules_of(done.of_type("finding")) == []
+def cross_submitted(other: SiteServer, named: bool, nested: bool) -> Program:
+    """A site whose file, or index, lists pages of another host."""
+
+    def program(site: SiteServer) -> None:
+        listed = urlset(other.url("/page"))
+        site.routes = {ROBOTS: robots(), START: listed}
+        if nested:
+            site.routes |= {START: index(site.url("/maps/a.xml"), other.url("/b.xml")), "/maps/a.xml": listed}
+        other.routes = {ROBOTS: robots(*[site.url(START)] * named), "/b.xml": text(other.url("/page/b"))}
+
+    return program
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    with ExitStack() as stack:
+        programs = {
+            name: cross_submitted(stack.enter_context(SiteServer()), named, nested)
+            for name, (named, nested, _) in SUBMITTED.items()
+        }
+        settings = LOOPBACK | {"SITEMAP_MAX_ROBOTS": 10}
+        yield stack.enter_context(visited(tmp_path_factory.mktemp("submitted"), programs, START, settings=settings))
+
+
+@pytest.mark.parametrize("name", SUBMITTED)
+def test_host_that_names_a_file_lets_it_list_its_urls(submitted: Sites, name: str) -> None:
+    assert rules_of(submitted.findings(name)) == SUBMITTED[name][2]
 
 
 # ---- odd files
@@ -375,10 +366,7 @@ def page_for_robots(site: SiteServer) -> None:
 
 def protego_differs(site: SiteServer) -> None:
     rules = ["Disallow: /denied", "Disallow: /?u=/x", "Disallow: /price$"]
-    site.routes = {
-        ROBOTS: robots(site.url(SITEMAP), rules=rules),
-        SITEMAP: urlset(*map(site.url, PROTEGO_PATHS)),
-    }
+    site.routes = {ROBOTS: robots(site.url(SITEMAP), rules=rules), SITEMAP: urlset(*map(site.url, PROTEGO_PATHS))}
 
 
 @pytest.fixture(scope="module")

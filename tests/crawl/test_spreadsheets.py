@@ -1,22 +1,26 @@
-"""Workbooks and tables of a real crawl, and how many findings they list."""
+"""Workbooks, tables and the Parquet feed of a real crawl, and how many findings they list."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import subprocess
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import openpyxl
+import polars
 import pyarrow.parquet as pq
 import pytest
 
+from demo.server import serving
 from sitemapcrawler.reader.faults import MAX_KEPT
-from tests.crawl.crawling import AT_HOME, FEED, Crawl, command, crawl
+from tests.crawl import forks
+from tests.crawl.crawling import AT_HOME, DEADLINE_S, FEED, Crawl, command, crawl
 from tests.crawl.documents import CORE, index, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer
@@ -189,6 +193,8 @@ REFUSED = [
     ({"x.xlsx": {"overwrite": True, "fields": ["urll"]}}, "fields: no field 'urll' in any record of x.xlsx, did you mean url?"),
     ({"x.xlsx": {"overwrite": True, "item_export_kwargs": {"dates": 1}}}, "xlsx has no option dates; accepted: item_classes"),
     ({"x.xlsx": {}}, "xlsx cannot be appended to; use -O (overwrite: True in FEEDS)"),
+    ({"x.parquet": {}}, "parquet cannot be appended to; use -O (overwrite: True in FEEDS)"),
+    ({"x.parquet.gz": {"overwrite": True}}, "x.parquet.gz cannot be gzip: parquet is compressed inside; leave .gz out"),
     ({"x.xlsx.gz": {"overwrite": True}}, "x.xlsx.gz cannot be gzip: xlsx is compressed inside; leave .gz out"),
 ]  # fmt: skip
 
@@ -202,13 +208,17 @@ def test_feeds_that_cannot_work_are_refused_in_one_line(feeds: Any, problem: str
 
 
 @pytest.mark.slow
-def test_standard_output_holds_a_whole_workbook(site: SiteServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format", ["xlsx", "parquet"])
+def test_standard_output_holds_a_whole_file(site: SiteServer, tmp_path: Path, format: str) -> None:
     site.routes["/sitemap.txt"] = site.url("/page")
-    argv = command("-O", "-:xlsx", settings=AT_HOME, sitemap=site.url("/sitemap.txt"))
-    done = subprocess.run(argv, cwd=tmp_path, env=environment(), capture_output=True, timeout=60)
+    argv = command("-O", f"-:{format}", settings=AT_HOME, sitemap=site.url("/sitemap.txt"))
+    done = forks.run(argv, cwd=tmp_path, env=environment(), capture_output=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stderr.decode()
-    (tmp_path / "audit.xlsx").write_bytes(done.stdout)
-    assert [row["url"] for row in sheets(tmp_path / "audit.xlsx")["URLs"]] == [site.url("/page")]
+    if format == "parquet":
+        assert pq.read_table(io.BytesIO(done.stdout))["loc"].to_pylist() == [site.url("/page")]
+    else:
+        (tmp_path / "audit.xlsx").write_bytes(done.stdout)
+        assert [row["url"] for row in sheets(tmp_path / "audit.xlsx")["URLs"]] == [site.url("/page")]
 
 
 def test_full_disk_loses_the_workbook_in_one_line(site: SiteServer, tmp_path: Path) -> None:
@@ -258,8 +268,7 @@ def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
     assert listed(sheets(tmp_path / "audit.xlsx")["Problems"]) == expected
 
 
-@pytest.mark.parametrize(("rows", "each"), [(1000, 60), (53, 26)])
-@pytest.mark.parametrize("items", ["batches", "records"])
+@pytest.mark.parametrize(("rows", "each", "items"), [(1000, 60, "batches"), (53, 26, "batches"), (53, 26, "records")])
 def test_list_of_findings_has_as_many_of_each_rule_as_fit(
     site: SiteServer, tmp_path: Path, rows: int, each: int, items: str
 ) -> None:
@@ -324,3 +333,60 @@ def test_rules_on_the_site_count_what_they_do_not_list(site: SiteServer, tmp_pat
     assert list(unlisted(findings).values()) == [
         "25 more findings of loc-is-sitemap are counted, not listed; findings=all lists all"
     ]
+
+
+# ---- Parquet, of the demo site
+
+
+@dataclass
+class Feeds:
+    """What the crawl left."""
+
+    folder: Path
+    table: list[dict[str, str]]
+    """Rows of the CSV feed."""
+    urls: list[dict[str, Any]]
+    """Url records of the JSON lines feed."""
+
+    @property
+    def parquet(self) -> str:
+        """Path of the Parquet feed."""
+        return str(self.folder / "x.parquet")
+
+
+@pytest.fixture(scope="module")
+def feeds(tmp_path_factory: pytest.TempPathFactory) -> Feeds:
+    folder = tmp_path_factory.mktemp("demo")
+    with serving() as base:
+        done = crawl(folder, "-O", FEED, "-O", "urls.csv", "-O", "x.parquet", domain=base)
+    assert done.code == 0, done.log
+    return Feeds(folder, table(folder / "urls.csv"), done.of_type("url"))
+
+
+def test_it_has_the_rows_of_the_table(feeds: Feeds) -> None:
+    rows = duckdb.execute("SELECT sitemap, loc, line, lastmod FROM read_parquet(?)", [feeds.parquet]).fetchall()
+    assert len(rows) >= 111
+    assert [tuple("" if cell is None else str(cell) for cell in row) for row in rows] == [
+        (row["sitemap"], row["loc"], row["line"], row["lastmod"]) for row in feeds.table
+    ]
+
+
+def test_its_columns_are_the_fields_of_the_json_feed(feeds: Feeds) -> None:
+    columns = pq.read_schema(feeds.parquet).names
+    assert all([name for name in columns if name in url] == list(url) for url in feeds.urls)
+
+
+def test_nested_records_are_those_of_the_json_feed(feeds: Feeds) -> None:
+    table = polars.read_parquet(feeds.parquet)
+    read = [
+        [[image["loc"] for image in row["images"]], [each["hreflang"] for each in row["alternates"]]]
+        for row in table.iter_rows(named=True)
+    ]
+    assert read == [
+        [
+            [image["loc"] for image in url.get("images", [])],
+            [each.get("hreflang") for each in url.get("alternates", [])],
+        ]
+        for url in feeds.urls
+    ]
+    assert any(images for images, _ in read) and any(alternates for _, alternates in read)

@@ -65,6 +65,15 @@ def slow_forever(exchange: Exchange) -> None:
         return
 
 
+def endless_head(exchange: Exchange) -> None:
+    """More header lines than anybody takes."""
+    exchange.closed = True
+    exchange.send(b"HTTP/1.1 200 OK\r\n")
+    while exchange.sent < 2 * MAX_TAKEN:
+        exchange.send(b"X-More: %b\r\n" % (b"x" * 10_000))
+    exchange.wait_until_client_goes()
+
+
 def html(body: bytes, **headers: str) -> Reply:
     return Reply(body, headers={"Content-Type": "text/html", **headers})
 
@@ -89,6 +98,7 @@ CASES: dict[str, Case] = {
     "/endless-text": Case(endless(b"<html><body>", b"word " * 5000), "ok", "ok"),
     "/endless-title": Case(endless(b"<html><head><title>", b"word " * 5000), "ok", "ok"),
     "/endless-comment": Case(endless(b"<html><!--", b"word " * 5000), "ok", "ok"),
+    "/endless-headers": Case(endless_head, "reset", "reset"),
     "/long-line": Case(garbage(START + b"X-Long: " + b"x" * 2**20 + b"\r\n\r\n" + page()), "reset", "reset"),
     "/many-headers": Case(garbage(START + b"X-Many: x\r\n" * 10_000 + b"\r\n" + page()), "ok reset", "ok reset"),
     "/no-http": Case(garbage(b"220 ftp.example ready\r\n"), "reset", "reset"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,15 @@ def abroad(server: SiteServer, path: str = "") -> str:
     return server.url(path).replace("127.0.0.1", "localhost")
 
 
-def visited(site: SiteServer, other: SiteServer, folder: Path, *, proof: str = "", **arguments: Any) -> Crawl:
-    """A crawl of a site that lists a page of its own, and pages of another host. `proof`: file that this one names."""
+def publish(site: SiteServer, other: SiteServer, proof: str = "") -> None:
+    """A site that lists a page of its own, and pages of another host. `proof`: file that this one names."""
     site.routes = {"/own": page(), "/maps/a.xml": urlset(site.url("/own"), abroad(other, "/x"), abroad(other, "/y"))}
     site.routes |= {SITEMAP: index("/maps/a.xml"), ROBOTS: robots()}
     other.routes = {"/x": page(), "/y": page(), "/list.xml": urlset(abroad(other, "/z"))}
     other.routes[ROBOTS] = robots(*([site.url(proof)] if proof else []), rules=["Disallow: /y"])
-    sitemaps = [site.url(SITEMAP), *arguments.pop("more", [])]
+
+
+def verified(folder: Path, *sitemaps: str, **arguments: Any) -> Crawl:
     return crawl(folder, settings=SETTINGS, sitemap=",".join(sitemaps), verify="head", **arguments)
 
 
@@ -38,31 +41,33 @@ def reasons(done: Crawl, server: SiteServer) -> list[str]:
     return [reply.get("reason") or reply["kind"] for reply in found]
 
 
-def test_other_host_is_not_asked(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    done = visited(site, other, tmp_path)
-    assert reasons(done, other) == ["off-site", "off-site"]
-    assert other.paths == []
-    assert done.summary["replies"] == {"ok": 1, "off-site": 2}
-    assert done.summary["bad"]["checked"] == 1
-
-
-@pytest.mark.parametrize("proof", ["/maps/a.xml", SITEMAP])
-def test_other_host_that_names_the_file_or_its_index_is_asked(
-    site: SiteServer, other: SiteServer, tmp_path: Path, proof: str
-) -> None:
-    done = visited(site, other, tmp_path, proof=proof)
-    assert reasons(done, other) == ["ok", "blocked"]
-    assert other.paths == ["/x"]
+def test_other_host_is_asked_where_it_names_the_file_or_its_index(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        proofs = ("", "/maps/a.xml", SITEMAP)
+        sites, others = ([stack.enter_context(SiteServer()) for _ in proofs] for _ in range(2))
+        for site, other, proof in zip(sites, others, proofs, strict=True):
+            publish(site, other, proof)
+        done = verified(tmp_path, *(site.url(SITEMAP) for site in sites))
+    found = dict(zip(proofs, ((reasons(done, other), other.paths) for other in others), strict=True))
+    assert found == {
+        "": (["off-site", "off-site"], []),
+        "/maps/a.xml": (["ok", "blocked"], ["/x"]),
+        SITEMAP: (["ok", "blocked"], ["/x"]),
+    }
+    assert done.summary["replies"] == {"ok": 5, "off-site": 2, "blocked": 2}
+    assert done.summary["bad"]["checked"] == 5
 
 
 def test_other_host_is_asked_where_that_is_wanted(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    done = visited(site, other, tmp_path, verify_offsite="yes")
+    publish(site, other)
+    done = verified(tmp_path, site.url(SITEMAP), verify_offsite="yes")
     assert reasons(done, other) == ["ok", "blocked"]
     assert other.paths == ["/x"]
 
 
 def test_host_that_the_user_names_is_not_off_site(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    done = visited(site, other, tmp_path, more=[abroad(other, "/list.xml")])
+    publish(site, other)
+    done = verified(tmp_path, site.url(SITEMAP), abroad(other, "/list.xml"))
     assert Counter(reasons(done, other)) == {"ok": 1, "blocked": 1, "http-error": 1}
     assert Counter(other.paths) == {"/list.xml": 1, "/x": 1, "/z": 2}  # HEAD and GET of the missing one
 
@@ -70,7 +75,7 @@ def test_host_that_the_user_names_is_not_off_site(site: SiteServer, other: SiteS
 def test_redirect_off_the_site_is_followed(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/moved": Reply("", 301, {"Location": abroad(other, "/x")}), SITEMAP: urlset(site.url("/moved"))}
     other.routes = {"/x": page()}
-    done = crawl(tmp_path, settings=SETTINGS, sitemap=site.url(SITEMAP), verify="head")
+    done = verified(tmp_path, site.url(SITEMAP))
     [record] = done.of_type("url")
     assert (record["reply"]["kind"], record["reply"]["final_url"]) == ("redirected", abroad(other, "/x"))
 
@@ -130,7 +135,7 @@ def test_assets_are_asked_wherever_they_are(site: SiteServer, other: SiteServer,
 def test_assets_are_not_asked_unless_wanted(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
     site.routes = {ROBOTS: robots(rules=["Disallow: /private"])}
     site.routes[SITEMAP] = illustrated(site, other)
-    done = crawl(tmp_path, settings=SETTINGS, sitemap=site.url(SITEMAP), verify="head")
+    done = verified(tmp_path, site.url(SITEMAP))
     assert set(site.paths) == {SITEMAP, "/a", "/b", "/c", "/gone"}
     assert other.connections == 0
     assert done.summary["replies"] == {"ok": 3, "blocked": 1, "http-error": 1}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.crawl.crawling import LOOPBACK, crawl
-from tests.crawl.documents import urlset
-from tests.crawl.site_server import Exchange, SiteServer, once, reset
-from tests.crawl.verified import PATIENT, verifying
+from tests.crawl.documents import page, robots, urlset
+from tests.crawl.site_server import Exchange, Reply, SiteServer, once, reset
+from tests.crawl.verified import PATIENT, SITEMAP, Verified, counted, verifying
 
 
 @pytest.mark.parametrize("items", ["batches", "records"])
@@ -21,17 +22,6 @@ def test_url_that_no_client_takes_costs_its_own_row_alone(items: str, tmp_path: 
         assert visit.reply("/good")["kind"] == "ok"
         assert len(visit.crawl.of_type("url")) == 3
         assert all("reply" in record for record in visit.crawl.of_type("url"))
-
-
-def test_user_and_password_of_a_listed_url_are_not_sent(tmp_path: Path) -> None:
-    pages = {"/a": "a page", "/b": "a page"}
-    with SiteServer() as site:
-        listed = [site.url("/a").replace("http://", "http://user:secret@"), site.url("/a"), site.url("/b")]
-        site.routes = {"/sitemap.xml": urlset(*listed), **pages}
-        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), verify="head", settings=PATIENT)
-        assert [record["reply"]["kind"] for record in done.of_type("url")] == ["ok"] * 3
-        assert [exchange.path for exchange in site.exchanges].count("/a") == 1
-        assert not any("authorization" in exchange.headers for exchange in site.exchanges)
 
 
 def slow_refusal(exchange: Exchange) -> None:
@@ -77,21 +67,6 @@ def test_robots_file_that_fails_once_does_not_condemn_its_host(tmp_path: Path) -
         assert done.summary["replies"] == {"ok": 8}
 
 
-def test_robots_file_that_is_cut_forbids_everything(tmp_path: Path) -> None:
-    half = b"User-agent: *\nAllow: /pub\n"
-
-    def cut(exchange: Exchange) -> None:
-        exchange.head(200, Content_Length=len(half) + 100)
-        exchange.send(half)
-        exchange.close()
-
-    with SiteServer() as site:
-        site.routes = {"/robots.txt": cut, "/sitemap.xml": urlset(site.url("/page")), "/page": "a page"}
-        done = crawl(tmp_path, sitemap=site.url("/sitemap.xml"), settings={"RETRY_TIMES": 0})
-        [robots] = done.of_type("robots")
-        assert (robots["outcome"], "/sitemap.xml" in site.paths) == ("unreachable", False)
-
-
 def test_robots_files_of_strange_hosts_are_limited_over_all_batches(tmp_path: Path) -> None:
     with SiteServer() as site:
         hosts = [f"http://127.0.0.{number}:{site.place.rpartition(':')[2]}" for number in range(2, 30)]
@@ -102,3 +77,52 @@ def test_robots_files_of_strange_hosts_are_limited_over_all_batches(tmp_path: Pa
         named = f"{site.url('/a.xml')},{site.url('/b.xml')}"
         done = crawl(tmp_path, sitemap=named, settings={**LOOPBACK, "SITEMAP_MAX_ROBOTS": 3})
         assert len(done.of_type("robots")) == 1 + 3
+
+
+# ---- a host that keeps failing, and what robots.txt forbids
+
+ROBOTS = "/robots.txt"
+MANY = [f"/fails/{number}" for number in range(30)]
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Verified]:
+    """A crawl of a host that begins to fail; another one does not."""
+    with SiteServer() as site:
+        elsewhere = site.url().replace("127.0.0.1", "localhost")
+        fine = ["/fine", "/fine/too"]
+        site.routes = {path: reset() for path in MANY[:2]} | {path: Reply("", 500) for path in MANY[2:]}
+        site.routes |= {path: page() for path in fine} | {ROBOTS: robots(rules=["Disallow: /private"])}
+        locs = [*map(site.url, [*fine, "/private/a", *MANY]), *(f"{elsewhere}{path}" for path in [*fine, *fine])]
+        site.routes[SITEMAP] = urlset(*locs)
+        settings = LOOPBACK | {"SITEMAP_MAX_HOST_ERRORS": 5, "RETRY_TIMES": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 2}
+        folder = tmp_path_factory.mktemp("broken")
+        done = crawl(folder, settings=settings, sitemap=site.url(SITEMAP), verify="get", verify_offsite="yes")
+        yield Verified(site, done)
+
+
+def test_host_that_keeps_failing_is_left_alone(broken: Verified) -> None:
+    asked = [path for path in MANY if broken.asked(path)]
+    assert 5 <= len(asked) <= 6  # another request may run when the fifth one fails
+    for path in MANY:
+        reply = broken.reply(path)
+        assert reply["kind"] in ("reset", "http-error") if path in asked else reply["reason"] == "stopped", reply
+
+
+def test_other_hosts_are_asked_still(broken: Verified) -> None:
+    elsewhere = [record for record in broken.crawl.of_type("url") if "localhost" in record["loc"]]
+    assert len(elsewhere) == 4
+    assert {record["reply"]["kind"] for record in elsewhere} == {"ok"}
+
+
+def test_crawl_with_a_broken_host_ends_as_usual(broken: Verified) -> None:
+    assert broken.crawl.code == 0
+    assert "partial" not in broken.crawl.summary
+    assert broken.crawl.summary["replies"] == counted(broken.crawl.of_type("url"))
+
+
+def test_forbidden_url_is_not_asked(broken: Verified) -> None:
+    reply = broken.reply("/private/a")
+    assert (reply["kind"], reply["reason"]) == ("unchecked", "blocked")
+    assert broken.asked("/private/a") == []
+    assert not {"status", "attempts", "elapsed_ms", "final_url"} & reply.keys()

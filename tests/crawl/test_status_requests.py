@@ -20,10 +20,7 @@ NEITHER: dict[str, Route] = {f"/neither-{status}": Reply("", status) for status 
 FINAL = (410, 401, 451, 500, 502, 599)
 """Statuses that HEAD is believed."""
 HEAD_IS_ENOUGH: dict[str, Route] = {f"/final-{status}": by_method(Reply("", status), page()) for status in FINAL}
-SILENT: dict[str, Route] = {
-    "/head-reset": by_method(reset(), page()),
-    "/head-stalled": by_method(stalled(), page()),
-}
+SILENT: dict[str, Route] = {"/head-reset": by_method(reset(), page()), "/head-stalled": by_method(stalled(), page())}
 CUT_OFF = ("/head-reset", "/get-silent", "/neither-answers")
 """Connections that end before an answer: Twisted asks again by itself where they had served before (RFC 9110, 9.2.2)."""
 
@@ -179,6 +176,7 @@ def test_url_is_asked_once_however_often_it_is_listed(site: SiteServer, tmp_path
     paths = ["/a", "/b", "/c", "/a", "/d", "/A", "/a?q", "/moved", "/a"]
     site.routes = {**dict.fromkeys(paths, page()), "/moved": Reply("", 301, {"Location": "/b"})}
     locs = [*map(site.url, paths), f"{site.url('/a')}#part", site.url("/c").replace("http:", "HTTP:")]
+    locs.append(site.url("/a").replace("//", "//user:secret@"))
     site.routes |= {"/1.xml": urlset(*locs), "/2.xml": urlset(*reversed(locs)), "/index.xml": index("/1.xml", "/2.xml")}
     done = crawl(tmp_path, settings=PATIENT | {"SITEMAP_ITEMS": items}, sitemap=site.url("/index.xml"), verify="head")
     asked = Counter(path for path in site.paths if not path.endswith(".xml"))
