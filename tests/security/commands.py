@@ -38,7 +38,7 @@ process.start()
 
 def program(*words: str, settings: Mapping[str, object]) -> list[str]:
     """A command of the console script, without delays."""
-    options = [part for name, value in (NO_DELAYS | settings).items() for part in ("-s", f"{name}={value}")]
+    options = [part for name, value in {**NO_DELAYS, **settings}.items() for part in ("-s", f"{name}={value}")]
     return [sys.executable, "-m", "sitemapcrawler.cli", *words, *options]
 
 
