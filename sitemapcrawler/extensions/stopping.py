@@ -107,7 +107,7 @@ def closing_line(stats: JsonObject, seconds: float) -> str:
     partial = stats.get("sitemap/partial")
     counts = [counted(files, "file"), counted(urls, "URL"), *problems(stats)]
     counts += [stats["sitemap/verified"]] if "sitemap/verified" in stats else []
-    line = f"{', '.join(counts)} in {seconds:.1f} s ({counted(round(urls / max(seconds, SHORTEST_S)), 'URL')}/s)"
+    line = f"{', '.join(counts)}; took {seconds:.1f} s ({counted(round(urls / max(seconds, SHORTEST_S)), 'URL')}/s)"
     line += f"; limited by {limits}" if (limits := stats.get("sitemap/limited_by")) else ""
     return f"{line}; stopped before the end: {partial}" if partial else line
 

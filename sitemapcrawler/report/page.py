@@ -29,6 +29,7 @@ from sitemapcrawler.report.trend import trend
 from sitemapcrawler.report.wording import (
     FILTERS,
     chosen,
+    files_of_findings,
     gaps,
     health,
     lacking,
@@ -159,7 +160,7 @@ def sites(report: Report) -> Sequence[str]:
 def feed_gaps(report: Report) -> list[str]:
     """Sentences about what the feeds next to the page leave out."""
     told = []
-    if missing := lacking(report.summary):
+    if (missing := lacking(report.summary)) and files_of_findings(report):
         told.append(f"The files of findings are not complete. {missing}.")
     if report.summary.only == "changes":
         told.append("The files of URLs leave out entries that have not changed since the baseline (only=changes).")

@@ -264,13 +264,26 @@ def lacking(summary: SummaryRecord) -> str:
     return f"{missing}. -a findings=all lists up to 1,000,000; the rows of URLs name all rules: {ALL_PROBLEMS}"
 
 
-def rest_of(rule: RuleReach) -> str:
+def rest_of(rule: RuleReach, report: Report) -> str:
     """How many findings of a rule the page shows, and where the others are."""
-    files = "the files beside this page have all"
-    if rule.left_out:
-        lists = counted(rule.left_out, "finding is", "findings are")
-        files = f"{lists} in no file of findings, but the rows of URLs name the rule"
-    return f"{len(rule.examples):,} of {counted(rule.count, 'finding')}; {files}."
+    files, rows = files_of_findings(report), "the table of all URLs shows"
+    if any(name.startswith("urls.") for name in report.feeds):
+        rows = "the rows of URLs name"
+    if not files:
+        rest = f"no file beside this page has the others, but {rows} the rule"
+    elif rule.left_out:
+        rest = f"{counted(rule.left_out, 'finding is', 'findings are')} in no file of findings, but {rows} the rule"
+    else:
+        changed = " those on entries that have changed" if report.summary.only == "changes" else " all"
+        rest = f"{listed(files)} beside this page {'has' if len(files) == 1 else 'have'}{changed}"
+    return f"{len(rule.examples):,} of {counted(rule.count, 'finding')}; {rest}."
+
+
+def files_of_findings(report: Report) -> list[str]:
+    """The files beside the page that list all findings, else the workbook, which has a sheet of them."""
+    return [name for name in report.feeds if name.startswith("findings.")] or [
+        name for name in report.feeds if name.endswith(".xlsx")
+    ]
 
 
 PARTIAL = {

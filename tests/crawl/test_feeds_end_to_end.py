@@ -125,7 +125,7 @@ def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
     files, urls = len(feeds.of_type("sitemap")), len(feeds.of_type("url"))
     last = feeds.crawl.log.splitlines()[-1]
     found = r"errors on [\d,]+ URLs? in [\d,]+ files?, warnings on [\d,]+ URLs? in [\d,]+ files?"
-    assert re.search(rf"{files} files, {urls:,} URLs, {found} in \d+\.\d s \([\d,]+ URLs/s\)$", last), last
+    assert re.search(rf"{files} files, {urls:,} URLs, {found}; took \d+\.\d s \([\d,]+ URLs/s\)$", last), last
 
 
 def test_folder_holds_the_feeds_and_nothing_else(feeds: Feeds) -> None:

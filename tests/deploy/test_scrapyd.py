@@ -139,7 +139,7 @@ def test_job_gives_what_a_crawl_gives(deployed: Fleet, demo: str, tmp_path: Path
     assert rows(tmp_path / "report/urls.jsonl").total() == len(expected.locs())
     lines = server.job_log("whole").splitlines()
     assert [line for line in lines if not LINE.fullmatch(line)] == []
-    assert re.search(r"17 files, 114 URLs, .* in [\d.]+ s", lines[-1])
+    assert re.search(r"17 files, 114 URLs, .*; took [\d.]+ s", lines[-1])
     assert SPOKEN.findall(server.log) == []
 
 

@@ -361,21 +361,35 @@ def test_only_a_feed_with_all_columns_is_queried(feeds: list[str], queried: str)
     assert content(reports.empty(entries=reports.entries(reports.rows(2)), feeds=feeds))["feed"] == queried
 
 
+FINDINGS, ROWS = ("findings.csv", "findings.parquet"), ("urls.parquet",)
+
+
 @pytest.mark.parametrize(
-    ("left_out", "words"),
+    ("left_out", "feeds", "only", "words"),
     [
-        (0, "1 of 5,000 findings; the files beside this page have all."),
-        (4000, "1 of 5,000 findings; 4,000 findings are in no file of findings, but the rows of URLs name the rule."),
+        (0, FINDINGS, None, "findings.csv and findings.parquet beside this page have all."),
+        (0, ("audit.xlsx", *ROWS), None, "audit.xlsx beside this page has all."),
+        (0, FINDINGS[1:], "changes", "findings.parquet beside this page has those on entries that have changed."),
+        (0, ROWS, None, "no file beside this page has the others, but the rows of URLs name the rule."),
+        (0, (), None, "no file beside this page has the others, but the table of all URLs shows the rule."),
+        (4000, (*FINDINGS, *ROWS), None,
+         "4,000 findings are in no file of findings, but the rows of URLs name the rule."),
     ],
-)
-def test_findings_that_are_not_shown_are_said_to_be_elsewhere(left_out: int, words: str) -> None:
+)  # fmt: skip
+def test_findings_that_are_not_shown_are_said_to_be_elsewhere(
+    left_out: int, feeds: tuple[str, ...], only: str | None, words: str
+) -> None:
     rule = RuleReach("a", Reach("error", 5000, 5000, 1), 5000, "", "", "", [FindingRecord("a")], left_out=left_out)
-    assert words in " ".join(parsed(page(reports.empty(rules=[rule]))).itertext())
+    report = reports.empty(rules=[rule], feeds=feeds)
+    report.summary.only = only
+    assert f"1 of 5,000 findings; {words}" in " ".join(parsed(page(report)).itertext())
 
 
 def test_what_the_feeds_leave_out_is_said() -> None:
     assert feed_gaps(Report(SummaryRecord())) == []
-    [gap] = feed_gaps(Report(SummaryRecord(findings_left_out={"few": 1, "many": 4000, "some": 2, "none": 1})))
+    missing = SummaryRecord(findings_left_out={"few": 1, "many": 4000, "some": 2, "none": 1})
+    assert feed_gaps(Report(missing)) == [], "there are no files of findings"
+    [gap] = feed_gaps(Report(missing, feeds=["findings.csv"]))
     assert "4,004 more findings are not listed: 4,000 of many, 2 of some, 1 of few and 1 more." in gap
     assert "findings=all" in gap and "FROM 'urls.parquet'" in gap
     [gap] = feed_gaps(Report(SummaryRecord(only="changes")))
