@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from itertools import chain, islice
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies import Ask, Chase
@@ -38,7 +36,8 @@ MAX_DEPTH = 8
 """Maximum number of folders of a URL that are compared, beginning at the root. Applications begin near it, and a URL
 may have any number of folders."""
 MAX_KNOWN_FOLDERS = 10_000
-"""Folders that are remembered as shared by several URLs, all sites together, by their hashes: about 1 MB."""
+"""Folders that are remembered with their first URL, and those that several URLs share, all sites together, by their
+hashes: about 1 MB each. When there are more, the first ones are forgotten, since few of them have two URLs."""
 
 
 class Witnesses:
@@ -52,15 +51,22 @@ class Witnesses:
         self._seed = seed
         self._asked: dict[str, asyncio.Future[None]] = {}
         self._found: dict[str, Witness] = {}
+        self._first_pages: dict[int, int] = {}
+        """Hashes of folders, each with that of the first URL in it."""
         self._shared: set[int] = set()
         self._asked_folders: dict[str, dict[str, asyncio.Future[None]]] = {}
         self._shells: dict[str, list[Witness]] = {}
 
     def expect(self, listed: Iterable[str]) -> None:
-        """Find the folders that several of these URLs share. Only they are worth a request."""
-        counts = Counter(map(hash, chain.from_iterable(map(folders_of, listed))))
-        shared = (folder for folder, number in counts.items() if number > 1)
-        self._shared.update(islice(shared, max(0, MAX_KNOWN_FOLDERS - len(self._shared))))
+        """Find the folders that several listed URLs share, these and those of earlier calls. Only they are worth a
+        request."""
+        for url in listed:
+            page = hash(url)
+            for folder in map(hash, folders_of(url)):
+                if self._first_pages.setdefault(folder, page) != page and len(self._shared) < MAX_KNOWN_FOLDERS:
+                    self._shared.add(folder)
+        if len(self._first_pages) > MAX_KNOWN_FOLDERS:
+            self._first_pages.clear()
 
     async def obtain(self, url: str) -> None:
         """Ensure that the witness for a URL's site is known."""

@@ -10,6 +10,7 @@ import pytest
 from sitemapcrawler import urls
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
+from sitemapcrawler.verification import witnesses
 from sitemapcrawler.verification.witnesses import MAX_DEPTH, MAX_FOLDERS, Witnesses, folders_of
 
 HOST = "https://e.com"
@@ -28,9 +29,11 @@ def thin(path: str) -> str:
     return f"<title>{path}</title><body><p>Red shoes {path}</p>"
 
 
-def checked(listed: list[str], answer: Callable[[str], str | None]) -> tuple[dict[str, bool], list[str]]:
+def checked(
+    listed: list[str], answer: Callable[[str], str | None], at_once: int = 1000
+) -> tuple[dict[str, bool], list[str]]:
     """Whether each listed path is a shell, and the paths that were made up. `answer`: the page of a path; None if the
-    site answers 404."""
+    site answers 404. `at_once`: number of paths in a batch."""
     asked: list[str] = []
 
     async def send(url: str, method: str) -> Step:
@@ -41,15 +44,19 @@ def checked(listed: list[str], answer: Callable[[str], str | None]) -> tuple[dic
         return Step(200, page=read_page(html.encode(), {"content-type": ["text/html"]}, url))
 
     async def check() -> dict[str, bool]:
-        witnesses = Witnesses(send, lambda url, step: None, "seed")
-        witnesses.expect([HOST + path for path in listed])
-        return dict(zip(listed, await asyncio.gather(*(one(witnesses, path) for path in listed)), strict=True))
+        known = Witnesses(send, lambda url, step: None, "seed")
+        found: list[bool] = []
+        for first in range(0, len(listed), at_once):
+            batch = listed[first : first + at_once]
+            known.expect([HOST + path for path in batch])
+            found += await asyncio.gather(*(one(known, path) for path in batch))
+        return dict(zip(listed, found, strict=True))
 
-    async def one(witnesses: Witnesses, path: str) -> bool:
-        await witnesses.obtain(HOST + path)
+    async def one(known: Witnesses, path: str) -> bool:
+        await known.obtain(HOST + path)
         step = await send(HOST + path, "GET")
-        await witnesses.obtain_of_folder(HOST + path, step)
-        return witnesses.judge(HOST + path, step).shell
+        await known.obtain_of_folder(HOST + path, step)
+        return known.judge(HOST + path, step).shell
 
     return asyncio.run(check()), [path for path in asked if path not in listed]
 
@@ -73,6 +80,24 @@ def test_application_below_a_folder_of_a_site_that_answers_404(shells: list[str]
     found, made_up = checked([*shells, *others], answer)
     assert {path for path, shell in found.items() if shell} == set(shells)
     assert len([path for path in made_up if "/app/" in path]) == 1
+
+
+def test_folder_of_which_each_batch_has_one_page() -> None:
+    found, made_up = checked(["/app/1", "/a", "/app/2", "/b"], lambda path: MENU if "/app/" in path else None, 2)
+    assert found == {"/app/1": False, "/a": False, "/app/2": True, "/b": False}, "the second page shows the folder"
+    assert [path.rpartition("/")[0] for path in made_up] == ["", "/app"]
+
+
+def test_url_that_comes_again_shares_no_folder() -> None:
+    _, made_up = checked(["/app/1", "/app/1"], lambda path: MENU if "/app/" in path else None, 1)
+    assert [path.rpartition("/")[0] for path in made_up] == [""]
+
+
+def test_folders_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(witnesses, "MAX_KNOWN_FOLDERS", 2)
+    listed = ["/app/1", *(f"/{number}/" for number in range(3)), "/app/2", "/app/3"]
+    found, _ = checked(listed, lambda path: MENU if "/app/" in path else None, 1)
+    assert [path for path, shell in found.items() if shell] == ["/app/3"], "the first page was forgotten"
 
 
 def test_two_applications_of_a_site() -> None:
