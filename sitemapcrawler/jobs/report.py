@@ -64,9 +64,13 @@ logger = logging.getLogger(__name__)
 
 MONTHS = f"SELECT strftime(lastmod_at, '%Y-%m') AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
 STATUSES = f"""
-    SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(*) AS number FROM urls
+    SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(DISTINCT hash(loc)) AS number FROM urls
     WHERE (reply.status IS NOT NULL OR reply.kind <> 'unchecked') AND {CURRENT}
     GROUP BY answer ORDER BY number DESC, answer"""
+INDEXABILITIES = f"""
+    SELECT indexability, count(DISTINCT hash(loc)) AS number FROM urls WHERE indexability IS NOT NULL AND {CURRENT}
+    GROUP BY indexability ORDER BY number DESC, indexability"""
+LISTED = f"SELECT count(DISTINCT hash(loc)) FROM urls WHERE {CURRENT}"
 TIMES = f"""
     SELECT quantile_cont(reply.elapsed_ms, [0.5, 0.9, 0.99]), max(reply.elapsed_ms) FROM urls
     WHERE reply.elapsed_ms IS NOT NULL AND {CURRENT}"""
@@ -98,9 +102,20 @@ def months(site: SiteFacts) -> dict[str, object]:
 
 
 def statuses(site: SiteFacts) -> dict[str, object]:
-    """Requested entries by status of the first answer, or by kind of failure, and response times."""
+    """Requested URLs by status of the first answer, or by kind of failure, and response times."""
     [(times, slowest)] = site.query(TIMES)
     return {"statuses": dict(site.query(STATUSES)), "response_times": () if times is None else (*times, slowest)}
+
+
+def indexabilities(site: SiteFacts) -> dict[str, object]:
+    """URLs by indexability."""
+    return {"indexability": dict(site.query(INDEXABILITIES))}
+
+
+def listed(site: SiteFacts) -> dict[str, object]:
+    """Number of listed URLs."""
+    [(number,)] = site.query(LISTED)
+    return {"urls": number}
 
 
 def not_indexable(site: SiteFacts) -> dict[str, object]:
@@ -310,7 +325,7 @@ Query = Callable[[SiteFacts], Fields]
 
 def queries(summary: SummaryRecord) -> dict[str, Query]:
     """Queries by the report field that they fill; the slowest come last."""
-    verified = {"statuses": statuses} if summary.replies else {}
+    verified = {"statuses": statuses, "indexability": indexabilities} if summary.replies else {}
     return {
         "rules": partial(rules, summary=summary),
         "files": files,
@@ -318,6 +333,7 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "not_indexable": not_indexable,
         **verified,
         "months": months,
+        "urls": listed,
         "changed": changed,
         "changed_fields": changed_fields,
         "languages": languages,

@@ -226,13 +226,17 @@ class Report:
     """At most `MAX_SITEMAPS`, by problems."""
     months: Mapping[str, int] = field(default_factory=dict)
     """Entries by month of `lastmod_at` (`2024-05`), in chronological order."""
+    urls: int | None = None
+    """Number of listed URLs, each counted once; None if unknown."""
     other_months: int = 0
     """Entries of all other months."""
     undated: int = 0
     """Entries without a readable lastmod."""
     statuses: Mapping[str, int] = field(default_factory=dict)
-    """Checked entries by HTTP status of the first response, or by kind of failure if there is none; the most frequent
+    """Checked URLs by HTTP status of the first response, or by kind of failure if there is none; the most frequent
     first. Empty if nothing was verified."""
+    indexability: Mapping[str, int] = field(default_factory=dict)
+    """URLs by indexability. Empty if nothing was verified."""
     response_times: Sequence[float] = ()
     """Response times of verified URLs in milliseconds: median, 90th and 99th percentile, maximum; empty if unknown."""
     not_indexable: Sequence[UrlRecord] = ()

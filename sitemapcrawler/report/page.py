@@ -132,7 +132,7 @@ def content(report: Report) -> dict[str, object]:
         "indexability": _indexability(report),
         "all_indexable": report.summary.indexability.keys() <= {Indexability.OK, Indexability.NOT_CHECKED},
         "trend": trend(report),
-        "unchecked": report.summary.indexability.get(Indexability.NOT_CHECKED, 0),
+        "unchecked": report.indexability.get(Indexability.NOT_CHECKED, 0),
         "matrix": matrix(report),
         "host": host,
         "changes": _changes(report),
@@ -209,12 +209,12 @@ def _lastmods(periods: History) -> Markup:
 
 
 def _statuses(report: Report) -> Markup | str:
-    entries = [(name, number) for name, number in report.statuses.items() if number]
+    urls = [(name, number) for name, number in report.statuses.items() if number]
     bars = [
         ChartBar(inert(status(name), MAX_STATUS), number, _shade(name), chosen=chosen("status", name))
-        for name, number in entries[:MAX_BARS]
+        for name, number in urls[:MAX_BARS]
     ]
-    return charts.rows(bars, "Checked entries by status")
+    return charts.rows(bars, "Checked URLs by status")
 
 
 def _treemap(report: Report) -> Markup | str:
@@ -227,14 +227,14 @@ def _treemap(report: Report) -> Markup | str:
 
 
 def _indexability(report: Report) -> Markup | str:
-    counts = {**report.summary.indexability, Indexability.NOT_CHECKED: 0}
+    counts = {**report.indexability, Indexability.NOT_CHECKED: 0}
     shades = dict.fromkeys(UNKNOWN, "rest") | {Indexability.OK: "ok"}
     bars = [
         ChartBar(value, counts[value], shades.get(value, "error"), chosen=chosen("indexability", value))
         for value in Indexability
         if counts.get(value)
     ]
-    return charts.rows(bars, "Entries by indexability")
+    return charts.rows(bars, "URLs by indexability")
 
 
 def _shade(code: str) -> str:

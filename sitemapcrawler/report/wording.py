@@ -462,7 +462,7 @@ def _unchecked_pages(report: Report) -> list[str]:
 
 def shells(report: Report) -> list[str]:
     """A sentence if the HTML of pages proves nothing, else nothing."""
-    number = report.summary.indexability.get(Indexability.SHELL)
+    number = report.indexability.get(Indexability.SHELL)
     return [f"Whether {counted(number, 'page')} can be indexed is unknown: {SHELL}."] if number else []
 
 

@@ -92,7 +92,7 @@ def problems(*records: Any) -> dict[str, Any]:
 
 def test_crawl_that_found_nothing_at_all() -> None:
     made = report()
-    empty = Report(SummaryRecord())
+    empty = Report(SummaryRecord(), urls=0)
     assert all(getattr(made, one.name) in (getattr(empty, one.name), []) for one in fields(Report))
 
 
@@ -241,7 +241,11 @@ def test_statuses_and_urls_that_are_not_indexable() -> None:
         asked("/gone", "http-error", 410), asked("/denied", "unchecked", reason="blocked", blocked_for=["Googlebot"]),
     ]  # fmt: skip
     made = report(*pages, replies=CHECKED, changes={"/gone": "removed"})
-    assert list(made.statuses.items()) == [("200", 3), ("404", 2), ("301", 1), ("timeout", 1)]
+    assert list(made.statuses.items()) == [("200", 2), ("301", 1), ("404", 1), ("timeout", 1)]
+    assert made.indexability == {
+        "blocked": 1, "not checked": 1, "not found": 1, "page not read": 1, "redirect": 1, "soft 404": 1, "unreachable": 1
+    }  # fmt: skip
+    assert (made.urls, made.listed) == (8, 10), "a URL that is listed twice counts once"
     assert [one.loc for one in made.not_indexable] == [
         at(path) for path in ("/denied", "/slow", "/404", "/moved", "/soft")
     ]
@@ -464,5 +468,5 @@ def test_any_records_give_a_report(store: Store, records: list[Any]) -> None:
     listed = [one for one in records if isinstance(one, UrlRecord) and one.change != "removed"]
     assert sum(made.months.values()) + made.undated == len(listed)
     checked = [one for one in listed if one.reply is not None and one.reply.kind != "unchecked"]
-    assert Counter(made.statuses).total() == len(checked)
+    assert Counter(made.statuses).total() == len({one.loc for one in checked})
     msgspec.json.encode(made)  # which half of a surrogate pair would not let

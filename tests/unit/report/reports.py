@@ -89,8 +89,11 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
     chance = random.Random(7)
     sitemaps = [_file(at, chance, urls) for at in range(files)]
     listed = sum(file.record.url_count for file in sitemaps if file.record.format != "xml-index")
+    summary = _summary(sitemaps, listed)
     return Report(
-        summary=_summary(sitemaps, listed),
+        summary=summary,
+        urls=listed - 7,
+        indexability=summary.indexability,
         rules=[_rule(*rule) for rule in RULES],
         files=sorted(sitemaps, key=lambda file: (-file.errors, -file.warnings)),
         months=_months(chance, listed),

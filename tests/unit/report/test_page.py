@@ -234,7 +234,7 @@ def test_charts_have_a_name_and_their_figures_as_a_table() -> None:
     cells = tree.xpath("//table[caption/@id='statuses']//tr/*/text()")
     assert cells == [
         "Status",
-        "Entries",
+        "URLs",
         "200 OK",
         "9,017",
         "404 Not Found",

@@ -231,9 +231,10 @@ def test_answers_to_compare_links_and_baseline() -> None:
 )
 def test_pages_whose_html_proves_nothing_are_not_called_healthy(indexability: dict[str, int], headline: str) -> None:
     summary = SummaryRecord(sitemaps=1, urls=31, replies={"ok": 31}, indexability=indexability)
-    made = health(Report(summary))
+    report = Report(summary, indexability=indexability)
+    made = health(report)
     assert made.headline == headline
-    [line] = [line for line in gaps(Report(summary)) if "unknown" in line]
+    [line] = [line for line in gaps(report) if "unknown" in line]
     assert line.startswith("Whether 30 pages can be indexed is unknown: ")
     assert line in made.sentences
 
