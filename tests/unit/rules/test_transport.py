@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,6 +24,7 @@ DATA = (
     b"<url><loc>https://example.com/a</loc></url></urlset>"
 )
 PAGE = b"<!DOCTYPE html><html><body>Home</body></html>"
+PASSED = PAGE.replace(b"Home", b'<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>')
 CHALLENGE = b"<html><head><title>Just a moment...</title></head></html>"
 
 
@@ -49,82 +51,60 @@ def found(
     return {rule.id: message.severity or rule.severity for rule in RULES.values() for message in rule.check(facts)}
 
 
-@pytest.mark.parametrize(
-    ("status", "rule"),
-    cases(
-        ([404, 410, 500, 301], "doc-http-status"),
-        ([403, 429], "doc-waf-blocked"),
-        ([204], "doc-empty-body"),
+LOCAL_NAME = "localhost:80 is at 127.0.0.1, which is not public (loopback): name localhost:80 in the arguments"
+UNREAD: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    **{
+        f"status {status}": ({"status": status, "error": f"HTTP status {status}"}, {rule: "error"})
+        for rule, statuses in {
+            "doc-http-status": (404, 410, 500, 301),
+            "doc-waf-blocked": (403, 429),
+            "doc-empty-body": (204,),
+        }.items()
+        for status in statuses
+    },
+    "status behind a redirect": (
+        {"status": 404, "error": "HTTP status 404", "hops": [Hop(301, URL)], "final_url": "https://example.net/"},
+        {"doc-http-status": "error"},
     ),
-)  # fmt: skip
-def test_a_status_other_than_200(status: int, rule: str) -> None:
-    assert found(None, status=status, error=f"HTTP status {status}") == {rule: "error"}
+    "no such host": ({"error": answers.REASONS[0][1]}, {"doc-dns-error": "error"}),
+    "refused": ({"error": answers.REASONS[1][1]}, {"doc-connection-error": "error"}),
+    "too late": ({"error": answers.REASONS[2][1]}, {"doc-timeout": "error"}),
+    "bad certificate": ({"error": "SSL routines: certificate verify failed"}, {"doc-connection-error": "error"}),
+    "redirects without end": ({"error": "max redirections reached"}, {"doc-redirect-loop": "error"}),
+    "a redirect loop with a body": (
+        {"status": 302, "error": "max redirections reached", "hops": [Hop(302, URL)] * 11},
+        {"doc-redirect-loop": "error"},
+    ),
+    "stopped by us": ({"error": answers.REASONS[3][1]}, {}),
+    "stopped on the way": ({"error": f"{URL}: the crawl was stopped before the answer was complete"}, {}),
+    "an address that is not public": ({"error": LOCAL_NAME}, {"security-address-refused": "warning"}),
+    "a file that no argument names": (
+        {"error": "file:///etc/passwd: a file is read only where the argument sitemap names it"},
+        {"security-scheme-refused": "warning"},
+    ),
+    "another scheme": (
+        {"error": "Unsupported URL scheme 'gopher': no handler available for that scheme"},
+        {"security-scheme-refused": "warning"},
+    ),
+    "an alias of a file that was read": (
+        {"status": 200, "hops": [Hop(301, URL)], "final_url": "https://example.com/index.xml", "outcome": "ok"},
+        {"doc-redirected": "warning"},
+    ),
+    "a file of this machine": (
+        {"url": "file:///srv/sitemap.xml", "error": "/srv/sitemap.xml: No such file or directory"},
+        {"doc-fetch-failed": "error"},
+    ),
+    "forbidden by robots.txt": (
+        {"outcome": "blocked", "error": "Forbidden by robots.txt"},
+        {"doc-blocked-by-robots": "error"},
+    ),
+}
+"""What was answered where no document was read, and what is said of it."""
 
 
-def test_a_status_other_than_200_behind_a_redirect_is_one_finding() -> None:
-    moved = {"hops": [Hop(301, URL)], "final_url": "https://example.net/"}
-    assert found(None, status=404, error="HTTP status 404", **moved) == {"doc-http-status": "error"}
-
-
-@pytest.mark.parametrize(
-    ("error", "rule"),
-    [
-        (answers.REASONS[0][1], "doc-dns-error"),
-        (answers.REASONS[1][1], "doc-connection-error"),
-        (answers.REASONS[2][1], "doc-timeout"),
-        ("SSL routines: certificate verify failed", "doc-connection-error"),
-        ("max redirections reached", "doc-redirect-loop"),
-    ],
-)
-def test_no_answer(error: str, rule: str) -> None:
-    assert found(None, status=None, error=error) == {rule: "error"}
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        answers.REASONS[3][1],
-        "https://example.com/a: the crawl was stopped before the answer was complete",
-    ],
-)
-def test_what_we_stopped_is_no_fault_of_the_file(error: str) -> None:
-    assert found(None, status=None, error=error) == {}
-
-
-@pytest.mark.parametrize(
-    ("error", "rule"),
-    [
-        (
-            "localhost:80 is at 127.0.0.1, which is not public (loopback): name localhost:80 in the arguments",
-            "security-address-refused",
-        ),
-        ("file:///etc/passwd: a file is read only where the argument sitemap names it", "security-scheme-refused"),
-        ("Unsupported URL scheme 'gopher': no handler available for that scheme", "security-scheme-refused"),
-    ],
-)
-def test_what_we_refused_is_one_finding(error: str, rule: str) -> None:
-    assert found(None, status=None, error=error) == {rule: "warning"}
-
-
-def test_an_alias_of_a_file_that_was_read_is_redirected() -> None:
-    hops = [Hop(301, URL)]
-    final = "https://example.com/index.xml"
-    assert found(None, status=200, hops=hops, final_url=final, outcome="ok") == {"doc-redirected": "warning"}
-
-
-def test_a_redirect_loop_with_a_body_is_one_finding() -> None:
-    hops = [Hop(302, URL)] * 11
-    assert found(None, status=302, error="max redirections reached", hops=hops) == {"doc-redirect-loop": "error"}
-
-
-def test_a_file_of_this_machine_that_cannot_be_read() -> None:
-    error = "/srv/sitemap.xml: No such file or directory"
-    assert found(None, url="file:///srv/sitemap.xml", status=None, error=error) == {"doc-fetch-failed": "error"}
-
-
-def test_a_file_that_robots_txt_forbids() -> None:
-    rules = found(None, status=None, outcome="blocked", error="Forbidden by robots.txt")
-    assert rules == {"doc-blocked-by-robots": "error"}
+@pytest.mark.parametrize(("answer", "rules"), UNREAD.values(), ids=UNREAD)
+def test_an_answer_without_a_document_is_one_finding(answer: dict[str, Any], rules: dict[str, str]) -> None:
+    assert found(None, **{"status": None, **answer}) == rules
 
 
 @pytest.mark.parametrize(
@@ -141,15 +121,18 @@ def test_a_redirect(data: bytes, final_url: str, rules: dict[str, str]) -> None:
     assert found(data, hops=[Hop(301, URL)], final_url=final_url) == rules
 
 
-def test_a_page_instead_of_a_sitemap() -> None:
-    assert found(PAGE, "text/html") == {"doc-is-html": "error"}
-    assert found(CHALLENGE, "text/html") == {"doc-waf-blocked": "error"}
-    assert found(b"", None) == {"doc-empty-body": "error"}
-
-
-def test_a_page_that_only_passes_through_a_firewall_is_a_page() -> None:
-    page = PAGE.replace(b"Home", b'<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>')
-    assert found(page) == {"doc-is-html": "error"}
+@pytest.mark.parametrize(
+    ("data", "content_type", "rule"),
+    [
+        (PAGE, "text/html", "doc-is-html"),
+        (CHALLENGE, "text/html", "doc-waf-blocked"),
+        (b"", None, "doc-empty-body"),
+        (PASSED, "application/xml", "doc-is-html"),
+    ],
+    ids=["page", "challenge", "nothing", "page-behind-a-firewall"],
+)
+def test_a_page_instead_of_a_sitemap(data: bytes, content_type: str | None, rule: str) -> None:
+    assert found(data, content_type) == {rule: "error"}
 
 
 @pytest.mark.parametrize(
