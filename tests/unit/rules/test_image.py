@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,11 +51,10 @@ def test_a_thousand_images_are_allowed() -> None:
     assert found(listing(*(f"https://example.com/{number}.jpg" for number in range(1000)))) == []
 
 
-@pytest.mark.slow
 def test_thousands_of_bad_images_are_found_one_by_one() -> None:
-    findings = judge(f"{ROOT}{listing(*(f'/{number}.jpg' for number in range(10_000)))}</urlset>".encode())
+    findings = judge(f"{ROOT}{listing(*(f'/{number}.jpg' for number in range(3000)))}</urlset>".encode())
     lines = [finding.line for finding in findings if finding.rule == "image-loc-relative"]
-    assert lines == list(range(2, 10_002))
+    assert lines == list(range(2, 3002))
 
 
 def test_images_of_a_feed_are_not_judged_by_these_rules() -> None:

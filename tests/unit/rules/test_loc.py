@@ -1,4 +1,4 @@
-"""The rules on how the URL of an entry is written."""
+"""The rules on how the URL of an entry is written and what its words tell, beyond the files `loc-*` in `tests/data/bad`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules import Needs
+from sitemapcrawler.rules.facts import suspects as telltales
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
+from sitemapcrawler.rules.facts.suspects import KINDS, find_telling
 from sitemapcrawler.urls.grammar import Invalid, parse
 from tests.unit.tables import cases
 
@@ -29,96 +31,27 @@ PIECES = [
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("path", "rules"),
     [
-        "", "/", "/a/b.html?a=1&b=2", "/a;v=1,2/b", "/~user/(a)!$&'*+,=:@", "/caf%C3%A9/%d0%b0",
-        "/.well-known/change-password", "/..a/b../...", "/?url=//a//b", "/?url=https://example.net/?a=b", "/?a=/?b",
-        "/100%25", "/?q=a+b", "/" + "a" * 2027, "/?sid=12", "/?session=spring",
-        "/?author=joe&keyword=x&monkey=1&side=left", "/?email=weekly", "/a:b", "/sessions/1?id=2",
+        ("/" + "a" * 2027, []),
+        ("/" + "a" * 2029 + "#b", ["loc-too-long", "loc-fragment"]),
+        ("/a\x01b", ["loc-invalid-uri"]),
+        (f".{'a' * 254}.com/", ["loc-invalid-uri"]),
     ],
-)  # fmt: skip
-def test_a_legal_url_gives_nothing_not_even_for_information(path: str) -> None:
-    assert on_url(HOME + path) == []
-
-
-@pytest.mark.parametrize(
-    ("written", "rules"),
-    [
-        ("/a", ["loc-relative"]), ("a/b", ["loc-relative"]), ("?a=1", ["loc-relative"]), ("../a", ["loc-relative"]),
-        ("example.com/a", ["loc-relative"]), ("localhost:3000/a", ["loc-relative"]),
-        ("https//example.com/a", ["loc-relative"]), ("/a#b", ["loc-relative", "loc-fragment"]),
-        ("//other.example/a", ["loc-protocol-relative"]), ("mailto:a@example.com", ["loc-bad-scheme"]),
-        ("tel:5550100", ["loc-bad-scheme"]), ("htps://example.com/", ["loc-bad-scheme"]),
-        ("file:///etc/passwd", ["loc-bad-scheme"]), ("HTTPS://example.com/a", []),
-        ("\u200b\ufeffhttps://example.com/a", ["loc-whitespace"]), ("ht\n  tps://example.com/a", ["loc-whitespace"]),
-        ("https://example.com/a b#c", ["loc-whitespace", "loc-fragment"]),
-        ("https://example.com/a\u200bb", ["loc-whitespace"]), ("https://example.com/a\u200cb", ["loc-non-ascii"]),
-        ("https://example.com/é\u00a0", ["loc-whitespace", "loc-non-ascii"]),
-        ("https://example.com/" + "a" * 2029 + "#b", ["loc-too-long", "loc-fragment"]),
-        ("https://example.com/#", ["loc-fragment"]), ("https://example.com/?a=&lt;b", ["loc-double-escaped"]),
-        ("https://example.com/a%2E%2e", []), ("https://example.com/%2E/a", ["loc-dot-segments"]),
-    ],
-)  # fmt: skip
-def test_what_is_told_of_a_url(written: str, rules: list[str]) -> None:
-    assert on_url(written) == rules
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://example.com/%zz#a?PHPSESSID=1", "https://example.com/a|b#c", "https://other.example/{a}",
-        "http://user:secret@exa mple.com:1/../#a", "https://" + "a" * 254 + ".com/", "https://example.com/?a=1#b#c",
-        "https://", "https:///a", "http://1.2.3.256/", "http://[::1", "https://example.com/a\x01b",
-        "https://example.com/\ue000",
-    ],
-)  # fmt: skip
-def test_an_invalid_url_is_told_once(url: str) -> None:
+    ids=["longest", "too-long", "control", "host"],
+)
+def test_a_url_that_no_file_of_bad_ones_holds(path: str, rules: list[str]) -> None:
     file = file_at()
-    [record] = listed(file, url)
-    assert list(said_of(UrlFacts(record, file), ("error", "warning"))) == ["loc-invalid-uri"]
+    [record] = listed(file, HOME + path)
+    assert [rule for rule in said_of(UrlFacts(record, file)) if rule != "loc-offsite"] == rules
 
 
 @pytest.mark.parametrize(
-    ("url", "words"),
-    [
-        ("https://example.com/100%", "'%' in its path"), ("https://example.com/?a=%zz", "'%zz' in its query"),
-        ("https://example.com/a[b", "%5B"), ("https://example.com/#a#b", "second #"),
-        ("https://example.com/\x7f", "U+007F"), ("https://", "host is missing"), ("https:a", "// and a host"),
-        ("https://a@b@example.com/", "in front of the host"), ("https://exa_mple..com/", "'exa_mple..com' is no host"),
-        ("https://example.com:0/", "'example.com:0' is no host"), ("http://1.2.3.256/", "to a browser"),
-    ],
-)  # fmt: skip
-def test_the_reason_of_an_invalid_url(url: str, words: str) -> None:
-    with pytest.raises(Invalid, match=words.replace("[", r"\[").replace("+", r"\+").replace("?", r"\?")):
+    ("url", "words"), [("https://a@b@example.com/", "in front of the host"), ("https://example.com/\x7f", r"U\+007F")]
+)
+def test_urls_that_the_reader_mends_are_not_valid_as_written(url: str, words: str) -> None:
+    with pytest.raises(Invalid, match=words):
         parse(url)
-
-
-@pytest.mark.parametrize(
-    ("url", "severity"),
-    cases(
-        (["https://example.com/a[b", "https://example.com/?size[]=1&a|b", "https://example.com/a#b|c"], "warning"),
-        (["https://example.com/a|b^c", "https://example.com/{a}[b]", "https://example.com/100%|",
-          "https://[example].com/a", "https://exam|ple.com/", "https://example.com/a[b#c#d"], "error"),
-    ),
-)  # fmt: skip
-def test_brackets_and_bars_alone_are_a_warning(url: str, severity: str) -> None:
-    found = [finding for finding in judge(f"{url}\n".encode()) if finding.rule == "loc-invalid-uri"]
-    assert [finding.severity for finding in found] == [severity]
-
-
-@pytest.mark.parametrize(
-    ("tail", "rule"),
-    cases(
-        (["/a;jsessionid=1A2B", "/a;v=1;JSESSIONID=1A2B?x=y", "/?a=1&PHPSESSID=9a3f1c",
-          "/?sid=0123456789abcdef0123456789abcdef", "/?ASPSESSIONIDQQ=ABC", "/?session_id=1",
-          "/?CFID=1&CFTOKEN=2"], "loc-session-id"),
-        (["/?session=1f2e3d4c", "/?access_token=1", "/?X-Amz-Security-Token=1", "/?password=1",
-          "/?e-mail=joe@example.net", "/?user_email=joe%40example.net", "/?api_key=1;a=2"], "loc-sensitive-parameter"),
-        (["/?a[]=1"], "loc-invalid-uri"),
-    ),
-)  # fmt: skip
-def test_what_parameters_tell(tail: str, rule: str) -> None:
-    assert on_url(HOME + tail) == [rule]
 
 
 def test_a_secret_is_not_repeated_in_the_message() -> None:
@@ -217,3 +150,44 @@ def test_no_text_makes_a_rule_fail(loc: str, written: str | None, url: str) -> N
     for rule in RULES:
         if Needs.FILE in rule.needs:
             list(rule.check(file))
+
+
+TELLING = ("loc-placeholder", "loc-tracking-parameter", "loc-double-slash", "loc-asset", "loc-utility-page")
+"""Rules on what a URL stands for, as far as its words tell."""
+
+
+def found(*urls: str, sitemap: str = f"{HOME}/urls.txt") -> list[tuple[str, str]]:
+    """Rule and severity of what the words of URLs tell, from the text of a file on."""
+    findings = judge("".join(f"{url}\n" for url in urls).encode(), sitemap)
+    return [(finding.rule, finding.severity) for finding in findings if finding.rule in TELLING]
+
+
+def test_links_of_feeds_may_be_tracked() -> None:
+    item = f"<item><link>{HOME}/a?utm_source=rss</link></item>"
+    findings = judge(f'<rss version="2.0"><channel>{item}</channel></rss>'.encode())
+    assert [finding.severity for finding in findings if finding.rule == "loc-tracking-parameter"] == ["info"]
+
+
+def test_entries_beside_it_stay_clean() -> None:
+    urls = [f"{HOME}/a/{number}" for number in range(3000)]
+    assert found(*urls[:1500], f"{HOME}/a//b", f"{HOME}/cart", *urls[1500:]) == [
+        ("loc-double-slash", "warning"),
+        ("loc-utility-page", "info"),
+    ]
+
+
+def test_a_sitemap_in_an_odd_folder_has_its_entries_judged() -> None:
+    assert found(f"{HOME}/a//b/c", sitemap=f"{HOME}/a//b/urls.txt") == [("loc-double-slash", "warning")]
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_each_name_is_found_and_told(name: str) -> None:
+    assert found(f"{HOME}/{name}/") == [("loc-utility-page", "info")]
+
+
+def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    urls = [f"{HOME}/{path}" for path in ("a", "cart", "b//c", "a?gclid=1", "%7B%7Ba%7D%7D", "a.css", "None", "é", "b")]
+    fast = find_telling(urls)
+    monkeypatch.setattr(telltales, "re2", None)
+    monkeypatch.setattr(telltales, "_SEARCH", telltales._telling())
+    assert find_telling(urls) == fast == {*urls[1:7]}
