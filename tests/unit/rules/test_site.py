@@ -29,19 +29,24 @@ ORPHAN, DISCOVERY, BOTH = "cross-orphan-sitemap", "cross-discovery-inconsistent"
 ROBOTS = f"{HOME}/robots.txt"
 
 
+def audited(*records: UrlRecord | SitemapRecord | RobotsRecord, **given: Any) -> Site:
+    """A crawl that the rules on files judge; those on language versions and replies have modules of their own."""
+    return Site(*records, **{"choice": Choice(RULES, select=("cross", "robots", "loc")), **given})
+
+
 def dated(loc: str, sitemap: str, lastmod: str, **fields: Any) -> UrlRecord:
     return page(loc, sitemap, lastmod=lastmod, lastmod_at=utc(lastmod), **fields)
 
 
 def test_a_page_in_two_files() -> None:
-    site = Site(page("/a", B), page("/a", A), page("/b", A), page("/b", A))
+    site = audited(page("/a", B), page("/a", A), page("/b", A), page("/b", A))
     assert site.told() == [(TWICE, "/a", "'/a' is listed in '/b.xml' too")]
     [found] = site.findings()
     assert (found.sitemap, found.url, found.value, found.severity) == (A, f"{HOME}/a", B, "warning")
 
 
 def test_a_page_in_three_files_under_two_spellings() -> None:
-    site = Site(page("/a", A), page("https://EXAMPLE.com:443/a", B), page("/%61", C), page("/a", C))
+    site = audited(page("/a", A), page("https://EXAMPLE.com:443/a", B), page("/%61", C), page("/a", C))
     assert site.told() == [(TWICE, "/a", "'/a' is listed in '/c.xml' and in 1 more file too")]
 
 
@@ -63,12 +68,12 @@ def test_dates_of_a_page_in_two_files() -> None:
     entries = [
         entry for path, one, other, _ in pairs for entry in (dated(path, A, one), dated(path, B, other), page(path, C))
     ]
-    told = {path for rule, path in Site(*entries).rules() if rule == DATES}
+    told = {path for rule, path in audited(*entries).rules() if rule == DATES}
     assert told == {path for path, *_, conflict in pairs if conflict}
 
 
 def test_conflicting_dates_are_told_with_the_older() -> None:
-    site = Site(dated("/a", A, "2026-03-01"), dated("/a", B, "2026-01-05"))
+    site = audited(dated("/a", A, "2026-03-01"), dated("/a", B, "2026-01-05"))
     assert site.told()[0] == (DATES, "/a", "dated 2026-01-05 here, and 2026-03-01 in '/a.xml'")
     assert site.findings()[1].sitemap == B
 
@@ -76,7 +81,7 @@ def test_conflicting_dates_are_told_with_the_older() -> None:
 def test_conflicting_dates_are_told_as_written() -> None:
     moment = "2026-03-01T10:00:00Z"
     odd = page("/a", B, lastmod="Sun, 1 Mar 2026 10:00:00 GMT", lastmod_at=moment)
-    [(_, _, text), _] = Site(dated("/a", A, "2026-01-05"), odd).told()
+    [(_, _, text), _] = audited(dated("/a", A, "2026-01-05"), odd).told()
     assert text == "dated 2026-01-05 here, and Sun, 1 Mar 2026 10:00:00 GMT in '/b.xml'"
 
 
@@ -125,7 +130,7 @@ def overlapping() -> set[tuple[str, str | None]]:
     records = [
         of_its_own(record, number) for number, (records, *_) in enumerate(OVERLAPS.values()) for record in records
     ]
-    return {*Site(*records).rules()}
+    return {*audited(*records).rules()}
 
 
 @pytest.mark.parametrize("what", OVERLAPS)
@@ -135,12 +140,12 @@ def test_files_that_list_pages_again(overlapping: set[tuple[str, str | None]], w
 
 
 def test_dates_within_one_file_are_no_matter_of_the_site() -> None:
-    assert Site(dated("/a", A, "2026-01-05"), dated("/a", A, "2025-01-05")).told() == []
+    assert audited(dated("/a", A, "2026-01-05"), dated("/a", A, "2025-01-05")).told() == []
 
 
 def test_pages_with_and_without_www() -> None:
     bare = [page("https://example.com/a", A), page("https://example.com/b", A)]
-    site = Site(*bare, page("https://www.example.com/c", B), page("https://shop.example.com/", C))
+    site = audited(*bare, page("https://www.example.com/c", B), page("https://shop.example.com/", C))
     text = "1 page is listed on www.example.com, such as 'https://www.example.com/c'; most are on example.com"
     [found] = site.findings()
     assert (found.rule, found.message, found.sitemap) == (HOST, text, B)
@@ -148,14 +153,16 @@ def test_pages_with_and_without_www() -> None:
 
 def test_pages_on_http_and_https() -> None:
     secure = [page(f"https://example.com/{name}", A) for name in "abc"]
-    site = Site(*secure, page("http://example.com/d", B), page("http://example.com/e", B), page("http://a.example/", C))
+    site = audited(
+        *secure, page("http://example.com/d", B), page("http://example.com/e", B), page("http://a.example/", C)
+    )
     [found] = site.findings()
     assert (found.rule, found.url) == (PROTOCOL, "http://example.com/d")
     assert found.message.startswith("2 pages are listed on http://example.com, such as ")
 
 
 def test_another_host_and_protocol_at_once_is_one_fault() -> None:
-    assert Site(page("https://www.example.com/a", A), page("http://example.com/b", B)).rules() == [
+    assert audited(page("https://www.example.com/a", A), page("http://example.com/b", B)).rules() == [
         (HOST, "http://example.com/b")
     ]
 
@@ -164,12 +171,12 @@ def test_entries_that_their_own_file_told_of_are_not_told_again() -> None:
     told_of = [
         page(f"http://example.com/{issue}", A, issues=[issue]) for issue in ("loc-protocol-mismatch", "loc-offsite")
     ]
-    assert Site(*(page(f"/{n}", A) for n in range(3)), *told_of).told() == []
+    assert audited(*(page(f"/{n}", A) for n in range(3)), *told_of).told() == []
 
 
 def test_another_port_is_another_site() -> None:
     assert (
-        Site(page("/a", A), page("http://example.com:8080/a", B), page("https://www.example.com:8443/a", C)).told()
+        audited(page("/a", A), page("http://example.com:8080/a", B), page("https://www.example.com:8443/a", C)).told()
         == []
     )
 
@@ -181,14 +188,14 @@ def test_news_among_pages() -> None:
         )
         for news in (0, 1, 2, 5, 10)
     ]
-    assert [found for found in Site(*files).told() if found[0] == NEWS] == [
+    assert [found for found in audited(*files).told() if found[0] == NEWS] == [
         (NEWS, "/1.xml", "1 of 10 entries (10 %) is of news"),
         (NEWS, "/2.xml", "2 of 10 entries (20 %) are of news"),
     ]
 
 
 def test_dates_in_one_of_two_files() -> None:
-    site = Site(dated("/a", A, "2026-01-05"), page("/b", B), page("/c", B, news=News()))
+    site = audited(dated("/a", A, "2026-01-05"), page("/b", B), page("/c", B, news=News()))
     text = "1 of 2 entries (50 %) has no date; 1 of 2 files has none at all, such as '/b.xml'"
     assert site.told() == [(COVERAGE, None, text)]
     assert site.told(narrowed_by={"since": 1}) == []
@@ -196,7 +203,7 @@ def test_dates_in_one_of_two_files() -> None:
 
 @pytest.mark.parametrize("make", [lambda loc, file: dated(loc, file, "2026-01-05"), page], ids=["dates", "none"])
 def test_dates_everywhere_or_nowhere(make: Callable[[str, str], UrlRecord]) -> None:
-    assert Site(make("/a", A), make("/b", B)).told() == []
+    assert audited(make("/a", A), make("/b", B)).told() == []
 
 
 def found(url: str, by: str = "common-path", **fields: Any) -> SitemapRecord:
@@ -224,22 +231,22 @@ def robots(*sitemaps: str) -> RobotsRecord:
 def test_a_sitemap_that_nothing_names(
     sitemap: SitemapRecord, named: list[str], children: list[tuple[str, str]], orphan: bool
 ) -> None:
-    rules = Site(sitemap, robots(*named), children=children).rules()
+    rules = audited(sitemap, robots(*named), children=children).rules()
     assert rules == ([(ORPHAN, "/a.xml")] if orphan else [])
 
 
 def test_a_sitemap_that_a_named_one_redirects_to_is_named() -> None:
-    assert Site(found(A), found(B, "robots", final_url=A), robots(B)).told() == []
+    assert audited(found(A), found(B, "robots", final_url=A), robots(B)).told() == []
 
 
 def test_orphans_are_not_looked_for_where_an_index_was_not_read() -> None:
-    site = Site(found(A), found(B, "robots", outcome="failed", status=503), robots(B))
+    site = audited(found(A), found(B, "robots", outcome="failed", status=503), robots(B))
     assert (ORPHAN, "/a.xml") not in site.rules()
     assert site.judge.skipped[ORPHAN] == 1
 
 
 def test_a_home_page_that_links_to_another_sitemap_than_robots_txt() -> None:
-    assert Site(found(A, "html-link"), found(B, "robots"), robots(B)).rules() == [(DISCOVERY, "/a.xml")]
+    assert audited(found(A, "html-link"), found(B, "robots"), robots(B)).rules() == [(DISCOVERY, "/a.xml")]
 
 
 @pytest.mark.parametrize(
@@ -252,41 +259,41 @@ def test_a_home_page_that_links_to_another_sitemap_than_robots_txt() -> None:
     ids=["the only one", "listed by the other", "feed"],
 )
 def test_a_home_page_that_links_to_no_other_sitemap(records: list[Any], children: list[tuple[str, str]]) -> None:
-    assert Site(*records, children=children).told() == []
+    assert audited(*records, children=children).told() == []
 
 
 def test_what_the_home_page_links_to_is_no_orphan_though_it_has_a_usual_name() -> None:
     linked = {"home_links": ["HTTPS://example.com:443/a.xml"]}
-    assert Site(found(A), robots()).told(**linked) == []
-    assert [rule for rule, *_ in Site(found(A), found(B, "robots"), robots(B)).told(**linked)] == [DISCOVERY]
-    assert Site(found(A, final_url=C), robots()).told(home_links=[C]) == []
-    assert [rule for rule, *_ in Site(found(A), robots()).told(home_links=[C])] == [ORPHAN]
+    assert audited(found(A), robots()).told(**linked) == []
+    assert [rule for rule, *_ in audited(found(A), found(B, "robots"), robots(B)).told(**linked)] == [DISCOVERY]
+    assert audited(found(A, final_url=C), robots()).told(home_links=[C]) == []
+    assert [rule for rule, *_ in audited(found(A), robots()).told(home_links=[C])] == [ORPHAN]
 
 
 def test_a_link_of_a_home_page_that_was_read_as_a_listed_page() -> None:
-    site = Site(found(B, "robots"), robots(B), children=[(B, C)])
+    site = audited(found(B, "robots"), robots(B), children=[(B, C)])
     assert [found[:2] for found in site.told(home_links=[A])] == [(DISCOVERY, "/a.xml")]
     assert site.told(home_links=[B, C]) == []
     assert site.told(home_links=["https://other.example/a.xml"]) == []
-    assert Site(found(B, "robots", outcome="failed", status=503), robots(B)).told(home_links=[A]) == []
+    assert audited(found(B, "robots", outcome="failed", status=503), robots(B)).told(home_links=[A]) == []
 
 
 def test_robots_txt_that_names_nothing_but_what_is_gone() -> None:
     gone = found(B, "robots", outcome="failed", status=404)
-    told = {rule: (path, text) for rule, path, text in Site(found(A), gone, robots(B)).told()}
+    told = {rule: (path, text) for rule, path, text in audited(found(A), gone, robots(B)).told()}
     text = "the sitemap that it names could not be read; '/a.xml', which it does not name, could"
     assert told[DISCOVERY] == ("/robots.txt", text)
-    assert DISCOVERY not in dict(Site(found(A), gone, found(C, "robots"), robots(B, C)).rules())
+    assert DISCOVERY not in dict(audited(found(A), gone, found(C, "robots"), robots(B, C)).rules())
 
 
 def test_robots_txt_with_an_index_and_its_children() -> None:
-    site = Site(robots(A, B, C), children=[(A, B), (A, C)])
+    site = audited(robots(A, B, C), children=[(A, B), (A, C)])
     assert site.told() == [(BOTH, "/robots.txt", "names '/b.xml' and 1 more file, and '/a.xml', which lists them")]
-    assert Site(robots(B, C), children=[(A, B), (A, C)]).told() == []
+    assert audited(robots(B, C), children=[(A, B), (A, C)]).told() == []
 
 
 def test_what_has_changed() -> None:
-    site = Site(*(page(f"/{n}", A if n < 6 else B) for n in range(10)))
+    site = audited(*(page(f"/{n}", A if n < 6 else B) for n in range(10)))
     site.change("added", "/0", "/1")
     site.change("removed", "/8", "/9")
     assert site.told(baseline=site.before(8)) == [
@@ -304,14 +311,14 @@ def test_removed_urls_take_no_part() -> None:
 
 @pytest.mark.parametrize("facts", [{"narrowed_by": {"max_urls": 1}}, {"uncompared": ["example.com"]}])
 def test_nothing_is_compared_where_one_of_the_crawls_is_not_whole(facts: dict[str, Any]) -> None:
-    site = Site(page("/a"))
+    site = audited(page("/a"))
     site.change("added", "/a")
     assert site.told(baseline=site.before(100), **facts) == []
     assert site.judge.skipped["cross-count-drop"] == 1
 
 
 def test_without_a_baseline_nothing_is_skipped() -> None:
-    site = Site(page("/a"))
+    site = audited(page("/a"))
     assert site.told() == []
     assert not site.judge.skipped
 
@@ -336,8 +343,8 @@ def test_two_sites_in_one_crawl_are_judged_apart() -> None:
 
 def test_dates_of_each_site() -> None:
     there = [dated(f"/{n}", f"{OTHER}/{n}.xml", "2026-01-05") for n in "cd"]
-    assert Site(page("/a", A), page("/b", B), *there).told() == []
-    some = Site(dated("/a", A, "2026-01-05"), page("/b", B), *there)
+    assert audited(page("/a", A), page("/b", B), *there).told() == []
+    some = audited(dated("/a", A, "2026-01-05"), page("/b", B), *there)
     text = "example.com: 1 of 2 entries (50 %) has no date; 1 of 2 files has none at all, such as '/b.xml'"
     assert some.told() == [(COVERAGE, None, text)]
 
@@ -372,10 +379,10 @@ def test_files_belong_to_what_names_them() -> None:
     index = file(cdn.format("index"), parent=ROBOTS, format="xml-index")
     child = file(cdn.format("a"), "index", parent=index.sitemap, depth=1)
     other = file(cdn.format("b"), parent=f"{OTHER}/robots.txt")
-    apart = Site(index, child, other, page("/a", child.sitemap), page("/a", other.sitemap))
+    apart = audited(index, child, other, page("/a", child.sitemap), page("/a", other.sitemap))
     assert (TWICE, "/a") not in apart.rules()
     together = file(other.sitemap, parent="https://www.example.com/robots.txt")
-    assert (TWICE, "/a") in Site(
+    assert (TWICE, "/a") in audited(
         index, child, together, page("/a", child.sitemap), page("/a", together.sitemap)
     ).rules()
 
@@ -384,7 +391,7 @@ def test_a_file_that_two_robots_files_name_belongs_to_its_own_host() -> None:
     def site(parent: str) -> Site:
         theirs = RobotsRecord(f"{OTHER}/robots.txt", status=200, sitemaps=[A, f"{OTHER}/b.xml"])
         entries = page("/a", A), page("/a", f"{OTHER}/b.xml"), page("/a", B)
-        return Site(file(A, parent=parent), robots(A, B), theirs, *entries, file(B), file(f"{OTHER}/b.xml"))
+        return audited(file(A, parent=parent), robots(A, B), theirs, *entries, file(B), file(f"{OTHER}/b.xml"))
 
     for parent in (ROBOTS, f"{OTHER}/robots.txt"):
         assert (TWICE, "/a", "'/a' is listed in '/b.xml' too") in site(parent).told()
@@ -393,7 +400,7 @@ def test_a_file_that_two_robots_files_name_belongs_to_its_own_host() -> None:
 def test_each_site_is_compared_with_what_it_was() -> None:
     mine = [page(f"/{n}", A) for n in range(7)]
     there = [page(f"/{n}", f"{OTHER}/a.xml") for n in range(50)]
-    site = Site(*mine, *there, file(A), file(f"{OTHER}/a.xml"))
+    site = audited(*mine, *there, file(A), file(f"{OTHER}/a.xml"))
     site.connection.execute("UPDATE urls SET change = 'added' WHERE sitemap LIKE '%other%'")
     text = "example.com: 7 URLs, 10 in the crawl before: 30 % fewer"
     assert ("cross-count-drop", None, text) in site.told(baseline=site.before(10))
@@ -403,7 +410,7 @@ def test_each_site_is_compared_with_what_it_was() -> None:
 def test_robots_txt_of_a_host_that_is_no_site_of_the_crawl() -> None:
     foreign = RobotsRecord("https://foreign.example/robots.txt", status=200, sitemaps=[A, B])
     moved = RobotsRecord(f"{OTHER}/robots.txt", status=200, sitemaps=[A, B], final_url=ROBOTS)
-    rules = Site(robots(A, B), foreign, moved, file(A, format="xml-index"), children=[(A, B)]).rules()
+    rules = audited(robots(A, B), foreign, moved, file(A, format="xml-index"), children=[(A, B)]).rules()
     assert rules == [(BOTH, "/robots.txt")]
 
 
@@ -411,7 +418,7 @@ def test_an_entry_that_was_read_as_a_sitemap() -> None:
     read = [found(f"{HOME}/list.php", "index"), found(f"{HOME}/moved", "index", final_url=f"{HOME}/feed", format="rss")]
     none = [found(f"{HOME}/page", "index", format="html"), found(f"{HOME}/gone", "index", outcome="failed")]
     paths = ("/%6Cist.php", "/feed", "/page", "/gone", "/other")
-    site = Site(
+    site = audited(
         *read,
         *none,
         *map(page, paths),
@@ -488,12 +495,12 @@ MARKED: dict[str, tuple[list[Any], str, set[tuple[str, str]]]] = {
 def test_all_entries_concerned_are_marked_however_few_become_records(
     records: list[Any], rule: str, entries: set[tuple[str, str]]
 ) -> None:
-    assert Site(*records, per_rule=1).marked()[rule] == entries
+    assert Site(*records, choice=Choice(RULES, select=(rule,)), per_rule=1).marked()[rule] == entries
 
 
 def test_the_rule_that_replaces_another_marks_in_its_place() -> None:
     undated = SitemapRecord(A, format="xml-urlset", status=200, found_by="robots", issues=["lastmod-missing"])
-    marked = Site(undated, page("/a", A), dated("/b", B, "2026-01-05")).marked()
+    marked = audited(undated, page("/a", A), dated("/b", B, "2026-01-05")).marked()
     assert marked == {COVERAGE: {("a.xml", "/a")}}
 
 
@@ -505,7 +512,7 @@ def test_entries_that_are_allowed_are_not_marked() -> None:
 
 def test_allowed_entries_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site_facts, "AT_ONCE", 2)
-    crawled = Site(*(page(f"/{n}", file) for n in range(5) for file in (A, B)))
+    crawled = audited(*(page(f"/{n}", file) for n in range(5) for file in (A, B)))
     steps = []
     rows = rows_of(crawled.connection.cursor())
     facts = SiteFacts(lambda sql, parameters: [steps.append("query"), rows(sql, parameters)][1])
