@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from sitemapcrawler.feeds.worksheets import (
     PERCENT,
     UNWRITTEN,
     Percent,
+    Plain,
     SheetTable,
     Spool,
     cell_text,
@@ -70,7 +72,7 @@ from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, REMOVED, UNCHANGED
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.registry import RULES, title_of
 from sitemapcrawler.urls.display import counted, elapsed, percent
 
@@ -125,6 +127,31 @@ def _value_of(name: str, judged: int, change: ChangeRecord) -> object:
     if change.what != "blocked_for" or text is None:
         return text
     return ALL_CRAWLERS if 1 < judged == len(text.split(", ")) else text
+
+
+def _blocked_urls(judged: int, robots: RobotsRecord) -> str:
+    """Number of URLs that are blocked, by crawler. If each crawler is blocked somewhere, those with the most frequent
+    number share one name. `judged`: number of crawlers that URLs were judged for."""
+    counts = robots.agents
+    if not 1 < judged == len(counts):
+        return _counts(counts)
+    [(number, alike)] = Counter(counts.values()).most_common(1)
+    others = {name: blocked for name, blocked in counts.items() if blocked != number}
+    rest = "all other crawlers" if others else ALL_CRAWLERS
+    return _counts({**others, rest: number} if alike > 1 else counts)
+
+
+def _severity(change: ChangeRecord) -> str | None:
+    """Severity of a problem; that of a solved one has no colour."""
+    return Plain(change.severity) if change.severity and change.change == SOLVED_PROBLEM else change.severity
+
+
+def _robots_of(judged: int) -> Sequence[Column]:
+    """Columns of the sheet Robots. `judged`: see `_blocked_urls`."""
+    return tuple(
+        replace(column, value=partial(_blocked_urls, judged)) if column.name == "blocked_urls" else column
+        for column in ROBOTS
+    )
 
 
 def _pages(judged: int) -> Sequence[Column]:
@@ -211,7 +238,7 @@ CHANGES = (
     Column("what", 40, lambda change: title_of(change.rule) if change.rule else change.what),
     Column("before", 40, "before"),
     Column("after", 40, "after"),
-    Column("severity", 10, "severity"),
+    Column("severity", 10, _severity),
     Column("rule", 28, "rule"),
     Column("sitemap", 50, "sitemap"),
     Column("line", 9, "line"),
@@ -219,9 +246,9 @@ CHANGES = (
 COVERAGE = (
     Column("folder", 30, lambda row: row[0]),
     Column("list", 30, lambda row: row[1]),
-    Column("in_both", 12, lambda row: row[2]),
-    Column("not_listed", 12, lambda row: row[3]),
-    Column("listed_only", 12, lambda row: row[4]),
+    Column("in_list_and_sitemaps", 20, lambda row: row[2]),
+    Column("only_in_list", 12, lambda row: row[3]),
+    Column("only_in_sitemaps", 16, lambda row: row[4]),
 )
 PROBLEMS_FOUND = "Problems"
 """Name of the sheet of findings."""
@@ -264,7 +291,7 @@ def sheets(judged: int = 0) -> Sequence[Sheet]:
         Sheet("Links", PageRecord, LINKED, is_optional=True),
         Sheet(COVERED, Coverage, COVERAGE, is_optional=True),
         Sheet("Sitemaps", SitemapRecord, SITEMAPS),
-        Sheet("Robots", RobotsRecord, ROBOTS),
+        Sheet("Robots", RobotsRecord, _robots_of(judged)),
     )
 
 
@@ -481,12 +508,16 @@ def _coverage(coverage: Coverage) -> Iterator[Row]:
 
 
 def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, int, int | None]]:
-    """Yield the rows of the sheet Coverage: each list as a whole, then each folder, as a whole and by list."""
+    """Yield the rows of the sheet Coverage: each list as a whole, then each folder as a whole, and by list if there are
+    several."""
+    lists, only = "all lists", None
+    if len(coverage.lists) == 1:
+        lists, only = coverage.lists[0].name, coverage.listed_only
     for one in coverage.lists:
-        yield "all", one.name, one.listed, one.not_listed, None
+        yield "all folders", one.name, one.listed, one.not_listed, only
     for folder in coverage.folders:
-        yield folder.folder, "all", folder.listed, folder.not_listed, folder.listed_only
-        for name, missing in folder.by_list.items():
+        yield folder.folder, lists, folder.listed, folder.not_listed, folder.listed_only
+        for name, missing in folder.by_list.items() if only is None else ():
             yield folder.folder, name, None, missing, None
 
 

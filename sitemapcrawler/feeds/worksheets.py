@@ -48,8 +48,9 @@ Cells = Sequence[object]
 """The values of a row; None for an empty cell."""
 PERCENT, DAY, MOMENT = "0.0%", "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 """Formats of numbers in cells."""
-NUMBER = {"align": "right", "indent": 1}  # apart from the text in the next column
-LEFT_MOMENT = {"num_format": MOMENT, "align": "left"}
+TOP = {"valign": "top"}  # where the first line of a long text in the same row is
+NUMBER = {"align": "right", "indent": 1, **TOP}  # apart from the text in the next column
+LEFT_MOMENT = {"num_format": MOMENT, "align": "left", **TOP}
 SHADES = {"error": "#F8CBAD", "warning": "#FFE699", "info": "#DDEBF7"}
 """Colours of severities."""
 A4 = 9
@@ -74,6 +75,12 @@ FILTER_WIDTH = 3
 
 class Percent(float):
     """A share that is shown as a percentage."""
+
+    __slots__ = ()
+
+
+class Plain(str):
+    """Text that has no colour, though it names a severity."""
 
     __slots__ = ()
 
@@ -227,12 +234,14 @@ class SheetWriter:
         self._book = book
         self._columns = columns
         self._bold = book.add_format({"bold": True})
-        self._quoted = book.add_format({"quote_prefix": True})
+        self._text = book.add_format(TOP)
+        self._quoted = book.add_format({"quote_prefix": True, **TOP})
         self._number = book.add_format(NUMBER)
-        self._day, self._moment = (book.add_format({"num_format": form, "align": "left"}) for form in (DAY, MOMENT))
-        self._shades = {severity: book.add_format({"bg_color": shade}) for severity, shade in SHADES.items()}
+        self._day, self._moment = (book.add_format({**LEFT_MOMENT, "num_format": form}) for form in (DAY, MOMENT))
+        self._shades = {severity: book.add_format({"bg_color": shade, **TOP}) for severity, shade in SHADES.items()}
         self._link = book.get_default_url_format()
-        self._wrapped = book.add_format({"text_wrap": True})
+        self._link.set_align("top")
+        self._wrapped = book.add_format({"text_wrap": True, **TOP})
         self._links = 0
 
     def write(self, name: str, rows: Iterable[Cells], is_late: Callable[[], bool]) -> int:
@@ -271,7 +280,7 @@ class SheetWriter:
         if isinstance(value, str):
             self._put_text(place, value)
         elif isinstance(value, bool):
-            self._sheet.write_string(self._row, place, "yes" if value else "no")
+            self._sheet.write_string(self._row, place, "yes" if value else "no", self._text)
         elif isinstance(value, (int, float)) and abs(value) < MAX_NUMBER:
             self._sheet.write_number(self._row, place, value, self._number)
         elif isinstance(value, date):
@@ -288,10 +297,11 @@ class SheetWriter:
         elif text.startswith(_SIGNS):
             self._sheet.write_string(self._row, place, text, self._quoted)
         elif column.has_severities:
-            self._sheet.write_string(self._row, place, text, self._shades.get(text))
+            shade = None if isinstance(value, Plain) else self._shades.get(text)
+            self._sheet.write_string(self._row, place, text, shade or self._text)
         else:
             is_wrapped = self._row <= PRINTED_ROWS and self._lines_of(column, text) > 1
-            self._sheet.write_string(self._row, place, text, self._wrapped if is_wrapped else None)
+            self._sheet.write_string(self._row, place, text, self._wrapped if is_wrapped else self._text)
 
 
 def cell_text(text: str) -> str:

@@ -234,7 +234,7 @@ def test_report_and_workbook_show_the_lists(verified: tuple[SiteServer, Crawl]) 
         assert words in page
     sheet = load_workbook(folder / "audit.xlsx")["Coverage"]
     rows = list(sheet.iter_rows(values_only=True))
-    assert rows[0] == ("folder", "list", "in_both", "not_listed", "listed_only")
-    assert ("all", "crawl.csv", 3, 1, None) in rows
-    assert ("/shop/", "all", 1, 1, 1) in rows
+    assert rows[0] == ("folder", "list", "in_list_and_sitemaps", "only_in_list", "only_in_sitemaps")
+    assert ("all folders", "crawl.csv", 3, 1, None) in rows
+    assert ("/shop/", "all lists", 1, 1, 1) in rows
     assert ("/shop/", "access.log", None, 1, None) in rows

@@ -25,10 +25,14 @@ from sitemapcrawler.feeds.workbook import WorkbookExporter
 from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, UNWRITTEN, cell_text, link_to
 from sitemapcrawler.items import (
     ChangeRecord,
+    ComparedFolder,
+    ComparedList,
+    Coverage,
     FindingRecord,
     Hop,
     Note,
     Notes,
+    PageRecord,
     Reach,
     ReplyRecord,
     RobotsRecord,
@@ -213,6 +217,45 @@ def test_severities_have_colours() -> None:
     sheet = book(*(FindingRecord("r", severity) for severity in ("error", "warning", "info", "x")))["Problems"]
     colours = [cell.fill.fgColor.rgb if cell.fill.patternType else None for cell in sheet["A"][1:]]
     assert len(set(colours)) == 4 and colours[3] is None
+
+
+def test_only_new_problems_have_colours() -> None:
+    found = (ChangeRecord(url="u", change=f"{name} problem", rule="r", severity="error") for name in ("new", "solved"))
+    sheet = book(*found)["Changes"]
+    cells = [cell for row in sheet.iter_rows(min_row=2) for cell in row if cell.value == "error"]
+    assert [cell.fill.patternType for cell in cells] == ["solid", None]
+
+
+def test_all_cells_begin_at_the_top_of_their_row() -> None:
+    page = PageRecord(
+        "https://e.com/", listed=True, inlinks=3, linked_from=[f"https://e.com/{n}" * 5 for n in range(9)]
+    )
+    [row] = book(page)["Links"].iter_rows(min_row=2)
+    assert row[0].hyperlink and {cell.alignment.vertical for cell in row if cell.value is not None} == {"top"}
+
+
+@pytest.mark.parametrize(
+    ("agents", "judged", "cell"),
+    [
+        ({"GPTBot": 20, "CCBot": 1, "Bingbot": 1}, 3, "GPTBot 20, all other crawlers 1"),
+        ({"GPTBot": 1, "CCBot": 1, "Bingbot": 1}, 3, "all crawlers 1"),
+        ({"GPTBot": 20, "CCBot": 1, "Bingbot": 1}, 4, "GPTBot 20, CCBot 1, Bingbot 1"),
+        ({"GPTBot": 20, "CCBot": 1}, 2, "GPTBot 20, CCBot 1"),
+        ({"GPTBot": 20}, 1, "GPTBot 20"),
+    ],
+)
+def test_crawlers_with_equal_numbers_share_a_name(agents: dict[str, int], judged: int, cell: str) -> None:
+    [row] = rows(book(RobotsRecord("https://e.com/robots.txt", agents=agents), judged_agents=judged)["Robots"])
+    assert row["blocked_urls"] == cell
+
+
+def test_coverage_of_one_list_has_a_row_for_each_folder() -> None:
+    one = ComparedList("crawl.csv", urls=5, listed=3, not_listed=2)
+    folder = ComparedFolder("/shop/", 3, 2, 4, {"crawl.csv": 2})
+    sheet = book(SummaryRecord(coverage=Coverage([one], listed_only=4, folders=[folder])))["Coverage"]
+    assert list(sheet.iter_rows(min_row=2, values_only=True)) == [
+        ("all folders", "crawl.csv", 3, 2, 4), ("/shop/", "crawl.csv", 3, 2, 4),
+    ]  # fmt: skip
 
 
 def test_empty_columns_are_left_out() -> None:
