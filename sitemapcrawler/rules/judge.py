@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -106,6 +106,8 @@ class Judge:
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
         self._sites: dict[str, FindingTally] = {}
+        self.replaced: defaultdict[str, set[str]] = defaultdict(set)
+        """Sites on which another rule reports in place of a rule, by the id of the latter."""
         self._of_crawl = FindingTally()
         self._open: WeakValueDictionary[int, FindingTally] = WeakValueDictionary()
         """Tallies of files that are being read."""
@@ -420,10 +422,7 @@ class Judge:
         """Mark the entries for which rules have reported their files. Call it after `site`."""
         if facts.stopped():
             return
-        facts.mark_files({rule.id for needs in ON_FILES for rule in self._rules[needs]})
-        for rule in self._by_id.values():
-            if rule.instead_of:
-                facts.replace_marks(rule.instead_of, rule.id)
+        facts.mark_files({rule.id for needs in ON_FILES for rule in self._rules[needs]}, self.replaced)
 
     def repeat(self, finding: FindingRecord) -> None:
         """Take over a finding on the whole site from an earlier crawl. It is counted by `add`."""
@@ -433,11 +432,13 @@ class Judge:
 
     def _leave_out_replaced(self, rule: Rule, site: str | None, severity: Severity) -> None:
         """Remove the finding on a site that a rule reports in place of another (`Rule.instead_of`)."""
-        tally = self._sites.get(site or "")
-        if tally is None or rule.instead_of not in tally.rules:
+        if not rule.instead_of:
             return
-        found, least = tally.rules[rule.instead_of], SEVERITIES.index(severity)
+        site, least = site or "", SEVERITIES.index(severity)
+        found = self._sites.get(site, FindingTally()).known(rule.instead_of)
         found.sums = {key: one for key, one in found.sums.items() if SEVERITIES.index(one.first.severity) < least}
+        if not found.sums:
+            self.replaced[rule.instead_of].add(site)
 
     def skip_site(self) -> None:
         """Count site-wide rules as skipped: there is no database, or the crawl was stopped."""

@@ -445,14 +445,19 @@ class SiteFacts:
             self.rule, *parameters,
         )  # fmt: skip
 
-    def mark_files(self, rules: Collection[str]) -> None:
-        """Mark the entries for which some of these rules on files (`OF_FILES`) have reported a file."""
+    def mark_files(self, rules: Collection[str], replaced: Mapping[str, Collection[str]]) -> None:
+        """Mark the entries for which some of these rules on files (`OF_FILES`) have reported a file. `replaced`: as in
+        `Judge`."""
         self.need(FILES)
         for rule in OF_FILES.keys() & rules:
             reported = "SELECT sitemap FROM sitemaps WHERE list_contains(issues, ?)"
             if list(self.query(f"{reported} LIMIT 1", rule)):
                 self.rule = rule
-                self.mark(f"{ENTRIES_OF_FILES} WHERE sitemap IN ({reported}) AND ({OF_FILES[rule]})", rule)
+                self.mark(
+                    f"{ENTRIES_OF_FILES} WHERE sitemap IN ({reported}) AND NOT list_contains(?::VARCHAR[], f.site) "
+                    f"AND ({OF_FILES[rule]})",
+                    rule, sorted(replaced.get(rule, ())),
+                )  # fmt: skip
 
     def forget_marks(self, allowed: Callable[[str], bool]) -> None:
         """Remove the marks of the running rule on listed URLs that an allowlist accepts."""
@@ -465,12 +470,6 @@ class SiteFacts:
         accepted = f"SELECT m.place {of_rule} AND u.loc IN (FROM temp.site_allowed)"
         self.run(f"DELETE FROM temp.site_marks WHERE rule = ? AND place IN ({accepted})", self.rule, self.rule)
         self.run("DROP TABLE temp.site_allowed")
-
-    def replace_marks(self, rule: str, by: str) -> None:
-        """Remove the marks of a rule from entries that another rule marks in its place."""
-        self.need(MARKS)
-        replaced = "place IN (SELECT place FROM temp.site_marks WHERE rule = ?)"
-        self.run(f"DELETE FROM temp.site_marks WHERE rule = ? AND {replaced}", rule, by)
 
     @property
     def marks(self) -> str:

@@ -250,6 +250,7 @@ def test_a_finding_on_a_whole_site_replaces_that_of_its_files_unless_that_is_wor
     judge.file(other.record, other)
     found = [*judge.site(Complete(), (Needs.WHOLE_SITE,)), *judge.crawl({})]  # type: ignore[arg-type]  # a stand-in
     assert {one.rule for one in found if one.sitemap != other.url} == rules
+    assert judge.replaced == ({} if "loc-x" in rules else {"loc-x": {"example.com"}}), "whose entries have no marks"
     assert [one.rule for one in found if one.sitemap == other.url] == ["loc-x"]
 
 

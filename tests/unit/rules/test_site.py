@@ -500,8 +500,10 @@ def test_all_entries_concerned_are_marked_however_few_become_records(
 
 def test_the_rule_that_replaces_another_marks_in_its_place() -> None:
     undated = SitemapRecord(A, format="xml-urlset", status=200, found_by="robots", issues=["lastmod-missing"])
-    marked = audited(undated, page("/a", A), dated("/b", B, "2026-01-05")).marked()
-    assert marked == {COVERAGE: {("a.xml", "/a")}}
+    elsewhere = page("/b", A)  # neither rule reports it, since B dates the page
+    marked = audited(undated, page("/a", A), elsewhere, dated("/b", B, "2026-01-05")).marked()
+    assert marked[COVERAGE] == {("a.xml", "/a")}
+    assert "lastmod-missing" not in marked
 
 
 def test_entries_that_are_allowed_are_not_marked() -> None:
