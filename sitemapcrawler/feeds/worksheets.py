@@ -97,13 +97,18 @@ def paper(sheet: Worksheet) -> None:
 def printed(sheet: Worksheet, rows: int, widths: Sequence[int]) -> None:
     """Print the first rows and columns of a sheet alone, and say so on paper. `rows`: rows below the header; `widths`:
     of the columns."""
-    columns = max(1, sum(total <= PRINTED_WIDTH for total in accumulate(widths)))
+    columns = printed_columns(widths)
     sheet.print_area(0, 0, min(rows, PRINTED_ROWS), columns - 1)
     parts = [f"rows 1 to {PRINTED_ROWS:,} of {rows:,}"] if rows > PRINTED_ROWS else []
     if columns < len(widths):
         parts.append(f"columns 1 to {columns} of {len(widths)}")
     part = f": {', '.join(parts)}; the workbook has all" if parts else ""
     sheet.set_footer(f"&L&A{part}&RPage &P of &N", {"margin": MARGIN_INCHES})
+
+
+def printed_columns(widths: Sequence[int]) -> int:
+    """Number of columns of a sheet that are printed. `widths`: of all columns."""
+    return max(1, sum(total <= PRINTED_WIDTH for total in accumulate(widths)))
 
 
 class Spool:
@@ -233,6 +238,7 @@ class SheetWriter:
     def __init__(self, book: xlsxwriter.Workbook, columns: Sequence[Shown]) -> None:
         self._book = book
         self._columns = columns
+        self._printed = printed_columns([column.width for column in columns])
         self._bold = book.add_format({"bold": True})
         self._text = book.add_format(TOP)
         self._quoted = book.add_format({"quote_prefix": True, **TOP})
@@ -254,7 +260,7 @@ class SheetWriter:
         self._sheet.freeze_panes(1, 0)
         self._row = 0
         for self._row, row in enumerate(rows, 1):
-            if self._row <= PRINTED_ROWS and (lines := max(map(self._lines_of, self._columns, row))) > 1:
+            if self._row <= PRINTED_ROWS and (lines := self._height_of(row)) > 1:
                 self._sheet.set_row(self._row, lines * LINE_POINTS)
             for place, value in enumerate(row):
                 if value is not None:
@@ -269,6 +275,10 @@ class SheetWriter:
         """Write a line below the rows of the last sheet; an empty one is left out."""
         if text:
             self._sheet.write_string(self._row + 1, 0, text, self._bold)
+
+    def _height_of(self, row: Cells) -> int:
+        """Lines of a printed row: those of its longest cell on paper."""
+        return max(map(self._lines_of, self._columns[: self._printed], row))
 
     @staticmethod
     def _lines_of(column: Shown, value: object) -> int:
@@ -300,7 +310,8 @@ class SheetWriter:
             shade = None if isinstance(value, Plain) else self._shades.get(text)
             self._sheet.write_string(self._row, place, text, shade or self._text)
         else:
-            is_wrapped = self._row <= PRINTED_ROWS and self._lines_of(column, text) > 1
+            is_printed = self._row <= PRINTED_ROWS and place < self._printed
+            is_wrapped = is_printed and self._lines_of(column, text) > 1
             self._sheet.write_string(self._row, place, text, self._wrapped if is_wrapped else self._text)
 
 

@@ -293,6 +293,15 @@ def test_sheets_are_printed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "rows 1 to 2 of 5" in sheet.oddFooter.left.text
 
 
+def test_columns_that_are_not_printed_do_not_make_rows_higher(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = PageRecord("https://e.com/", listed=True, linked_from=[f"https://e.com/{n}" * 5 for n in range(9)])
+    heights = []
+    for width in (worksheets.PRINTED_WIDTH, 60):
+        monkeypatch.setattr(worksheets, "PRINTED_WIDTH", width)
+        heights.append(book(page)["Links"].row_dimensions[2].height)
+    assert heights[0] > worksheets.LINE_POINTS and heights[1] is None
+
+
 def test_findings_of_entries_and_files_are_problems() -> None:
     url = UrlRecord(loc="https://e.com/", sitemap=SITEMAP)
     note = Note(url, findings=[FindingRecord("loc-relative", "error", "not absolute", SITEMAP, 3, 1, url.loc, "/")])
