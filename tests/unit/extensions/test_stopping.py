@@ -86,9 +86,9 @@ def test_error_of_an_item_names_its_kind_alone() -> None:
 
 @pytest.mark.parametrize(("level", "is_made"), [(logging.DEBUG, True), (logging.INFO, False)])
 def test_response_is_logged_only_if_a_handler_writes_it(
-    level: int, is_made: bool, monkeypatch: pytest.MonkeyPatch
+    level: int, is_made: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    logging.getLogger("scrapy").setLevel(logging.DEBUG)  # as Scrapy sets it up, whatever LOG_LEVEL is
+    caplog.set_level(logging.DEBUG, "scrapy")  # as Scrapy sets it up, whatever LOG_LEVEL is
     monkeypatch.setattr(logging.root, "handlers", [logging.NullHandler(level)])
     request = Request("https://e.com/")
     assert bool(BriefFormatter().crawled(request, Response(request.url), Spider("s"))) is is_made
