@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given
@@ -83,14 +83,6 @@ def test_redirect_is_followed(status: int) -> None:
     assert (reply.attempts, reply.elapsed_ms) == (2, 12)
 
 
-def test_error_behind_a_redirect_is_an_error_with_hops() -> None:
-    chase = begun()
-    chase.answered(301, to("/b"))
-    reply = chase.answered(404, {})
-    assert isinstance(reply, HttpError)
-    assert (reply.final_status, reply.final_url, reply.redirects) == (404, "https://e.com/b", (Hop(301, URL),))
-
-
 LOCATIONS = {
     # RFC 9110, 10.2.2, and RFC 3986, 5.4
     "https://other.com/x": "https://other.com/x",
@@ -143,18 +135,6 @@ def test_redirect_to_nowhere_is_an_http_error(headers: dict[str, list[str]]) -> 
     assert reply.error.startswith("HTTP status 301: a redirect ")
 
 
-def test_redirect_to_another_scheme_says_where() -> None:
-    chase = begun()
-    chase.answered(301, to("/b"))
-    assert chase.answered(302, to("ftp://u:secret@e.com/")) == HttpError(
-        final_status=302,
-        final_url="https://e.com/b",
-        redirects=(Hop(301, URL),),
-        attempts=2,
-        error="HTTP status 302: a redirect to ftp://***@e.com/, which is not http or https",
-    )
-
-
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "ftp://e.com/", "", "/a", "http://"])
 def test_listed_url_that_is_none_of_the_web_is_not_asked(url: str) -> None:
     reply = Chase(url, head=True).begin()
@@ -167,14 +147,6 @@ def test_redirect_to_itself_is_a_loop(location: str) -> None:
     reply = begun().answered(302, to(location))
     assert isinstance(reply, RedirectLoop)
     assert (reply.final_status, reply.final_url, reply.redirects) == (302, URL, (Hop(302, URL),))
-
-
-def test_redirect_from_http_to_https_and_back_is_a_loop() -> None:
-    chase = begun("http://e.com/")
-    assert chase.answered(301, to("https://e.com/")) == Ask("https://e.com/", "GET")
-    reply = chase.answered(302, to("http://e.com/#again"))
-    assert isinstance(reply, RedirectLoop)
-    assert [hop.status for hop in reply.redirects] == [301, 302]
 
 
 @pytest.mark.parametrize("location", ["http://e.com/dir/a", "https://www.e.com/dir/a", "/dir/a/", "/dir/A", "/dir/a?"])
@@ -215,20 +187,6 @@ def test_other_status_to_head_stands(status: int) -> None:
     assert isinstance(begun(head=True).answered(status, {}), HttpError)
 
 
-def test_get_is_not_asked_twice() -> None:
-    reply = begun().answered(404, {})
-    assert isinstance(reply, HttpError)
-    assert reply.head_status is None
-
-
-def test_head_and_get_that_agree_are_no_difference() -> None:
-    chase = begun(head=True)
-    chase.answered(404, {})
-    reply = chase.answered(404, {})
-    assert isinstance(reply, HttpError)
-    assert (reply.head_status, reply.attempts) == (None, 2)
-
-
 @pytest.mark.parametrize("kind", [ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED])
 def test_nothing_to_head_is_asked_again_by_get(kind: ReplyKind) -> None:
     chase = begun(head=True)
@@ -244,53 +202,73 @@ def test_host_that_cannot_be_reached_is_not_asked_again(kind: ReplyKind) -> None
     assert reply == Failed(kind=kind, final_url=URL, error="no way", attempts=3)
 
 
-def test_nothing_to_head_and_nothing_to_get_is_no_difference() -> None:
-    chase = begun(head=True)
-    chase.failed(ReplyKind.TIMEOUT, "no answer in time")
-    reply = chase.failed(ReplyKind.TIMEOUT, "no answer in time")
-    assert isinstance(reply, Failed)
-    assert (reply.kind, reply.head_status, reply.attempts) == (ReplyKind.TIMEOUT, None, 2)
+Event = tuple[int, str] | ReplyKind
+"""A status with a Location, or a failure."""
+B = "https://e.com/b"
+FIRST = (Hop(301, URL),)
+COURSES: dict[str, tuple[bool, list[Event], list[Ask], Reply]] = {
+    "an error behind a redirect": (
+        False, [(301, "/b"), (404, "")], [Ask(B, "GET")],
+        HttpError(final_status=404, final_url=B, error="HTTP status 404", redirects=FIRST, attempts=2),
+    ),
+    "a redirect to another scheme": (
+        False, [(301, "/b"), (302, "ftp://u:secret@e.com/")], [Ask(B, "GET")],
+        HttpError(
+            final_status=302, final_url=B, redirects=FIRST, attempts=2,
+            error="HTTP status 302: a redirect to ftp://***@e.com/, which is not http or https",
+        ),
+    ),
+    "a failure behind a redirect": (
+        False, [(301, "https://gone.com/"), ReplyKind.DNS], [Ask("https://gone.com/", "GET")],
+        Failed(kind=ReplyKind.DNS, final_url="https://gone.com/", error="why", redirects=FIRST, attempts=2),
+    ),
+    "a refused address behind a redirect": (
+        False, [(301, "http://169.254.169.254/"), ReplyKind.ADDRESS_REFUSED], [Ask("http://169.254.169.254/", "GET")],
+        AddressRefused(final_url="http://169.254.169.254/", error="why", redirects=FIRST, attempts=1),
+    ),
+    "GET alone": (False, [(404, "")], [], HttpError(final_status=404, final_url=URL, error="HTTP status 404", attempts=1)),
+    "HEAD and GET that agree": (
+        True, [(404, ""), (404, "")], [Ask(URL, "GET")],
+        HttpError(final_status=404, final_url=URL, error="HTTP status 404", attempts=2),
+    ),
+    "no answer to HEAD and none to GET": (
+        True, [ReplyKind.TIMEOUT, ReplyKind.TIMEOUT], [Ask(URL, "GET")],
+        Failed(kind=ReplyKind.TIMEOUT, final_url=URL, error="why", attempts=2),
+    ),
+    "a failure of GET where HEAD was refused": (
+        True, [(405, ""), ReplyKind.RESET], [Ask(URL, "GET")],
+        Failed(kind=ReplyKind.RESET, final_url=URL, error="why", head_status=405, attempts=2),
+    ),
+    "a redirect of GET where HEAD was refused goes on by GET": (
+        True, [(403, ""), (301, "/b"), (200, "")], [Ask(URL, "GET"), Ask(B, "GET")],
+        Redirected(final_status=200, final_url=B, redirects=FIRST, head_status=403, attempts=3),
+    ),
+    "a redirect of HEAD goes on by HEAD": (
+        True, [(301, "/b"), (405, ""), (200, "")], [Ask(B, "HEAD"), Ask(B, "GET")],
+        Redirected(final_status=200, final_url=B, redirects=FIRST, head_status=405, attempts=3),
+    ),
+}  # fmt: skip
+"""Whether HEAD is tried, what comes, what is asked next, and what that comes to."""
 
 
-def test_get_that_fails_where_head_was_refused_is_a_difference() -> None:
-    chase = begun(head=True)
-    chase.answered(405, {})
-    reply = chase.failed(ReplyKind.RESET, "the connection broke")
-    assert isinstance(reply, Failed)
-    assert reply.head_status == 405
+def played(chase: Chase, events: Iterable[Event]) -> list[Ask | Reply]:
+    """What a chase does after each event."""
+    return [
+        chase.failed(event, "why") if isinstance(event, ReplyKind) else chase.answered(event[0], to(event[1]))
+        for event in events
+    ]
 
 
-def test_redirect_of_get_where_head_was_refused_is_remembered_and_goes_on_by_get() -> None:
-    chase = begun(head=True)
-    assert chase.answered(403, {}) == Ask(URL, "GET")
-    assert chase.answered(301, to("/b")) == Ask("https://e.com/b", "GET")
-    reply = chase.answered(200, {})
-    assert isinstance(reply, Redirected)
-    assert (reply.head_status, reply.final_url) == (403, "https://e.com/b")
+@pytest.mark.parametrize(("head", "events", "asked", "reply"), COURSES.values(), ids=COURSES)
+def test_course_of_a_chase(head: bool, events: list[Event], asked: list[Ask], reply: Reply) -> None:
+    assert played(begun(head=head), events) == [*asked, reply]
 
 
-def test_redirect_of_head_goes_on_by_head() -> None:
-    chase = begun(head=True)
-    assert chase.answered(301, to("/b")) == Ask("https://e.com/b", "HEAD")
-    assert chase.answered(405, {}) == Ask("https://e.com/b", "GET")
-    assert isinstance(chase.answered(200, {}), Redirected)
-
-
-def test_failure_behind_a_redirect_names_the_url_that_failed() -> None:
-    chase = begun()
-    chase.answered(301, to("https://gone.com/"))
-    assert chase.failed(ReplyKind.DNS, "no such host") == Failed(
-        kind=ReplyKind.DNS, final_url="https://gone.com/", error="no such host", redirects=(Hop(301, URL),), attempts=2
-    )
-
-
-def test_refused_address_behind_a_redirect_is_refused() -> None:
-    chase = begun()
-    chase.answered(302, to("http://169.254.169.254/"))
-    reply = chase.failed(ReplyKind.ADDRESS_REFUSED, "not public")
-    assert reply == AddressRefused(
-        final_url="http://169.254.169.254/", error="not public", redirects=(Hop(302, URL),), attempts=1
-    )
+def test_redirect_from_http_to_https_and_back_is_a_loop() -> None:
+    asked, reply = played(begun("http://e.com/"), [(301, "https://e.com/"), (302, "http://e.com/#again")])
+    assert asked == Ask("https://e.com/", "GET")
+    assert isinstance(reply, RedirectLoop)
+    assert [hop.status for hop in reply.redirects] == [301, 302]
 
 
 @pytest.mark.parametrize("reason", list(Reason))
