@@ -64,10 +64,6 @@ def test_rss_1() -> None:
     assert (reading.document.format, reading.document.outcome) == ("rss", "ok")
 
 
-def test_rss_1_item_known_only_by_what_it_is_about() -> None:
-    assert read(RDF.format('<item rdf:about="https://e.com/1"><title>t</title></item>')).locs == ["https://e.com/1"]
-
-
 def test_rss_1_of_more_than_four_mib_is_read_to_its_end() -> None:
     item = '<item rdf:about="https://e.com/{0}"><link>https://e.com/{0}</link><d>' + "x" * 1000 + "</d></item>\n"
     reading = read(RDF.format("".join(item.format(number) for number in range(5000))), 1 << 16)
@@ -89,11 +85,6 @@ def test_atom_03() -> None:
         ATOM_03.format('<entry><link rel="alternate" href="https://e.com/1"/><modified>2024-05-01</modified></entry>')
     )
     assert [(record.loc, record.lastmod) for record in reading.records] == [("https://e.com/1", "2024-05-01")]
-
-
-def test_a_prefixed_atom_feed() -> None:
-    text = '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:link href="https://e.com/1"/></a:entry></a:feed>'
-    assert read(text).locs == ["https://e.com/1"]
 
 
 @pytest.mark.parametrize(
@@ -158,62 +149,62 @@ def test_an_item_cut_off_before_its_link_is_not_known_by_its_guid() -> None:
     assert reading.document.outcome in ("failed", "truncated")
 
 
-def test_relative_links_are_resolved() -> None:
-    assert rss("<link>/1</link>").records[0].loc == "https://e.com/1"
-    assert atom('<link href="a/1"/>').records[0].loc == "https://e.com/a/1"
-    record = atom('<link href="October.html"/>', attributes=' xml:base="https://e.com/news/"').records[0]
-    assert (record.loc, record.loc_raw) == ("https://e.com/news/October.html", "October.html")
+BASED = ' xml:base="/news/"'
+LINKS = [
+    (RDF.format('<item rdf:about="https://e.com/1"><title>t</title></item>'), "https://e.com/1"),
+    (RDF.format('<item xml:base="/b/"><link>1</link></item>'), "https://e.com/b/1"),
+    (RDF.format('<item><link xml:base="/b/">1</link></item>'), "https://e.com/b/1"),
+    (
+        '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:entry><a:link href="https://e.com/1"/></a:entry></a:feed>',
+        "https://e.com/1",
+    ),
+    ('<rss version="2.0"><channel><item><link>/1</link></item></channel></rss>', "https://e.com/1"),
+    (
+        '<rss version="2.0" xml:base="/a/"><channel xml:base="b/"><item xml:base="c/"><link>1</link></item></channel></rss>',
+        "https://e.com/a/b/c/1",
+    ),
+    ('<rss version="2.0"><channel xml:base="/b/"><item><link>1</link></item></channel></rss>', "https://e.com/b/1"),
+    ('<rss><channel xml:base="/b/"><item><link>1</link>&nbsp;</item></channel></rss>', "https://e.com/b/1"),
+    (
+        '<rss><channel xml:base="/no/"></channel><channel><item><link xml:base="/c/">1</link></item></channel></rss>',
+        "https://e.com/c/1",
+    ),
+    ('<rss><channel xml:base="/b/"><item><guid xml:base="c/">1</guid></item></channel></rss>', "https://e.com/b/c/1"),
+    (ATOM_03.format('<entry xml:base="/b/"><link rel="alternate" href="1"/></entry>'), "https://e.com/b/1"),
+    (ATOM.format("", '<entry><link href="a/1"/></entry>'), "https://e.com/a/1"),
+    (ATOM.format(' xml:base="mailto:x"', '<entry><link href="1"/></entry>'), "https://e.com/1"),
+    (
+        ATOM.format(' xml:base="/news/?a&amp;b"', '<entry xml:base="2024/"><link href="1"/></entry>'),
+        "https://e.com/news/2024/1",
+    ),
+    (ATOM.format(BASED, '<entry><link xml:base="https://f.com/a/" href="1"/></entry>'), "https://f.com/a/1"),
+    (
+        ATOM.format(BASED, '<entry xml:base="2024/"><link xml:base="../05/" href="1"/></entry>'),
+        "https://e.com/news/05/1",
+    ),
+    (
+        ATOM.format(BASED, '<entry xml:base="2024/"><link xml:base="mailto:x" href="1"/></entry>'),
+        "https://e.com/news/2024/1",
+    ),
+    (ATOM.format(BASED, '<entry><link xml:base="2024/" href="https://g.com/1"/></entry>'), "https://g.com/1"),
+    (
+        ATOM.format(BASED, '<entry><link rel="self" xml:base="/no/" href="x"/><link href="1"/></entry>'),
+        "https://e.com/news/1",
+    ),
+    (ATOM.format(BASED, '<entry><link xml:base="a/" href="1"/>&nbsp;</entry>'), "https://e.com/news/a/1"),
+]
+"""(feed, URL of its entry): absolute, or resolved against the base of an element around the link."""
 
 
-def test_the_base_of_an_entry_stands_on_that_of_the_feed() -> None:
-    text = ATOM.format(' xml:base="/news/?a&amp;b"', '<entry xml:base="2024/"><link href="1"/></entry>')
-    assert read(text).locs == ["https://e.com/news/2024/1"]
-
-
-def test_a_base_that_is_no_url_is_not_used() -> None:
-    assert atom('<link href="1"/>', attributes=' xml:base="mailto:x"').locs == ["https://e.com/1"]
-
-
-@pytest.mark.parametrize(
-    ("entry", "loc"),
-    [
-        ('<entry><link xml:base="https://f.com/a/" href="1"/></entry>', "https://f.com/a/1"),
-        ('<entry xml:base="2024/"><link xml:base="../05/" href="1"/></entry>', "https://e.com/news/05/1"),
-        ('<entry xml:base="2024/"><link xml:base="mailto:x" href="1"/></entry>', "https://e.com/news/2024/1"),
-        ('<entry><link xml:base="2024/" href="https://g.com/1"/></entry>', "https://g.com/1"),
-        ('<entry><link rel="self" xml:base="/no/" href="x"/><link href="1"/></entry>', "https://e.com/news/1"),
-        ('<entry><link xml:base="a/" href="1"/>&nbsp;</entry>', "https://e.com/news/a/1"),
-    ],
-)
-def test_base_of_a_link_stands_on_that_of_its_entry(entry: str, loc: str) -> None:
-    assert read(ATOM.format(' xml:base="/news/"', entry)).locs == [loc]
-
-
-@pytest.mark.parametrize(
-    ("text", "loc"),
-    [
-        (
-            '<rss version="2.0" xml:base="/a/"><channel xml:base="b/"><item xml:base="c/"><link>1</link></item></channel></rss>',
-            "https://e.com/a/b/c/1",
-        ),
-        ('<rss version="2.0"><channel xml:base="/b/"><item><link>1</link></item></channel></rss>', "https://e.com/b/1"),
-        ('<rss><channel xml:base="/b/"><item><link>1</link>&nbsp;</item></channel></rss>', "https://e.com/b/1"),
-        (
-            '<rss><channel xml:base="/no/"></channel><channel><item><link xml:base="/c/">1</link></item></channel></rss>',
-            "https://e.com/c/1",
-        ),
-        (
-            '<rss><channel xml:base="/b/"><item><guid xml:base="c/">1</guid></item></channel></rss>',
-            "https://e.com/b/c/1",
-        ),
-        (RDF.format('<item xml:base="/b/"><link>1</link></item>'), "https://e.com/b/1"),
-        (RDF.format('<item><link xml:base="/b/">1</link></item>'), "https://e.com/b/1"),
-        (ATOM_03.format('<entry xml:base="/b/"><link rel="alternate" href="1"/></entry>'), "https://e.com/b/1"),
-    ],
-)
-def test_base_may_stand_on_any_element_around_a_link(text: str, loc: str) -> None:
+@pytest.mark.parametrize(("text", "loc"), LINKS)
+def test_link_of_a_feed(text: str, loc: str) -> None:
     assert read(text).locs == [loc]
     assert read(text, 7).locs == [loc]
+
+
+def test_relative_link_is_kept_as_it_was_written() -> None:
+    record = atom('<link href="October.html"/>', attributes=' xml:base="https://e.com/news/"').records[0]
+    assert (record.loc, record.loc_raw) == ("https://e.com/news/October.html", "October.html")
 
 
 def test_base_of_a_channel_holds_behind_a_fault() -> None:
@@ -223,28 +214,21 @@ def test_base_of_a_channel_holds_behind_a_fault() -> None:
     assert reading.recovered == ["https://f.com/1"]
 
 
+TEMPLATES = [
+    *("{{ item.url }}", "{% url %}", "<![CDATA[<%= url %>]]>", "${link}", "/{{ slug }}", "{link}", "#{url}", "[[url]]"),
+    *("%URL%", "$link"),
+]
+
+
 @pytest.mark.parametrize(
-    "link",
+    "reading",
     [
-        "{{ item.url }}",
-        "{% url %}",
-        "<![CDATA[<%= url %>]]>",
-        "${link}",
-        "/{{ slug }}",
-        "{link}",
-        "#{url}",
-        "[[url]]",
-        "%URL%",
-        "$link",
+        *(rss(f"<link>{link}</link>", "<link>https://e.com/good</link>") for link in TEMPLATES),
+        atom('<link href="{{ url }}"/>', '<link href="/good"/>'),
     ],
+    ids=[*TEMPLATES, "in Atom"],
 )
-def test_template_that_was_not_filled_in_is_left_out(link: str) -> None:
-    reading = rss(f"<link>{link}</link>", "<link>https://e.com/good</link>")
-    assert (reading.locs, reading.rules) == (["https://e.com/good"], {"loc-placeholder": 1})
-
-
-def test_template_in_a_link_of_atom_is_left_out() -> None:
-    reading = atom('<link href="{{ url }}"/>', '<link href="/good"/>')
+def test_template_that_was_not_filled_in_is_left_out(reading: Reading) -> None:
     assert (reading.locs, reading.rules) == (["https://e.com/good"], {"loc-placeholder": 1})
 
 

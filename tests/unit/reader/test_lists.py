@@ -64,25 +64,6 @@ def test_comments_and_blank_lines_are_passed_over_and_fragments_are_not() -> Non
     assert listed(f"# pages\n\n   \n{A}#top\n  # more\n{B} #1\n") == [(f"{A}#top", 4), (B, 6)]
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("example.com/a", "'example.com/a' is no http or https URL"),
-        ("ftp://example.com/", "is no http or https URL"),
-        ("https://", "is no http or https URL"),
-        (f"{A} {B}", "has blanks in it"),
-        (f"{A}\t404", "has blanks in it"),
-        ("javascript:alert(1)", "is no http or https URL"),
-    ],
-)
-def test_bad_line_is_told_and_the_others_are_read(line: str, problem: str) -> None:
-    found = entries(f"{A}\n{line}\n{B}")
-    assert [found[0], found[2]] == [ListedUrl(A, 1), ListedUrl(B, 3)]
-    assert isinstance(found[1], Unread)
-    assert found[1].line == 2
-    assert problem in found[1].problem
-
-
 def test_bytes_that_are_no_text_spoil_their_line_alone() -> None:
     found = entries(f"{A}\nhttps://example.com/".encode() + b"caf\xe9\n" + B.encode())
     assert [type(one) for one in found] == [ListedUrl, Unread, ListedUrl]
@@ -195,23 +176,44 @@ def test_url_behind_a_disarmed_blank_is_read() -> None:
     assert listed(f'loc\n"\'\n{A}"\n') == [(A, 2)]
 
 
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        (f"x,{B},y,z", "has 4 cells, the header 3"),
-        ("x", "has no loc"),
-        ("x,,y", "there is no URL"),
-        ("x,/relative,y", "no http or https URL"),
-        ('x,"a"b,y', "cannot be read"),
-        (f'x,"{B}?\ntwo=1",y', "no http or https URL"),
-    ],
+TEXT, TABLE, OBJECTS = (
+    f"{A}\n~\n{B}\n",
+    f"id,loc,title\n1,{A},t\n~\n2,{B},t\n",
+    f'{{"loc": "{A}"}}\n~\n{{"loc": "{B}"}}\n',
 )
-def test_bad_row_is_told_and_the_others_are_read(row: str, problem: str) -> None:
-    found = entries(f"id,loc,title\n1,{A},t\n{row}\n2,{C},t\n")
-    assert [found[0], found[2]] == [ListedUrl(A, 2), ListedUrl(C, 4 + row.count("\n"))]
-    assert isinstance(found[1], Unread)
-    assert found[1].line == 3
-    assert problem in found[1].problem
+BAD_LINES = [
+    (TEXT, "example.com/a", "'example.com/a' is no http or https URL"),
+    (TEXT, "ftp://example.com/", "is no http or https URL"),
+    (TEXT, "https://", "is no http or https URL"),
+    (TEXT, f"{A} {B}", "has blanks in it"),
+    (TEXT, f"{A}\t404", "has blanks in it"),
+    (TEXT, "javascript:alert(1)", "is no http or https URL"),
+    (TABLE, f"x,{B},y,z", "has 4 cells, the header 3"),
+    (TABLE, "x", "has no loc"),
+    (TABLE, "x,,y", "there is no URL"),
+    (TABLE, "x,/relative,y", "no http or https URL"),
+    (TABLE, 'x,"a"b,y', "cannot be read"),
+    (TABLE, f'x,"{B}?\ntwo=1",y', "no http or https URL"),
+    (OBJECTS, '{"loc": "https://e', "is no JSON"),
+    (OBJECTS, '{"loc": 5}', "has no loc"),
+    (OBJECTS, '{"type": "url"}', "has no loc"),
+    (OBJECTS, "5", "'5' is no object"),
+    (OBJECTS, "[1]", "'[1]' is no object"),
+    (OBJECTS, "[" * 100_000, "is no JSON"),
+    (OBJECTS, "9" * 5000, "is no JSON"),
+    (OBJECTS, '{"loc": "\\ud800"}', "no http or https URL"),
+]  # fmt: skip
+"""(list, a bad line in it, what is said of that)."""
+
+
+@pytest.mark.parametrize(("data", "line", "problem"), BAD_LINES)
+def test_bad_line_is_told_and_the_others_are_read(data: str, line: str, problem: str) -> None:
+    first, bad, last = entries(data.replace("~", line))
+    at = data[: data.index("~")].count("\n") + 1
+    assert (first, last) == (ListedUrl(A, at - 1), ListedUrl(B, at + 1 + line.count("\n")))
+    assert isinstance(bad, Unread)
+    assert bad.line == at
+    assert problem in bad.problem
 
 
 def test_quote_without_an_end_does_not_swallow_the_rest_silently() -> None:
@@ -247,27 +249,6 @@ def test_lines_of_objects() -> None:
     ]
     data = "\n".join(map(json.dumps, rows)) + f'\n\n{{"url": "{B}", "status": 404}}\n'
     assert listed(data) == [(A, 2), (B, 6)]
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ('{"loc": "https://e', "is no JSON"),
-        ('{"loc": 5}', "has no loc"),
-        ('{"type": "url"}', "has no loc"),
-        ("5", "'5' is no object"),
-        ("[1]", "'[1]' is no object"),
-        ("[" * 100_000, "is no JSON"),
-        ("9" * 5000, "is no JSON"),
-        ('{"loc": "\\ud800"}', "no http or https URL"),
-    ],
-)
-def test_bad_object_is_told_and_the_others_are_read(line: str, problem: str) -> None:
-    found = entries(f'{{"loc": "{A}"}}\n{line}\n{{"loc": "{B}"}}\n')
-    assert [found[0], found[2]] == [ListedUrl(A, 1), ListedUrl(B, 3)]
-    assert isinstance(found[1], Unread)
-    assert found[1].line == 2
-    assert problem in found[1].problem
 
 
 @pytest.mark.parametrize("indent", [None, 0, 2])

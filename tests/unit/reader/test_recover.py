@@ -106,12 +106,6 @@ def test_what_a_comment_or_cdata_hides_is_never_an_entry(fault: str, section: st
     assert "https://e.com/hidden" not in reading.locs
 
 
-def test_what_a_comment_hides_behind_the_root_is_no_entry() -> None:
-    hidden = f"<!-- {url('https://e.com/hidden')}{url('https://e.com/hidden')} -->"
-    assert read(f"{urlset(GOOD)}<b/>{hidden}").locs == [KEPT]
-    assert read(f"{urlset(GOOD)}text {hidden}<url><loc>{ONE}</loc></url>").locs == [KEPT, ONE]
-
-
 @pytest.mark.parametrize("end", ["->", "-->"])
 @pytest.mark.parametrize("hidden", ["", url(ONE), url(ONE, "<priority>1</priority>"), url(f"{ONE}?a&b")])
 def test_a_comment_with_one_hyphen_hides_its_entry_and_is_one_fault(hidden: str, end: str) -> None:
@@ -128,27 +122,6 @@ def test_a_comment_with_one_hyphen_hides_its_entry_and_is_one_fault(hidden: str,
 @pytest.mark.xfail(reason="One way in: readers replaced", strict=True)
 def test_a_comment_with_one_hyphen_hides_all_of_its_entries() -> None:
     assert read(urlset(GOOD, f"<!- {url(ONE)}{url('https://e.com/2')} ->")).locs == ["https://e.com/good"]
-
-
-def test_a_comment_with_two_dashes_inside_is_still_one() -> None:
-    assert around(f"<!-- a -- b {url('https://e.com/hidden')}{url('https://e.com/hidden')} -->").locs == [KEPT] * 3
-
-
-def test_a_comment_that_never_ends_hides_the_rest() -> None:
-    reading = read(urlset(GOOD, "<!-- ", GOOD, GOOD))
-    assert reading.locs == [KEPT]
-    assert reading.document.outcome == "truncated"
-
-
-def test_entries_without_end_tags() -> None:
-    reading = read(urlset(*(f"<url><loc>https://e.com/{number}</loc>\n" for number in range(40))))
-    assert reading.recovered == [f"https://e.com/{number}" for number in range(40)]
-    assert reading.lines == list(range(3, 43))
-
-
-def test_two_entries_that_lost_what_was_between_them_are_no_single_one() -> None:
-    reading = around(f"<url><loc>{ONE}<url><loc>https://e.com/2</loc></url>")
-    assert reading.locs == [KEPT, "https://e.com/2", KEPT, KEPT]
 
 
 def test_a_whole_entry_in_a_broken_stretch_is_not_marked() -> None:
@@ -179,11 +152,79 @@ def test_an_unknown_undeclared_prefix_is_kept_apart() -> None:
     assert record.extra == {"urn:undeclared:foo": [{"name": "bar", "value": "x"}]}
 
 
-def test_every_entry_with_an_undeclared_prefix_is_read() -> None:
-    entry = "<url><loc>https://e.com/1</loc><image:image><image:loc>i</image:loc></image:image></url>\n"
-    reading = read(urlset(*[entry] * 20, GOOD))
-    assert len(reading.recovered) == 20
-    assert reading.locs[-1] == KEPT
+TWO = "https://e.com/2"
+HIDE = url("https://e.com/hidden") * 2
+ITEM = "<item><title>{}</title><link>https://e.com/{}</link></item>\n"
+ITEMS = "".join(map(ITEM.format, ("caf&eacute;", "a & b", "t"), "123")) + "<item><link>https://e.com/4</lin></item>"
+LINKED = url(ONE, '<xhtml:link rel="alternate" hreflang="de" href="https://e.com/de"/>')
+PREFIXED = f"<s:url><s:loc>{ONE}?a&b</s:loc></s:url><s:url><s:loc>{TWO}</s:loc></s:url>"
+CHILDREN = "".join(f"<sitemap><loc>{loc}</loc></sitemap>\n" for loc in (f"{ONE}?a&b", "https://e.com/3</lo", TWO))
+WITHOUT_END = [f"https://e.com/{number}" for number in range(40)]
+PICTURED = "<url><loc>https://e.com/1</loc><image:image><image:loc>i</image:loc></image:image></url>\n"
+WHOLES: dict[str, tuple[str, list[tuple[str, int]], list[str], dict[str, int] | None]] = {
+    "two documents": (f"{urlset(GOOD)}\n{urlset(url(ONE))}", [(KEPT, 3), (ONE, 7)], [], {"doc-trailing-content": 1}),
+    "a second document that is cut": (
+        f"{urlset(GOOD)}{URLSET}{url(ONE)}<url><loc>https://e.com/2", [(KEPT, 3), (ONE, 6)], [],
+        {"doc-trailing-content": 1, "doc-truncated": 1},
+    ),
+    "two answers, the first of them cut": (
+        f"{URLSET}{GOOD}<url><loc>https://e.com/cu{URLSET}{url(ONE)}{END}", [(KEPT, 3), (ONE, 6)], [], None,
+    ),
+    "entries behind the root": (
+        f"{urlset(GOOD)}\n{url(ONE)}{url(TWO)}", [(KEPT, 3), (ONE, 5), (TWO, 6)], [ONE, TWO], None,
+    ),
+    "comment behind the root": (f"{urlset(GOOD)}<b/><!-- {HIDE} -->", [(KEPT, 3)], [], None),
+    "comment behind the root and an entry": (
+        f"{urlset(GOOD)}text <!-- {HIDE} --><url><loc>{ONE}</loc></url>", [(KEPT, 3), (ONE, 6)], [ONE], None,
+    ),
+    "comment without end": (urlset(GOOD, "<!-- ", GOOD, GOOD), [(KEPT, 3)], [], {"doc-truncated": 1}),
+    "root without its last quote": (
+        f'<urlset xmlns="{CORE} xmlns:xhtml="http://www.w3.org/1999/xhtml">{GOOD}{LINKED}{GOOD}{END}',
+        [(KEPT, 1), (ONE, 2), (KEPT, 3)], [KEPT, ONE, KEPT], None,
+    ),
+    "no root": (f"  {url(ONE)}{GOOD}", [(ONE, 1), (KEPT, 2)], [ONE, KEPT], {"xml-root-unknown": 1}),
+    "no end tags": (
+        urlset(*(f"<url><loc>{loc}</loc>\n" for loc in WITHOUT_END)),
+        [(loc, 3 + n) for n, loc in enumerate(WITHOUT_END)], WITHOUT_END, None,
+    ),
+    "undeclared prefixes": (
+        urlset(*[PICTURED] * 20, GOOD), [*((ONE, 3 + n) for n in range(20)), (KEPT, 23)], [ONE] * 20,
+        {"xml-ext-namespace-missing": 20},
+    ),
+    "index": (f"{INDEX}{CHILDREN}</sitemapindex>", [(f"{ONE}?a&b", 3), (TWO, 5)], [f"{ONE}?a&b"], None),
+    "prefixed entries": (
+        f'<s:urlset xmlns:s="{CORE}">{PREFIXED}</s:urlset>', [(f"{ONE}?a&b", 1), (TWO, 1)], [f"{ONE}?a&b"], None,
+    ),
+    "feed": (
+        f"<rss version='2.0'><channel><title>x</title>\n{ITEMS}</channel></rss>",
+        [(ONE, 2), (TWO, 3), ("https://e.com/3", 4)], [ONE, TWO],
+        {"doc-undeclared-entity": 1, "doc-unescaped-ampersand": 1, "doc-xml-malformed": 1},
+    ),
+    "two entries that lost what was between them": (
+        urlset(GOOD, f"<url><loc>{ONE}<url><loc>{TWO}</loc></url>\n", GOOD), [(KEPT, 3), (TWO, 4), (KEPT, 5)], [], None,
+    ),
+    "too deep": (
+        urlset(GOOD, f"<url><loc>{ONE}</loc>{'<x>' * 50}{'</x>' * 50}</url>\n", GOOD),
+        [(KEPT, 3), (ONE, 4), (KEPT, 5)], [ONE], {"limit-depth": 1},
+    ),
+}  # fmt: skip
+"""{what: (document, (URL, line) of its entries, those marked as recovered, faults; None for any)}."""
+
+
+@pytest.mark.parametrize(("text", "entries", "recovered", "rules"), WHOLES.values(), ids=WHOLES)
+def test_what_a_broken_document_lists(
+    text: str, entries: list[tuple[str, int]], recovered: list[str], rules: dict[str, int] | None
+) -> None:
+    reading = read(text)
+    assert [*zip(reading.locs, reading.lines, strict=True)] == entries
+    assert reading.recovered == recovered
+    assert rules is None or reading.rules == rules
+    assert reading.document.outcome == ("truncated" if "doc-truncated" in reading.rules else "recovered")
+
+
+def test_a_wrapper_that_is_no_entry_has_no_url_of_its_own() -> None:
+    broken = "<publisher><loc>https://e.com/p</loc><url x='1'/></publisher>"
+    assert "https://e.com/p" not in around(broken).locs
 
 
 @pytest.mark.parametrize(
@@ -223,42 +264,9 @@ def test_a_root_with_a_reserved_prefix_never_raises(prefix: str) -> None:
     assert read(tags.format(prefix)).locs in ([], [ONE])
 
 
-def test_a_root_without_its_last_quote_swallows_no_entry() -> None:
-    root = f'<urlset xmlns="{CORE} xmlns:xhtml="http://www.w3.org/1999/xhtml">'
-    linked = url(ONE, '<xhtml:link rel="alternate" hreflang="de" href="https://e.com/de"/>')
-    assert read(f"{root}{GOOD}{linked}{GOOD}{END}").locs == [KEPT, ONE, KEPT]
-
-
-def test_two_documents_in_one() -> None:
-    reading = read(f"{urlset(GOOD)}\n{urlset(url(ONE))}")
-    assert reading.locs == [KEPT, ONE]
-    assert reading.recovered == []
-    assert reading.lines == [3, 7]
-    assert reading.rules == {"doc-trailing-content": 1}
-
-
 def test_an_index_behind_a_urlset() -> None:
     reading = read(f"{urlset(GOOD)}{INDEX}<sitemap><loc>https://e.com/s.xml</loc></sitemap></sitemapindex>")
     assert [type(record).__name__ for record in reading.records] == ["UrlRecord", "ChildRecord"]
-
-
-def test_a_second_document_that_is_cut_off() -> None:
-    reading = read(f"{urlset(GOOD)}{URLSET}{url(ONE)}<url><loc>https://e.com/2")
-    assert reading.locs == [KEPT, ONE]
-    assert reading.document.outcome == "truncated"
-
-
-def test_a_document_that_begins_again_in_the_middle() -> None:
-    """Two answers in one body: the first was cut off."""
-    reading = read(f"{URLSET}{GOOD}<url><loc>https://e.com/cu{URLSET}{url(ONE)}{END}")
-    assert reading.locs == [KEPT, ONE]
-
-
-def test_entries_behind_the_root_are_marked() -> None:
-    reading = read(f"{urlset(GOOD)}\n{url(ONE)}{url('https://e.com/2')}")
-    assert reading.locs == [KEPT, ONE, "https://e.com/2"]
-    assert reading.recovered == [ONE, "https://e.com/2"]
-    assert reading.lines == [3, 5, 6]
 
 
 @pytest.mark.parametrize(
@@ -300,37 +308,10 @@ def test_words_before_the_root_cost_no_entry(notice: str, start: str) -> None:
     assert reading.rules == {"doc-leading-content": 1}
 
 
-def test_a_fragment_without_a_root_is_read_and_marked() -> None:
-    reading = read(f"  {url(ONE)}{GOOD}")
-    assert reading.recovered == [ONE, KEPT]
-    assert reading.lines == [1, 2]
-    assert reading.rules == {"xml-root-unknown": 1}
-    assert reading.document.outcome == "recovered"
-
-
 def test_a_fragment_of_an_index_lists_children() -> None:
     reading = read("<sitemap><loc>https://e.com/s.xml</loc></sitemap>")
     assert reading.document.format == "xml-index"
     assert [type(record).__name__ for record in reading.records] == ["ChildRecord"]
-
-
-def test_an_index_recovers_too() -> None:
-    child = "<sitemap><loc>{}</loc></sitemap>\n"
-    broken = child.format("https://e.com/?a&b"), child.format("https://e.com/2</lo"), child.format("https://e.com/3")
-    reading = read(f"{INDEX}{''.join(broken)}</sitemapindex>")
-    assert [(record.loc, record.recovered) for record in reading.records] == [
-        ("https://e.com/?a&b", True),
-        ("https://e.com/3", False),
-    ]
-
-
-def test_prefixed_entries_recover_too() -> None:
-    entries = "<s:url><s:loc>https://e.com/?a&b</s:loc></s:url><s:url><s:loc>https://e.com/2</s:loc></s:url>"
-    reading = read(f'<s:urlset xmlns:s="{CORE}">{entries}</s:urlset>')
-    assert [(record.loc, record.recovered) for record in reading.records] == [
-        ("https://e.com/?a&b", True),
-        ("https://e.com/2", False),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -403,31 +384,6 @@ def test_an_entry_that_is_whole_is_judged_in_a_broken_piece(fault: str) -> None:
     body = URLSET[:-2] + f' xmlns:i="{IMAGE}">\n{fault}{entry}{entry}{END}'
     found = [finding.line for finding in judge(body.encode()) if finding.rule == "xml-unknown-element"]
     assert found == [3, 4]
-
-
-def test_a_wrapper_that_is_no_entry_has_no_url_of_its_own() -> None:
-    broken = "<publisher><loc>https://e.com/p</loc><url x='1'/></url>"
-    assert "https://e.com/p" not in around(broken).locs
-
-
-def test_too_deep_an_entry_keeps_what_came_before() -> None:
-    reading = around(f"<url><loc>{ONE}</loc>{'<x>' * 50}{'</x>' * 50}</url>")
-    assert reading.recovered == [ONE]
-    assert reading.rules == {"limit-depth": 1}
-
-
-def test_a_broken_feed_stays_a_feed() -> None:
-    item = "<item><title>{}</title><link>https://e.com/{}</link></item>\n"
-    body = (
-        item.format("caf&eacute;", 1)
-        + item.format("a & b", 2)
-        + item.format("t", 3)
-        + "<item><link>https://e.com/4</lin></item>"
-    )
-    reading = read(f"<rss version='2.0'><channel><title>x</title>\n{body}</channel></rss>")
-    assert reading.locs == ["https://e.com/1", "https://e.com/2", "https://e.com/3"]
-    assert reading.recovered == ["https://e.com/1", "https://e.com/2"]
-    assert reading.rules == {"doc-undeclared-entity": 1, "doc-unescaped-ampersand": 1, "doc-xml-malformed": 1}
 
 
 HIDDEN = "<url><loc>https://e.com/hidden</loc></url>"

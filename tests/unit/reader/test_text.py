@@ -25,16 +25,35 @@ def test_one_url_a_line() -> None:
     assert (reading.document.format, reading.document.outcome, reading.rules) == ("text", "ok", {})
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_any_line_end_and_none_at_the_end(end: str) -> None:
-    assert both(end.join(("https://e.com/1", "", "https://e.com/2"))).lines == [1, 3]
+ONE, TWO = "https://e.com/1", "https://e.com/2"
+FILES: list[tuple[str | bytes, dict[str, str], list[tuple[str, int]], dict[str, int]]] = [
+    *((end.join((ONE, "", TWO)), {}, [(ONE, 1), (TWO, 3)], {}) for end in ("\n", "\r\n", "\r")),
+    (
+        f"\ufeff{ONE} \n\t\n  {TWO}\t\n# https://e.com/no\n\n\ufeffhttps://e.com/3", {},
+        [(ONE, 1), (TWO, 3), ("https://e.com/3", 6)], {"doc-bom": 1, "txt-not-url-line": 1},
+    ),
+    (f"{ONE} 2024-05-01 daily\n{TWO}\t0.5\n", {}, [(ONE, 1), (TWO, 2)], {"txt-has-metadata": 2}),
+    ("https://e.com/ł\nhttps://e.com/中", {}, [("https://e.com/ł", 1), ("https://e.com/中", 2)], {}),
+    (
+        f"{ONE}\nhttps://e.com/é".encode("utf-16"), {}, [(ONE, 1), ("https://e.com/é", 2)],
+        {"doc-encoding-not-utf8": 1, "doc-bom": 1},
+    ),
+    (f"{ONE}\n{TWO}2", {"cut": "the connection was lost"}, [(ONE, 1)], {"doc-truncated": 1, "txt-cut-line": 1}),
+    (f"{ONE}\n{TWO}\n", {"cut": "cut"}, [(ONE, 1), (TWO, 2)], {"doc-truncated": 1}),
+]  # fmt: skip
+"""(file, how it was read, its URLs with their lines, faults)."""
 
 
-def test_tabs_blanks_marks_comments_and_blank_lines() -> None:
-    reading = both("\ufeffhttps://e.com/1 \n\t\n  https://e.com/2\t\n# https://e.com/no\n\n\ufeffhttps://e.com/3")
-    assert reading.locs == ["https://e.com/1", "https://e.com/2", "https://e.com/3"]
-    assert reading.lines == [1, 3, 6]
-    assert reading.rules == {"doc-bom": 1, "txt-not-url-line": 1}
+@pytest.mark.parametrize(("text", "keywords", "listed", "rules"), FILES)
+def test_urls_and_lines(
+    text: str | bytes, keywords: dict[str, str], listed: list[tuple[str, int]], rules: dict[str, int]
+) -> None:
+    reading = both(text, **keywords)
+    assert [*zip(reading.locs, reading.lines, strict=True)] == listed
+    assert reading.rules == rules
+    assert (reading.document.outcome, reading.document.error) == (
+        ("truncated", keywords["cut"]) if keywords else ("ok", None)
+    )
 
 
 def test_comment_is_no_url() -> None:
@@ -44,12 +63,6 @@ def test_comment_is_no_url() -> None:
         ("txt-not-url-line", 3, "#"),
     ]
     assert reading.document.outcome == "ok"
-
-
-def test_what_stands_behind_a_url_is_no_part_of_it() -> None:
-    reading = both("https://e.com/1 2024-05-01 daily\nhttps://e.com/2\t0.5\n")
-    assert reading.locs == ["https://e.com/1", "https://e.com/2"]
-    assert reading.rules == {"txt-has-metadata": 2}
 
 
 def test_a_table_with_commas_is_reported() -> None:
@@ -97,14 +110,6 @@ def test_urls_without_a_scheme_and_in_capitals_are_made_absolute() -> None:
     ]
 
 
-def test_non_ascii_urls_stay_as_written() -> None:
-    assert both("https://e.com/ł\nhttps://e.com/中").locs == ["https://e.com/ł", "https://e.com/中"]
-
-
-def test_utf_16_text() -> None:
-    assert both("https://e.com/1\nhttps://e.com/é".encode("utf-16")).locs == ["https://e.com/1", "https://e.com/é"]
-
-
 def test_bytes_that_are_not_utf_8_reach_no_feed() -> None:
     reading = both(b"https://e.com/caf\xe9\nhttps://e.com/2\nfoo\xe9\n")
     assert reading.locs in (["https://e.com/caf\ufffd", "https://e.com/2"], ["https://e.com/2"])
@@ -112,17 +117,6 @@ def test_bytes_that_are_not_utf_8_reach_no_feed() -> None:
     for text in (*reading.locs, *(fault.value or "" for fault in reading.document.faults)):
         assert text.encode()
     assert reading.document.outcome == "recovered"
-
-
-def test_a_cut_file_loses_its_last_line_only() -> None:
-    reading = both("https://e.com/1\nhttps://e.com/22", cut="the connection was lost")
-    assert reading.locs == ["https://e.com/1"]
-    assert (reading.document.outcome, reading.document.error) == ("truncated", "the connection was lost")
-    assert reading.rules == {"doc-truncated": 1, "txt-cut-line": 1}
-
-
-def test_a_cut_file_that_ends_with_a_line_end_loses_nothing() -> None:
-    assert both("https://e.com/1\nhttps://e.com/2\n", cut="cut").locs == ["https://e.com/1", "https://e.com/2"]
 
 
 def test_a_line_that_is_too_long_costs_no_other() -> None:
