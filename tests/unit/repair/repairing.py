@@ -7,7 +7,9 @@ import gzip
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from lxml import etree
@@ -51,7 +53,7 @@ class Outcome:
     home: str = HOME
     """URL of the folder that the files were read from."""
 
-    @property
+    @cached_property
     def rows(self) -> list[dict[str, str]]:
         with (self.folder / NAME).open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
@@ -65,7 +67,7 @@ class Outcome:
         """{URL of a file: its new one} of those whose URL is no file name."""
         return {row["old"]: row["new"] for row in self.rows if row["action"] == "moved"}
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Paths of the files to upload."""
         files = (path for path in (self.folder / FOLDER).rglob("*") if path.is_file())
@@ -90,18 +92,19 @@ class Outcome:
     @property
     def locs(self) -> list[str]:
         """All URLs of the files but for the index."""
-        found = []
-        for name in self.sitemaps:
-            sitemap = read_sitemap(self.data(name), self.url_of(name), select="none")
-            found += [entry.loc for entry in sitemap if not isinstance(entry, ChildEntry)]
-        return found
+        return [entry.loc for entry in self._listed if not isinstance(entry, ChildEntry)]
 
     @property
     def entries(self) -> int:
         """Number of entries of all files but feeds."""
-        return sum(len([*read_sitemap(self.data(name), self.url_of(name), select="none")]) for name in self.sitemaps)
+        return len(self._listed)
 
-    @property
+    @cached_property
+    def _listed(self) -> list[Any]:
+        files = (read_sitemap(self.data(name), self.url_of(name), select="none") for name in self.sitemaps)
+        return [entry for file in files for entry in file]
+
+    @cached_property
     def sitemaps(self) -> list[str]:
         """Names of the files without feeds, which are copied."""
         return [name for name in self.names if self.format(name) not in ("rss", "atom")]
@@ -143,12 +146,17 @@ class Outcome:
                 parent = element.getparent()
                 if etree.QName(element).namespace != CORE and parent is not None:
                     parent.remove(element)
-            schema = etree.XMLSchema(file=str(OFFICIAL / ("sitemap.xsd" if kind == "urlset" else "siteindex.xsd")))
+            schema = official("sitemap.xsd" if kind == "urlset" else "siteindex.xsd")
             if not schema.validate(tree):
                 errors = str(schema.error_log).splitlines()
                 errors = [error for error in errors if not any(f"'{url}'" in error for url in invalid)]
                 found += [f"{name}: {error}" for error in errors if "minLength" not in error]
         return found
+
+
+@cache
+def official(name: str) -> etree.XMLSchema:
+    return etree.XMLSchema(file=str(OFFICIAL / name))
 
 
 def repair(

@@ -128,7 +128,7 @@ entries = st.builds(lambda loc, rest: f"<url><loc>{loc}</loc>{''.join(rest)}</ur
 
 
 @given(st.lists(st.lists(entries, max_size=8), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=150)
 def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
     documents = [urlset(*file) for file in files]
     with tempfile.TemporaryDirectory() as folder:
@@ -296,7 +296,7 @@ def is_part(some: Iterable[object], whole: Iterable[object]) -> bool:
 
 @pytest.mark.slow
 @given(sites())
-@settings(deadline=None, max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 100)
+@settings(deadline=None, max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250)
 def test_a_made_site(site: Site) -> None:
     documents = site.documents
     with tempfile.TemporaryDirectory() as folder:
