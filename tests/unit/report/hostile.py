@@ -64,11 +64,13 @@ def parsed(text: str) -> Any:
     return lxml_html.document_fromstring(text)
 
 
-def check_inert(text: str) -> None:
-    """Nothing of a page runs but its script, nothing loads, and all links are of the web, the page or its folder."""
+def check_inert(text: str) -> Any:
+    """Nothing of a page runs but its script, nothing loads, and all links are of the web, the page or its folder. Returns
+    the parsed page."""
     text.encode("utf-8")
-    bare = text.replace("\n", "")
-    assert not [char for char in bare if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")]
+    assert not [
+        char for char in {*text} - {"\n"} if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    ]
     tree = parsed(text)
     assert len(tree.findall(".//script")) == len(tree.findall(".//style")) == 1
     assert not tree.xpath(
@@ -85,6 +87,7 @@ def check_inert(text: str) -> None:
             )
             if name in ("href", "xlink:href"):
                 check_reference(element, value)
+    return tree
 
 
 def check_reference(element: Any, value: str) -> None:
