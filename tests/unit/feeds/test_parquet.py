@@ -329,25 +329,12 @@ class TestFileMetadata:
 
 
 class TestTimes:
-    TEXTS = (
-        "2024-05-01T10:00:00Z",
-        "2024-05-01T10:00:00.500000Z",
-        None,
-        "0001-01-01T00:00:00Z",
-        "9999-12-31T23:59:59Z",
-    )
-    TIMES = (
-        datetime(2024, 5, 1, 10, tzinfo=UTC),
-        datetime(2024, 5, 1, 10, 0, 0, 500_000, UTC),
-        None,
-        datetime(1, 1, 1, tzinfo=UTC),
-        datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC),
-    )
+    MOMENT = datetime(2024, 5, 1, 10, tzinfo=UTC)
 
     def test_times_are_timestamps_in_utc(self) -> None:
-        file = export(*(UrlRecord(lastmod_at=text) for text in self.TEXTS))
+        file = export(UrlRecord(lastmod_at="2024-05-01T10:00:00Z"), UrlRecord())
         assert pq.read_schema(file).field("lastmod_at").type == pa.timestamp("us", "UTC")
-        assert pq.read_table(file)["lastmod_at"].to_pylist() == list(self.TIMES)
+        assert pq.read_table(file)["lastmod_at"].to_pylist() == [self.MOMENT, None]
         assert str(pandas.read_parquet(file)["lastmod_at"].dtype) == "datetime64[us, UTC]"
         assert polars.read_parquet(file.getvalue())["lastmod_at"].dtype == polars.Datetime("us", "UTC")
 
@@ -358,19 +345,22 @@ class TestTimes:
     @pytest.mark.parametrize(
         ("value", "time"),
         [
+            ("2024-05-01T10:00:00.500000Z", datetime(2024, 5, 1, 10, 0, 0, 500_000, UTC)),
+            ("0001-01-01T00:00:00Z", datetime(1, 1, 1, tzinfo=UTC)),
+            ("9999-12-31T23:59:59Z", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
             ("", None),
             ("soon", None),
-            ("2024-05-01T10:00:00", TIMES[0]),
-            ("2024-05-01T12:00:00+02:00", TIMES[0]),
+            ("2024-05-01T10:00:00", MOMENT),
+            ("2024-05-01T12:00:00+02:00", MOMENT),
             ("2024-05-01T10:00:00.123456789Z", datetime(2024, 5, 1, 10, 0, 0, 123_456, UTC)),
-            (datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2))), TIMES[0]),
+            (datetime(2024, 5, 1, 12, tzinfo=timezone(timedelta(hours=2))), MOMENT),
             (date(2024, 5, 1), datetime(2024, 5, 1, tzinfo=UTC)),
             (7, None),
         ],
     )
-    def test_what_is_no_text_of_ours_is_a_time_or_null(self, value: Any, time: datetime | None) -> None:
-        written = rows(UrlRecord(lastmod_at=self.TEXTS[1]), UrlRecord(lastmod_at=value))
-        assert [row["lastmod_at"] for row in written] == [self.TIMES[1], time]
+    def test_whatever_stands_there_is_a_time_or_null(self, value: Any, time: datetime | None) -> None:
+        written = rows(UrlRecord(lastmod_at="2024-05-01T10:00:00Z"), UrlRecord(lastmod_at=value))
+        assert [row["lastmod_at"] for row in written] == [self.MOMENT, time]
 
 
 class TestValues:
@@ -489,18 +479,24 @@ class TestRowGroups:
 
 
 class TestOptions:
-    def test_it_is_packed_with_zstd(self) -> None:
-        metadata = pq.ParquetFile(export(PLAIN)).metadata
-        assert metadata.row_group(0).column(0).compression == "ZSTD"
+    @pytest.mark.parametrize(
+        ("options", "packed"), [({}, "ZSTD"), ({"compression": "gzip", "compression_level": 9}, "GZIP")]
+    )
+    def test_it_is_packed(self, options: dict[str, Any], packed: str) -> None:
+        assert pq.ParquetFile(export(PLAIN, **options)).metadata.row_group(0).column(0).compression == packed
 
-    def test_arguments_of_the_parquet_writer_are_honoured(self) -> None:
-        metadata = pq.ParquetFile(export(PLAIN, compression="gzip", compression_level=9)).metadata
-        assert metadata.row_group(0).column(0).compression == "GZIP"
-
-    @pytest.mark.parametrize("size", [0, -1, 1.5, "many"])
-    def test_a_row_group_without_rows_is_refused(self, size: Any) -> None:
-        with pytest.raises(ValueError, match=f"^row_group_size {size!r} is not a whole number above 0$"):
-            export(PLAIN, row_group_size=size)
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            *(({"row_group_size": n}, f"^row_group_size {n!r} is not a whole number above 0$")
+              for n in (0, -1, 1.5, "x")),
+            *(({"constants": value}, "^constants .* is no mapping of columns to their text$")
+              for value in (5, ["site"], {"site": 7})),
+        ],
+    )  # fmt: skip
+    def test_options_that_make_no_sense_are_refused(self, options: dict[str, Any], problem: str) -> None:
+        with pytest.raises(ValueError, match=problem):
+            export(PLAIN, **options)
 
     def test_constants_are_the_first_columns_of_every_row(self) -> None:
         batch = UrlBatch(SITEMAP, [UrlRecord(loc="a"), UrlRecord(loc="b")])
@@ -510,11 +506,6 @@ class TestOptions:
 
     def test_a_table_without_rows_has_the_columns_of_constants_too(self) -> None:
         assert pq.read_table(export(constants={"site": "e.com"})).column_names[:2] == ["site", "type"]
-
-    @pytest.mark.parametrize("constants", [5, ["site"], {"site": 7}])
-    def test_constants_that_are_no_texts_are_refused(self, constants: Any) -> None:
-        with pytest.raises(ValueError, match=r"^constants .* is no mapping of columns to their text$"):
-            export(PLAIN, constants=constants)
 
     def test_options_that_cannot_work_raise(self) -> None:
         exporters.ParquetExporter.check_options({"compression": "brotli"})

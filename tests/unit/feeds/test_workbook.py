@@ -51,14 +51,7 @@ from sitemapcrawler.rules import all_rules
 SITEMAP = "https://e.com/sitemap.xml"
 SHEETS = ["Summary", "URLs", "Problems", "Sitemaps", "Robots"]
 HOSTILE = [
-    "=1+1",
-    "+1",
-    "-1+1",
-    "@SUM(A1)",
-    '=HYPERLINK("http://x")',
-    "{=1}",
-    "internal:A1",
-    "mailto:a@b",
+    *("=1+1", "+1", "-1+1", "@SUM(A1)", '=HYPERLINK("http://x")', "{=1}", "internal:A1", "mailto:a@b"),
     "file:///etc/passwd",
 ]
 
@@ -447,21 +440,29 @@ def test_no_text_becomes_a_formula_or_another_link(text: str) -> None:
         assert bool(cell.quotePrefix) == text.startswith(("=", "+", "-", "@"))
 
 
-@pytest.mark.parametrize(
-    "text", ["0012", "1e5", "2024-05-01", "TRUE", "12 ", " a  b ", "a\tb\nc", "<b>&amp;</b>", "_x0041_", "😀é"]
-)
-def test_text_stays_as_it_is(text: str) -> None:
-    (cell,) = book(FindingRecord("r", "error", text))["Problems"]["D2:D2"][0]
-    assert cell.data_type == "s"
-    # openpyxl leaves the escape that Excel decodes
-    assert cell.value.replace("_x005F_", "_") == text
+SHOWN = {
+    **{text: text for text in ("0012", "1e5", "2024-05-01", "TRUE", "12 ", " a  b ", "a\tb\nc", "<b>&amp;</b>", "😀é")},
+    "_x0041_": "_x005F_x0041_",  # openpyxl leaves the escape that Excel decodes
+    "<r><t>x</t></r>": "<r><t>x</t></r> ",  # own markup of the library
+    "<r><t>&bogus;</r>": "<r><t>&bogus;</r> ",
+    "a\x00b\x1bc": r"a\x00b\x1bc",
+    "a\rb": r"a\rb",
+    "\x9b\u202eevil": r"\x9b\u202eevil",
+    "\ud800\uffff": r"\ud800\uffff",
+}
+"""{text: how it is read}: as it is, but for what XML cannot hold."""
 
 
-def test_own_markup_of_the_library_is_text() -> None:
-    text = "<r><t>x</t></r>"
-    assert book(FindingRecord("r", "error", text))["Problems"]["D2"].value == f"{text} "
-    bad = "<r><t>&bogus;</r>"
-    assert book(FindingRecord("r", "error", bad))["Problems"]["D2"].value == f"{bad} "
+@pytest.fixture(scope="module")
+def texts() -> dict[str, Any]:
+    """{text: its cell}."""
+    column = book(*(FindingRecord("r", "error", text) for text in SHOWN))["Problems"]["D"]
+    return dict(zip(SHOWN, column[1:], strict=True))
+
+
+@pytest.mark.parametrize("text", SHOWN, ids=ascii)
+def test_text_is_text_and_can_be_seen(texts: dict[str, Any], text: str) -> None:
+    assert (texts[text].data_type, texts[text].value) == ("s", SHOWN[text])
 
 
 @pytest.mark.slow
@@ -470,19 +471,6 @@ def test_any_text_is_a_file_that_can_be_read(text: str) -> None:
     (row,) = rows(book(FindingRecord(text, text, text, text, 7, url=text, value=text))["Problems"])
     assert row["line"] == 7
     assert (row.get("message") or "").replace("_x005F_", "_") == cell_text(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\x00b\x1bc", r"a\x00b\x1bc"),
-        ("a\rb", r"a\rb"),
-        ("\x9b\u202eevil", r"\x9b\u202eevil"),
-        ("\ud800\uffff", r"\ud800\uffff"),
-    ],
-)
-def test_what_xml_cannot_hold_is_seen(text: str, shown: str) -> None:
-    assert rows(book(FindingRecord("r", "error", text))["Problems"])[0]["message"] == shown
 
 
 @pytest.mark.parametrize("char", ["x", "😀"])
@@ -495,38 +483,35 @@ def test_long_text_is_cut_visibly(char: str) -> None:
     assert MAX_CELL - units < len(message.encode("utf-16-le")) // 2 <= MAX_CELL
 
 
-@pytest.mark.parametrize(
-    ("url", "target"),
-    [
-        ("https://e.com/a?b=1&c=%20", "https://e.com/a?b=1&c=%20"),
-        ("HTTP://e.com", "HTTP://e.com"),
-        ("https://e.com/ä/#b#c", "https://e.com/ä/#b#c"),
-        ("https://e.com/?a[]=1", "https://e.com/?a%5B%5D=1"),
-        ("https://e.com/" + "x" * (MAX_LINK - 14), "https://e.com/" + "x" * (MAX_LINK - 14)),
-        ("https://e.com/" + "x" * (MAX_LINK - 13), None),
-        ("https://e.com/?" + "[" * 700, None),
-        ("https://e.com/" + "😀" * 1100, None),
-        ("javascript:alert(1)", None),
-        ("ftp://e.com/", None),
-        ("//e.com/", None),
-        ("https://", None),
-        ("https://bank.com@e.com/", None),
-        ("https://e.com/a b", None),
-        ('https://e.com/"x', None),
-        ("https://e.com/<x>", None),
-        ("https://e.com/\u202ex", None),
-        ("https://[::1]/", None),
-        ("https://e.com\\x", None),
-    ],
-)
-def test_only_plain_web_urls_are_links(url: str, target: str | None) -> None:
+LINKS = {
+    **dict.fromkeys(("https://e.com/a?b=1&c=%20", "HTTP://e.com", "https://e.com/ä/#b#c"), ""),
+    "https://e.com/?a[]=1": "https://e.com/?a%5B%5D=1",
+    "https://e.com/" + "x" * (MAX_LINK - 14): "",
+    **dict.fromkeys(
+        [
+            *("https://e.com/" + "x" * (MAX_LINK - 13), "https://e.com/?" + "[" * 700, "https://e.com/" + "😀" * 1100),
+            *("javascript:alert(1)", "ftp://e.com/", "//e.com/", "https://", "https://bank.com@e.com/"),
+            *("https://e.com/a b", 'https://e.com/"x', "https://e.com/<x>", "https://e.com/\u202ex", "https://[::1]/"),
+            "https://e.com\\x",
+        ]
+    ),
+}
+"""{URL: the target of its link}: "" for the URL itself, None for no link."""
+
+
+@pytest.fixture(scope="module")
+def cells() -> dict[str, Any]:
+    """{URL: its cell}."""
+    return dict(zip(LINKS, book(*(UrlRecord(loc=url) for url in LINKS))["URLs"]["A"][1:], strict=True))
+
+
+@pytest.mark.parametrize("url", LINKS, ids=lambda url: ascii(url)[:40])
+def test_only_plain_web_urls_are_links(cells: dict[str, Any], url: str) -> None:
+    target = url if LINKS[url] == "" else LINKS[url]
     assert link_to(url) == target
-    cell = book(UrlRecord(loc=url))["URLs"]["A2"]
-    assert cell.value == cell_text(url)
-    shown = cell.hyperlink and cell.hyperlink.target + (
-        f"#{cell.hyperlink.location}" if cell.hyperlink.location else ""
-    )
-    assert shown == target
+    assert cells[url].value == cell_text(url)
+    link = cells[url].hyperlink
+    assert (link and "#".join(filter(None, (link.target, link.location)))) == target
 
 
 def test_links_end_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
