@@ -19,6 +19,22 @@ def a_finding(**values: Any) -> FindingRecord:
     return FindingRecord(**{**default, **values})
 
 
+def write(exporter: Any, file: Any, items: Iterable[Any], **options: Any) -> None:
+    """Write items with an exporter."""
+    writer = exporter(file, **{"encoding": "utf-8", **options})
+    writer.start_exporting()
+    for item in items:
+        writer.export_item(item)
+    writer.finish_exporting()
+
+
+def export(exporter: Any, *items: Any, **options: Any) -> bytes:
+    """The feed of items."""
+    file = io.BytesIO()
+    write(exporter, file, items, **options)
+    return file.getvalue()
+
+
 def with_findings(record: Any, *findings: FindingRecord) -> Any:
     """The item of a record with findings: the end of a file, or a batch of one entry."""
     if isinstance(record, SitemapRecord):

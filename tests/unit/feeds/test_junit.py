@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from sitemapcrawler.feeds.findings import MAX_LINES, OPEN_FILES, JUnitExporter
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
 
+from . import findings_written
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 OTHER = "https://e.com/other.xml"
@@ -50,18 +51,8 @@ FINDINGS = st.builds(
 )
 
 
-def export(*items: Any, **options: Any) -> bytes:
-    file = io.BytesIO()
-    write(file, items, **options)
-    return file.getvalue()
-
-
-def write(file: Any, items: Iterable[Any], **options: Any) -> None:
-    exporter = JUnitExporter(file, **{"encoding": "utf-8", **options})
-    exporter.start_exporting()
-    for item in items:
-        exporter.export_item(item)
-    exporter.finish_exporting()
+write = partial(findings_written.write, JUnitExporter)
+export = partial(findings_written.export, JUnitExporter)
 
 
 def report(*items: Any, **options: Any) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.feeds.lines import GitHubExporter, LinesExporter
 from sitemapcrawler.items import Reach, SitemapRecord, SummaryRecord, UrlRecord
 
-from .findings_written import SITEMAP, a_finding, peak, with_findings
+from .findings_written import SITEMAP, a_finding, export, peak, with_findings, write
 
 TEXT = st.text(st.characters(exclude_categories=[]))
 COMMANDS = Path(__file__).parents[3] / "docs" / "commands.md"
@@ -23,18 +23,9 @@ MATCHER = re.compile(json.loads(re.findall(r"```json\n(.*?)```", COMMANDS.read_t
 """What the documentation gives to editors."""
 
 
-def write(file: Any, items: Any, exporter: Any = LinesExporter, **options: Any) -> None:
-    exporter = exporter(file, **{"encoding": "utf-8", **options})
-    exporter.start_exporting()
-    for item in items:
-        exporter.export_item(item)
-    exporter.finish_exporting()
-
-
 def lines(*items: Any, **options: Any) -> list[str]:
-    file = io.BytesIO()
-    write(file, items, **options)
-    return file.getvalue().decode(options.get("encoding", "utf-8")).split("\n")[:-1]
+    exporter = options.pop("exporter", LinesExporter)
+    return export(exporter, *items, **options).decode(options.get("encoding", "utf-8")).split("\n")[:-1]
 
 
 def github(*items: Any, **options: Any) -> list[str]:
@@ -191,8 +182,8 @@ def test_whatever_a_stranger_wrote_is_one_line(finding: Any) -> None:
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_findings() -> None:
-    few, _ = peak(write, 200)
-    many, size = peak(write, 600)
+    few, _ = peak(partial(write, LinesExporter), 200)
+    many, size = peak(partial(write, LinesExporter), 600)
     assert size > 2_000_000
     assert many < 1.3 * few
 

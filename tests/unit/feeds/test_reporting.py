@@ -278,6 +278,17 @@ def test_crawl_that_is_stopped_while_it_ends_at_a_limit_is_in_a_hurry(crawl: Cra
     assert {"files", "months"} < set(made.left_out)
 
 
+def stopped_report(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> Report:
+    """The report on a crawl that is stopped while it gathers, which ends in time and leaves the database as it was."""
+    monkeypatch.setattr(gatherer, "GATHER_S", 2.0)
+    began = time.monotonic()
+    made = asyncio.run(crawl.report(stop_after=0.1))
+    assert time.monotonic() - began < SLACK_S
+    assert made is not None
+    assert crawl.store.execute("SELECT * FROM urls") == []
+    return made
+
+
 def test_stop_interrupts_inserting_though_its_first_call_comes_between_two_queries(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,14 +304,8 @@ def test_stop_interrupts_inserting_though_its_first_call_comes_between_two_queri
 
     monkeypatch.setattr(Interrupter, "_interrupt", heard)
     monkeypatch.setattr(gatherer, "put_files", endless)
-    monkeypatch.setattr(gatherer, "GATHER_S", 2.0)
-    began = time.monotonic()
-    made = asyncio.run(crawl.report(stop_after=0.1))
-    assert time.monotonic() - began < SLACK_S
-    assert made is not None
-    assert {"files", "months", "languages"} < set(made.left_out)
+    assert {"files", "months", "languages"} < set(stopped_report(crawl, monkeypatch).left_out)
     assert crawl.failures == []
-    assert crawl.store.execute("SELECT * FROM urls") == []
 
 
 def test_tables_that_cannot_be_kept_for_the_report_do_not_cost_the_job(
@@ -321,11 +326,6 @@ def test_stop_interrupts_what_takes_too_long(crawl: Crawl, monkeypatch: pytest.M
         return {"undated": list(site.query(ENDLESS))}
 
     monkeypatch.setattr(queries, "months", endless)
-    monkeypatch.setattr(gatherer, "GATHER_S", 2.0)
-    began = time.monotonic()
-    made = asyncio.run(crawl.report(stop_after=0.1))
-    assert time.monotonic() - began < SLACK_S
-    assert made is not None
+    made = stopped_report(crawl, monkeypatch)
     assert made.left_out == ["months", "changed", "changed_fields", "languages", "entries"]
     assert len(made.files) == 1
-    assert crawl.store.execute("SELECT * FROM urls") == []

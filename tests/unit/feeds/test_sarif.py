@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapRecord, Summ
 from sitemapcrawler.rules import Needs, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
+from . import findings_written
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 IDS = list(dict.fromkeys(rule.id for rule in all_rules()))
@@ -54,18 +56,8 @@ def validate() -> Any:
     return validator_for(schema)(schema).validate
 
 
-def export(*items: Any, **options: Any) -> bytes:
-    file = io.BytesIO()
-    write(file, items, **options)
-    return file.getvalue()
-
-
-def write(file: Any, items: Iterable[Any], **options: Any) -> None:
-    exporter = SarifExporter(file, **{"encoding": "utf-8", **options})
-    exporter.start_exporting()
-    for item in items:
-        exporter.export_item(item)
-    exporter.finish_exporting()
+write = partial(findings_written.write, SarifExporter)
+export = partial(findings_written.export, SarifExporter)
 
 
 def run(*items: Any, **options: Any) -> dict[str, Any]:
@@ -434,27 +426,22 @@ class TestCrawl:
             "skipped": {},
         }
 
-    def test_an_early_end_is_no_success(self, validate: Any) -> None:
-        summary = SummaryRecord(partial="max_urls \u202e reached")
+    @pytest.mark.parametrize(
+        ("summary", "succeeded", "kind", "text"),
+        [
+            (SummaryRecord(partial="max_urls \u202e reached"), False, "toolExecutionNotifications",
+             r"The crawl ended early: max_urls \u202e reached"),
+            (SummaryRecord(limited_by="pyproject.toml: select = none"), True, "toolConfigurationNotifications",
+             "Limited by pyproject.toml: select = none"),
+        ],
+        ids=["early end", "limited by a file"],
+    )  # fmt: skip
+    def test_what_limits_the_crawl_is_a_notification(
+        self, validate: Any, summary: SummaryRecord, succeeded: bool, kind: str, text: str
+    ) -> None:
         validate(json.loads(export(summary)))
-        (invocation,) = run(summary)["invocations"]
-        assert invocation == {
-            "executionSuccessful": False,
-            "toolExecutionNotifications": [
-                {"level": "warning", "message": {"text": r"The crawl ended early: max_urls \u202e reached"}}
-            ],
-        }
-
-    def test_a_file_that_limits_the_crawl_is_a_notification(self, validate: Any) -> None:
-        summary = SummaryRecord(limited_by="pyproject.toml: select = none")
-        validate(json.loads(export(summary)))
-        (invocation,) = run(summary)["invocations"]
-        assert invocation == {
-            "executionSuccessful": True,
-            "toolConfigurationNotifications": [
-                {"level": "warning", "message": {"text": "Limited by pyproject.toml: select = none"}}
-            ],
-        }
+        notification = {"level": "warning", "message": {"text": text}}
+        assert run(summary)["invocations"] == [{"executionSuccessful": succeeded, kind: [notification]}]
 
     def test_a_finding_on_the_crawl_is_no_result_since_it_has_no_place(self, validate: Any) -> None:
         finding = a_finding(rule="allow-expired", severity="warning", sitemap=None)

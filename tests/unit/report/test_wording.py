@@ -49,9 +49,14 @@ def on(urls: Mapping[str, int]) -> dict[str, Reach]:
         (wording.listed(list("abcde"), 3), "a, b, c and 2 more"),
         (wording.beside("urls 1.jsonl"), "urls%201.jsonl"),
         (wording.beside("javascript:alert(1)"), "javascript%3Aalert%281%29"),
+        (wording.sentences("The file ends before its end."), ["The file ends before its end"]),
+        (wording.sentences("An ampersand is not written as `&amp;`."), ["An ampersand is not written as `&amp;`"]),
+        (wording.sentences("No date. Once for a file. Rare."), ["No date", "Once for a file. Rare"]),
+        (wording.sentences("A priority below 0.0 or above 1.0."), ["A priority below 0.0 or above 1.0"]),
+        (wording.sentences(""), []),
     ],
 )
-def test_figures_are_for_people(made: str, expected: str) -> None:
+def test_figures_and_sentences_are_for_people(made: object, expected: object) -> None:
     assert made == expected
 
 
@@ -71,20 +76,6 @@ def test_figures_are_for_people(made: str, expected: str) -> None:
 def test_dates_are_for_people(text: str | None, clock: bool, expected: str) -> None:
     made = wording.moment(text, clock)
     assert (str(made).partition(">")[2].partition("<")[0] or made) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("The file ends before its end.", ["The file ends before its end"]),
-        ("An ampersand is not written as `&amp;`.", ["An ampersand is not written as `&amp;`"]),
-        ("No date. Once for a file. Rare.", ["No date", "Once for a file. Rare"]),
-        ("A priority below 0.0 or above 1.0.", ["A priority below 0.0 or above 1.0"]),
-        ("", []),
-    ],
-)
-def test_first_sentence_of_a_rule_is_its_title(text: str, parts: list[str]) -> None:
-    assert wording.sentences(text) == parts
 
 
 def test_address_is_shown_without_the_origin_of_the_site() -> None:
@@ -141,11 +132,6 @@ def test_verdict_without_a_requested_page_says_so() -> None:
     assert "Pages were not checked (use verify=get)." in health(Report(broken)).sentences
 
 
-def test_verdict_of_a_site_of_which_nothing_could_be_read() -> None:
-    failed = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed"), errors=1)]
-    assert health(Report(SummaryRecord(sitemaps=1), files=failed)).headline == "Nothing could be read"
-
-
 @pytest.mark.parametrize(
     ("status", "outcome", "expected"),
     [
@@ -162,8 +148,9 @@ def test_result_of_robots_txt(status: int | None, outcome: str, expected: str) -
 
 def test_verdict_says_why_nothing_could_be_read() -> None:
     failed = [FileProblems(SitemapRecord(sitemap="https://example.com/s", outcome="failed", error="HTTP status 404"))]
-    [reason] = health(Report(SummaryRecord(sitemaps=1), files=failed)).sentences
-    assert reason == "1 sitemap was found; none could be read: HTTP status 404."
+    made = health(Report(SummaryRecord(sitemaps=1), files=failed))
+    assert made.headline == "Nothing could be read"
+    assert made.sentences == ["1 sitemap was found; none could be read: HTTP status 404."]
     silent = [RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused")]
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "The site does not answer: the connection was refused."
