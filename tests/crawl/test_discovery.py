@@ -165,16 +165,18 @@ def redirect_to_known(server: SiteServer) -> None:
 def slow(path: str) -> Program:
     """A site with a sitemap at two common paths, one of which takes its time."""
 
-    def slowly(exchange: Exchange) -> None:
-        exchange.connection.settimeout(0.5)
-        with suppress(TimeoutError):
-            exchange.connection.recv(1)  # nothing comes
-        exchange.connection.settimeout(None)
-        exchange.head(Content_Length=len(ONE))
-        exchange.send(ONE)
-
     def program(server: SiteServer) -> None:
-        server.routes = {"/sitemap.xml": ONE, "/wp-sitemap.xml": ONE, path: slowly}
+        body = urlset(server.url("/one"))
+
+        def slowly(exchange: Exchange) -> None:
+            exchange.connection.settimeout(0.5)
+            with suppress(TimeoutError):
+                exchange.connection.recv(1)  # nothing comes
+            exchange.connection.settimeout(None)
+            exchange.head(Content_Length=len(body))
+            exchange.send(body)
+
+        server.routes = {"/sitemap.xml": body, "/wp-sitemap.xml": body, path: slowly}
 
     return program
 
@@ -217,6 +219,19 @@ UNNAMED: dict[str, Program] = {
     "soft 404 empty": soft_404(b"", "text/plain"),
     "nothing": only("/nothing"),
 }
+FIRST, LINKED, FEED = ("/sitemap.xml", "common-path"), ("/linked.xml", "html-link"), ("/feed.xml", "html-link")
+FOUND: dict[str, tuple[str, str]] = {
+    **{name: (name.removeprefix("common "), "common-path") for name in UNNAMED if name.startswith("common ")},
+    **{name: FIRST for name in UNNAMED if name.startswith(("robots ", "slow "))},
+    **dict.fromkeys(("link", "link in another form", "link with base", "link before feed"), LINKED),
+    **dict.fromkeys(("rss", "atom link to rss"), FEED),
+}
+"""Path of the only sitemap of a site, which lists /one, and the way in which it is found."""
+ASKED = {
+    **{name: ["/sitemap.xml"] for name in UNNAMED if name.startswith(("robots ", "slow "))},
+    "common /wp-sitemap.xml": ["/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"],
+}
+"""What is requested of a site, in order: no common path after the first one that leads to a sitemap."""
 
 
 @pytest.fixture(scope="module")
@@ -225,27 +240,19 @@ def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
         yield sites
 
 
-@pytest.mark.parametrize("name", [name for name in UNNAMED if name.startswith("common ")])
-def test_common_path_is_found_where_robots_is_missing(unnamed: Sites, name: str) -> None:
-    assert unnamed.found(name) == [(name.removeprefix("common "), "common-path")]
+@pytest.mark.parametrize("name", FOUND)
+def test_sitemap_that_robots_txt_does_not_name_is_found(unnamed: Sites, name: str) -> None:
+    assert unnamed.found(name) == [FOUND[name]]
     assert unnamed.locs(name) == [unnamed.servers[name].url("/one")]
+    [record] = unnamed.of(name)
+    home = unnamed.servers[name].url("/")
+    assert (record.get("parent") == home) is (record["found_by"] == "html-link")
+    assert (record["format"] == "rss") is (FOUND[name] == FEED)
 
 
-@pytest.mark.parametrize("name", [name for name in UNNAMED if name.startswith("robots ")])
-def test_common_paths_are_tried_where_robots_names_none(unnamed: Sites, name: str) -> None:
-    assert unnamed.found(name) == [("/sitemap.xml", "common-path")]
-    assert unnamed.servers[name].paths == ["/sitemap.xml"]
-
-
-def test_common_paths_after_a_sitemap_are_left_alone(unnamed: Sites) -> None:
-    asked = unnamed.servers["common /wp-sitemap.xml"].paths
-    assert asked == ["/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"]
-
-
-@pytest.mark.parametrize("name", ["slow /sitemap.xml", "slow /wp-sitemap.xml"])
-def test_first_common_path_is_found_however_slow_it_is(unnamed: Sites, name: str) -> None:
-    assert unnamed.found(name) == [("/sitemap.xml", "common-path")]
-    assert unnamed.servers[name].paths == ["/sitemap.xml"]
+@pytest.mark.parametrize("name", ASKED)
+def test_common_paths_after_a_sitemap_are_skipped(unnamed: Sites, name: str) -> None:
+    assert unnamed.servers[name].paths == ASKED[name]
 
 
 def test_site_that_does_not_answer_is_asked_for_three_common_paths(site: SiteServer, tmp_path: Path) -> None:
@@ -263,13 +270,6 @@ def test_common_path_that_leads_to_a_file_already_read_is_read_once(unnamed: Sit
     assert len(unnamed.locs(name)) == 2
 
 
-@pytest.mark.parametrize("name", ["link", "link in another form", "link with base", "link before feed"])
-def test_link_of_the_home_page_is_found(unnamed: Sites, name: str) -> None:
-    assert unnamed.found(name) == [("/linked.xml", "html-link")]
-    assert unnamed.of(name)[0]["parent"] == unnamed.servers[name].url("/")
-    assert unnamed.locs(name) == [unnamed.servers[name].url("/one")]
-
-
 def test_home_page_is_looked_at_after_the_common_paths(unnamed: Sites) -> None:
     paths = unnamed.servers["link"].paths
     assert max(map(paths.index, COMMON)) < paths.index("/") < paths.index("/linked.xml")
@@ -278,13 +278,6 @@ def test_home_page_is_looked_at_after_the_common_paths(unnamed: Sites) -> None:
 def test_linked_page_that_is_no_sitemap_has_a_record(unnamed: Sites) -> None:
     [record] = unnamed.of("link that is no sitemap")
     assert (record["found_by"], record["outcome"], record["status"]) == ("html-link", "failed", 404)
-
-
-@pytest.mark.parametrize("name", ["rss", "atom link to rss"])
-def test_feed_is_the_last_resort(unnamed: Sites, name: str) -> None:
-    assert unnamed.found(name) == [("/feed.xml", "html-link")]
-    assert unnamed.of(name)[0]["format"] == "rss"
-    assert unnamed.locs(name) == [unnamed.servers[name].url("/one")]
 
 
 def test_feed_is_left_alone_where_a_sitemap_is_linked(unnamed: Sites) -> None:

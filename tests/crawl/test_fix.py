@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -367,12 +368,6 @@ def stored(folder: Path, site: SiteServer, path: str) -> Path:
     return folder / "job" / "cache" / name_of(site.url(path))
 
 
-def forget_bodies(cache: Path) -> None:
-    for path in cache.iterdir():
-        if path.name != "crawl.json":
-            path.unlink()
-
-
 def validators(site: SiteServer, path: str) -> list[str | None]:
     """The ETags by which a path was requested, in order."""
     return [one.headers.get("if-none-match") for one in site.exchanges if one.path == path]
@@ -456,50 +451,69 @@ def test_fresh_job_keeps_no_body_of_a_file_that_it_has_not_requested(site_of_fil
     assert not (tmp_path / "job" / "cache.earlier").exists()
 
 
-def test_dictionary_of_the_command_line_holds_for_all_crawls(site_of_files: SiteServer, tmp_path: Path) -> None:
-    site = site_of_files
-    crawl(tmp_path, site.url())
-    forget_bodies(tmp_path / "job" / "cache")
-    before = len(site.exchanges)
-    for source in (["job"], [site.url("/index.xml"), "-a", "verify=off"]):
-        done = run(tmp_path, "fix", *source, *SETTINGS, "-s", 'DEFAULT_REQUEST_HEADERS={"X-Key": "a"}')
-        assert done.returncode == 0, done.stderr
-        assert "3 files read, 6 entries" in done.stdout
-    found = site.exchanges[before:]
-    assert {one.headers.get("x-key") for one in found if one.path != "/robots.txt"} == {"a"}
-    assert [one.path for one in found].count("/a.xml") == 2
+@dataclass(frozen=True)
+class Again:
+    """The requests of `fix` where the cache holds no body, and its output."""
+
+    output: str
+    site: list[Exchange]
+    other: list[Exchange]
+    """Of a server that only files name."""
+
+    @property
+    def of_files(self) -> list[Exchange]:
+        return [one for one in (*self.site, *self.other) if one.path != "/robots.txt"]
 
 
-@pytest.mark.parametrize("source", ["audit", "job", "site"])
-def test_login_goes_to_no_port_that_only_a_file_names(site_of_files: SiteServer, tmp_path: Path, source: str) -> None:
-    site = site_of_files
-    more = (*SETTINGS, "-s", "SITEMAP_AUTH=user:secret", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8")
-    with SiteServer() as other:
+@pytest.fixture(scope="module", params=["audit", "job", "site"])
+def again(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Again:
+    """A site that is fixed with a login and a header, after an audit, a job or nothing."""
+    source, folder = request.param, tmp_path_factory.mktemp(request.param)
+    login = ("-s", "SITEMAP_AUTH=user:secret", "-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8")
+    header = ("-s", 'DEFAULT_REQUEST_HEADERS={"X-Key": "a"}')
+    with SiteServer() as site, SiteServer() as other:
+        with_files(site)
         other.routes = {"/robots.txt": robots(), "/far.xml": urlset(other.url("/1"))}
         site.routes["/index.xml"] = index(site.url("/a.xml"), other.url("/far.xml"))
         site.routes["/robots.txt"] = robots(site.url("/index.xml"), other.url("/far.xml"))
-        if source == "site":
-            run(tmp_path, "fix", site.url(), "-a", "verify=off", *more)
-        else:
+        target = [site.url(), "-a", "verify=off"] if source == "site" else [source]
+        if source != "site":
             place = ["-a", "report=audit"] if source == "audit" else ["-s", "JOBDIR=job"]
-            run(tmp_path, "crawl", "sitemap", "-a", f"domain={site.url()}", *place, *more)
-            forget_bodies(tmp_path / source / "cache")
-            before = len(site.paths), len(other.paths)
-            assert run(tmp_path, "fix", source, *more).stdout.startswith(f"{source}: 3 files read")
-            assert sorted(set(site.paths[before[0] :])) == ["/a.xml", "/index.xml"]
-            assert set(other.paths[before[1] :]) == {"/far.xml"}
-        assert {one.headers.get("authorization") for one in other.exchanges} == {None}
-        assert None not in {one.headers.get("authorization") for one in site.exchanges}
+            run(folder, "crawl", "sitemap", "-a", f"domain={site.url()}", *place, *SETTINGS, *login)
+            for path in (folder / source / "cache").iterdir():
+                if path.name != "crawl.json":
+                    path.unlink()
+        before = len(site.exchanges), len(other.exchanges)
+        done = run(folder, "fix", *target, *SETTINGS, *login, *header)
+    return Again(done.stdout, site.exchanges[before[0] :], other.exchanges[before[1] :])
+
+
+def test_bodies_that_the_cache_lacks_are_requested(again: Again) -> None:
+    assert ": 3 files read" in again.output
+    assert sorted(one.path for one in again.of_files) == ["/a.xml", "/far.xml", "/index.xml"]
+
+
+def test_login_goes_to_no_port_that_only_a_file_names(again: Again) -> None:
+    assert {one.headers.get("authorization") for one in again.other} == {None}
+    assert None not in {one.headers.get("authorization") for one in again.site}
+
+
+def test_dictionary_of_the_command_line_holds_for_all_crawls(again: Again) -> None:
+    assert {one.headers.get("x-key") for one in again.of_files} == {"a"}
 
 
 @pytest.fixture
 def site_of_files() -> Iterator[SiteServer]:
-    """A site with an index of two files, which have three entries and one."""
     with SiteServer() as site:
-        site.routes = {
-            "/robots.txt": robots(site.url("/index.xml")),
-            "/index.xml": index(site.url("/a.xml"), site.url("/b.xml")),
-            "/a.xml": urlset(site.url("/1"), site.url("/2"), site.url("/3")),
-            "/b.xml": urlset(site.url("/9")),
-        }
+        with_files(site)
         yield site
+
+
+def with_files(site: SiteServer) -> None:
+    """Give a site an index of two files, which have three entries and one."""
+    site.routes = {
+        "/robots.txt": robots(site.url("/index.xml")),
+        "/index.xml": index(site.url("/a.xml"), site.url("/b.xml")),
+        "/a.xml": urlset(site.url("/1"), site.url("/2"), site.url("/3")),
+        "/b.xml": urlset(site.url("/9")),
+    }
