@@ -34,7 +34,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job")
+PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job", "tests.crawl.modelled")
 """Modules that are forked when `python -m` runs them."""
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
 """Beginnings of the variables that count only when an interpreter starts."""
@@ -72,7 +72,8 @@ class _Client:
     forks = sys.platform == "linux"
 
     def __init__(self) -> None:
-        self._turns: dict[bool, Iterator[socket.socket]] = {}
+        self._servers: dict[tuple[bool, str], socket.socket] = {}
+        self._seeds = {reports: itertools.cycle(HASH_SEEDS) for reports in (False, True)}
         self._variables = at_start(environment())
 
     def server(self, argv: Sequence[Any], env: Mapping[str, str]) -> socket.socket | None:
@@ -81,12 +82,13 @@ class _Client:
         if not (self.forks and ours and at_start(env) == self._variables):
             return None
         reports = any(FOR_REPORTS.search(str(word)) for word in argv)
-        if reports not in self._turns:
-            self._turns[reports] = itertools.cycle([self._start(env, seed, reports) for seed in HASH_SEEDS])
-        return next(self._turns[reports])
+        kind = reports, next(self._seeds[reports])
+        if kind not in self._servers:
+            self._servers[kind] = self._start(env, *kind)
+        return self._servers[kind]
 
     @staticmethod
-    def _start(env: Mapping[str, str], seed: str, reports: bool) -> socket.socket:
+    def _start(env: Mapping[str, str], reports: bool, seed: str) -> socket.socket:
         client, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno()), *(["reports"] if reports else [])]
         subprocess.Popen(
