@@ -12,7 +12,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 import pytest
 
 from demo.server import serving
-from tests.crawl.programs import environment, write_programs
+from tests.crawl.programs import run_shown, write_programs
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -42,7 +41,6 @@ SHOWN = re.compile(r"<!-- (\w+) output.*?-->\n((?:    .*\n)+)")
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOG_START = re.compile(r"\S+ \S+ \[[\w.]+\] [A-Z]+: ")
 """Timestamp, logger and level of a line."""
-DEADLINE_S = 120
 
 
 @dataclass
@@ -75,17 +73,11 @@ class Project:
         place = folder or self.folder
         shutil.rmtree(place / "out", ignore_errors=True)
         (place / "urls.csv").unlink(missing_ok=True)
-        done = subprocess.run(
-            shlex.split(command),
-            cwd=place,
-            env=environment(self.folder / ".venv" / "bin", self.folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=DEADLINE_S,
-        )
-        return Done(done.returncode, done.stdout, place)
+        if command.startswith("make"):
+            done = run_shown(command, place, self.folder / ".venv" / "bin", self.folder)
+        else:
+            done = run_shown(command, place, self.folder / ".venv" / "bin")
+        return Done(done.returncode, done.stdout + done.stderr, place)
 
 
 @pytest.fixture(scope="module")

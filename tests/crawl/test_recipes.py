@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ import yaml
 
 from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
-from tests.crawl.programs import environment, write_program, write_programs
+from tests.crawl.programs import run_shown, write_program, write_programs
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +29,6 @@ NAMED = re.compile(r"`([\w.]+\.(?:py|cfg))`")
 RUN = ("sh", "python")
 """Languages of blocks that are run; the commands in YAML are tried by the check of their recipe."""
 PUBLISHED = "public/sitemap.xml"
-DEADLINE_S = 60
 OPTIONS = " ".join(f"-s {name}={value}" for name, value in {**NO_DELAYS, **AT_HOME, **LOOPBACK}.items())
 
 
@@ -70,16 +68,9 @@ class Kitchen:
             .replace("audit example.com", f"audit {self.base}")
             .replace("example.com", "museum.example")
         )
-        done = subprocess.run(
-            ["sh", "-c", text] if language == "sh" else ["python", "-"],
-            input=None if language == "sh" else text,
-            stdin=subprocess.DEVNULL if language == "sh" else None,
-            cwd=self.folder,
-            env=environment(self.folder / "bin", ROOT),
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-        )
+        if language == "python":
+            text = f"python - <<'END'\n{text}\nEND"
+        done = run_shown(text, self.folder, self.folder / "bin")
         assert "Traceback" not in done.stderr, done.stderr
         return Step(done.returncode, done.stdout, done.stderr)
 

@@ -1,4 +1,4 @@
-"""Every command that a page of the documentation shows: tried here on the demo site, tried by a test that is named here,
+"""Every command that a page of the documentation shows: tried here on a small site, tried by a test that is named here,
 or not tried, with the reason."""
 
 from __future__ import annotations
@@ -7,15 +7,15 @@ import gzip
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
-from tests.crawl.programs import environment, write_program, write_programs
+from tests.crawl.documents import index, page, robots, urlset
+from tests.crawl.programs import run_shown, write_program, write_programs
+from tests.crawl.site_server import SiteServer
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,6 @@ HOSTS = re.compile(r"(?:https?://)?(?:example\.com|museum\.example|intranet\.exa
 OPTIONS = [part for name, value in {**NO_DELAYS, **AT_HOME, **LOOPBACK}.items() for part in ("-s", f"{name}={value}")]
 RAN = (0, 1, 3)
 """Exit codes of a command that did what it says: 1 where `validate` has found errors, 3 where `fix` could not read a file."""
-DEADLINE_S = 60
 
 
 def pages() -> list[str]:
@@ -87,15 +86,21 @@ def reason(command: str) -> str | None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
-    """A folder with the programs and what commands start from, and the demo site's URL."""
+    """A folder with the programs and what commands start from, and the site's URL."""
     path = tmp_path_factory.mktemp("shown")
     write_programs(path / "bin")
-    document = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{}</loc></url></urlset>'
     (path / "records.jsonl").write_text('{"type": "url", "loc": "https://example.com/"}\n')
     (path / "crawl.csv").write_text("Address\nhttps://example.com/\n")
     (path / "access.log").write_text('203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET /visit HTTP/1.1" 200 5120\n')
-    with serving() as base:
-        (path / "sitemap.xml").write_text(document.format(f"{base}/visit"))
+    with SiteServer() as site:
+        base = site.url("")
+        site.routes = {
+            "/robots.txt": robots(f"{base}/sitemap-index.xml"),
+            "/sitemap-index.xml": index(f"{base}/pages.xml"),
+            "/pages.xml": urlset(f"{base}/visit", f"{base}/gone"),
+            "/visit": page(),
+        }
+        (path / "sitemap.xml").write_bytes(urlset(f"{base}/visit"))
         (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
         monday = {"type": "url", "loc": f"{base}/visit", "sitemap": f"{base}/sitemap.xml"}
         held = {"summary.json": {"type": "summary", "domains": [base]}, "urls.jsonl": monday, "report.html": {}}
@@ -108,8 +113,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
         yield path, base
 
 
-def on_the_demo_site(command: str, base: str) -> str:
-    """The command about the demo site, whose index stands where examples have their sitemap."""
+def on_the_site(command: str, base: str) -> str:
+    """The command about the site of the test, whose index stands where examples have their sitemap."""
     text = re.sub(rf"{base}/\w+\.xml", f"{base}/sitemap-index.xml", HOSTS.sub(base, command))
     programs = re.compile(r"\b((?:sitemapcrawler|scrapy) \w+)")
     return programs.sub(lambda match: " ".join([match[1], *OPTIONS]), text)
@@ -127,15 +132,6 @@ def test_every_page_shows_what_is_tried() -> None:
 @pytest.mark.parametrize("command", commands())
 def test_command_does_what_it_says(command: str, folder: tuple[Path, str]) -> None:
     path, base = folder
-    done = subprocess.run(
-        ["sh", "-c", on_the_demo_site(command, base)],
-        cwd=path,
-        env=environment(path / "bin", ROOT),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=DEADLINE_S,
-    )
-    assert done.returncode in RAN, done.stdout
-    assert "Traceback" not in done.stdout, done.stdout
+    done = run_shown(on_the_site(command, base), path, path / "bin")
+    assert done.returncode in RAN, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
