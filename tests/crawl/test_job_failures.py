@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
 from sitemapcrawler.settings import ITEM_PIPELINES
-from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl, Running, crawl, start
+from tests.crawl.crawling import DEADLINE_S, FEED, Crawl, command, crawl, start
 from tests.crawl.documents import CORE, DECLARATION
 from tests.crawl.job_kinds import Shop, log_of, patch, unpatch
 from tests.crawl.job_site import PLAIN, JobSite
@@ -99,7 +99,7 @@ def test_wide_rows_of_a_finished_job_and_of_a_baseline(site: SiteServer, tmp_pat
 
     def run(name: str, settings: dict[str, object], **more: object) -> int:
         running = start(tmp_path, "-O", name, settings=settings, **arguments, **more)
-        log = ended_late(running)
+        log = log_of(running)
         assert "Traceback" not in log, log
         assert not [line for line in log.splitlines() if DATABASE in line or "Memory" in line], log
         return int(running.process.returncode)
@@ -114,12 +114,6 @@ def test_wide_rows_of_a_finished_job_and_of_a_baseline(site: SiteServer, tmp_pat
     site.routes = {path: body + b"\n" for path, body in site.routes.items() if isinstance(body, bytes)}
     assert run("changes.jsonl", {"SITEMAP_STORE_MEMORY": SMALL_MEMORY}, baseline=JOBDIR) == 0
     assert changes_in(tmp_path / "changes.jsonl") == {"unchanged": len(WIDE) * WIDE_PAGES}
-
-
-def ended_late(running: Running) -> str:
-    with running:
-        running.process.wait(60)
-    return running.log
 
 
 # ---- a database that cannot be read back
@@ -150,13 +144,12 @@ def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, fin
     job, (method, after) = shop.finished() if finished else shop.half_done(), UNREAD[what]
     (job.folder / FEED).write_text("earlier\n")
     patch(job, UNREADABLE.format(method=method, after=after))
-    with job.start() as running:
-        running.process.wait(DEADLINE_S)
-    assert running.process.returncode == 1, running.log
-    assert "Traceback" not in running.log, running.log
+    log = log_of(running := job.start())
+    assert running.process.returncode == 1, log
+    assert "Traceback" not in log, log
     assert (job.folder / FEED).read_text() == "earlier\n"
     assert job.parts == []
-    [line] = [line for line in running.log.splitlines() if DATABASE in line]
+    [line] = [line for line in log.splitlines() if DATABASE in line]
     assert "cannot be read" in line
     unpatch(job)
     job.complete(shop.undisturbed())
@@ -311,12 +304,8 @@ REFUSED: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_settings_that_cannot_be_are_refused_in_one_line(shop: Shop, tmp_path: Path, what: str) -> None:
+def test_settings_that_cannot_be_are_refused_in_one_line(shop: Shop, refusal: Callable[..., str], what: str) -> None:
     settings, arguments, says = REFUSED[what]
     before = shop.site.connections
-    done = crawl(tmp_path, settings=settings, domain=shop.site.url(), **arguments)
-    [line] = done.log.splitlines()
-    assert done.code == 2
-    assert says in line
-    assert {path.name for path in tmp_path.iterdir()} == {LOG}
+    assert says in refusal(*command(settings=settings, domain=shop.site.url(), **arguments)[3:])
     assert shop.site.connections == before

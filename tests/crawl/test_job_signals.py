@@ -150,7 +150,6 @@ os.kill = lambda *what: (kill(*what), kill(*what))
     [
         ("scrapy", "SIGINT"),
         ("twisted.internet.asyncioreactor", "SIGTERM"),
-        ("duckdb", "SIGINT"),
         ("sitemapcrawler.commands.crawl", "SIGINT"),
         ("sitemapcrawler.commands.crawl", "SIGTERM"),
     ],
@@ -183,7 +182,7 @@ def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, n
     assert job.parts == []
 
 
-@pytest.mark.parametrize("moment", BEFORE_THE_ENGINE)
+@pytest.mark.parametrize("moment", ["opening the spider", "opening the job", "before the crawl"])
 def test_second_signal_before_the_engine_runs_ends_at_once(shop: Shop, moment: str) -> None:
     job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
     (job.folder / FEED).write_text("earlier\n")

@@ -15,7 +15,7 @@ from tests.crawl.documents import index, page, urlset
 from tests.crawl.site_server import SiteServer, stalled
 from tests.crawl.verified import Verified, counted
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fresh")]
+pytestmark = pytest.mark.slow
 
 PAGES = [f"/page/{number}" for number in range(200)]
 HANGING = PAGES[10:]
@@ -117,10 +117,7 @@ def test_running_requests_get_some_seconds(stuck: Stopped) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "arguments"),
-    [
-        (SHORT | {"SITEMAP_ITEMS": "records"}, {"verify": "head"}),
-        (SHORT, {"verify": "head", "sample": "150"}),
-    ],
+    [(SHORT | {"SITEMAP_ITEMS": "records"}, {"verify": "head"}), (SHORT, {"verify": "head", "sample": "150"})],
     ids=["records", "sample"],
 )
 def test_records_that_wait_are_let_go(
