@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +19,7 @@ from lxml import html
 
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.urls.display import percent
+from tests.crawl.browsers import chromium
 from tests.crawl.site_server import Reply, Route, SiteServer
 from tests.crawl.test_audit import audit
 from tests.planned_sites import SITES, Planned, Site
@@ -232,19 +232,20 @@ CHOICES = """titles => Object.fromEntries(titles.map(title => [title, Object.fro
 """JavaScript: numbers of URLs by value, for each facet."""
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
 @pytest.mark.slow
-def test_the_facets_of_the_page_count_the_planned_urls(audited: Audited) -> None:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if (chromium := shutil.which("chromium")) is None:
-        pytest.skip("needs Debian's chromium: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto((audited.folder / "report.html").as_uri())
-        page.locator("#explorer").wait_for()
-        facets = page.evaluate(CHOICES, ["Indexability", "First status", "Problem"])
-        told = page.locator("#explorer output").inner_text()
-        browser.close()
+def test_the_facets_of_the_page_count_the_planned_urls(audited: Audited, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto((audited.folder / "report.html").as_uri())
+    page.locator("#explorer").wait_for()
+    facets = page.evaluate(CHOICES, ["Indexability", "First status", "Problem"])
+    told = page.locator("#explorer output").inner_text()
+    page.close()
     plan = audited.site.plan.values()
     assert facets["Indexability"] == Counter(planned.indexability for planned in plan)
     assert facets["First status"] == Counter(str(planned.status or "") for planned in plan)

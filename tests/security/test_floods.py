@@ -17,8 +17,8 @@ pytestmark = pytest.mark.slow
 
 SLOW = 200
 """Files of which none ever comes."""
-WIDE = 200_000
-"""Children of an index: four times what one may have."""
+WIDE = 100_000
+"""Children of an index: twice what one may have."""
 
 
 def test_site_that_gives_nothing_is_left_alone_and_others_are_read(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.security.hosts import Hosts
 
 pytestmark = pytest.mark.slow
 
-MANY = 600
+MANY = 300
 DESCRIPTORS = 200
 """Files and connections of the crawl's process."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,12 +11,12 @@ import pytest
 
 from sitemapcrawler.download.cache import name_of
 from sitemapcrawler.feeds.folder import CACHE
-from tests.crawl.crawling import DEADLINE_S, Crawl, start
+from tests.crawl.crawling import Crawl, launch, start
 from tests.crawl.documents import index, urlset
-from tests.crawl.forks import environment
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
+from tests.security.commands import program
 
 pytestmark = pytest.mark.slow
 
@@ -144,16 +142,10 @@ def test_fix_reaches_nothing_inside(rebinding: Rebinding) -> None:
     rebinding.names["shop.test"] = [[LOOPBACK]]
     (cache / name_of(child)).unlink()
     connections = rebinding.site.connections
-    command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", JOBDIR, "-s", "RETRY_TIMES=0", "-s", "DNS_TIMEOUT=10"]
-    done = subprocess.run(
-        [*asking_it(folder, patience=5), *command],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        timeout=DEADLINE_S,
-    )
-    assert done.returncode == 3, done.stderr
-    assert b"1 not read      doc-connection-error" in done.stdout
+    command = program("fix", JOBDIR, settings={"RETRY_TIMES": 0, "DNS_TIMEOUT": 10})
+    done = launch(folder, [*asking_it(folder, patience=5), *command]).finish()
+    assert done.code == 3, done.log
+    assert "1 not read      doc-connection-error" in done.output
     assert [canary.connections for canary in rebinding.canaries] == [0, 0, 0]
     assert rebinding.site.connections == connections
 

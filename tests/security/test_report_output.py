@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,13 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.report.wording import MAX_SHOWN
+from tests.crawl.browsers import chromium
 from tests.crawl.crawling import Crawl
 from tests.security.hostile_site import unseen
 from tests.unit.report.hostile import check_inert
 
 pytestmark = pytest.mark.slow
 
-CHROMIUM = shutil.which("chromium")
 MAX_PAGE = 2_000_000
 """Bytes of a page on a site with texts of any length."""
 RUN = "document.querySelectorAll('summary, th button, .more, #explorer td').forEach(each => each.click())"
@@ -39,13 +38,9 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen(written: Crawl) -> Iterator[Seen]:
-    if CHROMIUM is None:
-        pytest.skip("needs Debian's chromium: apt-get install chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
     asked: list[str] = []
     told: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.on("request", lambda request: asked.append(request.url))
         page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
@@ -62,7 +57,6 @@ def seen(written: Crawl) -> Iterator[Seen]:
             page.inner_text("body"),
             page.evaluate("document.documentElement.scrollWidth - innerWidth"),
         )
-        browser.close()
 
 
 def test_page_is_text_alone_and_bounded(written: Crawl) -> None:

@@ -1,0 +1,22 @@
+"""A real browser for tests of pages; they are skipped where there is none."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium, driven by Playwright."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if (path := shutil.which("chromium")) is None:
+        pytest.skip("needs Debian's chromium: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
