@@ -133,25 +133,12 @@ def test_history_that_a_kill_has_lost_comes_back(copy: Job) -> None:
     assert copy.run().code == 0, "the finished job adds its run"
     assert [run.started for run in history.read(file.parent)] == [first.started]
     file.unlink()
-    assert copy.run(fresh="yes").code == 0, "a new one adds that of the job before"
+    assert copy.run(fresh="yes", verify="off").code == 0, "a new one adds that of the job before"
     assert history.read(file.parent)[0].started == first.started
     assert len(report(copy).model.runs) == 2
     file.write_text("no history", "utf-8")
-    assert copy.run(fresh="yes").code == 0
+    assert copy.run(fresh="yes", verify="off").code == 0
     assert len(report(copy).model.runs) == 2, "what cannot be read is left out"
-
-
-@pytest.mark.slow
-def test_stopped_run_is_no_finished_run(shop: JobSite, tmp_path: Path) -> None:
-    shop.forget()
-    job = Job(shop, tmp_path, AUDIT, within=WITHIN)
-    with job.start() as running:
-        shop.wait_for_requests(20, lambda: running.process.poll() is None)
-        running.process.send_signal(signal.SIGTERM)
-        assert running.finish().code == 3
-    assert history.read(tmp_path / JOBDIR) == []
-    assert job.run().code == 0
-    assert len(history.read(tmp_path / JOBDIR)) == 1
 
 
 @pytest.mark.slow
@@ -163,12 +150,14 @@ def test_job_that_is_stopped_and_goes_on_has_a_report_each_time(shop: JobSite, a
         running.process.send_signal(signal.SIGTERM)
         stopped = running.finish()
     assert stopped.code == 3, stopped.log
+    assert history.read(tmp_path / JOBDIR) == [], "a stopped run is no finished run"
     model = report(job).check()
     assert model.summary.partial == "shutdown"
     assert model.summary.urls > 0
     assert not (told := same_rows(report(job), tmp_path / FEED)), told
     done = job.run()
     assert done.code == 0, done.log
+    assert len(history.read(tmp_path / JOBDIR)) == 1
     model, expected = report(job).check(), report(audited).model
     assert model.summary.partial is None
     assert (model.months, model.statuses, model.languages) == (expected.months, expected.statuses, expected.languages)
