@@ -193,11 +193,7 @@ CASES = {
 }
 VERIFIED = {
     "a home page that is listed and links to another sitemap": Case(
-        {
-            "/robots.txt": named("/a.xml"),
-            "/a.xml": at(("/", "")),
-            "/": page('<link rel="sitemap" href="/other.xml">'),
-        },
+        {"/robots.txt": named("/a.xml"), "/a.xml": at(("/", "")), "/": page('<link rel="sitemap" href="/other.xml">')},
         {"cross-discovery-inconsistent": "/other.xml"},
     ),
     "pages that lead to others": Case(
@@ -447,10 +443,7 @@ def test_what_is_told_of_a_site_does_not_depend_on_the_others_of_the_crawl(
     publish(site, COMPARED["fewer pages than before"].files)
     other.routes = {"/robots.txt": Reply(b"", 503)}
     done = crawl(
-        tmp_path,
-        settings={"RETRY_TIMES": 0},
-        domain=f"{site.url()},{other.url()}",
-        baseline="before/audit.duckdb",
+        tmp_path, settings={"RETRY_TIMES": 0}, domain=f"{site.url()},{other.url()}", baseline="before/audit.duckdb"
     )
     check(COMPARED["fewer pages than before"], Sites(done, {"site": site}), "site")
     removed = {record["loc"] for record in done.of_type("url") if record.get("change") == "removed"}
