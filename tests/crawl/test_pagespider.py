@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import signal
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,9 @@ from textwrap import dedent
 
 import pytest
 
-from tests.crawl.crawling import DEADLINE_S, launch
+from tests.crawl import documents
+from tests.crawl.crawling import DEADLINE_S
+from tests.crawl.documents import index, packed
 from tests.crawl.projects import FEED, QUICK, Done, crawl, finish, project, run, start
 from tests.crawl.site_server import Reply, SiteServer, moved, once
 
@@ -117,14 +117,9 @@ def page(title: str, **headers: str) -> Reply:
     return Reply(PAGE.format(title), headers={**HTML, **headers})
 
 
-def urlset(*locs: str) -> str:
-    entries = "".join(f"<url><loc>{loc}</loc><lastmod>2025-03-01</lastmod></url>" for loc in locs)
-    return f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</urlset>"
-
-
-def index(*locs: str) -> str:
-    entries = "".join(f"<sitemap><loc>{loc}</loc></sitemap>" for loc in locs)
-    return f"<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</sitemapindex>"
+def urlset(*locs: str) -> bytes:
+    """A sitemap of pages of one date."""
+    return documents.urlset(*locs).replace(b"</loc>", b"</loc><lastmod>2025-03-01</lastmod>")
 
 
 @pytest.fixture(scope="module")
@@ -146,33 +141,22 @@ def site() -> Iterator[SiteServer]:
     """A site with all that can happen to a page."""
     server = SiteServer()
     home = server.url()
-    listed = [
-        "/1",
-        "/2",
-        "/large",
-        "/gzip",
-        "/missing",
-        "/moved",
-        "/busy",
-        "/private/secret",
-        "/unwanted",
-        "/broken-hook",
-    ]
+    names = ("1", "2", "large", "gzip", "missing", "moved", "busy", "private/secret", "unwanted", "broken-hook")
+    paths = [f"/{name}" for name in names]
     more = ["/2", "/3", "/broken-hook/2"]
     strange = ["file:///etc/passwd", "mailto:a@example.com", f"http://127.0.0.2:{server.server_address[1]}/inside"]
-    packed = gzip.compress(PAGE.format("packed").encode())
     server.routes = {
         "/robots.txt": f"User-agent: *\nDisallow: /private/\nSitemap: {home}/index.xml\n",
         "/index.xml": index(f"{home}/a.xml", f"{home}/b.xml.gz", f"{home}/none.xml"),
-        "/a.xml": urlset(*(home + path for path in listed)),
-        "/b.xml.gz": gzip.compress(urlset(*(home + path for path in more), *strange).encode()),
+        "/a.xml": urlset(*(home + path for path in paths)),
+        "/b.xml.gz": packed(urlset(*(home + path for path in more), *strange)),
         "/1": page("one"),
         "/2": Reply(PAGE.format("two") + "<a href='/linked'>x</a>", headers=HTML),
         "/3": page("three"),
         "/linked": page("linked"),
         "/target": page("target"),
         "/large": Reply(PAGE.format("large") + "x" * 3_000_000, headers=HTML),
-        "/gzip": Reply(packed, headers={**HTML, "Content-Encoding": "gzip"}),
+        "/gzip": Reply(packed(PAGE.format("packed").encode()), headers={**HTML, "Content-Encoding": "gzip"}),
         "/moved": moved(f"{home}/target"),
         "/busy": once(Reply("", 429, {"Retry-After": "1"}), page("busy")),
     }
@@ -295,9 +279,9 @@ def ruled(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
     folder = shutil.copytree(shop, tmp_path_factory.mktemp("ruled") / "project")
     with SiteServer() as server:
         home = server.url()
-        listed = ["/shop/1", "/shop/new/1", "/own/1", "/other/1", "/own/missing", "/shop/new/missing"]
-        server.routes = {path: page("page") for path in listed[:4]}
-        server.routes["/s.xml"] = urlset(*(home + path for path in listed))
+        paths = ["/shop/1", "/shop/new/1", "/own/1", "/other/1", "/own/missing", "/shop/new/missing"]
+        server.routes = {path: page("page") for path in paths[:4]}
+        server.routes["/s.xml"] = urlset(*(home + path for path in paths))
         spider = dedent(RULED).replace("HOME", home)
         (folder / "shop/spiders/ruled.py").write_text(spider)
         yield folder, home
@@ -306,18 +290,13 @@ def ruled(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
 def test_rules_and_requests_choose_the_callback(ruled: tuple[Path, str]) -> None:
     folder, home = ruled
     done = crawl(folder, "ruled")
-    assert sorted(map(str, done.items)) == sorted(
-        map(
-            str,
-            [
-                {"shop": f"{home}/shop/1", "lastmod": "2025-03-01"},
-                {"new": f"{home}/shop/new/1"},
-                {"own": f"{home}/own/1"},
-                {"failed": f"{home}/own/missing"},
-                {"failed": f"{home}/shop/new/missing"},
-            ],
-        )
-    )
+    assert sorted(done.items, key=str) == [
+        {"failed": f"{home}/own/missing"},
+        {"failed": f"{home}/shop/new/missing"},
+        {"new": f"{home}/shop/new/1"},
+        {"own": f"{home}/own/1"},
+        {"shop": f"{home}/shop/1", "lastmod": "2025-03-01"},
+    ]
     assert "'sitemap/skipped/rules': 1" in done.log
 
 
@@ -326,9 +305,7 @@ def test_contracts_and_parse_give_the_url_as_entry(ruled: tuple[Path, str]) -> N
     checked = run(folder, "-m", "scrapy", "check", "ruled")
     assert (checked.code, checked.log.splitlines()[-1]) == (0, "OK")
     for options in ((), ("-c", "parse_shop")):
-        with launch(
-            folder, [sys.executable, "-m", "scrapy", "parse", "--spider", "ruled", *options, f"{home}/shop/1"]
-        ) as running:
+        with start(folder, "-m", "scrapy", "parse", "--spider", "ruled", *options, f"{home}/shop/1") as running:
             output, _ = running.process.communicate(timeout=DEADLINE_S)
         assert f"'shop': '{home}/shop/1'" in output
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from tests.crawl import crawling
+from tests.crawl.documents import index, urlset
 from tests.crawl.projects import crawl, project, run
-from tests.crawl.site_server import Reply, SiteServer
+from tests.crawl.site_server import SiteServer
 
 SPIDERS = """
     import scrapy
@@ -115,17 +116,11 @@ def site() -> Iterator[SiteServer]:
         home = server.url()
         server.routes = {
             "/robots.txt": f"User-agent: *\nDisallow: /private/\nSitemap: {home}/index.xml\n",
-            "/index.xml": listing("sitemap", f"{home}/more.xml", f"{home}/none.xml"),
-            "/more.xml": listing("sitemap", f"{home}/a.xml"),
-            "/a.xml": listing("url", *(f"{home}/{folder}/{at}" for folder in ("shop", "private") for at in range(3))),
+            "/index.xml": index(f"{home}/more.xml", f"{home}/none.xml"),
+            "/more.xml": index(f"{home}/a.xml"),
+            "/a.xml": urlset(*(f"{home}/{folder}/{at}" for folder in ("shop", "private") for at in range(3))),
         }
         yield server
-
-
-def listing(kind: str, *locs: str) -> Reply:
-    root = {"url": "urlset", "sitemap": "sitemapindex"}[kind]
-    entries = "".join(f"<{kind}><loc>{loc}</loc></{kind}>" for loc in locs)
-    return Reply(f"<{root} xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</{root}>")
 
 
 def lasting(records: list[dict[str, Any]]) -> list[str]:
