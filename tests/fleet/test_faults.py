@@ -100,14 +100,13 @@ def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path:
     out.mkdir()
     with sites(4) as servers, small(out, "8m") as disk:
         domains = [site.url() for site in servers]
-        assert run(tmp_path, domains[:1], within=disk.within(tmp_path)).code == 0
         disk.fill(left=20_000)
         full = run(tmp_path, domains, "--retries", "0", within=disk.within(tmp_path))
         assert full.code == 1
         assert "domains in a row have failed" in full.log
         data = Data(disk.seen)
         data.whole()
-        assert data.domains().keys() == {domains[0]}
+        assert data.domains() == {}
         disk.clear()
         assert run(tmp_path, domains, within=disk.within(tmp_path)).code == 0
         assert data.domains().keys() == set(domains)
@@ -139,8 +138,6 @@ def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:
         rows = Data(tmp_path / "out").domains()
         assert {row["state"] for row in rows.values()} == {"finished"}
         assert rows.keys() == set(domains[:2])
-        assert run(tmp_path, domains).code == 0
-        assert Data(tmp_path / "out").domains().keys() == set(domains)
 
 
 def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:

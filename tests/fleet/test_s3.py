@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from pathlib import Path
 
 import boto3
 import pyarrow.parquet as pq
 import pytest
 
+from tests.crawl.crawling import Crawl
 from tests.fleet.fleets import TABLES, Site, run, sites
 from tests.unit.fleet.object_servers import BUCKET, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
 
@@ -50,30 +50,41 @@ def urls_of(server: Proxy) -> dict[str, int]:
     return found
 
 
-def test_an_error_in_the_middle_loses_nothing_and_the_next_run_completes(
-    tmp_path: Path, server: Proxy, net: list[Site]
-) -> None:
-    domains = [site.url() for site in net]
-    held = Fault("PUT", "/finding/")  # after the URLs of a domain, before its row
-    server.faults = [held]
-    broken = run(tmp_path, domains, "--retries", "0", out=OUT)
-    assert broken.code == 1
-    assert "domains in a row have failed" in broken.log
-    names = objects(server)
-    assert not [name for name in names if name.startswith("domain/")]
-    assert all(name.startswith(("url/", "sitemap/", "_")) for name in names)
+@pytest.fixture(scope="module")
+def domains(net: list[Site]) -> list[str]:
+    return [site.url() for site in net]
 
-    server.faults.clear()
-    again = run(tmp_path, domains, out=OUT)
-    assert again.code == 0
+
+@pytest.fixture(scope="module")
+def broken(server: Proxy, domains: list[str], tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The objects after a fleet whose store fails behind the URLs of a domain, before its row."""
+    server.faults = [Fault("PUT", "/finding/")]
+    fleet = run(tmp_path_factory.mktemp("broken"), domains, "--retries", "0", out=OUT)
+    assert fleet.code == 1
+    assert "domains in a row have failed" in fleet.log
+    return {*objects(server)}
+
+
+@pytest.fixture(scope="module")
+def again(broken: set[str], server: Proxy, domains: list[str], tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """The next run, in which the store fails twice for the row of a domain."""
+    server.faults = [Fault("PUT", "/domain/", times=2)]
+    return run(tmp_path_factory.mktemp("again"), domains, out=OUT)
+
+
+def test_an_error_in_the_middle_leaves_no_row(broken: set[str]) -> None:
+    assert broken
+    assert all(name.startswith(("url/", "sitemap/", "_")) for name in broken)
+
+
+def test_the_next_run_completes(again: Crawl, server: Proxy, net: list[Site]) -> None:
     names = {name for name in objects(server) if not name.startswith("_")}
     assert {name.partition("/")[0] for name in names} == {*TABLES, "summary.parquet", "report.html"}
     assert len(names) == len(TABLES) * len(net) + 2
     assert urls_of(server) == {site.url(): site.listed for site in net}
 
 
-def test_a_domain_is_tried_again_where_the_store_fails_once(tmp_path: Path, server: Proxy, net: list[Site]) -> None:
-    server.faults = [Fault("PUT", "/domain/", times=2)]
-    fleet = run(tmp_path, [net[0].place], out=OUT)
-    assert fleet.code == 0
-    assert "Found credentials" not in fleet.log
+def test_a_domain_is_tried_again_where_the_store_fails_once(again: Crawl, server: Proxy) -> None:
+    assert again.code == 0
+    assert [fault.times for fault in server.faults] == [0]
+    assert "Found credentials" not in again.log

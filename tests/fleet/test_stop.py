@@ -51,24 +51,21 @@ def stopped(fleet: Running) -> None:
     assert "lost objects" not in ended.log and "The program will terminate" not in ended.log
 
 
-def test_sigterm_to_all_its_processes_is_a_stop_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_reading", [True, False], ids=["while it reads", "while Ray starts"])
+def test_sigterm_to_all_its_processes_is_a_stop_too(tmp_path: Path, is_reading: bool) -> None:
     """As `timeout` sends it: Ray's processes end by it too."""
     with sites(1) as (site,):
         site.routes["/1.xml"] = Exchange.wait_until_client_goes
         with start(tmp_path, [site.url()]) as fleet:
-            site.wait_for("/1.xml")
+            if is_reading:
+                site.wait_for("/1.xml")
+            else:
+                wait_for_process(fleet.process.pid, HEAD)
             others = below(fleet.process.pid)
             os.killpg(fleet.process.pid, signal.SIGTERM)
             stopped(fleet)
     for process in others:
         wait_for_end(process.pid)
-
-
-def test_sigterm_to_all_its_processes_while_ray_starts_is_a_stop_too(tmp_path: Path) -> None:
-    with start(tmp_path, ["127.0.0.1"]) as fleet:
-        wait_for_process(fleet.process.pid, HEAD)
-        os.killpg(fleet.process.pid, signal.SIGTERM)
-        stopped(fleet)
 
 
 def test_a_cluster_where_nobody_listens_is_refused_in_one_line(tmp_path: Path) -> None:

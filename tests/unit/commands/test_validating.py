@@ -196,32 +196,28 @@ def test_run_that_did_not_start_has_its_code() -> None:
     assert ValidationResult().exit_code(1, lost=False, fail_on="never") == 2
 
 
-def test_what_gave_no_answer_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = ValidationResult()
-    for item in (SILENT, SILENT_CHILD, SummaryRecord(sitemaps=2)):
+NOT_FOUND = replace(MISSING, error="HTTP status 404")
+
+
+@pytest.mark.parametrize(
+    ("domains", "items", "lost", "told"),
+    [
+        ([], (SILENT, SILENT_CHILD, SummaryRecord(sitemaps=2)), False, [f"{WEB}: no answer in time"]),
+        (["e.com"], (), True, []),
+        (["e.com"], (), False, ["e.com: no sitemap was found"]),
+        ([], (NOT_FOUND, PAGE, SummaryRecord(sitemaps=2)), False, [f"nothing could be read; {WEB}: HTTP status 404"]),
+        ([], (MISSING, SummaryRecord(sitemaps=1, severities=ERRORS)), False, []),
+    ],
+    ids=["no answer", "site without an answer", "site without sitemaps", "nothing read", "a rule says it"],
+)
+def test_why_there_is_no_result_is_told_where_no_rule_says_it(
+    domains: list[str], items: tuple[Any, ...], lost: bool, told: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    outcome = ValidationResult(SummaryRecord(domains=domains)) if domains else ValidationResult()
+    for item in items:
         outcome.add(item)
-    outcome.explain(lost=False)
-    assert caplog.messages == [f"{WEB}: no answer in time"]
-
-
-def test_site_without_sitemaps_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = ValidationResult(SummaryRecord(domains=["e.com"]))
-    outcome.explain(lost=True)
-    assert caplog.messages == []
-    outcome.explain(lost=False)
-    assert caplog.messages == ["e.com: no sitemap was found"]
-
-
-def test_why_nothing_was_read_is_told_where_no_rule_says_it(caplog: pytest.LogCaptureFixture) -> None:
-    first, told = ValidationResult(), ValidationResult()
-    for item in (replace(MISSING, error="HTTP status 404"), PAGE, SummaryRecord(sitemaps=2)):
-        first.add(item)
-    first.explain(lost=False)
-    assert caplog.messages == [f"nothing could be read; {WEB}: HTTP status 404"]
-    for item in (MISSING, SummaryRecord(sitemaps=1, severities=ERRORS)):
-        told.add(item)
-    told.explain(lost=False)
-    assert len(caplog.messages) == 1
+    outcome.explain(lost=lost)
+    assert caplog.messages == told
 
 
 def test_standard_input_is_a_file_for_the_spider() -> None:

@@ -83,33 +83,26 @@ def test_content_is_inflated_and_limited() -> None:
     assert answered(filled(b"")).content(10) == b""
 
 
-def test_answer_cut_short_by_the_connection() -> None:
-    answer = answered(filled(b"text"), flags=["dataloss"])
+@pytest.mark.parametrize(
+    ("limit", "changes", "flag", "error"),
+    [
+        (0, {}, "dataloss", "the connection ended before the body did"),
+        (0, {}, "partial", None),  # without a length, the body ends with the connection
+        (3, {}, "download_stopped", "more than 3 bytes: the rest was not fetched"),
+        (0, {"stopped": True}, "download_stopped", "the crawl was stopped"),
+        (0, {"error": OSError(28, "No space left on device")}, "download_stopped", "No space left on device"),
+    ],
+    ids=["connection", "no length", "limit", "stop", "full disk"],
+)
+def test_answer_that_was_cut_short(limit: int, changes: dict[str, Any], flag: str, error: str | None) -> None:
+    body = filled(b"text", limit)
+    for name, value in changes.items():
+        setattr(body, name, value)
+    answer = answered(body, flags=[flag])
     assert answer.ok
-    assert answer.error == "the connection ended before the body did"
-
-
-def test_answer_without_a_length_ends_with_the_connection() -> None:
-    assert answered(filled(b"text"), flags=["partial"]).error is None
-
-
-def test_answer_cut_short_by_the_limit() -> None:
-    answer = answered(filled(b"text", limit=3), flags=["download_stopped"])
-    assert answer.ok
-    assert answer.error == "more than 3 bytes: the rest was not fetched"
-    assert answer.content(100) == b"tex"
-
-
-def test_answer_cut_short_by_a_stop() -> None:
-    body = filled(b"text")
-    body.stopped = True
-    assert answered(body, flags=["download_stopped"]).error == "the crawl was stopped"
-
-
-def test_answer_cut_short_by_a_full_disk() -> None:
-    body = filled(b"text")
-    body.error = OSError(28, "No space left on device")
-    assert "No space left on device" in (answered(body, flags=["download_stopped"]).error or "")
+    assert (answer.error is None) == (error is None)
+    assert error is None or error in (answer.error or "")
+    assert answer.content(100) == (b"tex" if limit else b"text")
 
 
 def test_redirects_are_told_in_order() -> None:

@@ -67,19 +67,23 @@ def test_readers_take_turns_with_the_writer(body: Body) -> None:
     assert list(second) == [b"def", b"gh"]
 
 
-def test_body_of_exactly_the_limit_does_not_overflow(body: Body) -> None:
-    body.write(b"0123456789")
-    assert content(body) == b"0123456789"
-    assert not body.overflowed
-
-
-def test_body_over_the_limit_keeps_the_limit(body: Body) -> None:
-    body.write(b"01234567")
-    body.write(b"89ab")
-    body.write(b"more")
-    assert content(body) == b"0123456789"
-    assert body.size == 10
-    assert body.overflowed
+@pytest.mark.parametrize(
+    ("pieces", "overflows"),
+    [((b"0123456789",), False), ((b"01234567", b"89ab", b"more"), True)],
+    ids=["exactly the limit", "over the limit"],
+)
+@pytest.mark.parametrize("is_attached", [False, True], ids=["written", "attached"])
+def test_body_keeps_its_limit(
+    body: Body, tmp_path: Path, pieces: tuple[bytes, ...], overflows: bool, is_attached: bool
+) -> None:
+    if is_attached:
+        body.write(b"before")
+        (tmp_path / "sitemap.xml").write_bytes(b"".join(pieces))
+        body.attach((tmp_path / "sitemap.xml").open("rb"))
+    else:
+        for piece in pieces:
+            body.write(piece)
+    assert (body.size, body.overflowed, content(body)) == (10, overflows, b"0123456789")
     assert body.digest() == digest(b"0123456789")
 
 
@@ -135,25 +139,6 @@ def test_body_in_memory_survives_a_full_disk(unlimited: Body, monkeypatch: pytes
     assert content(unlimited) == b"kept"
 
 
-def test_attached_file_is_read_in_place(body: Body, tmp_path: Path) -> None:
-    path = tmp_path / "sitemap.xml"
-    path.write_bytes(b"<urlset/>")
-    body.write(b"before")
-    body.attach(path.open("rb"))
-    assert (body.size, body.overflowed) == (9, False)
-    assert content(body) == b"<urlset/>"
-    assert body.digest() == digest(b"<urlset/>")
-
-
-def test_attached_file_over_the_limit_is_read_up_to_it(body: Body, tmp_path: Path) -> None:
-    path = tmp_path / "sitemap.xml"
-    path.write_bytes(b"0123456789ab")
-    body.attach(path.open("rb"))
-    assert (body.size, body.overflowed) == (10, True)
-    assert content(body) == b"0123456789"
-    assert body.digest() == digest(b"0123456789")
-
-
 def test_attached_file_that_shrinks_ends_early(unlimited: Body, tmp_path: Path) -> None:
     path = tmp_path / "sitemap.xml"
     path.write_bytes(b"x" * (2 * bodies.CHUNK_BYTES))
@@ -204,43 +189,34 @@ def test_meta_turns_scrapys_own_limits_off(body: Body) -> None:
     }
 
 
-def test_collector_keeps_the_bytes_of_the_last_answer(body: Body) -> None:
-    collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
-    for answer in (b"redirect", b"sitemap"):
-        collector.headers_received(Headers({"X-Answer": answer}), len(answer), request)
-        collector.bytes_received(answer, request)
-    assert content(body) == b"sitemap"
-    assert body.headers == {b"X-Answer": [b"sitemap"]}
+@pytest.fixture
+def request_of(body: Body) -> Request:
+    """The request for a body."""
+    return Request("http://a.example/", meta={BODY_KEY: body})
 
 
-def test_collector_leaves_other_requests_alone() -> None:
-    collector, request = BodyCollector(), Request("http://a.example/")
-    collector.headers_received(Headers(), 4, request)
-    collector.bytes_received(b"page", request)
-    assert request.meta == {}
-
-
-def test_collector_ends_the_download_at_the_limit(body: Body) -> None:
-    collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
-    collector.bytes_received(b"0123456789", request)
+def test_collector_ends_the_download_at_the_limit(body: Body, request_of: Request) -> None:
+    collector = BodyCollector()
+    collector.bytes_received(b"0123456789", request_of)
     with pytest.raises(StopDownload) as raised:
-        collector.bytes_received(b"a", request)
+        collector.bytes_received(b"a", request_of)
     assert raised.value.fail is False
     assert content(body) == b"0123456789"
 
 
-def test_collector_ends_the_download_of_a_stopped_body(body: Body) -> None:
-    collector, request = BodyCollector(), Request("http://a.example/", meta={BODY_KEY: body})
+def test_collector_ends_the_download_of_a_stopped_body(body: Body, request_of: Request) -> None:
     body.stopped = True
     with pytest.raises(StopDownload):
-        collector.bytes_received(b"abc", request)
+        BodyCollector().bytes_received(b"abc", request_of)
     assert content(body) == b"abc"
 
 
-def test_collector_ends_the_download_on_a_full_disk(body: Body, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_collector_ends_the_download_on_a_full_disk(
+    body: Body, request_of: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Body, "_append", raise_disk_full)
     with pytest.raises(StopDownload):
-        BodyCollector().bytes_received(b"abc", Request("http://a.example/", meta={BODY_KEY: body}))
+        BodyCollector().bytes_received(b"abc", request_of)
     assert (body.size, content(body)) == (0, b"")
 
 
@@ -267,13 +243,11 @@ def test_page_is_read_until_its_head_and_a_little_more_are_there() -> None:
 
 
 @pytest.mark.parametrize("length", [MUCH, UNKNOWN_LENGTH, None])
-def test_what_is_no_html_is_not_fetched(length: object) -> None:
-    assert PageHead(wanted=True).begin(Headers({"Content-Type": "application/pdf"}), length)
-
-
-@pytest.mark.parametrize("length", [MUCH, UNKNOWN_LENGTH, None])
-def test_body_that_nobody_wants_is_not_fetched(length: object) -> None:
-    assert PageHead(wanted=False).begin(Headers(HTML), length)
+@pytest.mark.parametrize(
+    ("wanted", "kind"), [(True, "application/pdf"), (False, "text/html")], ids=["no HTML", "not wanted"]
+)
+def test_other_body_is_not_fetched(wanted: bool, kind: str, length: object) -> None:
+    assert PageHead(wanted=wanted).begin(Headers({"Content-Type": kind}), length)
 
 
 def test_little_is_fetched_though_nobody_wants_it() -> None:

@@ -15,10 +15,7 @@ from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 from scrapy.utils.test import get_crawler
-from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.endpoints import HostnameEndpoint
-from twisted.internet.protocol import Factory
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
@@ -30,7 +27,7 @@ from twisted.web.iweb import UNKNOWN_LENGTH
 
 from sitemapcrawler.download import connections
 from sitemapcrawler.download import connections as idle
-from sitemapcrawler.download.addresses import AddressForbidden, AddressGuard
+from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.connections import (
     LAST_DATA,
     LAST_DATA_AT,
@@ -38,7 +35,6 @@ from sitemapcrawler.download.connections import (
     MAX_IDLE,
     BoundedPool,
     GuardedAgent,
-    GuardedReactor,
     HeadTooLong,
     Stopwatch,
     Turnstile,
@@ -61,99 +57,6 @@ def installed() -> None:
     """Install the reactor of a crawl: the order of the tests must not decide whether there is one."""
     if not is_reactor_installed():  # another event loop would never be closed
         install_reactor(TWISTED_REACTOR)
-
-
-class Recorder(Clock):
-    """Stands in for the reactor: knows what a name resolves to, and notes the connections asked for."""
-
-    def __init__(self, *addresses: str) -> None:
-        super().__init__()
-        self.addresses = addresses
-        self.connected: list[tuple[str, int]] = []
-
-    @property
-    def nameResolver(self) -> Recorder:  # noqa: N802 - Twisted's name
-        return self
-
-    def resolveHostName(self, receiver: Any, name: str, portNumber: int) -> None:  # noqa: N802, N803 - Twisted's names
-        for address in self.addresses:
-            receiver.addressResolved(IPv4Address("TCP", address, portNumber))
-        receiver.resolutionComplete()
-
-    def connectTCP(self, host: str, port: int, *_: Any, **__: Any) -> None:  # noqa: N802 - Twisted's name
-        self.connected.append((host, port))
-
-
-def guarded(reactor: Recorder, *named: tuple[str, int]) -> GuardedReactor:
-    guard = AddressGuard(named)
-
-    def check(host: str, port: int, address: str) -> None:
-        if not guard.allows(host, port, address):
-            raise AddressForbidden(address)
-
-    return GuardedReactor(reactor, "a.test", check)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "10.0.0.1",
-        "169.254.169.254",
-        "192.168.1.1",
-        "172.16.0.1",
-        "100.64.0.1",
-        "0.0.0.0",
-        "fd00::1",
-        "fe80::1%eth0",
-        "::ffff:10.0.0.1",
-        "64:ff9b::a9fe:a9fe",
-        "2002:a00:1::1",
-        "metadata.test",
-        "10.1",
-        "0xa.1",
-        "167772161",
-    ],
-)
-def test_private_address_is_not_connected_to(address: str) -> None:
-    reactor = Recorder()
-    with pytest.raises(AddressForbidden):
-        guarded(reactor).connectTCP(address, 80, Factory())
-    assert reactor.connected == []
-
-
-def test_public_address_is_connected_to() -> None:
-    reactor = Recorder()
-    guarded(reactor).connectTCP("93.184.216.34", 80, Factory(), timeout=30, bindAddress=None)
-    assert reactor.connected == [("93.184.216.34", 80)]
-
-
-def test_named_authority_is_connected_to_at_a_private_address() -> None:
-    reactor = Recorder()
-    guarded(reactor, ("a.test", 80)).connectTCP("10.0.0.1", 80, Factory())
-    assert reactor.connected == [("10.0.0.1", 80)]
-
-
-def connect(reactor: Recorder) -> Deferred[Any]:
-    endpoint = HostnameEndpoint(guarded(reactor), "a.test", 80, attemptDelay=1)
-    return endpoint.connect(Factory())
-
-
-def test_name_with_private_addresses_only_fails_as_refused() -> None:
-    reactor = Recorder("10.0.0.1", "192.168.0.1")
-    failures: list[Failure] = []
-    connect(reactor).addErrback(failures.append)
-    reactor.pump([1, 1])
-    assert [failure.type for failure in failures] == [AddressForbidden]
-    assert reactor.connected == []
-
-
-def test_name_with_a_public_address_too_is_connected_to_there() -> None:
-    reactor = Recorder("10.0.0.1", "93.184.216.34")
-    outcomes: list[Any] = []
-    connect(reactor).addBoth(outcomes.append)
-    reactor.pump([1, 1])
-    assert reactor.connected == [("93.184.216.34", 80)]
-    assert outcomes == []
 
 
 def test_authority_that_the_spider_names_later_is_allowed() -> None:
@@ -405,9 +308,7 @@ def head(length: int, *lines: bytes) -> bytes:
     return around[: -2 * len(END)] + b"x" * (length - len(around)) + 2 * END
 
 
-@pytest.mark.parametrize(
-    "name", ["Content-Security-Policy", "Set-Cookie", "Link", "Location"], ids=lambda name: name.lower()
-)
+@pytest.mark.parametrize("name", ["Set-Cookie", "Link"])
 def test_long_header_is_read(name: str) -> None:
     value = b"x" * 200_000
     response = Exchanged(OK + b"%b: %b\r\nContent-Length: 0\r\n\r\n" % (name.encode(), value)).response

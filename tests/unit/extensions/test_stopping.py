@@ -124,44 +124,33 @@ class Watched:
         self.told.append(f"before {len(self.engine.closed)}")
 
 
-def test_stop_is_told_before_the_engine_waits() -> None:
+def watched(*reasons: str) -> Watched:
+    """A crawl that was ended for these reasons, one after the other."""
+
     async def crawl() -> Watched:
-        watched = Watched()
-        watched.extension.opened()
-        await watched.engine.close_spider_async(reason="shutdown")
-        return watched
+        made = Watched()
+        made.extension.opened()
+        for reason in reasons:
+            await made.engine.close_spider_async(reason=reason)
+        made.extension.closed()
+        return made
 
-    watched = asyncio.run(crawl())
-    assert watched.stop.reason == "shutdown"
-    assert watched.told == ["before 0"]
-    assert watched.engine.closed == ["shutdown"]
-
-
-def test_end_of_all_work_is_no_stop() -> None:
-    async def crawl() -> Watched:
-        watched = Watched()
-        watched.extension.opened()
-        await watched.engine.close_spider_async(reason="finished")
-        return watched
-
-    watched = asyncio.run(crawl())
-    assert watched.stop.reason is None
-    assert watched.told == []
-    assert watched.engine.closed == ["finished"]
+    return asyncio.run(crawl())
 
 
-def test_stop_while_a_limit_ends_the_crawl_is_told_and_changes_no_reason() -> None:
-    async def crawl() -> Watched:
-        watched = Watched()
-        watched.extension.opened()
-        for reason in ("max_urls", "shutdown", "shutdown"):
-            await watched.engine.close_spider_async(reason=reason)
-        return watched
-
-    watched = asyncio.run(crawl())
-    assert watched.stop.reason == "max_urls"
-    assert watched.stop.hurried_at is not None
-    assert len(watched.told) == 2
+@pytest.mark.parametrize(
+    ("reasons", "reason", "told"),
+    [
+        (["shutdown"], "shutdown", ["before 0"]),
+        (["finished"], None, []),  # the end of all work is no stop, nor that of another spider of a project
+        (["max_urls", "shutdown", "shutdown"], "max_urls", ["before 0", "before 1"]),
+    ],
+)
+def test_stop_is_told_before_the_engine_waits(reasons: list[str], reason: str | None, told: list[str]) -> None:
+    crawl = watched(*reasons)
+    assert (crawl.stop.reason, crawl.told) == (reason, told)
+    assert crawl.engine.closed[0] == reasons[0]
+    assert (crawl.stop.hurried_at is not None) == (len(reasons) > 1)
 
 
 def test_time_is_up() -> None:
@@ -188,14 +177,3 @@ def test_clock_stops_with_the_crawl() -> None:
         return watched
 
     assert asyncio.run(crawl()).engine.closed == []
-
-
-def test_other_spiders_of_a_project_are_left_alone() -> None:
-    async def crawl() -> Watched:
-        watched = Watched()
-        watched.extension.opened()
-        await watched.engine.close_spider_async(reason="finished")
-        watched.extension.closed()
-        return watched
-
-    assert asyncio.run(crawl()).engine.closed == ["finished"]

@@ -29,15 +29,6 @@ def drained(queue: Schedule) -> list[str]:
     return [found.name for found in iter(queue.next, None)]
 
 
-def test_first_come_first_served() -> None:
-    queue = Schedule(4)
-    for number in (3, 1, 2):
-        queue.add(some(number), [f"192.0.2.{number}"])
-    assert (queue.waiting, queue.running) == (3, 0)
-    assert drained(queue) == ["3.example", "1.example", "2.example"]
-    assert (queue.waiting, queue.running) == (0, 3)
-
-
 def test_domains_of_a_site_one_after_the_other() -> None:
     queue = Schedule(4)
     spellings = [domain(text) for text in ("e.com", "https://e.com", "www.e.com", "e.com:8080")]
@@ -48,28 +39,6 @@ def test_domains_of_a_site_one_after_the_other() -> None:
         assert queue.next() is None
         queue.done(each)
     assert (queue.waiting, queue.running) == (0, 0)
-
-
-def test_no_more_than_a_few_share_an_address() -> None:
-    queue = Schedule(PER_ADDRESS)
-    for number in range(5):
-        queue.add(some(number), ["192.0.2.1", f"192.0.2.{number + 10}"])
-    queue.add(some(9), ["192.0.2.99"])
-    assert drained(queue) == ["0.example", "1.example", "9.example"]
-    queue.done(some(0))
-    assert drained(queue) == ["2.example"]
-
-
-def test_one_full_address_of_several_is_enough_to_wait() -> None:
-    queue = Schedule(1)
-    queue.add(some(1), ["192.0.2.1"])
-    queue.add(some(2), ["192.0.2.2"])
-    queue.add(some(3), ["192.0.2.1", "192.0.2.2"])
-    assert drained(queue) == ["1.example", "2.example"]
-    queue.done(some(1))
-    assert drained(queue) == []
-    queue.done(some(2))
-    assert drained(queue) == ["3.example"]
 
 
 @pytest.mark.parametrize("per_address", [0, 3])
@@ -185,8 +154,8 @@ class Modelled(RuleBasedStateMachine):
         assert (self.queue.waiting, self.queue.running) == (len(self.waiting), len(self.running))
 
 
-TestModelled = pytest.mark.slow(Modelled.TestCase)
-TestModelled.settings = settings(max_examples=100, stateful_step_count=60)
+TestModelled = Modelled.TestCase
+TestModelled.settings = settings(max_examples=60, stateful_step_count=60)
 
 
 class ModelledInHaste(Modelled):
@@ -207,7 +176,7 @@ class ModelledInHaste(Modelled):
         return super().free(found, addresses) and (found not in self.waiting or not self.running)
 
 
-TestModelledInHaste = pytest.mark.slow(ModelledInHaste.TestCase)
+TestModelledInHaste = ModelledInHaste.TestCase
 TestModelledInHaste.settings = settings(max_examples=50, stateful_step_count=60)
 
 
