@@ -44,21 +44,12 @@ def crawler(**settings: float) -> Any:
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
-        ("127.0.0.1", True),
-        ("127.0.0.2", True),
-        ("127.1", True),
-        ("2130706433", True),
-        ("::1", True),
-        ("[::1]", True),
-        ("::ffff:127.0.0.1", True),
-        ("localhost", True),
-        ("LOCALHOST.", True),
-        ("shop.localhost", True),
-        ("localhost.example", False),
-        ("notlocalhost", False),
-        ("10.0.0.1", False),
-        ("shop.example", False),
-        ("", False),
+        *(
+            (host, True)
+            for host in ("127.0.0.1", "127.0.0.2", "127.1", "2130706433", "::1", "[::1]", "::ffff:127.0.0.1")
+        ),
+        *((host, True) for host in ("localhost", "LOCALHOST.", "shop.localhost")),
+        *((host, False) for host in ("localhost.example", "notlocalhost", "10.0.0.1", "shop.example", "")),
     ],
 )
 def test_loopback_is_told_by_its_spelling(host: str, expected: bool) -> None:

@@ -25,24 +25,14 @@ AGENTS = parse_agents("search,ai")
 @pytest.mark.parametrize(
     ("body", "content"),
     [
-        (b"", Content.EMPTY),
-        (b" \r\n\t\n", Content.EMPTY),
-        (b"\xef\xbb\xbf", Content.EMPTY),
-        (PAGE.encode(), Content.MARKUP),
-        (b"\xef\xbb\xbf\n  <html>", Content.MARKUP),
+        *((body, Content.EMPTY) for body in (b"", b" \r\n\t\n", b"\xef\xbb\xbf")),
+        *((body, Content.MARKUP) for body in (PAGE.encode(), PAGE.encode("utf-16"), b"\xef\xbb\xbf\n  <html>")),
         (b'<?xml version="1.0"?><urlset/>', Content.MARKUP),
-        (PAGE.encode("utf-16"), Content.MARKUP),
-        (b'{"error": "not found"}', Content.JSON),
-        (b'[{"a": 1}]', Content.JSON),
-        (b"{}", Content.JSON),
-        (gzip.compress(RULES.encode() * 50), Content.BINARY),
-        (bytes(range(256)) * 8, Content.BINARY),
-        (b"\0" * 4096, Content.BINARY),
-        (RULES.encode(), Content.TEXT),
-        (b"User-agent: *\nDisallow: /a<b>\n", Content.TEXT),
+        *((body, Content.JSON) for body in (b'{"error": "not found"}', b'[{"a": 1}]', b"{}")),
+        *((body, Content.BINARY) for body in (gzip.compress(RULES.encode() * 50), bytes(range(256)) * 8, b"\0" * 4096)),
+        *((text.encode(), Content.TEXT) for text in (RULES, "User-agent: *\nDisallow: /a<b>\n", "Not found")),
         (b"[robots]\nUser-agent: *\n", Content.TEXT),
         ("# \u0432\u0441\u0435\u043c\n".encode("cp1251") * 50, Content.TEXT),
-        (b"Not found", Content.TEXT),
     ],
 )
 def test_content_is_recognised_and_denies_nothing_by_itself(body: bytes, content: Content) -> None:
@@ -131,17 +121,18 @@ HOSTILE = {
     "100,000 rules": "User-agent: *\n" + "Allow:/\n" * 10_000 + "Disallow:\n" * 40_000,
     "prefixes": "User-agent: *\n" + lines_of(MAX_BYTES, (f"Disallow:/{number:x}\n" for number in range(10**6))),
     "nested prefixes": "User-agent: *\n" + "".join(f"Disallow:/{'a' * number}\n" for number in range(1, 990)),
-    "wildcards": "User-agent: *\n" + lines_of(MAX_BYTES, (f"Disallow:/*{number:x}*b\n" for number in range(10**6))),
+    "wildcards": "User-agent: *\n"
+    + lines_of(MAX_BYTES // 3, (f"Disallow:/*{number:x}*b\n" for number in range(10**6))),
     "stars": "User-agent: *\n" + f"Disallow: /{'*a' * 8_000}b\n" * 25,
     "stars at the end": "User-agent: *\n" + f"Disallow: /a{'*' * 16_000}b\n" * 25,
     "escaped delimiters": "User-agent: *\n" + f"Disallow: /{'*%2F' * 150}\n" * 150,
-    "agents": "".join(f"User-agent:{number:x}\n" for number in range(20_000)) + "Disallow:/a\n" * 15_000,
-    "agents again and again": "User-agent: *\nUser-agent: *\nAllow: /\n" * 12_000,
-    "groups": "".join(f"User-agent:{number:x}\nDisallow:/\n" for number in range(15_000)),
-    "groups that overlap": "".join(f"User-agent:{number:x}\n" for number in range(9_000))
-    + "Disallow:/a\n" * 15_000
-    + "".join(f"User-agent:{number:x}\nDisallow:/\n" for number in range(5_000)),
-    "sitemaps": "Sitemap:/a\n" * 45_000,
+    "agents": "".join(f"User-agent:{number:x}\n" for number in range(7_000)) + "Disallow:/a\n" * 5_000,
+    "agents again and again": "User-agent: *\nUser-agent: *\nAllow: /\n" * 4_000,
+    "groups": "".join(f"User-agent:{number:x}\nDisallow:/\n" for number in range(5_000)),
+    "groups that overlap": "".join(f"User-agent:{number:x}\n" for number in range(3_000))
+    + "Disallow:/a\n" * 5_000
+    + "".join(f"User-agent:{number:x}\nDisallow:/\n" for number in range(2_000)),
+    "sitemaps": "Sitemap:/a\n" * 15_000,
     "blanks": "User-agent: *\nDisallow:" + " " * 400_000 + "/a\n",
     "colons": ":" * 400_000 + "\n" + "a" * 16_000 + " b" * 200_000,
 }

@@ -160,15 +160,8 @@ def test_parser_groups(agent: str, allowed: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "valid"),
     [
-        ("Foobot", True),
-        ("Foobot-Bar", True),
-        ("Foo_Bar", True),
-        ("", False),
-        ("\u30c4", False),
-        ("Foobot*", False),
-        (" Foobot ", False),
-        ("Foobot/2.1", False),
-        ("Foobot Bar", False),
+        *((name, True) for name in ("Foobot", "Foobot-Bar", "Foo_Bar")),
+        *((name, False) for name in ("", "\u30c4", "Foobot*", " Foobot ", "Foobot/2.1", "Foobot Bar")),
     ],
 )
 def test_parser_product_tokens(name: str, valid: bool) -> None:

@@ -15,6 +15,7 @@ from sitemapcrawler.robots.ruleset import Clause, clauses, path_of
 from .saying import FILES, at, policy
 
 AGENTS = ("Googlebot", "Bingbot", "GPTBot", "CCBot", "Nutch", "Yandex", "Otherbot")
+EQUAL = "2.2.2, third example: in a query they are equal"
 DIFFERENT = [
     # text, path, agent, our verdict, protego's, why ours
     ("User-agent: bot\nDisallow: /", "/", "botty", True, False, "2.2.1: a product token is compared whole"),
@@ -27,34 +28,13 @@ DIFFERENT = [
     ("User-agent: a\nDisallow: /x$", "/x$y", "a", True, False, "2.2.3: `$` ends the pattern; verbatim it is %24"),
     ("User-agent: a\nDisallow: /x?y", "/x%3Fy", "a", True, False, "2.2.2: an escaped delimiter is none"),
     ("User-agent: a\nDisallow: /*?", "/x%3Fy", "a", True, False, "2.2.2: an escaped delimiter is none"),
-    (
-        "User-agent: a\nDisallow: /?u=/x",
-        "/?u=%2Fx",
-        "a",
-        False,
-        True,
-        "2.2.2, third example: in a query they are equal",
-    ),
-    (
-        "User-agent: a\nDisallow: /?u=a%2Fb",
-        "/?u=a/b",
-        "a",
-        False,
-        True,
-        "2.2.2, third example: in a query they are equal",
-    ),
+    ("User-agent: a\nDisallow: /?u=/x", "/?u=%2Fx", "a", False, True, EQUAL),
+    ("User-agent: a\nDisallow: /?u=a%2Fb", "/?u=a/b", "a", False, True, EQUAL),
     ("User-agent: a\nDisallow: /*2", "/a,b", "a", True, False, "2.2.2: what is not escaped has no digits to match"),
     ("User-agent: a\nDisallow: /a%", "/a,b", "a", True, False, "2.2.2: what is not escaped has no % to match"),
     ("User-agent: a\nDisallow: /%E9", "/%E8", "a", True, False, "2.2.2: two octets that are no UTF-8 are two octets"),
     ("User-agent: a\nDisallow: http://x", "/http://x", "a", True, False, "2.2: a pattern begins with `/`"),
-    (
-        "User-agent: a\nAllow: /x?a&b\nDisallow: /x*a*b*c",
-        "/x?a&bc",
-        "a",
-        False,
-        True,
-        "2.2.2: octets are counted, not their escapes",
-    ),
+    ("User-agent: a\nAllow: /x?a&b\nDisallow: /x*a*b*c", "/x?a&bc", "a", False, True, "2.2.2: octets are counted"),
     ("User-agent: a\x0bDisallow: /", "/", "a", True, False, "2.2: CR and LF end a line, VT does not"),
     ("User-agent: a\u2028Disallow: /", "/", "a", True, False, "2.2: CR and LF end a line, no other character does"),
     ("\ufeffUser-agent: a\nDisallow: /", "/", "a", False, True, "2.3: UTF-8, whose mark is no part of the text"),

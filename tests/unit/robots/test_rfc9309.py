@@ -174,14 +174,17 @@ def test_product_tokens_are_compared_whole_2_2_1(agent: str) -> None:
     assert policy("user-agent: bot\ndisallow: /\n").allows(at("/"), agent)
 
 
-def test_paths_are_compared_with_case_2_2_2() -> None:
-    assert rules("disallow: /Foo").allows(at("/foo"), "foobot")
-
-
-def test_allow_wins_ties_2_2_2() -> None:
-    for lines in (["Disallow: /foo", "Allow: /foo"], ["Allow: /foo", "Disallow: /foo"]):
-        assert rules(*lines).allows(at("/foo"), "foobot")
-    assert rules("Disallow: /f*", "Allow: /fo").allows(at("/foo"), "foobot")
+@pytest.mark.parametrize(
+    ("lines", "path"),
+    [
+        (("disallow: /Foo",), "/foo"),  # compared with case
+        (("Disallow: /foo", "Allow: /foo"), "/foo"),  # ties are won by what allows
+        (("Allow: /foo", "Disallow: /foo"), "/foo"),
+        (("Disallow: /f*", "Allow: /fo"), "/foo"),
+    ],
+)
+def test_case_counts_and_allow_wins_ties_2_2_2(lines: tuple[str, ...], path: str) -> None:
+    assert rules(*lines).allows(at(path), "foobot")
 
 
 def test_robots_txt_is_always_allowed_2_2_2() -> None:
@@ -223,22 +226,9 @@ def test_robots_txt_is_that_of_scheme_and_authority_2_3(url: str, robots: str | 
 @pytest.mark.parametrize(
     ("status", "outcome", "allowed"),
     [
-        (200, RobotsOutcome.PARSED, False),
-        (206, RobotsOutcome.PARSED, False),
-        (301, RobotsOutcome.UNAVAILABLE, True),
-        (304, RobotsOutcome.UNAVAILABLE, True),
-        (400, RobotsOutcome.UNAVAILABLE, True),
-        (401, RobotsOutcome.UNAVAILABLE, True),
-        (403, RobotsOutcome.UNAVAILABLE, True),
-        (404, RobotsOutcome.UNAVAILABLE, True),
-        (410, RobotsOutcome.UNAVAILABLE, True),
-        (429, RobotsOutcome.UNAVAILABLE, True),
-        (499, RobotsOutcome.UNAVAILABLE, True),
-        (500, RobotsOutcome.UNREACHABLE, False),
-        (503, RobotsOutcome.UNREACHABLE, False),
-        (599, RobotsOutcome.UNREACHABLE, False),
-        (999, RobotsOutcome.UNREACHABLE, False),
-        (103, RobotsOutcome.UNREACHABLE, False),
+        *((status, RobotsOutcome.PARSED, False) for status in (200, 206)),
+        *((status, RobotsOutcome.UNAVAILABLE, True) for status in (301, 304, 400, 401, 403, 404, 410, 429, 499)),
+        *((status, RobotsOutcome.UNREACHABLE, False) for status in (103, 500, 503, 599, 999)),
     ],
 )
 def test_status_decides_2_3_1(status: int, outcome: RobotsOutcome, allowed: bool) -> None:

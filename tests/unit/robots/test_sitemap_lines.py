@@ -29,15 +29,8 @@ def found(text: str, base: str = ROBOTS) -> list[str]:
 
 PLAIN = ("SITEMAP: {}", "  \t sItEmAp \t:\t {}  ", "\u00a0Sitemap:\u00a0{}", "\0Sitemap: {}")
 TYPOS = (
-    "site-map: {}",
-    "Sitemaps: {}",
-    "Site map: {}",
-    "site_map : {}",
-    "Sitemap-index: {}",
-    "Sitemap {}",
-    "{}",
-    "<{}>",
-)
+    "site-map: {}", "Sitemaps: {}", "Site map: {}", "site_map : {}", "Sitemap-index: {}", "Sitemap {}", "{}", "<{}>",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "typo"), [(line, line in TYPOS) for line in (*PLAIN, *TYPOS)])
@@ -54,27 +47,14 @@ def test_every_field_of_the_table_is_read() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "# Sitemap: https://e.com/s.xml",
-        "#Sitemap: https://e.com/s.xml",
-        "Sitemap:",
-        "Sitemap: # https://e.com/s.xml",
-        "Sitemap",
-        "Sitemap files stand below",
-        "sitemap help",
-        "sitemap/s.xml",
-        "Disallow: /sitemap.xml",
-        "Allow: https://e.com/sitemap.xml",
-        "Host: https://e.com/sitemap.xml",
-        "https://e.com/",
-        "https://e.com/page.html",
-        "see https://e.com/sitemap.xml",
-        "https://e.com/sitemap.xml is ours",
-        "Sitemap: ftp://e.com/s.xml",
-        "Sitemap: file:///etc/passwd",
-        "Sitemap: https://",
-        "Sitemap: http://[",
+        "# Sitemap: https://e.com/s.xml", "#Sitemap: https://e.com/s.xml", "Sitemap:",
+        "Sitemap: # https://e.com/s.xml", "Sitemap", "Sitemap files stand below", "sitemap help", "sitemap/s.xml",
+        "Disallow: /sitemap.xml", "Allow: https://e.com/sitemap.xml", "Host: https://e.com/sitemap.xml",
+        "https://e.com/", "https://e.com/page.html", "see https://e.com/sitemap.xml",
+        "https://e.com/sitemap.xml is ours", "Sitemap: ftp://e.com/s.xml", "Sitemap: file:///etc/passwd",
+        "Sitemap: https://", "Sitemap: http://[",
     ],
-)
+)  # fmt: skip
 def test_line_that_names_no_sitemap(line: str) -> None:
     assert found(line) == []
 
@@ -266,7 +246,7 @@ def test_arbitrary_bytes_never_raise(body: bytes, prefix: bytes) -> None:
     "unit", [b"\n", b"\r", b" ", b"\0", b"a", b"Sitemap:", b"sitemap ", b"Sitemap: a https://", b"#", b"<", b"\xff"]
 )
 def test_megabytes_of_anything_are_survived(unit: bytes) -> None:
-    body = b"Sitemap: /first.xml\n" + unit * (3 * 2**20 // len(unit))
+    body = b"Sitemap: /first.xml\n" + unit * (2**20 // len(unit))
     assert sitemaps_of(body, ROBOTS)[0].url == "https://e.com/first.xml"
 
 
@@ -277,7 +257,7 @@ def test_megabytes_of_anything_are_survived(unit: bytes) -> None:
     [b"<!--", b"<!-- --", b"<a", b"<a>", b"<br>\n", b"</a ", b"<script>", b"<?", b"user-agent: a ", b"disallow: "],
 )
 def test_megabytes_of_markup_are_survived(start: bytes, unit: bytes) -> None:
-    sitemaps_of(start + unit * (2**20 // len(unit)) + b"!", ROBOTS)
+    sitemaps_of(start + unit * (2**18 // len(unit)) + b"!", ROBOTS)
 
 
 @pytest.mark.parametrize("blanks", [b" ", b"\t", b" \t"])

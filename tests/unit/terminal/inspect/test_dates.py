@@ -18,44 +18,31 @@ def rows(dates: Dates) -> list[tuple[str, int]]:
     return [("..." if bar.gap else bar.label, bar.count) for bar in dates.bars()]
 
 
-def test_nothing_counted_has_no_bars() -> None:
-    assert (rows(counted()), counted().first) == ([], None)
+@pytest.mark.parametrize(
+    ("moments", "shown"),
+    [
+        ([], []),
+        (["2024-05-01", "2024-05-30"], [("2024-05-01", 1), ("...", 0), ("2024-05-30", 1)]),
+        (["2023-11-05", "2024-02-01", "2024-02-02"], [("2023-11", 1), ("...", 0), ("2024-02", 2)]),
+        ([f"2024-{month:02}-{day:02}" for month in (5, 6) for day in range(1, 31)], [("2024-05", 30), ("2024-06", 30)]),
+        (["1970-01-01", "2025-06-01", "2026-06-01"], [("1970", 1), ("...", 0), ("2025", 1), ("2026", 1)]),
+        (
+            [f"{year}-01-01" for year in range(1990, 2030)],
+            [("until 2014", 25), *((str(year), 1) for year in range(2015, 2030))],
+        ),
+    ],
+    ids=["none", "days without dates", "turn of the year", "too many days", "zero of a clock", "too many years"],
+)
+def test_bars(moments: list[str], shown: list[tuple[str, int]]) -> None:
+    dates = counted(*(f"{day}T00:00:00Z" for day in moments))
+    assert rows(dates) == shown
+    assert (dates.first is None) == (not moments)
 
 
 def test_days_close_together_are_told_apart_and_holes_shown() -> None:
     dates = counted("2024-02-28T10:00:00Z", "2024-03-01T00:00:00Z", "2024-03-01T23:59:59Z")
     assert rows(dates) == [("2024-02-28", 1), ("2024-02-29", 0), ("2024-03-01", 2)]
     assert dates.histogram() == ("day", {"2024-02-28": 1, "2024-03-01": 2})
-
-
-def test_several_days_without_dates_are_one_row() -> None:
-    assert rows(counted("2024-05-01T00:00:00Z", "2024-05-30T00:00:00Z")) == [
-        ("2024-05-01", 1),
-        ("...", 0),
-        ("2024-05-30", 1),
-    ]
-
-
-def test_months_over_a_turn_of_the_year() -> None:
-    dates = counted("2023-11-05T00:00:00Z", "2024-02-01T00:00:00Z", "2024-02-02T00:00:00Z")
-    assert rows(dates) == [("2023-11", 1), ("...", 0), ("2024-02", 2)]
-
-
-def test_days_too_many_become_months() -> None:
-    dates = counted(*(f"2024-{month:02}-{day:02}T00:00:00Z" for month in (5, 6) for day in range(1, 31)))
-    assert rows(dates) == [("2024-05", 30), ("2024-06", 30)]
-
-
-def test_zero_of_a_clock_beside_today_leaves_a_gap() -> None:
-    dates = counted("1970-01-01T00:00:00Z", "2025-06-01T00:00:00Z", "2026-06-01T00:00:00Z")
-    assert rows(dates) == [("1970", 1), ("...", 0), ("2025", 1), ("2026", 1)]
-
-
-def test_years_too_many_are_summed_up_at_the_old_end() -> None:
-    dates = counted(*(f"{year}-01-01T00:00:00Z" for year in range(1990, 2030)))
-    [oldest, *others] = rows(dates)
-    assert oldest == ("until 2014", 25)
-    assert others == [(str(year), 1) for year in range(2015, 2030)]
 
 
 def test_more_days_than_are_kept_are_counted_by_year() -> None:
