@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from sitemapcrawler.fleet.output.destination import Output
 from tests.ports import reserved_port
 
 HOST = "127.0.0.1"
@@ -193,3 +194,23 @@ def environment(values: dict[str, str]) -> Iterator[pytest.MonkeyPatch]:
         for name, value in values.items():
             patch.setenv(name, value)
         yield patch
+
+
+def check_that_files_come_and_go(out: Output, name: str) -> None:
+    """Publish a file of this name over an earlier one in an empty place; read, list and remove it."""
+    out.check()
+    assert list(out.names("")) == []
+    with out.lock(), out.scratch() as folder:
+        assert list(folder.iterdir()) == []
+        for content in (b"first", b"second"):
+            (folder / "part").write_bytes(content)
+            out.publish(folder / "part", name)
+    assert not folder.exists()
+    out.write_bytes("_state.json", b"1")
+    assert (out.read_bytes(name), out.read_bytes("_state.json")) == (b"second", b"1")
+    assert list(out.names("")) == list(out.names(name.partition("/")[0])) == [name]
+    out.clean()
+    out.remove(name)
+    out.remove(name)
+    assert out.read_bytes(name) is None
+    assert list(out.names("")) == list(out.names("none")) == []

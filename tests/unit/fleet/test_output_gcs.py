@@ -11,7 +11,15 @@ import pytest
 from sitemapcrawler.fleet.output import destination
 from sitemapcrawler.fleet.output.destination import Output
 from sitemapcrawler.fleet.output.folders import OutputFailed
-from tests.unit.fleet.object_servers import BUCKET, Fault, Proxy, environment, gcs_server, proxy
+from tests.unit.fleet.object_servers import (
+    BUCKET,
+    Fault,
+    Proxy,
+    check_that_files_come_and_go,
+    environment,
+    gcs_server,
+    proxy,
+)  # fmt: skip
 
 NAME = "url/bucket=7/example.com-0.parquet"
 PART = 2**20
@@ -41,20 +49,7 @@ def large(tmp_path: Path) -> Path:
 
 
 def test_files_come_and_go(out: Output) -> None:
-    out.check()
-    assert list(out.names("")) == []
-    for content in (b"first", b"second"):
-        with out.scratch() as folder:
-            (folder / "part").write_bytes(content)
-            out.publish(folder / "part", NAME)
-    out.write_bytes("_state.json", b"1")
-    assert (out.read_bytes(NAME), out.read_bytes("_state.json")) == (b"second", b"1")
-    assert list(out.names("")) == list(out.names("url")) == [NAME]
-    out.clean()
-    out.remove(NAME)
-    out.remove(NAME)
-    assert out.read_bytes(NAME) is None
-    assert list(out.names("")) == list(out.names("none")) == []
+    check_that_files_come_and_go(out, NAME)
 
 
 def test_large_file_goes_up_in_parts(out: Output, server: Proxy, large: Path) -> None:

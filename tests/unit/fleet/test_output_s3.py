@@ -17,7 +17,17 @@ import pytest
 from sitemapcrawler.fleet.output import destination
 from sitemapcrawler.fleet.output.destination import Output
 from sitemapcrawler.fleet.output.folders import OutputFailed
-from tests.unit.fleet.object_servers import BUCKET, PAGE, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
+from tests.unit.fleet.object_servers import (
+    BUCKET,
+    PAGE,
+    S3_ENVIRONMENT,
+    Fault,
+    Proxy,
+    check_that_files_come_and_go,
+    environment,
+    proxy,
+    s3_server,
+)  # fmt: skip
 
 ROOT = Path(__file__).parents[3]
 NAME = "url/bucket=7/example.com-0.parquet"
@@ -65,25 +75,10 @@ def uploads(out: Output) -> list[str]:
     return [upload["Key"] for upload in page.get("Uploads", [])]
 
 
-def test_files_come_and_go(out: Output, tmp_path: Path) -> None:
-    out.check()
-    assert list(out.names("")) == []
+def test_files_come_and_go(out: Output) -> None:
     assert not out.is_local
     assert out.url.endswith("/test_files_come_and_go")
-    with out.lock(), out.scratch() as folder:
-        assert list(folder.iterdir()) == []
-        for content in (b"first", b"second"):
-            (folder / "part").write_bytes(content)
-            out.publish(folder / "part", NAME)
-    assert not folder.exists()
-    assert out.read_bytes(NAME) == b"second"
-    out.write_bytes("_state.json", b"1")
-    assert out.read_bytes("_state.json") == b"1"
-    assert list(out.names("")) == [NAME]
-    out.remove(NAME)
-    out.remove(NAME)
-    assert out.read_bytes(NAME) is None
-    assert list(out.names("")) == []
+    check_that_files_come_and_go(out, NAME)
 
 
 def test_large_file_goes_up_in_parts(out: Output, s3: Proxy, large: Path) -> None:
