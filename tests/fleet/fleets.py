@@ -13,6 +13,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
+from tests.crawl.documents import index, urlset
 from tests.crawl.site_server import Route, SiteServer
 from tests.processes import Process, below
 
@@ -35,23 +36,11 @@ class Site(SiteServer):
         children = [f"/{part}.xml" for part in range(sitemaps)]
         self.routes = {
             "/robots.txt": f"User-agent: *\nSitemap: {self.url('/sitemap.xml')}\n",
-            "/sitemap.xml": index(map(self.url, children)),
-            **{child: urlset(self.url(f"{child}/{page}") for page in range(PAGES)) for child in children},
+            "/sitemap.xml": index(*map(self.url, children)),
+            **{child: urlset(*(self.url(f"{child}/{page}") for page in range(PAGES))) for child in children},
             **routes,
         }
         self.listed = sitemaps * PAGES
-
-
-def index(urls: Any) -> str:
-    """A sitemap index."""
-    entries = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
-    return f'<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</sitemapindex>'
-
-
-def urlset(urls: Any) -> str:
-    """A sitemap."""
-    entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
-    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
 
 
 @contextmanager

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from sitemapcrawler.fleet.domains import domain
+from sitemapcrawler.fleet.output.folders import OutputFailed
+from sitemapcrawler.fleet.worker.task import CrawlDied, CrawlFault
 from tests.crawl.forks import environment
 from tests.fleet.fleets import BUSY, Data, run, sites
 
@@ -70,6 +76,29 @@ def test_local_cluster_that_was_too_slow_is_started_again(monkeypatch: pytest.Mo
     with pytest.raises(ConnectionError):
         cluster.RayCluster._join("local", {})
     assert len(starts) == 3
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason", "common"),
+    [
+        (CrawlFault("its crawl could not run"), "its crawl could not run", True),
+        (OutputFailed("the disk is full"), "the disk is full", True),
+        (CrawlDied("it was ended by SIGKILL"), "it was ended by SIGKILL", False),
+        (ValueError("odd"), "ValueError: odd", True),
+    ],
+)
+def test_failure_that_other_domains_share_is_told_apart(
+    cause: Exception, reason: str, common: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sitemapcrawler.fleet.control import cluster
+
+    def get(reference: object) -> None:
+        raise cluster.ray.exceptions.RayTaskError("work", "", cause)
+
+    monkeypatch.setattr(cluster.ray, "get", get)
+    joined: Any = SimpleNamespace(_control=Mock())
+    assert cluster.RayCluster.result(joined, None, domain("a.example")) == cluster.DomainFailure(reason, common)
+    joined._control.done.remote.assert_called_once_with("a.example")
 
 
 def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

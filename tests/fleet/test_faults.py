@@ -13,7 +13,7 @@ import pytest
 
 from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import PAGES, Data, Site, crawls, run, sites, start, workers
+from tests.fleet.fleets import Data, Site, crawls, run, sites, start, workers
 from tests.processes import below, parent_of, wait_for_end
 
 pytestmark = pytest.mark.slow
@@ -25,8 +25,8 @@ ENDING = "running ones finish"
 class Gate:
     """A route that waits until it is opened."""
 
-    def __init__(self, body: str) -> None:
-        self._body = body.encode()
+    def __init__(self, body: bytes) -> None:
+        self._body = body
         self._open = threading.Event()
 
     def __call__(self, exchange: Exchange) -> None:
@@ -42,7 +42,7 @@ class Gate:
 def gated(site: Site, path: str) -> Iterator[Gate]:
     """A site of which one file does not come before the gate is opened."""
     route = site.routes[path]
-    assert isinstance(route, str)
+    assert isinstance(route, bytes)
     gate = Gate(route)
     site.routes[path] = gate
     try:
@@ -85,16 +85,6 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
         assert data.strangers() == []
 
 
-def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path) -> None:
-    with sites(1) as (site,), gated(site, "/1.xml"):
-        fleet = run(tmp_path, [site.url()], "--max-time", "8", settings={"SITEMAP_STOP_GRACE": 0})
-        row = Data(tmp_path / "out").domains()[site.url()]
-    assert fleet.code == 0
-    assert (row["state"], row["partial"]) == ("partial", "max_time")
-    assert row["urls"] == PAGES
-    assert (tmp_path / "out" / "_logs").is_dir()
-
-
 def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
@@ -112,15 +102,6 @@ def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path:
         assert data.domains().keys() == set(domains)
         assert {len(locs) for locs in data.urls().values()} == {servers[0].listed}
         assert data.strangers() == []
-
-
-def test_an_extension_that_cannot_start_ends_the_fleet_and_is_named(tmp_path: Path) -> None:
-    with sites(3) as servers:
-        domains = [site.url() for site in servers]
-        fleet = run(tmp_path, domains, "--retries", "0", settings={"EXTENSIONS": '{"zipfile.ZipFile": 1}'})
-    assert fleet.code == 1
-    assert "its crawl could not run: TypeError: " in fleet.log
-    assert "3 domains in a row have failed" in fleet.log
 
 
 def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:

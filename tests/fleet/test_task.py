@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -19,8 +19,8 @@ from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.leases import Control
 from sitemapcrawler.fleet.worker import task
 from sitemapcrawler.fleet.worker.nursery import Nursery
-from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, FleetPlan, Superseded, crawl_domain
-from tests.fleet.fleets import Data, Site, sites
+from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, Superseded, crawl_domain
+from tests.fleet.fleets import PAGES, Data, Site, sites
 from tests.fleet.test_faults import gated
 from tests.processes import children_of
 
@@ -53,10 +53,12 @@ def site(alone: None) -> Iterator[Site]:
         yield server
 
 
-def plan(folder: Path, **changes: Any) -> FleetPlan:
+def plan(folder: Path, chosen: Mapping[str, object] | None = None, **changes: Any) -> FleetPlan:
+    """A plan with settings that are chosen."""
     settings = Settings()
     settings.setmodule(ours, "project")
-    settings.setdict({"AUTOTHROTTLE_ENABLED": False, "SITEMAP_MAX_ROBOTS": 0, "SITEMAP_STOP_GRACE": 0}, "cmdline")
+    own = {"AUTOTHROTTLE_ENABLED": False, "SITEMAP_MAX_ROBOTS": 0, "SITEMAP_STOP_GRACE": 0}
+    settings.setdict(own | dict(chosen or {}), "cmdline")
     made = {"arguments": {"max_time": "60"}, "max_time": 60.0, "retries": 2, **changes}
     return FleetPlan(output=str(folder / "out"), settings=passed(settings), **made)
 
@@ -82,6 +84,19 @@ def test_results_are_in_their_places_and_the_row_tells_of_them(tmp_path: Path, s
     assert 0 < record.elapsed_s < record.wall_s
     row = Data(tmp_path / "out").domains()[site.url()]
     assert (row["urls"], row["bytes"], row["wall_s"]) == (record.urls, record.bytes, record.wall_s)
+
+
+def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path, site: Site, nursery: Nursery) -> None:
+    with gated(site, "/1.xml"):
+        record = crawl_domain(domain(site.url()), plan(tmp_path, arguments={"max_time": "3"}), Clocked(), nursery)
+    assert (record.state, record.partial, record.urls) == ("partial", "max_time", PAGES)
+    assert len(list((tmp_path / "out" / "_logs").iterdir())) == 1
+
+
+def test_an_extension_that_cannot_start_is_named(tmp_path: Path, site: Site, nursery: Nursery) -> None:
+    wrong = plan(tmp_path, {"EXTENSIONS": {"zipfile.ZipFile": 1}})
+    with pytest.raises(CrawlFault, match="its crawl could not run: TypeError: "):
+        crawl_domain(domain(site.url()), wrong, Clocked(), nursery)
 
 
 def test_a_crawl_that_is_killed_can_be_tried_again(tmp_path: Path, site: Site, nursery: Nursery) -> None:
