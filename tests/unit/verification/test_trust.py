@@ -42,44 +42,35 @@ def evidence(*dates: str | None, format: str = "xml-urlset") -> Evidence:
     return file(entries(dates), format).evidence()
 
 
-def test_dates_of_single_changes_are_trusted() -> None:
-    found = evidence(*spread(100))
-    assert (found.dated, found.trusted) == (100, 1)
-    assert found == Evidence(dated=100)
+SECONDS_AGO = iso(NOW - timedelta(seconds=3))
+SINGLE_FILES: dict[str, tuple[list[str | None], Evidence, float | None]] = {
+    "none": ([None, None, "soon"], Evidence(), None),
+    "single changes": ([*spread(100)], Evidence(dated=100), 1),
+    "in the future, wherever they were written": (
+        ["2099-01-01", "2026-05-20T12:06:00Z", "2026-05-20T16:00:00+02:00", *spread(3),
+         "2026-05-21T01:00:00",  # without a zone: it may be this in Kiribati
+         "2026-05-21",
+         "2026-05-20T12:04:00Z",  # clocks differ
+         "2026-05-20T14:00:00+02:00"],
+        Evidence(dated=10, future=3), 0.7,
+    ),
+    "in the future, in a later batch": ([*spread(20), "2099-01-01", *spread(20)], Evidence(dated=41, future=1), 40 / 41),
+    "zeros of clocks": (
+        ["1970-01-01T00:00:00Z", "0001-01-01", "1970-01-20T05:00:00Z", "1998-07-12", *spread(16)],
+        Evidence(dated=20, epoch=3), 0.85,
+    ),
+    "zeros that are identical": (["1970-01-01"] * 95 + [*spread(5)], Evidence(dated=100, epoch=95), 0.05),
+    "made by the request": ([SECONDS_AGO] * 27 + [*spread(3)], Evidence(dated=30, at_fetch=27), 0.1),
+    "some pages changed just now": ([SECONDS_AGO] * 8 + [*spread(3)], Evidence(dated=11), 1),
+}  # fmt: skip
+"""The dates of a file, what they tell by themselves, and the share that is trusted."""
 
 
-def test_file_without_dates_has_no_share() -> None:
-    assert evidence(None, None, "soon").trusted is None
-    assert Trust().evidence().trusted is None
-
-
-def test_dates_in_the_future_are_counted_wherever_they_were_written() -> None:
-    found = evidence(
-        "2099-01-01",
-        "2026-05-20T12:06:00Z",
-        "2026-05-20T16:00:00+02:00",
-        "2026-05-21T01:00:00",  # without a zone: it may be this in Kiribati
-        "2026-05-21",
-        "2026-05-20T12:04:00Z",  # clocks differ
-        "2026-05-20T14:00:00+02:00",
-        *spread(3),
-    )
-    assert (found.dated, found.future, found.trusted) == (10, 3, 0.7)
-
-
-def test_future_date_in_a_later_batch_is_counted_once() -> None:
-    found = evidence(*spread(20), "2099-01-01", *spread(20))
-    assert (found.dated, found.future) == (41, 1)
-
-
-def test_zeros_of_clocks_are_no_dates() -> None:
-    found = evidence("1970-01-01T00:00:00Z", "0001-01-01", "1970-01-20T05:00:00Z", "1998-07-12", *spread(16))
-    assert (found.epoch, found.identical, found.trusted) == (3, 0, 0.85)
-
-
-def test_identical_zeros_are_counted_once() -> None:
-    found = evidence(*["1970-01-01"] * 95, *spread(5))
-    assert (found.epoch, found.identical, found.trusted) == (95, 0, 0.05)
+@pytest.mark.parametrize(("dates", "expected", "trusted"), SINGLE_FILES.values(), ids=SINGLE_FILES)
+def test_dates_of_a_file(dates: list[str | None], expected: Evidence, trusted: float | None) -> None:
+    found = evidence(*dates)
+    assert found == expected
+    assert found.trusted == (trusted if trusted is None else pytest.approx(trusted))
 
 
 @pytest.mark.parametrize(
@@ -117,16 +108,6 @@ def test_feeds_list_the_latest(format: str) -> None:
 def test_news_sitemaps_list_the_latest() -> None:
     urls = entries(["2026-05-19T10:00:00Z"] * 50, News(title="t"))
     assert file(urls).evidence().trusted == 1
-
-
-def test_dates_made_by_the_request() -> None:
-    found = evidence(*[iso(NOW - timedelta(seconds=3))] * 27, *spread(3))
-    assert (found.at_fetch, found.identical, found.trusted) == (27, 0, 0.1)
-
-
-def test_some_pages_changed_just_now() -> None:
-    found = evidence(*[iso(NOW - timedelta(seconds=3))] * 8, *spread(3))
-    assert (found.at_fetch, found.trusted) == (0, 1)
 
 
 def site(*files: Trust) -> Evidence:
@@ -264,28 +245,20 @@ TEXTS = st.one_of(
 )
 
 
-@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=30))
-def test_any_dates_give_a_share(texts: list[tuple[str, str, str]]) -> None:
-    trust = file(entries([text for text, _, _ in texts]))
-    for lastmod, header, page_date in texts:
-        trust.compare(lastmod, NOW, header, page_date)
-    found = trust.evidence()
-    assert (found.trusted is None) == (found.dated == 0)
-    assert found.trusted is None or 0 <= found.trusted <= 1
-
-
 def kept(trust: Trust) -> Trust:
     """What a job keeps of a file, and gives back in the next run."""
     return Trust.from_state(json.loads(json.dumps(trust.state())))
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=30))
-def test_evidence_that_was_kept_is_the_same(texts: list[tuple[str, str, str]]) -> None:
+def test_any_dates_give_a_share_and_evidence_that_was_kept_is_the_same(texts: list[tuple[str, str, str]]) -> None:
     trust = file(entries([text for text, _, _ in texts]))
     for lastmod, header, page_date in texts:
         trust.compare(lastmod, NOW, header, page_date)
-    assert kept(trust).evidence() == trust.evidence()
-    assert kept(trust).state() == trust.state()
+    found = trust.evidence()
+    assert (found.trusted is None) == (found.dated == 0)
+    assert found.trusted is None or 0 <= found.trusted <= 1
+    assert (kept(trust).evidence(), kept(trust).state()) == (found, trust.state())
 
 
 def test_files_that_were_kept_add_up_in_the_site() -> None:
