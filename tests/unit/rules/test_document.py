@@ -64,8 +64,9 @@ DAMAGED[-6] ^= 1
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "xml-root-unknown", 1),
         (GOOD.encode()[:-3], "doc-truncated", 2),
         (b"\n\n" + GOOD.encode(), "doc-leading-whitespace", 1),
+        (b"https://example.com/a\nhttps://example.com/\xc3", "doc-truncated", 2),
     ],
-    ids=["checksum", "no-end", "no-header", "bomb", "behind-gzip", "utf-16", "zip", "pdf", "cut", "blank-lines"],
+    ids=["checksum", "no-end", "no-header", "bomb", "behind-gzip", "utf-16", "zip", "pdf", "cut", "blanks", "cut-text"],
 )
 def test_one_defect_gives_one_finding(data: bytes, rule: str, line: int | None) -> None:
     assert found(data) == [(rule, line)]

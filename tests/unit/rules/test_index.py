@@ -73,47 +73,41 @@ def crawl(
     return [one for one in found if one[1] != "index-only-one-child"]
 
 
-def test_a_circle_of_two_is_told_where_it_closes() -> None:
-    site = {"/a.xml": index("/b.xml"), "/b.xml": index("/c.xml", "/a.xml"), "/c.xml": urlset()}
-    assert crawl(site, "/a.xml") == [("/b.xml", "index-loop", 3), ("/b.xml", "index-nested", None)]
+CRAWLS: dict[str, tuple[dict[str, str], dict[str, int], list[tuple[str, str, int | None]]]] = {
+    "a circle of two": (
+        {"a": "b", "b": "ca", "c": ""}, {}, [("/b.xml", "index-loop", 3), ("/b.xml", "index-nested", None)],
+    ),
+    "a circle of three": (
+        {"a": "b", "b": "c", "c": "a"}, {},
+        [("/b.xml", "index-nested", None), ("/c.xml", "index-loop", 2), ("/c.xml", "index-nested", None)],
+    ),
+    "a sitemap that two indexes list": ({"a": "bc", "b": "c", "c": ""}, {}, [("/b.xml", "index-nested", None)]),
+    "an index that lists itself": ({"a": "ab", "b": ""}, {}, [("/a.xml", "index-self-reference", 2)]),
+    "a missing child": ({"a": "b"}, {}, [("/b.xml", "index-child-missing", None)]),
+    "a missing file that no index lists": ({}, {}, []),
+    "too deep": (
+        {"a": "b", "b": "c", "c": "de"}, {"max_depth": 2},
+        [("/b.xml", "index-nested", None), ("/c.xml", "index-nested", None), ("/c.xml", "index-depth-exceeded", None)],
+    ),
+    "just deep enough": (
+        {"a": "b", "b": "c", "c": "de", "d": "", "e": ""}, {"max_depth": 3},
+        [("/b.xml", "index-nested", None), ("/c.xml", "index-nested", None)],
+    ),
+    "more than max_sitemaps": ({"a": "bc", "b": "", "c": ""}, {"max_sitemaps": 2}, [("/a.xml", "limit-max-sitemaps", None)]),
+    "just max_sitemaps": ({"a": "bc", "b": "", "c": ""}, {"max_sitemaps": 3}, []),
+}  # fmt: skip
+"""Names of files and of what they list (of pages, where that is nothing), limits of the crawl, and what is found."""
 
 
-def test_a_circle_of_three_is_told_where_it_closes() -> None:
-    site = {"/a.xml": index("/b.xml"), "/b.xml": index("/c.xml"), "/c.xml": index("/a.xml")}
-    loops = [one for one in crawl(site, "/a.xml") if one[1] == "index-loop"]
-    assert loops == [("/c.xml", "index-loop", 2)]
-
-
-def test_a_sitemap_that_two_indexes_list_is_no_circle() -> None:
-    site = {"/a.xml": index("/b.xml", "/c.xml"), "/b.xml": index("/c.xml"), "/c.xml": urlset()}
-    assert crawl(site, "/a.xml") == [("/b.xml", "index-nested", None)]
-
-
-def test_an_index_that_lists_itself_is_told_once() -> None:
-    assert crawl({"/a.xml": index("/a.xml", "/b.xml"), "/b.xml": urlset()}, "/a.xml") == [
-        ("/a.xml", "index-self-reference", 2)
-    ]
-
-
-def test_a_missing_child_is_told() -> None:
-    assert crawl({"/a.xml": index("/b.xml")}, "/a.xml") == [("/b.xml", "index-child-missing", None)]
-
-
-def test_a_missing_file_that_no_index_lists_is_none_of_ours() -> None:
-    assert crawl({}, "/a.xml") == []
-
-
-def test_what_is_too_deep_is_told_where_the_crawl_ends() -> None:
-    site = {"/a.xml": index("/b.xml"), "/b.xml": index("/c.xml"), "/c.xml": index("/d.xml", "/e.xml")}
-    deep = [one for one in crawl(site, "/a.xml", max_depth=2) if one[1] == "index-depth-exceeded"]
-    assert deep == [("/c.xml", "index-depth-exceeded", None)]
-    assert "index-depth-exceeded" not in {rule for _, rule, _ in crawl(site, "/a.xml", max_depth=3)}
-
-
-def test_what_max_sitemaps_leaves_out_is_told() -> None:
-    site = {"/a.xml": index("/b.xml", "/c.xml"), "/b.xml": urlset(), "/c.xml": urlset()}
-    assert crawl(site, "/a.xml", max_sitemaps=2) == [("/a.xml", "limit-max-sitemaps", None)]
-    assert crawl(site, "/a.xml", max_sitemaps=3) == []
+@pytest.mark.parametrize(("names", "limits", "expected"), CRAWLS.values(), ids=CRAWLS)
+def test_indexes_of_a_site(
+    names: dict[str, str], limits: dict[str, int], expected: list[tuple[str, str, int | None]]
+) -> None:
+    site = {
+        f"/{name}.xml": index(*(f"/{child}.xml" for child in below)) if below else urlset()
+        for name, below in names.items()
+    }
+    assert crawl(site, "/a.xml", **limits) == expected
 
 
 @pytest.mark.parametrize(
@@ -139,20 +133,6 @@ def test_indexes_beyond_500_are_told_once() -> None:
     assert many == [("/499.xml", "limit-index-files-gsc", None)]
 
 
-@pytest.mark.parametrize(
-    ("children", "rules"),
-    [
-        ([], ["index-empty"]),
-        (["/b.xml"], ["index-only-one-child"]),
-        (["/b.xml", "/c.xml"], []),
-        (["/b.xml", "/b.xml"], ["index-child-duplicate"]),
-    ],
-)
-def test_what_an_index_lists(children: list[str], rules: list[str]) -> None:
-    found = judge(index(*children), f"{HOME}/sitemap.xml")
-    assert [finding.rule for finding in found if finding.rule in OURS] == rules
-
-
 def test_an_index_whose_entries_were_left_out_is_not_empty() -> None:
     data = f'<sitemapindex xmlns="{CORE}"><sitemap><loc/></sitemap></sitemapindex>'.encode()
     assert [finding.rule for finding in judge(data) if finding.severity != "info"] == ["loc-empty"]
@@ -161,12 +141,6 @@ def test_an_index_whose_entries_were_left_out_is_not_empty() -> None:
 def test_a_cut_index_is_not_counted() -> None:
     data = index("/b.xml").removesuffix(b"</sitemapindex>")
     assert {finding.rule for finding in judge(data) if finding.rule in OURS} == set()
-
-
-def test_missing_dates_are_told_once_with_their_number() -> None:
-    some = f"<sitemap><loc>{HOME}/c.xml</loc></sitemap></sitemapindex>".encode()
-    [finding] = [one for one in judge(index("/b.xml").replace(b"</sitemapindex>", some)) if one.rule in OURS]
-    assert (finding.rule, finding.message) == ("index-lastmod-missing", "1 of 2 sitemaps has no lastmod")
 
 
 def test_clean_children_are_counted_and_not_kept() -> None:

@@ -189,22 +189,3 @@ def test_a_check_that_fails_is_said_and_stops_nothing(monkeypatch: pytest.Monkey
     found = judge(document("<url><loc>https://example.com/a b</loc><!-- --><lastmod/></url>"))
     assert [finding.value for finding in found if finding.rule == "internal-rule-failed"] == ["xml-schema-violation"]
     assert "lastmod-empty" in {finding.rule for finding in found}
-
-
-@pytest.mark.parametrize(
-    ("entry", "rules"),
-    [
-        ("<loc>https://example.com/b.xml</loc><lastmod>2026-05-01</lastmod>", []),
-        ("<loc>https://example.com/b.xml</loc><!-- --><o:o xmlns:o='urn:o'>text</o:o>", []),
-        ("<lastmod>2026-05-01</lastmod>text<loc>https://example.com/b.xml</loc>", ["xml-element-order", "xml-schema-violation"]),
-        ("<loc>https://example.com/b.xml</loc><lastmod>2026-05-01<b/></lastmod>", ["xml-schema-violation"]),
-        ("<loc xmlns=''>https://example.com/b.xml</loc>", ["xml-schema-violation"]),
-        ("<loc>https://example.com/b.xml</loc><i:x xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'/>", ["xml-schema-violation"]),
-    ],
-)  # fmt: skip
-def test_entries_of_indexes_are_judged_too(entry: str, rules: list[str]) -> None:
-    good = "<sitemap><loc>https://example.com/a.xml</loc></sitemap>"
-    data = f'<sitemapindex xmlns="{CORE}">{good}\n<sitemap>{entry}</sitemap></sitemapindex>'.encode()
-    found = faults(data)
-    assert sorted(finding.rule for finding in found) == rules
-    assert {finding.line for finding in found} <= {2}
