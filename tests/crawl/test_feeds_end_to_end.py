@@ -48,6 +48,8 @@ RICH_LOC = "https://pages.example/rich?a=1&b=2"
 CHILDREN = ("/rich.xml", "/many.xml.gz", "/list.txt", "/feed.rss", "/gone.xml", "/page.xml", "/moved.xml",
             "/dated.xml", "/cut.xml")  # fmt: skip
 JSON_CELLS = "json-cells.csv"
+MANY = 1100
+"""Entries of a file that is more than a batch."""
 PICKED = {"urls": "UrlRecord", "sitemaps": "SitemapRecord", "summary": "SummaryRecord"}
 """Record types that have feeds of their own, by name."""
 FEEDS = ("urls.csv", "all.json", "all.jsonl", "urls.csv.gz", "deep/folder/all.jsonl.gz")
@@ -59,7 +61,7 @@ def program(site: SiteServer) -> None:
     site.routes = {
         "/index.xml": index(*map(at, CHILDREN)),
         "/rich.xml": RICH,
-        "/many.xml.gz": gzip.compress(urlset(*pages("many", 2500)), mtime=0),
+        "/many.xml.gz": gzip.compress(urlset(*pages("many", MANY)), mtime=0),
         "/list.txt": text(*pages("list", 3)),
         "/feed.rss": rss(*pages("feed", 3)),
         "/page.xml": page(),
@@ -219,9 +221,9 @@ def test_rows_of_a_file_stand_in_document_order(feeds: Feeds) -> None:
     found: dict[str, list[str]] = defaultdict(list)
     for record in feeds.of_type("url"):
         found[record["sitemap"]].append(record["loc"])
-    assert found[feeds.site.url("/many.xml.gz")] == pages("many", 2500)
+    assert found[feeds.site.url("/many.xml.gz")] == pages("many", MANY)
     lines = [r["line"] for r in feeds.of_type("url") if r["sitemap"] == feeds.site.url("/many.xml.gz")]
-    assert lines == list(range(3, 2503))
+    assert lines == list(range(3, 3 + MANY))
 
 
 def test_record_of_a_file_counts_its_rows(feeds: Feeds) -> None:
