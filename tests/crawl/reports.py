@@ -134,9 +134,13 @@ class Folder:
         assert list(model.months.items()) == sorted(months.items())
         assert model.other_months == 0
         assert model.undated == len(listed) - months.total()
-        answers = [row["reply"] for row in listed if "reply" in row]
-        replies = [reply for reply in answers if "status" in reply or reply["kind"] != "unchecked"]
-        assert model.statuses == Counter(str(reply.get("status", reply["kind"])) for reply in replies)
+        assert model.urls == len({row["loc"] for row in listed})
+        answers = [(row["loc"], row["reply"]) for row in listed if "reply" in row]
+        replies = [(loc, reply) for loc, reply in answers if "status" in reply or reply["kind"] != "unchecked"]
+        statuses = {(loc, str(reply.get("status", reply["kind"]))) for loc, reply in replies}
+        assert model.statuses == Counter(status for _, status in statuses)
+        values = {(row["loc"], row["indexability"]) for row in listed if "indexability" in row} if answers else set()
+        assert model.indexability == Counter(value for _, value in values)
         bad = {row["loc"] for row in listed if row.get("indexable") is False}
         assert [one.loc for one in model.not_indexable] == list(dict.fromkeys(one.loc for one in model.not_indexable))
         assert {one.loc for one in model.not_indexable} == bad

@@ -168,7 +168,7 @@ def test_the_header_of_the_page_has_the_planned_figures(audited: Audited) -> Non
     tiles = {
         tile.findtext("dt"): tile.find("dd").text_content() for tile in audited.page.xpath("//*[@class='tiles']/div")
     }
-    assert figure(tiles["Listed URLs"]) == len(audited.table("urls.csv"))
+    assert figure(tiles["Listed URLs"]) == len(audited.site.plan)
     for title, severity in (("Errors", "error"), ("Warnings", "warning")):
         if audited.count(severity):  # otherwise files may have some
             assert figure(tiles[title]) == audited.count(severity)
@@ -197,11 +197,10 @@ def test_the_tables_of_the_page_have_the_planned_urls(audited: Audited) -> None:
     plan = audited.site.plan
     listed = {audited.linked(row["URL"]): row["Why"].text for row in audited.rows("not-indexable")}
     assert listed == {path: planned.indexability for path, planned in plan.items() if is_bad(planned)}
-    entries = [plan[audited.path(row["loc"])] for row in audited.table("urls.csv")]
-    values = {row["Indexability"].text: figure(row["Entries"].text) for row in audited.rows("indexabilities")}
-    assert values == Counter(planned.indexability for planned in entries)
-    statuses = {row["Status"].text[:3]: figure(row["Entries"].text) for row in audited.rows("statuses")}
-    assert statuses == Counter(str(planned.status) for planned in entries if planned.status)
+    values = {row["Indexability"].text: figure(row["URLs"].text) for row in audited.rows("indexabilities")}
+    assert values == Counter(planned.indexability for planned in plan.values())
+    statuses = {row["Status"].text[:3]: figure(row["URLs"].text) for row in audited.rows("statuses")}
+    assert statuses == Counter(str(planned.status) for planned in plan.values() if planned.status)
 
 
 def test_the_table_of_files_counts_the_planned_urls(audited: Audited) -> None:
