@@ -12,8 +12,6 @@ from sitemapcrawler.reader import Document, Limits, faults, formats, strict, xml
 from sitemapcrawler.reader import entries as extensions
 from tests.unit.reader.reading import CORE, END, GOOD, URL, URLSET, url
 
-pytestmark = pytest.mark.no_cover
-
 CHUNK = 1 << 11  # bytes
 FEW, MANY = 6, 22  # chunks
 FEW_NUMBERED, MANY_NUMBERED = 16, 64  # chunks: tables of names grow in steps

@@ -22,8 +22,6 @@ from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.repair.reading import Verdict
 from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, repair, urlset
 
-pytestmark = pytest.mark.no_cover
-
 DATA = Path(__file__).parents[2] / "data"
 REAL = sorted((Path(__file__).parents[4] / "shared" / "real").glob("[0-9]*"))
 GOOD = sorted(path for path in (DATA / "good").iterdir() if ".xml" in path.name)

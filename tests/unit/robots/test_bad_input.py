@@ -15,8 +15,6 @@ from sitemapcrawler.robots.text import MAX_BYTES, MAX_SITEMAP_BYTES
 
 from .saying import ROBOTS, at, decided, policy
 
-pytestmark = pytest.mark.no_cover
-
 RULES = "User-agent: *\nDisallow: /a\nAllow: /a/b\nSitemap: https://example.com/s.xml\n"
 PAGE = "<!DOCTYPE html>\n<html><body>\n<p>Disallow: /</p>\nSitemap: https://example.com/s.xml\n</body></html>\n"
 AGENTS = parse_agents("search,ai")

@@ -29,8 +29,6 @@ from sitemapcrawler.rules.registry import RULES
 from tests.unit.rules.expecting import keywords
 from tests.unit.rules.judging import NOW, URL, judge
 
-pytestmark = pytest.mark.no_cover
-
 DATA = Path(__file__).parents[2] / "data"
 FILES = [path for folder in ("good", "bad", "hard", "pitfalls") for path in sorted((DATA / folder).glob("*.*"))]
 REAL = sorted((Path(__file__).parents[4] / "shared" / "real").glob("[0-9]*"))

@@ -17,8 +17,6 @@ from sitemapcrawler.reader import Document
 from .judging import URL, judge
 from .rewriting import Rewriter
 
-pytestmark = pytest.mark.no_cover
-
 GOOD = Path(__file__).parents[2] / "data" / "good"
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
 NAMES = sorted(path.name for path in GOOD.iterdir())

@@ -23,8 +23,6 @@ from sitemapcrawler.rules.judge import Judge
 from .expecting import CORE, rules_of
 from .judging import judge
 
-pytestmark = pytest.mark.no_cover
-
 OURS = rules_of("limit")
 ONE = f'<urlset xmlns="{CORE}"><url><loc>https://example.com/a</loc></url></urlset>'.encode()
 LISTS = (ONE, b"https://example.com/a\n")

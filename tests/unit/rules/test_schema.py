@@ -22,8 +22,6 @@ from sitemapcrawler.rules.choice import Choice
 from .judging import URL, judge
 from .mutated import CORE, DOCUMENTS, Mutation, good, mutations
 
-pytestmark = pytest.mark.no_cover
-
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
 FILES = {"urlset": "sitemap.xsd", "sitemapindex": "siteindex.xsd"}
 CASES = [*mutations()]

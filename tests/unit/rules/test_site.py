@@ -20,8 +20,6 @@ from sitemapcrawler.urls.expressions import Expression
 
 from .sites import HOME, RULES, A, B, C, Site, page
 
-pytestmark = pytest.mark.no_cover
-
 TWICE, DATES = "cross-duplicate-url", "cross-conflicting-lastmod"
 HOST, PROTOCOL = "cross-mixed-host", "cross-mixed-protocol"
 COVERAGE, NEWS = "cross-lastmod-coverage", "cross-news-in-general"

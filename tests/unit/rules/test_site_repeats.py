@@ -9,8 +9,6 @@ from sitemapcrawler.namespaces.extensions import Image, Video
 
 from .sites import HOME, A, B, Site, page
 
-pytestmark = pytest.mark.no_cover
-
 OURS = {"cross-same-page", "image-repeated", "video-repeated"}
 
 

@@ -29,8 +29,6 @@ from sitemapcrawler.namespaces.schemas.check import (
 from sitemapcrawler.namespaces.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation, terms
 from sitemapcrawler.reader import Document
 
-pytestmark = pytest.mark.no_cover
-
 LOC = "<loc>https://example.com/abc</loc>"
 DECLARED = " ".join(f'xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in OWN)
 VIDEO = (

@@ -11,8 +11,6 @@ from lxml import etree
 
 from sitemapcrawler.namespaces.schemas import schema
 
-pytestmark = pytest.mark.no_cover
-
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 OFFICIAL = Path(__file__).parents[5] / "shared" / "xsd"
 NAMESPACES = (
