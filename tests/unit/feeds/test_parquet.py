@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import duckdb
 import pandas
@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from itemadapter import ItemAdapter
 
 from sitemapcrawler.feeds import arrow, exporters
 from sitemapcrawler.feeds.exporters import ParquetExporter
@@ -31,6 +32,7 @@ from sitemapcrawler.items import (
     Lastmods,
     Note,
     Notes,
+    Record,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
@@ -301,6 +303,12 @@ class TestColumns:
     )
     def test_hints_without_a_form_are_json_text(self, hint: Any) -> None:
         assert arrow.column_of(hint) is arrow.JSON
+
+    @pytest.mark.parametrize("record", get_args(Record))
+    def test_a_field_is_described_as_in_the_schema_of_records(self, record: type) -> None:
+        fields = ItemAdapter.get_json_schema(record)["properties"]
+        described = {field.name: field.metadata[b"description"].decode() for field in arrow.Columns(record).schema}
+        assert described == {name: " ".join(fields[name]["description"].split()) for name in described}
 
     def test_a_field_without_a_string_under_it_has_no_description(self) -> None:
         @dataclass
