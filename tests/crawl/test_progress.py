@@ -26,7 +26,7 @@ ROWS = re.compile(
     r"""^verifying  \d of 3 files  60 URLs  .*\d:\d\d
 checked  1\d of 60  [\d.]+/s  about \d+ s left  ━+─+
 replies  \d\d ok  [1-9] http-error
-found    .*(errors|warnings|notes) (on|in) \d+
+found    .*(errors|warnings|notes) (on|in) \d+ (entry|entries|files?)
 asking   127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",
     re.MULTILINE,
 )
