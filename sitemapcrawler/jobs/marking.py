@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from sitemapcrawler.jobs.store import Store
@@ -40,39 +40,32 @@ class Marks:
             f"CREATE OR REPLACE TEMP TABLE marked AS SELECT DISTINCT sitemap FROM read_parquet({self._file}) "
             f"UNION SELECT DISTINCT sitemap FROM urls WHERE list_has_any(issues, {_of_site()})"  # of copied files
         )
-        if (first := self._next_row(0)) is not None:
+        parts = run(
+            f"SELECT DISTINCT rowid // {ROWS_AT_ONCE} AS part FROM urls WHERE sitemap IN (FROM marked) ORDER BY part"
+        )
+        if parts:
             run(
                 f"CREATE OR REPLACE TEMP TABLE marks AS SELECT n.row, m.rules "
                 f"FROM ({numbered('urls', 'FROM marked')}) n JOIN read_parquet({self._file}) m USING (sitemap, number)"
             )
-            self._rewrite(first)
+            self._rewrite([part for (part,) in parts])
             run("DROP TABLE marks")
         run("DROP TABLE marked")
 
-    def _next_row(self, least: int) -> int | None:
-        """The first row number of a marked file from `least` on; None if there is none."""
-        [(row,)] = self._store.execute(
-            "SELECT min(rowid) FROM urls WHERE rowid >= ? AND sitemap IN (FROM marked)", [least]
-        )
-        return None if row is None else int(row)
-
-    def _rewrite(self, first: int) -> None:
-        """Write the rows of marked files again. `first`: the number of the first. Numbers have gaps: those of rows that
-        are not committed begin far above the others."""
+    def _rewrite(self, parts: Iterable[int]) -> None:
+        """Write the rows of marked files again. `parts`: those of the table that have some, by row number. Numbers have
+        gaps: those of rows that are not committed begin far above the others."""
         run = self._store.execute
         own = f"list_filter(coalesce(u.issues, []), lambda id: NOT list_contains({_of_site()}, id))"
         issues = f"list_concat({own}, list_filter(coalesce(m.rules, []), lambda id: NOT list_contains({own}, id)))"
         run("CREATE OR REPLACE TEMP TABLE rewritten AS FROM urls LIMIT 0")
-        row: int | None = first
-        while row is not None:
-            last = row + ROWS_AT_ONCE - 1
-            here = f"BETWEEN {row} AND {last}"
+        for part in parts:
+            here = f"BETWEEN {part * ROWS_AT_ONCE} AND {(part + 1) * ROWS_AT_ONCE - 1}"
             run(
                 f"INSERT INTO rewritten SELECT u.* REPLACE (nullif({issues}, []) AS issues) "
                 f"FROM urls u LEFT JOIN (FROM marks WHERE row {here}) m ON m.row = u.rowid "
                 f"WHERE u.rowid {here} AND u.sitemap IN (FROM marked) ORDER BY u.rowid"
             )
-            row = self._next_row(last + 1)
         run("DELETE FROM urls WHERE sitemap IN (FROM marked)")
         run("INSERT INTO urls FROM rewritten")
         run("DROP TABLE rewritten")
