@@ -148,10 +148,7 @@ def _severity(change: ChangeRecord) -> str | None:
 
 def _robots_of(judged: int) -> Sequence[Column]:
     """Columns of the sheet Robots. `judged`: see `_blocked_urls`."""
-    return tuple(
-        replace(column, value=partial(_blocked_urls, judged)) if column.name == "blocked_urls" else column
-        for column in ROBOTS
-    )
+    return _valued(ROBOTS, {"blocked_urls": partial(_blocked_urls, judged)})
 
 
 def _pages(judged: int) -> Sequence[Column]:
@@ -161,13 +158,21 @@ def _pages(judged: int) -> Sequence[Column]:
         "blocked_for": partial(_blocked_for, judged),
     }
     shown = (replace(URLS[0], name="url"), *(column for column in URLS[1:] if column.width))
-    return tuple(replace(column, value=values.get(column.name, column.value)) for column in shown)
+    return _valued(shown, values)
 
 
 def _changes_of(judged: int) -> Sequence[Column]:
     """Columns of the sheet Changes. `judged`: see `_blocked_for`."""
     values = {name: partial(_value_of, name, judged) for name in ("before", "after")}
-    return tuple(replace(column, value=values.get(column.name, column.value)) for column in CHANGES)
+    return _valued(CHANGES, values)
+
+
+def _valued(
+    columns: Sequence[Column],
+    values: Mapping[str, Callable[[Any], object]],  # Any: as in `Column.value`, a record of the sheet
+) -> Sequence[Column]:
+    """Columns with other values, by name of the column."""
+    return tuple(replace(column, value=values.get(column.name, column.value)) for column in columns)
 
 
 NOT_INDEXABLE = (
