@@ -2,6 +2,6 @@
 
 import os
 
-# Containers often set this: each program that a test starts would compile the package anew, more than a second's work.
+# Containers often set this: each program that a test starts would compile the package, for more than a second.
 # Here, before `forks` remembers the variables with which its servers start: with others, it forks nothing.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

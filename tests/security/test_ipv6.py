@@ -93,7 +93,7 @@ def canary(alone: None) -> Iterator[SiteServer]:
 
 
 def seen(canary: SiteServer) -> int:
-    four: SiteServer = canary.four  # type: ignore[attr-defined]  # as above
+    four: SiteServer = canary.four  # type: ignore[attr-defined]  # set by its fixture
     return canary.connections + four.connections
 
 

@@ -208,7 +208,7 @@ def test_roots_make_paths_of_urls() -> None:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(FINDINGS | TEXT.map(lambda text: SitemapRecord(sitemap=text, error=text, outcome="failed")), max_size=5)
 )

@@ -222,12 +222,12 @@ class TestReaders:
         assert table["news"][0]["publication"] == [("name", "The Lamp"), ("language", "en")]
         assert (len(table["images"][1]), table["news"][1]) == (0, None)
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(st.lists(URLS, max_size=5))
     def test_any_record_comes_back(self, urls: list[UrlRecord]) -> None:
         assert rows(UrlBatch(SITEMAP, urls)) == expected(urls)
 
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=10)
     @given(st.lists(URLS, min_size=1, max_size=5))
     def test_all_readers_agree(self, urls: list[UrlRecord]) -> None:
         file = export(*urls)
@@ -392,7 +392,7 @@ class TestValues:
         (row,) = rows(UrlRecord(loc=text, images=[Image(title=text)]))
         assert (row["loc"], row["images"][0]["title"]) == (text, text)
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     @given(st.lists(ANY_TEXT, min_size=1, max_size=3))
     def test_lone_surrogates_become_the_replacement_character(self, texts: list[str]) -> None:
         urls = [

@@ -358,7 +358,7 @@ class TestPlaces:
 
 class TestStrangers:
     @pytest.mark.slow
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=12)
     @given(st.lists(FINDINGS, min_size=1, max_size=3))
     def test_whatever_they_wrote_the_log_is_valid_and_shows_it(
         self, validate: Any, findings: list[FindingRecord]

@@ -17,7 +17,7 @@ REACH = {"error": Reach("error", 3, None, 1)}
 
 
 def run(day: int, **fields: object) -> Run:
-    return Run(f"2026-11-{day:02}T03:00:00Z", **{"urls": day, **fields})  # type: ignore[arg-type]  # of any field
+    return Run(f"2026-11-{day:02}T03:00:00Z", **{"urls": day, **fields})  # type: ignore[arg-type]  # fields differ in type
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

@@ -449,7 +449,7 @@ ANY = st.one_of(*(making.of(kind, making.ANY) for kind in (UrlRecord, SitemapRec
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(ANY, max_size=6))
 def test_any_records_give_a_report(store: Store, records: list[Any]) -> None:
     for number, record in enumerate(records):

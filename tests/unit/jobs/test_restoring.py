@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import items
@@ -30,7 +30,6 @@ def batch(urls: Sequence[UrlRecord]) -> StoredBatch:
 
 @pytest.mark.slow
 @given(st.lists(of(UrlRecord), min_size=1, max_size=3))
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
     stored = batch(urls)
     assert len(stored) == len(urls)
@@ -40,7 +39,6 @@ def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
 
 @pytest.mark.slow
 @given(st.lists(of(UrlRecord), min_size=1, max_size=4))
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
     stored = batch(urls)
     for cells in CELLS:

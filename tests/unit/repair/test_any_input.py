@@ -69,7 +69,7 @@ def test_a_real_document_loses_only_what_is_wrong(path: Path, tmp_path: Path) ->
 
 
 @given(st.sampled_from(BAD + GOOD), st.randoms(use_true_random=False), st.integers(1, 8))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_document_with_random_damage(path: Path, random: Random, times: int) -> None:
     text = plain(path).decode("utf-8", "replace")
     for _ in range(times):
@@ -126,7 +126,7 @@ entries = st.builds(lambda loc, rest: f"<url><loc>{loc}</loc>{''.join(rest)}</ur
 
 
 @given(st.lists(st.lists(entries, max_size=8), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
     documents = [urlset(*file) for file in files]
     with tempfile.TemporaryDirectory() as folder:
@@ -294,7 +294,7 @@ def is_part(some: Iterable[object], whole: Iterable[object]) -> bool:
 
 @pytest.mark.slow
 @given(sites())
-@settings(deadline=None, max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250)
+@settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250)
 def test_a_made_site(site: Site) -> None:
     documents = site.documents
     with tempfile.TemporaryDirectory() as folder:

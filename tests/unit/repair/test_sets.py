@@ -296,7 +296,7 @@ sites = st.lists(
 
 
 @given(sites)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_any_site_adds_up_and_is_stable(site: list[tuple[str, tuple[list[str], list[str]]]]) -> None:
     names = [name for name, _ in site]
     documents = [

@@ -134,14 +134,14 @@ def mutations(draw: st.DrawFn) -> bytes:
     return data
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(mutations())
 def test_whatever_becomes_of_a_good_document_no_rule_fails(data: bytes) -> None:
     assert [f"{f.value}: {f.message}" for f in judge(data) if f.rule.startswith("internal-")] == []
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(".xml")])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32))
 def test_written_in_another_way_a_good_document_stays_good(name: str, seed: int) -> None:
     text = Rewriter(Random(seed), plain(name).decode()).written()
@@ -185,7 +185,7 @@ def other_values(draw: st.DrawFn) -> bytes:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(other_values())
 def test_whatever_its_values_become_no_rule_fails(data: bytes) -> None:
     assert [f"{f.value}: {f.message}" for f in judge(data) if f.rule.startswith("internal-")] == []

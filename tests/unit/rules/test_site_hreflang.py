@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
@@ -208,7 +208,7 @@ def test_targets_may_be_among_what_was_left_out(narrowed_by: dict[str, int], ski
 )  # fmt: skip
 def test_targets_may_be_in_a_file_that_was_not_read(fields: dict[str, object], narrowed: bool) -> None:
     given = {"found_by": "index", **fields}
-    site = versions(page("/de/", links={"de": "/de/", "fr": "/fr/"}), SitemapRecord(B, **given))  # type: ignore[arg-type]  # as given
+    site = versions(page("/de/", links={"de": "/de/", "fr": "/fr/"}), SitemapRecord(B, **given))  # type: ignore[arg-type]  # fields of the record
     assert ((LOST, "/de/") not in site.rules()) is narrowed
     assert site.judge.skipped[LOST] == narrowed
 
@@ -225,7 +225,7 @@ GRAPHS = st.fixed_dictionaries({path: st.sets(st.sampled_from(PATHS)) for path i
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10)
 @given(GRAPHS)
 def test_returns_of_any_graph(graph: dict[str, set[str]]) -> None:
     codes = dict(zip(PATHS, ("de", "en", "fr", "es"), strict=True))

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, SitemapRecord, UrlRecord
@@ -16,10 +16,7 @@ from sitemapcrawler.jobs.store.schema import RECORDS, columns, json_object, lite
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from tests.unit.jobs.store.making import LARGEST, lines, of
 
-BRIEFLY = settings(
-    max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+BRIEFLY = settings(max_examples=20, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 """An example asks the database several times: to look for the smallest one would take minutes."""
 TEXTS = ["", "'", '"', "\\", "\\u0041", "\n", "\u2028", "\x00", "\x7f", "é", "😀", "\ufffd", "null", "[", "--", "a\\"]
 
@@ -165,6 +162,5 @@ def test_some_fields_are_an_object_without_what_is_null(store: Store) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
-@settings(deadline=None)
 def test_literal_is_the_text(opened: Store, text: str) -> None:
     assert opened.execute(f"SELECT {literal(text)}") == [(text,)]

@@ -146,7 +146,7 @@ PARTS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.lists(PARTS, max_size=4), st.lists(PARTS, max_size=5)), min_size=1, max_size=4))
 def test_entries_without_a_violation_are_those_that_the_schema_allows(
     bodies: list[tuple[list[str], list[str]]],
@@ -273,7 +273,7 @@ def trees(draw: st.DrawFn, depth: int = 0) -> Element:
     return element
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(trees(), min_size=1, max_size=3), st.sampled_from(["urlset", "sitemapindex"]), URIS)
 def test_no_tree_makes_it_fail(trees: list[Element], root: str, core: str) -> None:
     entries = []

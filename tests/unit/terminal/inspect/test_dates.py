@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.reader.dates import utc
@@ -57,7 +57,6 @@ def test_more_days_than_are_kept_are_counted_by_year() -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(st.lists(st.lists(st.datetimes().map(lambda at: utc(at.isoformat()[:19])), max_size=20), max_size=5))
 def test_no_date_is_lost(batches: list[list[str]]) -> None:
     dates = Dates()
