@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -32,9 +32,6 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.pages.callbacks import ENTRY, Callback, takes_entry
 from sitemapcrawler.urls.display import counted, inert
-
-if TYPE_CHECKING:
-    from sitemapcrawler.pages.spider import SitemapSpider
 
 Result = tuple[Step, FetchResult] | list[Item]
 """A step with its answer, which waits to be read; or, of entering the sites, the records of sitemaps that cannot be
@@ -185,10 +182,23 @@ class Quota:
 logger = logging.getLogger(__name__)
 
 
+class PageSource(Protocol):
+    """A spider, as far as page requests depend on it; `SitemapSpider` documents its methods."""
+
+    crawler: Crawler
+    params: Params
+
+    def wanted(self, entry: UrlEntry) -> bool: ...
+    def page_request(self, entry: UrlEntry) -> Request | None: ...
+    def page_callback(self, url: str) -> Callback | None: ...
+    def sitemap_read(self, record: SitemapRecord) -> object: ...
+    def stopping(self) -> bool: ...
+
+
 class PageRequests:
     """Makes and counts the page requests of a crawl. An exception in a subclass method skips only its page or file."""
 
-    def __init__(self, spider: SitemapSpider, errback: Callable[..., object]) -> None:
+    def __init__(self, spider: PageSource, errback: Callable[..., object]) -> None:
         self._spider = spider
         self._errback = errback
         crawler = spider.crawler
