@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from sitemapcrawler.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from sitemapcrawler.addon import Addon
     from sitemapcrawler.api.audits import AuditError, AuditResult, RecordTable, audit
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
     from sitemapcrawler.pages.spider import SitemapSpider
     from sitemapcrawler.reader import ChildRecord, Limits
     from sitemapcrawler.reader.entries import ChildEntry
-
-__version__ = "1.0.0"
-"""Version of the package, declared here alone."""
 
 __all__ = [
     "Addon",

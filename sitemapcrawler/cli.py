@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
-from sitemapcrawler import __version__
+from sitemapcrawler.version import __version__
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings

@@ -1,6 +1,6 @@
 """Safe and polite default settings of the project; docs/settings.md explains each one."""
 
-from sitemapcrawler import __version__
+from sitemapcrawler.version import __version__
 
 BOT_NAME = "sitemapcrawler"
 SPIDER_MODULES = ["sitemapcrawler.spiders"]

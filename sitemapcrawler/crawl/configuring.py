@@ -16,8 +16,8 @@ from pathlib import Path
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler import __version__, urls
 from sitemapcrawler import settings as ours
+from sitemapcrawler import urls
 from sitemapcrawler.crawl.frontier import Frontier, Patience
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
 from sitemapcrawler.crawl.reading import Reading
@@ -39,6 +39,7 @@ from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.targets import Engine, OnTarget, Targets
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
+from sitemapcrawler.version import __version__
 
 MAX_FAULTS = 50_000
 """Faults of one kind that the reader keeps in full if all findings are listed, as many as a sitemap may have entries.

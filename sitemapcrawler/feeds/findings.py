@@ -20,7 +20,6 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
-from sitemapcrawler import __version__
 from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import UNREAD, FindingBatch, FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, records
@@ -28,6 +27,7 @@ from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.catalogue import markdown
 from sitemapcrawler.urls.display import MAX_URL, inert
+from sitemapcrawler.version import __version__
 
 OPEN_FILES = 1000
 """Files whose findings are counted at a time: more than are read concurrently, few enough for memory."""

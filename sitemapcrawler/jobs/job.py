@@ -20,7 +20,6 @@ import msgspec
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler import __version__
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
@@ -78,6 +77,7 @@ from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs, sources
 from sitemapcrawler.urls.display import counted
+from sitemapcrawler.version import __version__
 
 logger = logging.getLogger(__name__)
 

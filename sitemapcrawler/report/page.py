@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from sitemapcrawler import __version__, urls
+from sitemapcrawler import urls
 from sitemapcrawler.items import ChangeRecord, Lastmods, RobotsRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report import charts
@@ -43,6 +43,7 @@ from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.registry import title_of
 from sitemapcrawler.urls.display import counted, inert, percent
+from sitemapcrawler.version import __version__
 
 PACKAGE = "sitemapcrawler.report"
 """Package with the shared templates and those of a crawl's report."""

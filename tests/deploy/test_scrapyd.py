@@ -78,7 +78,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 def deploy_as(version: str, project: Path, command: str) -> dict[str, Any]:
     """Deploy a package that calls itself of another version."""
-    module = project / "sitemapcrawler/__init__.py"
+    module = project / "sitemapcrawler/version.py"
     module.write_text(re.sub(r'__version__ = ".*"', f'__version__ = "{version}"', module.read_text("utf-8")))
     return deploy(project, command)
 
