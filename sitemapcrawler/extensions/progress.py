@@ -21,7 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Repeating
 from sitemapcrawler.download.slots import Departures
-from sitemapcrawler.feeds.setup import local_path
+from sitemapcrawler.feeds.uris import local_path
 from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.terminal.progress import IN_LINE, Row, line, max_hosts, rows
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal

@@ -11,7 +11,7 @@ import dataclasses
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, ClassVar, Self
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
@@ -21,7 +21,6 @@ from scrapy.utils.python import to_unicode
 
 from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is_texts, lines_of, values_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
-from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import RECORDS, FindingRecord, RecordBatch, UrlBatch, UrlRecord, records
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scrapy.crawler import Crawler
 
+FeedOptions = Mapping[str, Any]  # Any: users write them, and they are unchecked
+"""Options of one feed."""
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
 ROW_GROUP = 50_000

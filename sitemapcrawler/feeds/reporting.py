@@ -33,7 +33,7 @@ from sitemapcrawler.feeds.folder import (
 )
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.feeds.scratch import scratch
-from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of, local_path
+from sitemapcrawler.feeds.setup import FILTER, REPORT, components_in, exporter_of
 from sitemapcrawler.feeds.storages import (
     AtomicFileStorage,
     FeedFile,
@@ -45,6 +45,7 @@ from sitemapcrawler.feeds.storages import (
     replace,
     set_mode,
 )
+from sitemapcrawler.feeds.uris import local_path
 from sitemapcrawler.report.model import Report
 
 logger = logging.getLogger(__name__)

@@ -5,26 +5,21 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.misc import load_object
-from w3lib.url import file_uri_to_path
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
+from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, Undeclared
 from sitemapcrawler.feeds.folder import FEEDS, ON_DEMAND
+from sitemapcrawler.feeds.uris import is_stream, local_path, scheme_of
 from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces import plugins
-
-if TYPE_CHECKING:
-    from sitemapcrawler.feeds.exporters import RecordExporter
 
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
 """URI schemes of the FEED_STORAGES setting."""
@@ -35,8 +30,6 @@ REPORT = "report"
 GZIP = "scrapy.extensions.postprocessing.GzipPlugin"
 FILTER = "sitemapcrawler.feeds.exporters.RecordFilter"
 
-FeedOptions = Mapping[str, Any]  # Any: users write them, and they are unchecked
-"""Options of one feed."""
 Feeds = Mapping[str | Path, FeedOptions]
 """The FEEDS setting: {URI or path: options}."""
 Exporters = Mapping[str, str | type]
@@ -84,49 +77,9 @@ def check_feeds(feeds: Feeds, exporters: Exporters = OURS, schemes: Collection[s
         _check_appending(uri, options, exporters)
 
 
-def scheme_of(uri: str) -> str:
-    """Return the scheme of a feed's URI; empty for a path. Raises ValueError, one line, for a URI that Scrapy cannot
-    split."""
-    try:
-        return urlsplit(uri).scheme
-    except ValueError as error:
-        raise ValueError(f"{uri} cannot be written: {error}") from None
-
-
-def local_path(uri: str | Path) -> Path | None:
-    """Return the path of a local feed; None for others (standard output, S3, FTP, ...)."""
-    if isinstance(uri, Path):
-        return uri
-    scheme = scheme_of(uri)
-    if scheme == "file":
-        return Path(file_uri_to_path(uri))
-    return None if scheme and not PureWindowsPath(uri).is_absolute() else Path(uri)
-
-
 def format_of(uri: str | Path, options: Mapping[str, object]) -> str:
     """Return the format of a feed, from its options or its suffix."""
     return str(options.get("format") or _suffix(str(uri)))
-
-
-def is_foreign_link(path: Path) -> bool:
-    """True for a symbolic link of a user other than root and the current one. In a shared folder such as /tmp, it may
-    point to any file of ours."""
-    # Unlike Path.is_symlink, this does not raise without permission.
-    is_link = os.path.islink(path)  # noqa: PTH114
-    return is_link and hasattr(os, "geteuid") and path.lstat().st_uid not in (0, os.geteuid())
-
-
-def is_stream(path: Path) -> bool:
-    """True for a device, a named pipe or a descriptor such as /dev/stdout, which cannot be replaced."""
-    if is_foreign_link(path):
-        return False
-    if path.is_relative_to("/dev/fd") or path in (Path("/dev/stdout"), Path("/dev/stderr")):
-        return True
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _named_format(target: str, exporters: Exporters) -> str:
@@ -161,9 +114,6 @@ def _completed(uri: str, options: FeedOptions, exporters: Exporters) -> dict[str
 def exporter_of(name: str, exporters: Exporters) -> type[RecordExporter]:
     """Return the exporter of a format; for one without our declarations, or for an unknown format, `Undeclared`. Raises
     ValueError, one line, for a class that cannot be imported."""
-    # Imported here: the exporters import this module.
-    from sitemapcrawler.feeds.exporters import RecordExporter, Undeclared
-
     exporter = imported(exporters[name], f"setting FEED_EXPORTERS: {name}") if name in exporters else Undeclared
     return exporter if isinstance(exporter, type) and issubclass(exporter, RecordExporter) else Undeclared
 

@@ -30,7 +30,7 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.scratch import lock_file
-from sitemapcrawler.feeds.setup import is_foreign_link, is_stream, local_path
+from sitemapcrawler.feeds.uris import is_foreign_link, is_stream, local_path
 from sitemapcrawler.terminal.streams import is_terminal, silence
 
 if TYPE_CHECKING:

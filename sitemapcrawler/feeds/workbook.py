@@ -23,10 +23,9 @@ from scrapy.utils.misc import load_object
 
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.feeds.columns import URLS, Column
-from sitemapcrawler.feeds.exporters import RecordExporter, is_ours
+from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
-from sitemapcrawler.feeds.setup import FeedOptions
 from sitemapcrawler.feeds.worksheets import (
     LEFT_MOMENT,
     NUMBER,

@@ -17,7 +17,9 @@ from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.misc import build_from_crawler
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.feeds.setup import FeedOptions, components_in, imported, local_path, scheme_of
+from sitemapcrawler.feeds.exporters import FeedOptions
+from sitemapcrawler.feeds.setup import components_in, imported
+from sitemapcrawler.feeds.uris import local_path, scheme_of
 
 NEEDED = {"s3": ("boto3", "s3"), "gs": ("google.cloud.storage", "gcs")}
 """{URI scheme: (module that Scrapy's storage imports, extra of this project that installs it)}."""

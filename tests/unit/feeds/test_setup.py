@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 from scrapy.utils.conf import feed_process_params_from_cli
 from scrapy.utils.misc import load_object
 
-from sitemapcrawler.feeds import exporters
+from sitemapcrawler.feeds import exporters, uris
 from sitemapcrawler.feeds import setup as feeds
 from sitemapcrawler.items import UrlRecord
 
@@ -113,12 +113,12 @@ def test_the_given_feeds_stay_as_they_are() -> None:
 
 @pytest.mark.parametrize("uri", [r"C:\out\urls.csv", "C:/out/urls.csv", "out/urls.csv", "/out/urls.csv"])
 def test_a_path_with_a_drive_is_local(uri: str) -> None:
-    assert feeds.local_path(uri) == Path(uri)
+    assert uris.local_path(uri) == Path(uri)
 
 
 @pytest.mark.parametrize("uri", ["s3://bucket/urls.csv", "stdout:", "x:out"])
 def test_a_scheme_is_no_drive(uri: str) -> None:
-    assert feeds.local_path(uri) is None
+    assert uris.local_path(uri) is None
 
 
 def test_formats_of_the_settings_are_known() -> None:
@@ -289,9 +289,9 @@ def test_checking_makes_nothing(folder: Path) -> None:
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/stdout", "/dev/fd/1", "pipe"])
 def test_streams_are_known(folder: Path, path: str) -> None:
     os.mkfifo(folder / "pipe")
-    assert feeds.is_stream(Path(path))
+    assert uris.is_stream(Path(path))
 
 
 def test_files_and_folders_are_no_streams(folder: Path) -> None:
     (folder / "file").touch()
-    assert not any(feeds.is_stream(folder / name) for name in ("file", "missing", "."))
+    assert not any(uris.is_stream(folder / name) for name in ("file", "missing", "."))
