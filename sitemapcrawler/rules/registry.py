@@ -12,13 +12,10 @@ from enum import StrEnum
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from sitemapcrawler.namespaces import Namespace, plugins
 from sitemapcrawler.reader.faults import Fault
-
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
 
 
 class Severity(StrEnum):
@@ -337,7 +334,13 @@ FILE_SUFFIX = ".py"
 """Suffix that distinguishes a path from a module name."""
 
 
-def load_rules(settings: BaseSettings) -> None:
+class RuleSettings(Protocol):
+    """Scrapy settings, as far as the loading of rules depends on them."""
+
+    def getlist(self, name: str) -> list[Any]: ...  # Any: users write them, and they are unchecked
+
+
+def load_rules(settings: RuleSettings) -> None:
     """Import installed plug-ins and the modules in `SITEMAP_RULES`, each once per process, so that their namespaces and
     rules are registered.
 
@@ -361,7 +364,7 @@ def load_plugins() -> None:
         plugins.load(group)
 
 
-def sources(settings: BaseSettings) -> list[bytes]:
+def sources(settings: RuleSettings) -> list[bytes]:
     """Source text of the modules in `SITEMAP_RULES` that are files. It is part of what decides the findings."""
     found = []
     for name in settings.getlist("SITEMAP_RULES"):
