@@ -377,10 +377,6 @@ MAX_SITE_TIME = "max_site_time"
 """Name under which sitemaps of a site that exceeded its time budget are counted."""
 LIMITS = ("max_urls", "max_sitemaps", MAX_SITE_TIME)
 """What `partial` of a summary says of a crawl that read as much as it was allowed, and came to its end with that."""
-FINISHED = "finished"
-"""Scrapy's reason for the end of a crawl that has nothing left to do, and the state of its job."""
-ENDED = (None, FINISHED, "max_urls")
-"""Reasons of an end after which nothing is left to do, so that no stop is meant."""
 
 
 @dataclass(slots=True)

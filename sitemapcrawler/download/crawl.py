@@ -17,12 +17,15 @@ from scrapy.utils.asyncio import call_later
 from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import ENDED, FINISHED
 from sitemapcrawler.urls import Authority
 
 stopping = object()
 """Signal without arguments: the crawl is stopping. Downloads are cancelled after SITEMAP_STOP_GRACE seconds."""
 STOP_GRACE = 10.0  # seconds; a stopped crawl must have its feeds in place within 15
+FINISHED = "finished"
+"""Scrapy's reason for the end of a crawl that has nothing left to do, and the state of its job."""
+ENDED = (None, FINISHED, "max_urls")
+"""Reasons of an end after which nothing is left to do, so that no stop is meant."""
 
 
 class Repeating(Protocol):

@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from sitemapcrawler import urls
+from sitemapcrawler.download.crawl import FINISHED
 from sitemapcrawler.download.policies import Policies, signature
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import FINISHED, READ, UrlRecord
+from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Arguments, ListedFile
 from sitemapcrawler.jobs.store import Store, StoreError

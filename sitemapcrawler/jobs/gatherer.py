@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.crawl import Stop, stopping
-from sitemapcrawler.items import FINISHED, SummaryRecord
+from sitemapcrawler.download.crawl import FINISHED, Stop, stopping
+from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages

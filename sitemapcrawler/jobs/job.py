@@ -21,11 +21,10 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.download.answers import FetchResult
-from sitemapcrawler.download.crawl import Stop, stopping
+from sitemapcrawler.download.crawl import FINISHED, Stop, stopping
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
 from sitemapcrawler.items import (
-    FINISHED,
     MAX_SITE_TIME,
     ChangeRecord,
     ComparedList,

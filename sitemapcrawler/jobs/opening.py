@@ -11,8 +11,8 @@ from pathlib import Path
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
+from sitemapcrawler.download.crawl import FINISHED
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
-from sitemapcrawler.items import FINISHED
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison, may_take
 from sitemapcrawler.jobs.crawl import Arguments

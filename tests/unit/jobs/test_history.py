@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sitemapcrawler.items import FINISHED, Reach, Share, SummaryRecord
+from sitemapcrawler.download.crawl import FINISHED
+from sitemapcrawler.items import Reach, Share, SummaryRecord
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.history import HISTORY, MAX_RUNS, merged, read, run_of, run_of_job, write
 from sitemapcrawler.report.model import Run
