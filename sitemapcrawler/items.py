@@ -1,4 +1,4 @@
-"""The records of a crawl: one dataclass for each `type` of feed row.
+"""The records of a crawl: one dataclass for each `type` of feed row, and what items of a pipeline have in common.
 
 `type` is the first field of every record. The string under a field is its documentation: it becomes
 the description in `docs/records.schema.json`. Field order is column order.
@@ -6,29 +6,25 @@ the description in `docs/records.schema.json`. Field order is column order.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_type_hints, overload
-
-import msgspec
+from typing import Annotated, Any, Self, overload
 
 from sitemapcrawler.namespaces import OWN, plugged
-from sitemapcrawler.namespaces.element import Element, Tree, Unparsed
+from sitemapcrawler.namespaces.element import Tree
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.urls.display import counted
-
-if TYPE_CHECKING:
-    from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
 SCHEMA_VERSION = 10
 """Version of the records' fields and of the tables of a job's database. Databases, Parquet files and data sets of a
 fleet state it; databases and data sets of other versions are refused."""
 UtcTime = Annotated[str, datetime]
 """A time as ISO 8601 text in UTC, as `reader.dates.iso` writes it. Parquet files and databases store a timestamp."""
+Unpacked = list[Any]  # Any: records of several types, and a user's own items
+"""What one item stands for."""
 JsonObject = dict[str, Any]  # Any: fields have the types that its writer gave them
 """An object of JSON."""
 
@@ -755,373 +751,6 @@ class SummaryRecord:
     """Why the crawl ended early; null when it reached its end."""
 
 
-class SitemapEnd(SitemapRecord):
-    """The record of a file at its end in this crawl, with what is known of the file besides its row."""
-
-    __slots__ = ("facts", "findings", "result")
-
-    def __init__(self, *fields: Any) -> None:  # Any: each has a type of its own
-        """`fields`: those of the record, in order."""
-        super().__init__(*fields)
-        self.facts: FileFacts | Counted | None = None
-        """What rules are given of the file; None where nothing is judged."""
-        self.findings: list[FindingRecord] = []
-        """Findings on the file itself."""
-        self.result = FileResult()
-        """What reading the file contributes besides records."""
-
-    def plain(self) -> SitemapRecord:
-        """Return a copy that is the record alone."""
-        return SitemapRecord(*(getattr(self, one.name) for one in fields(self) if one.init))
-
-
-class Sum(msgspec.Struct, omit_defaults=True):
-    """What one finding on a file or site sums up."""
-
-    first: FindingRecord
-    """The finding on the first entry, line or file."""
-    number: int = 0
-    """Place among the sums of the file, in the order in which they were found."""
-    entries: int = 0
-    """Number of entries; 0 for a rule on files."""
-    of: int = 0
-    """Number of all entries of these files; 0 if unknown."""
-    files: int = 1
-    """Number of files."""
-
-    def add(self, other: Sum) -> None:
-        """Add the sum of another file."""
-        self.first = min(self.first, other.first, key=lambda finding: finding.sitemap or "")
-        self.entries += other.entries
-        self.of += other.of
-        self.files += other.files
-
-
-class RuleTally(msgspec.Struct, omit_defaults=True):
-    """What one rule found in a file or on a site."""
-
-    severities: dict[str, int] = msgspec.field(default_factory=dict)
-    """Findings by severity."""
-    unlisted: int = 0
-    """Of these, those that became no records."""
-    unjudged: int = 0
-    """Files that the rule could not judge."""
-    sums: dict[str, Sum] = msgspec.field(default_factory=dict)
-    """{severity and value: what will be one finding at the end of the file or site}"""
-
-    @property
-    def findings(self) -> int:
-        return sum(self.severities.values())
-
-    def count(self, severity: str, times: int, unlisted: int) -> None:
-        """Count findings, some of which become no records."""
-        self.severities[severity] = self.severities.get(severity, 0) + times
-        self.unlisted += unlisted
-
-    def add(self, other: RuleTally) -> None:
-        """Add what the rule found elsewhere."""
-        add_counts(self.severities, other.severities)
-        self.unlisted += other.unlisted
-        self.unjudged += other.unjudged
-        for key, one in other.sums.items():
-            if key in self.sums:
-                self.sums[key].add(one)
-            else:
-                self.sums[key] = copy(one)
-
-
-class FindingTally(msgspec.Struct, omit_defaults=True, weakref=True):
-    """What all rules found in a file or on a site."""
-
-    site: str = ""
-    """The site that the file is judged with."""
-    rules: dict[str, RuleTally] = msgspec.field(default_factory=dict)
-    """What each rule found, by id."""
-    entries: dict[str, int] = msgspec.field(default_factory=dict)
-    """Entries with findings, by severity. An entry with errors and warnings counts for both."""
-    files: dict[str, int] = msgspec.field(default_factory=dict)
-    """Files with findings, on their entries too, by severity."""
-
-    def of(self, rule: str) -> RuleTally:
-        """What a rule found, to be added to."""
-        if rule not in self.rules:
-            self.rules[rule] = RuleTally()
-        return self.rules[rule]
-
-    def known(self, rule: str) -> RuleTally:
-        """What a rule found, to be read."""
-        return self.rules.get(rule) or RuleTally()
-
-    def add(self, other: FindingTally) -> None:
-        """Add what was found elsewhere."""
-        for id, found in other.rules.items():
-            self.of(id).add(found)
-        add_counts(self.entries, other.entries)
-        add_counts(self.files, other.files)
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Findings by rule."""
-        return Counter({id: found.findings for id, found in self.rules.items() if found.severities})
-
-    @property
-    def severities(self) -> Counter[str]:
-        """Findings by severity."""
-        counts: Counter[str] = Counter()
-        for found in self.rules.values():
-            counts.update(found.severities)
-        return counts
-
-
-def add_counts(counts: dict[str, int], more: Mapping[str, int]) -> None:
-    """Add counts by name to others."""
-    for name, count in more.items():
-        counts[name] = counts.get(name, 0) + count
-
-
-class FileTally(msgspec.Struct, omit_defaults=True):
-    """What a file adds to the counts of a crawl."""
-
-    found: FindingTally = msgspec.field(default_factory=FindingTally)
-    """What the rules found in it."""
-    skipped: dict[str, int] = msgspec.field(default_factory=dict)
-    """Entries that arguments leave out, by argument."""
-    alias: bool = False
-    """True if it redirects to a file that was already read."""
-    trust: JsonObject | None = None
-    """Evidence on its dates (`tally.Trust.state`); None if nothing was verified."""
-    missed: bool = False
-    """True for a guess that is no sitemap."""
-    answered: bool = False
-    """Whether that was answered."""
-    status: int | None = None
-    """HTTP status of that answer."""
-
-
-@dataclass(slots=True)
-class FileResult:
-    """What reading a file contributes besides records. Stored, since a resumed job does not read the file again."""
-
-    digest: str = ""
-    """Hash of the body as fetched, in hexadecimal."""
-    children: list[tuple[str, str | None]] = field(default_factory=list)
-    """(URL, `lastmod_at`) of the children that are followed, in order; limited by `Reading.max_children`."""
-    taken: bool = False
-    """True if it is unchanged since the baseline, whose entries are copied."""
-    tally: FileTally = field(default_factory=FileTally)
-    """What it adds to the counts of the crawl; of a copied file, that of the baseline."""
-
-
-@dataclass(slots=True)
-class Note:
-    """What is known of a url record on its way through a crawl, besides its row."""
-
-    record: UrlRecord
-    """The record, which also keeps its identity from being given to another one."""
-    written: Element | Unparsed | None = None
-    """The entry as it stands in the XML; None for plain entries, feeds and text. See `element`."""
-    faults: Sequence[str] = ()
-    """Rules of the faults that the reader found in the entry."""
-    findings: list[FindingRecord] = field(default_factory=list)
-    """Findings on the entry, which feeds write after it."""
-    stored: int = 0
-    """How many of the findings are in the job's database."""
-    place: int = 0
-    """Which entry of its file it is, counted from 0, where entries are held back."""
-    source: str | None = None
-    """The entry's text in the document, where the reader keeps it (`Document.keep_source`); None for an entry that
-    could only be read after a repair, or that depends on elements around it."""
-    broken: str = ""
-    """The text of an entry that could only be read after a repair, under the same condition."""
-
-    @property
-    def element(self) -> Element | None:
-        """The entry as it stands in the XML, parsed if it was not yet."""
-        if isinstance(self.written, Unparsed):
-            self.written = self.written.element()
-        return self.written
-
-
-class Notes(dict[int, Note]):
-    """The notes on some records, by the identity of each. Most records have none."""
-
-    @classmethod
-    def table(cls, notes: Iterable[Note]) -> Self:
-        """A table of these notes."""
-        return cls({id(note.record): note for note in notes})
-
-    def on(self, record: UrlRecord) -> Note:
-        """The note on a record, made where there is none."""
-        note = self.get(id(record))
-        if note is None:
-            note = self[id(record)] = Note(record)
-        return note
-
-    def element(self, record: UrlRecord) -> Element | None:
-        """The XML element of an entry; None for plain entries, feeds and text."""
-        note = self.get(id(record))
-        return None if note is None else note.element
-
-    def of(self, records: Iterable[UrlRecord]) -> list[Note]:
-        """The notes on records, in their order."""
-        found = (self.get(id(record)) for record in records) if self else ()
-        return [note for note in found if note is not None]
-
-    def findings(self, records: Iterable[UrlRecord]) -> list[FindingRecord]:
-        """The findings on records, in their order."""
-        return [finding for note in self.of(records) for finding in note.findings]
-
-    def remove(self, records: Iterable[object]) -> Notes:
-        """Take out the notes on these records, and return them."""
-        removed = ((id(record), self.pop(id(record), None)) for record in records) if self else ()
-        return Notes((key, note) for key, note in removed if note is not None)
-
-
-decoded = msgspec.json.Decoder(UrlRecord).decode
-"""Decodes a url record."""
-_TYPES = get_type_hints(UrlRecord)
-_PLAIN = frozenset({
-    "type", "loc", "sitemap", "line", "lastmod", "lastmod_at", "changefreq", "priority", "recovered", "blocked_for",
-    "issues",
-})  # fmt: skip
-"""Fields of plain entries."""
-UrlRow = msgspec.defstruct("UrlRow", [(one.name, _TYPES[one.name], one.default) for one in fields(UrlRecord)], gc=False)
-"""A url record to look at: with the same attributes, and decoded in a tenth of the time."""
-PlainRow = msgspec.defstruct(
-    "PlainRow",
-    [(one.name, _TYPES[one.name], one.default) for one in fields(UrlRecord) if one.name in _PLAIN],
-    namespace={one.name: one.default for one in fields(UrlRecord) if one.name not in _PLAIN},
-    forbid_unknown_fields=True,
-    gc=False,
-)
-"""The same for a plain entry, whose other attributes are the defaults."""
-_decoded_rows = msgspec.json.Decoder(UrlRow).decode_lines
-_decoded_plain_rows = msgspec.json.Decoder(PlainRow).decode_lines
-
-
-@dataclass(slots=True)
-class UrlBatch:
-    """Up to `SITEMAP_BATCH_SIZE` url records of one sitemap, in document order: what travels through Scrapy."""
-
-    sitemap: str
-    """URL of the file all records stand in."""
-    urls: list[UrlRecord]
-    """The records."""
-    notes: Notes = field(default_factory=Notes)
-    """What is known of the records besides their rows."""
-    lines: bytes | None = None
-    """The records as JSON lines, where they were written so already; None where not, or where some have findings."""
-
-    @property
-    def judged(self) -> bool:
-        """True where some record has findings."""
-        return any(note.findings for note in self.notes.values())
-
-    @property
-    def rows(self) -> Sequence[Any]:  # Any: see `UrlRow`
-        """The records, or what has the same attributes: for a table."""
-        return self.urls
-
-    @property
-    def listed_count(self) -> int:
-        """Number of records of listed URLs: without those removed since the baseline."""
-        return len(self)
-
-    def withhold(self) -> None:
-        """Drop the records, which come again when they are final, and keep their findings."""
-        self.notes = Notes.table(note for note in self.notes.of(self.urls) if note.findings)
-        self.urls, self.lines = [], None
-
-    def __len__(self) -> int:
-        return len(self.urls)
-
-
-class RowsOnDemand:
-    """Base of a batch whose lines are given, and which decodes its records from them on first use."""
-
-    lines: bytes | None
-    """As in `UrlBatch`."""
-    _count: int = 0
-    """Number of records."""
-    _urls: list[UrlRecord] | None = None
-    """The records, once they are decoded."""
-    _rows: Sequence[Any] | None = None  # Any: as in `UrlBatch`
-    """The same as `PlainRow` or `UrlRow`."""
-
-    def set_lines(self, lines: bytes, count: int) -> None:
-        """Set the records, as JSON lines, and their number."""
-        self._urls, self._rows, self._count, self.lines = None, None, count, lines
-
-    @property
-    def urls(self) -> list[UrlRecord]:
-        if self._urls is None:
-            self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
-        return self._urls
-
-    @urls.setter
-    def urls(self, urls: list[UrlRecord]) -> None:
-        self._urls, self._count, self.lines = urls, len(urls), None
-
-    @property
-    def rows(self) -> Sequence[Any]:  # Any: as in `UrlBatch`
-        if self._rows is None and self._urls is None:
-            try:
-                self._rows = _decoded_plain_rows(self.lines or b"")
-            except msgspec.ValidationError:  # some have other fields
-                self._rows = _decoded_rows(self.lines or b"")
-        return self._urls if self._urls is not None else self._rows or ()
-
-    def __len__(self) -> int:
-        return self._count if self._urls is None else len(self._urls)
-
-
-@dataclass(slots=True)
-class JudgedBatch(UrlBatch):
-    """A batch of records as they were read and judged by what stands in the file: to be verified and stored."""
-
-    file: FileFacts | Counted | None = None
-    """What rules are given of the file; None where nothing is judged."""
-    listed: list[UrlRecord] | None = None
-    """All records of the batch, where some of them were held back for a sample; None where none may be."""
-
-
-class FreshBatch(JudgedBatch):
-    """A batch as it was read: to be judged, verified and stored. Empty on its way to the store where its records wait
-    for their verification, and come again in a `JudgedBatch`. Behind the store it has findings alone: its records come
-    again in a batch from the database."""
-
-    __slots__ = ()
-
-
-class EncodedBatch(RowsOnDemand, JudgedBatch):
-    """A batch that a worker process read and judged, without findings: to be stored."""
-
-    def __init__(self, sitemap: str, lines: bytes, count: int) -> None:
-        super().__init__(sitemap, [])
-        self.set_lines(lines, count)
-
-
-class FinalBatch(UrlBatch):
-    """A batch of records that were held back and have been judged: stored in their final form, and written."""
-
-    __slots__ = ()
-
-
-@dataclass(slots=True)
-class RecordBatch:
-    """Some records of the end of a crawl, all of one type: what travels through Scrapy."""
-
-    records: list[PageRecord] | list[ChangeRecord] | list[FindingRecord]
-    """The records."""
-
-
-class FindingBatch(RecordBatch):
-    """Rows for entries that a finding on their file or site sums up, for lists: with `findings=all`, each entry has
-    one, whose message is the title of the rule. Formats that report findings (SARIF, JUnit) have the sum alone."""
-
-    __slots__ = ()
-
-
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
 """Lists that are written even if they are empty: an empty one says more than a missing one."""
 
@@ -1133,17 +762,35 @@ RECORDS: tuple[type, ...] = (
 """The same as classes."""
 
 
-def records(item: object) -> list[Any]:  # Any: a user's own items pass too
+class Envelope(ABC):
+    """An item that stands for several rows of a feed."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def unpack(self) -> Unpacked:
+        """Return the records, each followed by its findings."""
+
+
+@dataclass(slots=True)
+class UrlBatch(Envelope):
+    """Up to `SITEMAP_BATCH_SIZE` url records of one sitemap, in document order: what travels through Scrapy."""
+
+    sitemap: str
+    """URL of the file all records stand in."""
+    urls: list[UrlRecord]
+    """The records."""
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def unpack(self) -> Unpacked:
+        return self.urls
+
+
+def records(item: object) -> Unpacked:
     """The records an item stands for: those of a batch, or the item itself; each is followed by its findings. A batch
     whose records come again has their findings alone."""
-    if isinstance(item, UrlBatch):
-        if not item.judged:
-            return item.urls
-        if not item.urls:
-            return [finding for note in item.notes.values() for finding in note.findings]
-        return [row for record in item.urls for row in (record, *item.notes.findings([record]))]
-    if isinstance(item, UrlEntry):
-        return [item.plain()]
-    if isinstance(item, RecordBatch):
-        return item.records
-    return [item, *item.findings] if isinstance(item, SitemapEnd) else [item]
+    if isinstance(item, Envelope):
+        return item.unpack()
+    return [item.plain()] if isinstance(item, UrlEntry) else [item]

@@ -18,11 +18,12 @@ from typing import BinaryIO, Self
 
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
-from sitemapcrawler.items import FindingRecord, Hop, JsonObject, Notes, SitemapRecord, UrlEntry, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, JsonObject, SitemapRecord, UrlEntry, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.document import DEFAULT_LIMITS
 from sitemapcrawler.reader.entries import ChildEntry
 from sitemapcrawler.reader.formats import format_named
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts

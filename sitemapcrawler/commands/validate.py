@@ -39,20 +39,11 @@ from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.envelopes import NotedBatch, RecordBatch, SitemapEnd
 from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
-from sitemapcrawler.items import (
-    LIMITS,
-    UNREAD,
-    FindingRecord,
-    RecordBatch,
-    RobotsRecord,
-    SitemapEnd,
-    SitemapRecord,
-    SummaryRecord,
-    UrlBatch,
-)
+from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.robots import is_robots_url
@@ -281,7 +272,7 @@ class ShownFindings(CrawlPipeline):
 
     async def process_item(self, item: object) -> object:
         """Remove findings from an item. Raises DropItem for a finding that is not shown."""
-        if isinstance(item, UrlBatch):
+        if isinstance(item, NotedBatch):
             for note in item.notes.values():
                 note.findings = self._shown(note.findings)
         elif isinstance(item, SitemapEnd):

@@ -26,8 +26,8 @@ from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.feeds.setup import others_may_change_items
-from sitemapcrawler.items import FileTally
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.formats import added_formats

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.verdicts import Hosts, Verdicts
-from sitemapcrawler.items import FreshBatch, SitemapEnd, UrlRecord
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.rules.judge import Judge

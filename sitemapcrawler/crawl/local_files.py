@@ -18,8 +18,9 @@ from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.frontier import Selection
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.items import FreshBatch, SitemapEnd, SitemapRecord, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, LIST, TEXT, format_named
 from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list

@@ -16,21 +16,15 @@ from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Published, file_beside, missing_files
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.items import (
-    FileResult,
-    FileTally,
-    FreshBatch,
-    Notes,
-    SitemapEnd,
-    SitemapRecord,
-    UrlRecord,
-    add_counts,
-)
+from sitemapcrawler.envelopes import FileResult, FileTally, FreshBatch, SitemapEnd
+from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML, format_named
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
+from sitemapcrawler.rules.finding_tally import add_counts
 from sitemapcrawler.urls import authority
 from sitemapcrawler.urls.display import counted
 

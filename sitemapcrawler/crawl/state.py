@@ -36,20 +36,11 @@ from sitemapcrawler.crawl.walk import Step, Walk
 from sitemapcrawler.download.cache import BodyCache
 from sitemapcrawler.download.crawl import UNNAMED_URL, Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.envelopes import FileTally, SitemapEnd
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
-from sitemapcrawler.items import (
-    MAX_SITE_TIME,
-    FileTally,
-    FindingRecord,
-    RecordBatch,
-    RobotsRecord,
-    SitemapEnd,
-    UrlBatch,
-    UrlRecord,
-    records,
-)
+from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import Scope
 from sitemapcrawler.jobs.opening import open_job
@@ -63,9 +54,6 @@ from sitemapcrawler.rules.registry import ON_FILES, ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
 from sitemapcrawler.verification.targets import Engine
-
-UNPACKED = (UrlBatch, RecordBatch, SitemapEnd)
-"""Items that stand for several rows of a feed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,17 +320,19 @@ class Audit:
     async def unpacked(self, item: object) -> Sequence[object]:
         """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file
         and its findings. The item passes our own pipelines here; its rows then pass them untouched."""
-        if self.crawler.settings["SITEMAP_ITEMS"] != "records" or not isinstance(item, UNPACKED):
+        if self.crawler.settings["SITEMAP_ITEMS"] != "records":
             return [item]
-        if isinstance(item, RecordBatch):
-            return item.records
+        if isinstance(item, (UrlBatch, SitemapEnd)):
+            await self._pass_on(item)
+        return [item.plain(), *item.findings] if isinstance(item, SitemapEnd) else records(item)
+
+    async def _pass_on(self, item: UrlBatch | SitemapEnd) -> None:
         try:
             for process in self.stages:
                 await process(item)
         except Exception:
             self.spoil(item.sitemap)
             raise
-        return [item.plain(), *item.findings] if isinstance(item, SitemapEnd) else records(item)
 
     def spoil(self, sitemap: str) -> None:
         """Note that records of a file were lost: it counts as incomplete."""

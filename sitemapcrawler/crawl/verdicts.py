@@ -11,7 +11,8 @@ from scrapy.exceptions import DownloadCancelledError
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.addresses import AddressForbidden
-from sitemapcrawler.items import FindingRecord, Notes, RobotsRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason, Unchecked
 from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy

@@ -29,7 +29,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import KEPT_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FileTally, JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FileTally, JudgedBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done

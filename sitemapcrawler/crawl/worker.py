@@ -47,9 +47,11 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import COLLECTED_AFTER, ListsSitemaps, Reading
 from sitemapcrawler.crawl.verdicts import Judged, Verdicts
 from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import FreshBatch, Note, SitemapEnd, UrlRecord
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader import Limits
+from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice

@@ -29,7 +29,8 @@ from sitemapcrawler.crawl.verdicts import OURS, Verdicts
 from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Answer, Batch, End, Setup, Task
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import EncodedBatch, FileTally, JudgedBatch, Notes, SitemapEnd
+from sitemapcrawler.envelopes import EncodedBatch, FileTally, JudgedBatch, SitemapEnd
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy
 
 logger = logging.getLogger(__name__)

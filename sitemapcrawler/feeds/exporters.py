@@ -19,10 +19,11 @@ from scrapy.extensions.feedexport import ItemFilter
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is_texts, lines_of, values_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import RECORDS, FindingRecord, RecordBatch, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import RECORDS, Envelope, FindingRecord, UrlRecord, records
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +50,7 @@ class RecordFilter(ItemFilter):
     def accepts(self, item: object) -> bool:
         if not self.item_classes or super().accepts(item):
             return True
-        if isinstance(item, UrlBatch):
+        if isinstance(item, NotedBatch):
             held = (UrlRecord, FindingRecord) if item.judged else (UrlRecord,)
             return any(issubclass(kind, self.item_classes) for kind in held)
         return is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
@@ -124,7 +125,7 @@ class JsonLinesExporter(RecordExporter):
         self.outlet.finish()
 
     def _lines(self, item: object) -> bytes:
-        if isinstance(item, UrlBatch) and item.lines is not None and self._takes_lines:
+        if isinstance(item, NotedBatch) and item.lines is not None and self._takes_lines:
             return item.lines
         if is_ours(item):
             rows = records(item)
@@ -298,7 +299,7 @@ class CsvExporter(RecordExporter):
 
 def is_ours(item: object) -> bool:
     """True for a record or a batch of records."""
-    return isinstance(item, (UrlBatch, RecordBatch)) or is_record(type(item))
+    return isinstance(item, Envelope) or is_record(type(item))
 
 
 def record_of(classes: Sequence[type]) -> type:
@@ -316,7 +317,7 @@ def _loaded(classes: Iterable[type | str]) -> list[type]:
 
 def rows_of(item: object, kind: type) -> Sequence[object]:
     """Return the records of one type that one of our items stands for; fast for a batch of URLs."""
-    if isinstance(item, UrlBatch):
+    if isinstance(item, NotedBatch):
         if kind is UrlRecord:
             return item.rows
         if not item.judged:

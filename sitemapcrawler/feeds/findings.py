@@ -20,9 +20,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
+from sitemapcrawler.envelopes import FindingBatch, NotedBatch
 from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import UNREAD, FindingBatch, FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, records
+from sitemapcrawler.items import UNREAD, FindingRecord, SitemapRecord, SummaryRecord, records
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.catalogue import markdown
@@ -62,7 +63,7 @@ _SEMANTIC = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
 def findings_of(item: object) -> list[FindingRecord]:
     """Return the findings of an item, in order; fast for entries and files without any. Rows of a list are left out:
     the finding that sums them up is there."""
-    if isinstance(item, FindingBatch) or (isinstance(item, UrlBatch) and not item.judged):
+    if isinstance(item, FindingBatch) or (isinstance(item, NotedBatch) and not item.judged):
         return []
     return [record for record in records(item) if isinstance(record, FindingRecord)]
 

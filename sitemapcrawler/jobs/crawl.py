@@ -9,7 +9,8 @@ from typing import Protocol
 
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FileTally, FinalBatch, UrlRecord
+from sitemapcrawler.envelopes import FileTally, FinalBatch
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.rules.judge import Judge

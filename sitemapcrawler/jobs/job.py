@@ -23,20 +23,17 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.crawl import FINISHED, Stop, stopping
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.envelopes import FinalBatch, RecordBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
 from sitemapcrawler.items import (
     MAX_SITE_TIME,
     ChangeRecord,
     ComparedList,
     Coverage,
-    FinalBatch,
     FindingRecord,
-    FindingTally,
     LinkGraph,
     PageRecord,
-    RecordBatch,
     SummaryRecord,
-    decoded,
 )
 from sitemapcrawler.jobs import changes, history
 from sitemapcrawler.jobs.committing import Committer
@@ -52,7 +49,6 @@ from sitemapcrawler.jobs.marking import Marks, mark_files
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import (
     Asked,
-    StoredBatch,
     files_done,
     read_back,
     restore,
@@ -73,6 +69,7 @@ from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
+from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Needs, sources
 from sitemapcrawler.urls.display import counted

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from sitemapcrawler.items import FindingBatch, FindingRecord, RecordBatch
+from sitemapcrawler.envelopes import FindingBatch, RecordBatch
+from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb

@@ -11,19 +11,9 @@ from operator import attrgetter
 
 import msgspec
 
+from sitemapcrawler.envelopes import EncodedBatch, FileTally, FinalBatch, JudgedBatch, NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import (
-    EncodedBatch,
-    FileTally,
-    FinalBatch,
-    FindingRecord,
-    JudgedBatch,
-    Note,
-    RobotsRecord,
-    SitemapEnd,
-    UrlBatch,
-    UrlRecord,
-)
+from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.crawl import ListedFile
@@ -34,6 +24,7 @@ from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, HELD, MORE, WHOLE_SITE, tables
+from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED
 
@@ -178,7 +169,7 @@ class Recorder:
         remove(notes, held)
         self._withhold(batch)
 
-    def _withhold(self, batch: UrlBatch) -> None:
+    def _withhold(self, batch: NotedBatch) -> None:
         """Leave only those findings to the feeds that they write."""
         if self._only_changes:
             batch.urls = [record for record in batch.urls if record.change != UNCHANGED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import RecordBatch, RowsOnDemand, UrlBatch
+from sitemapcrawler.envelopes import RecordBatch, StoredBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.listing import of_changes
@@ -114,10 +114,6 @@ def restore_counts(store: Store, status: ReplyCounts) -> None:
             status.count(loc, bad, indexable)
 
 
-REMOVED_MARK = f'"{REMOVED}"'.encode()
-"""Text in the JSON of each url record of a removed URL, and perhaps of others."""
-
-
 class _Place(msgspec.Struct):
     """The parts of a url record that tell whether and with which others it is written."""
 
@@ -126,21 +122,6 @@ class _Place(msgspec.Struct):
 
 
 _place = msgspec.json.Decoder(_Place).decode
-
-
-class StoredBatch(RowsOnDemand, UrlBatch):
-    """A batch from the database."""
-
-    def __init__(self, sitemap: str, rows: Sequence[str]) -> None:
-        """`rows`: JSON of url records."""
-        super().__init__(sitemap, [])
-        self.set_lines("\n".join([*rows, ""]).encode(), len(rows))
-
-    @property
-    def listed_count(self) -> int:
-        if REMOVED_MARK not in (self.lines or b""):
-            return len(self)
-        return sum(row.change != REMOVED for row in self.rows)
 
 
 PARTS = ("sitemaps", "findings", "robots", "pages", "changes")

@@ -6,20 +6,25 @@ Our own declarations are in `extensions.py`. Plug-ins add theirs with `register`
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import Any, Protocol, get_args, get_origin, get_type_hints
 
 from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.namespaces.element import Element, Fields, attributed, fill, text
 
-if TYPE_CHECKING:
-    from sitemapcrawler.items import UrlRecord
-
 EXTRA = "extra"
 """Field of each object, and of a url record, with the elements that no other field holds."""
+
+
+class Extended(Protocol):
+    """A url record, as far as namespaces depend on it. It also has the field of each of our own."""
+
+    @property
+    def extra(self) -> Mapping[str, Sequence[object]] | None:
+        """See `UrlRecord.extra`."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,7 +78,7 @@ class Namespace:
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
-    def objects(self, record: UrlRecord) -> Sequence[object]:
+    def objects(self, record: Extended) -> Sequence[object]:
         """Objects of this namespace that a url record has, in document order."""
         if not self.own:
             return (record.extra or {}).get(self.field, ())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.items import UNREAD, FreshBatch, SitemapRecord
+from sitemapcrawler.envelopes import FreshBatch
+from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 
 

@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
-from sitemapcrawler.items import FinalBatch, FreshBatch, JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FinalBatch, FreshBatch, JudgedBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.following import Follower

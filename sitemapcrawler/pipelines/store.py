@@ -8,8 +8,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
-from sitemapcrawler.items import FinalBatch, JudgedBatch, SitemapEnd, UrlBatch, UrlRecord
-from sitemapcrawler.jobs.restoring import StoredBatch
+from sitemapcrawler.envelopes import FinalBatch, JudgedBatch, SitemapEnd, StoredBatch
+from sitemapcrawler.items import UrlBatch, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 
 PACKAGE = __name__.partition(".")[0]

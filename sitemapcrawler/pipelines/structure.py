@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.items import FreshBatch, SitemapEnd
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 
 

@@ -14,15 +14,17 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.crawl.params import ALL
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
+from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, Basis, SitemapEnd, SitemapRecord, SummaryRecord, UrlBatch
+from sitemapcrawler.items import UNREAD, Basis, SitemapRecord, SummaryRecord
 from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
+from sitemapcrawler.pipelines.concerned import Concerned
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.report.wording import verdict
-from sitemapcrawler.rules.reach import Concerned, places, unknown
+from sitemapcrawler.rules.reach import places, unknown
 from sitemapcrawler.urls.display import counted, inert, percent
 
 LIMITED_BY = "SITEMAP_LIMITED_BY"
@@ -44,7 +46,7 @@ class SummaryPipeline(CrawlPipeline):
 
     async def process_item(self, item: object) -> object:
         """Count an item's records."""
-        if isinstance(item, UrlBatch) and self._audit.job is None:  # with a job, `StorePipeline` counts them
+        if isinstance(item, NotedBatch) and self._audit.job is None:  # with a job, `StorePipeline` counts them
             self._stats.inc_value("sitemap/urls", item.listed_count)
         elif isinstance(item, SitemapEnd):
             self._count(item)

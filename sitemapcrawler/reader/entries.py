@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
-from sitemapcrawler.items import Moment, Notes, UrlRecord
+from sitemapcrawler.items import Moment, UrlRecord
 from sitemapcrawler.namespaces import CORE, Namespace, find, resembled, shown
 from sitemapcrawler.namespaces.element import Element, Tree
 from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.faults import MAX_NAME, MAX_VALUE, Faults
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.urls import resolve
 from sitemapcrawler.urls.display import masked_url, quoted
 

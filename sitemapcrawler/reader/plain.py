@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 
-from sitemapcrawler.items import Notes, UrlRecord
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc_of_plain
 from sitemapcrawler.reader.entries import Entry
+from sitemapcrawler.reader.notes import Notes
 
 URL = r"https?://[!$%'-.0-;=A-~]++(?:[/?#][!#-%'-;=?-~]*+(?:&amp;[!#-%'-;=?-~]*+)*+)?+"
 """Printable ASCII except `"`, `<` and `>`; `&` only as `&amp;`; before the path no `@`, which may follow a password."""

@@ -19,12 +19,13 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from sitemapcrawler.items import Note, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.comments import Comment
 from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change
 from sitemapcrawler.repair.edits import (

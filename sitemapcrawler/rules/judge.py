@@ -12,18 +12,7 @@ from operator import itemgetter
 from typing import cast
 from weakref import WeakValueDictionary
 
-from sitemapcrawler.items import (
-    FindingRecord,
-    FindingTally,
-    Notes,
-    Reach,
-    RobotsRecord,
-    RuleTally,
-    SitemapRecord,
-    Sum,
-    UrlRecord,
-    add_counts,
-)
+from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
@@ -31,6 +20,7 @@ from sitemapcrawler.namespaces.schemas.plugged import plugged_violations
 from sitemapcrawler.namespaces.schemas.repairs import ENTRIES
 from sitemapcrawler.namespaces.schemas.repairs import RULES as SCHEMA_RULES
 from sitemapcrawler.reader.faults import Fault
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import (
@@ -49,6 +39,7 @@ from sitemapcrawler.rules.facts.given import (
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.suspects import BITS
+from sitemapcrawler.rules.finding_tally import FindingTally, RuleTally, Sum, add_counts
 from sitemapcrawler.rules.registry import (
     ON_FILES,
     ON_THE_SITE,

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO
 
-from sitemapcrawler.items import FreshBatch, JudgedBatch, Notes
+from sitemapcrawler.envelopes import FreshBatch, JudgedBatch
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
 logger = logging.getLogger(__name__)

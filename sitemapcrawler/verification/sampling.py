@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import Note
+from sitemapcrawler.reader.notes import Note
 
 MAX_COUNT = 100_000
 """Maximum fixed sample size: its records wait in memory, and it estimates a share to within 0.3 points."""

@@ -8,21 +8,10 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from math import prod
 
-from sitemapcrawler.items import (
-    FinalBatch,
-    FindingRecord,
-    JsonObject,
-    JudgedBatch,
-    Lastmods,
-    Note,
-    Notes,
-    ReplyRecord,
-    Share,
-    SitemapEnd,
-    UrlBatch,
-    UrlRecord,
-)
+from sitemapcrawler.envelopes import FinalBatch, JudgedBatch, NotedBatch, SitemapEnd
+from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, UrlRecord
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
@@ -211,13 +200,13 @@ class Status:
         if self._holding is not None:
             self._hold(self._holding, again, batch)
 
-    def _number(self, batch: UrlBatch) -> None:
+    def _number(self, batch: NotedBatch) -> None:
         """Number records within their files."""
         for one in batch.urls:
             batch.notes.on(one).place = self._listed[one.sitemap]
             self._listed[one.sitemap] += 1
 
-    def _hold(self, holding: Holding, offered: Sequence[UrlRecord], batch: UrlBatch) -> None:
+    def _hold(self, holding: Holding, offered: Sequence[UrlRecord], batch: NotedBatch) -> None:
         """Hold back a batch's records. It keeps those that do not wait in order, after earlier ones now released."""
         may_be_drawn = set(map(id, offered))
         released = holding.offer([batch.notes.on(one) for one in offered])

@@ -13,8 +13,9 @@ from typing import Any, get_args
 
 import pytest
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.exporters import JsonLinesExporter
-from sitemapcrawler.items import Counts, Hop, Record, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import Counts, Hop, Record, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -38,7 +39,7 @@ FULL = UrlRecord(
     recovered=True,
 )
 ITEMS = [
-    UrlBatch("https://e.com/s.xml", [UrlRecord(loc="https://e.com/"), FULL]),
+    NotedBatch("https://e.com/s.xml", [UrlRecord(loc="https://e.com/"), FULL]),
     SitemapRecord(sitemap="https://e.com/s.xml"),
     SitemapRecord(status=200, hops=[Hop(301, "u")], counts=Counts(1, 2, 3, 4), namespaces=["urn:x"], error="e"),
     SummaryRecord(domains=["e.com"], started="2024-01-01T00:00:00Z", elapsed_s=1.5, skipped={"since": 2}),

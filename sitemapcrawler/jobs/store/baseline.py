@@ -11,7 +11,8 @@ from pathlib import Path
 
 import msgspec
 
-from sitemapcrawler.items import READ, Basis, FileTally, ReplyRecord, UrlRecord
+from sitemapcrawler.envelopes import FileTally
+from sitemapcrawler.items import READ, Basis, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words

@@ -15,10 +15,11 @@ from typing import Any
 
 import msgspec
 
-from sitemapcrawler.items import SCHEMA_VERSION, FindingTally
+from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.schema import MORE, literal, statements, tables
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.finding_tally import FindingTally
 
 HOLDER = re.compile(r"PID (\d+)")
 

@@ -14,9 +14,10 @@ from typing import IO
 
 import msgspec
 
+from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import summary_of, unfinished
-from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis, FileTally
+from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory

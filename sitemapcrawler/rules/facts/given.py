@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
-from sitemapcrawler.items import FindingTally, Note, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, HTML, TEXT, InputFormat, format_named
+from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.replies import Reply
 from sitemapcrawler.replies.discovery import INDEX
@@ -22,6 +23,7 @@ from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.rules.facts.suspects import MARKS, Suspects
 from sitemapcrawler.rules.facts.tally import Tally
+from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.registry import Message, Per, Rule, Severity
 from sitemapcrawler.urls import Authority, authority, is_web, origin, site_of, visit_key
 from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, folder_of, form_of, parse, standing

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from datetime import datetime
 from urllib.parse import quote
 
-from sitemapcrawler.items import Notes, UrlRecord, objects_in
+from sitemapcrawler.items import UrlRecord, objects_in
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.urls.expressions import re2
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
 

@@ -8,16 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cached_property
 
-from sitemapcrawler.items import (
-    READ,
-    RobotsRecord,
-    SitemapEnd,
-    SitemapRecord,
-    SummaryRecord,
-    UrlRecord,
-    objects_in,
-    records,
-)
+from sitemapcrawler.envelopes import SitemapEnd
+from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, objects_in, records
 from sitemapcrawler.replies.discovery import INDEX
 
 Child = tuple[str, str | None]

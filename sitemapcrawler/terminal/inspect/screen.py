@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sitemapcrawler.items import UNREAD, SitemapEnd, SitemapRecord
+from sitemapcrawler.envelopes import SitemapEnd
+from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
 from sitemapcrawler.replies.discovery import ROBOTS, way_named
 from sitemapcrawler.terminal.inspect import facts

@@ -19,7 +19,8 @@ from sitemapcrawler.crawl.local_files import (
     missing_files,
 )
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.items import SitemapRecord, UrlBatch
+from sitemapcrawler.envelopes import NotedBatch
+from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.facts.given import MissingFile
 
 HOME = "https://e.com/maps/"
@@ -327,12 +328,12 @@ def test_index_on_the_web_or_from_standard_input_has_no_folder() -> None:
     assert missing_files("file:///dev/stdin", HOME, listed) == []
 
 
-def listed(path: Path, batch_size: int = 1000, **arguments: str) -> tuple[list[UrlBatch], SitemapRecord]:
+def listed(path: Path, batch_size: int = 1000, **arguments: str) -> tuple[list[NotedBatch], SitemapRecord]:
     """The batches and the record of a list."""
     selection = Selection(Params.parse({"urls": str(path), **arguments}))
     *batches, record = Listing(selection, batch_size, lambda: False).read(path.as_uri())
     assert isinstance(record, SitemapRecord)
-    return [batch for batch in batches if isinstance(batch, UrlBatch)], record
+    return [batch for batch in batches if isinstance(batch, NotedBatch)], record
 
 
 @pytest.fixture

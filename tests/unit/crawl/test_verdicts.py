@@ -7,7 +7,8 @@ from unittest.mock import Mock
 import pytest
 
 from sitemapcrawler.crawl.verdicts import ASSET_AGENTS, Verdicts
-from sitemapcrawler.items import Image, Notes, UrlRecord
+from sitemapcrawler.items import Image, UrlRecord
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy
 
 HOSTS = 50

@@ -32,8 +32,10 @@ from sitemapcrawler.crawl.worker import FAILED, LEFT, READ, AskedHosts, Batch, E
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.policies import own_agent
-from sitemapcrawler.items import FreshBatch, Notes, SitemapEnd, records
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
+from sitemapcrawler.items import records
 from sitemapcrawler.reader.formats import FORMATS
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules import Rule

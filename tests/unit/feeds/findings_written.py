@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapEnd, SitemapRecord, UrlBatch
+from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
+from sitemapcrawler.items import FindingRecord, SitemapRecord
+from sitemapcrawler.reader.notes import Note, Notes
 
 SITEMAP = "https://e.com/sitemap.xml"
 
@@ -41,7 +43,7 @@ def with_findings(record: Any, *findings: FindingRecord) -> Any:
         end = SitemapEnd(*(getattr(record, each.name) for each in fields(record) if each.init))
         end.findings += findings
         return end
-    return UrlBatch(record.sitemap, [record], Notes.table([Note(record, findings=list(findings))]))
+    return NotedBatch(record.sitemap, [record], Notes.table([Note(record, findings=list(findings))]))
 
 
 class Nowhere(io.BytesIO):

@@ -21,24 +21,14 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.envelopes import EncodedBatch, NotedBatch
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
 from sitemapcrawler.feeds.setup import GZIP
-from sitemapcrawler.items import (
-    EncodedBatch,
-    FindingRecord,
-    Hop,
-    Note,
-    Notes,
-    ReplyRecord,
-    SitemapRecord,
-    SummaryRecord,
-    Target,
-    UrlBatch,
-    UrlRecord,
-)
+from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, SitemapRecord, SummaryRecord, Target, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News
+from sitemapcrawler.reader.notes import Note, Notes
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
@@ -114,11 +104,11 @@ def no_constant(name: str) -> None:
 
 LINES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     "batch": (
-        [UrlBatch(SITEMAP, [a_url("https://e.com/1", line=3), a_url("u", priority=0.5)])], {},
+        [NotedBatch(SITEMAP, [a_url("https://e.com/1", line=3), a_url("u", priority=0.5)])], {},
         ['{"type":"url","loc":"https://e.com/1","sitemap":"https://e.com/sitemap.xml","line":3,"recovered":false}',
          '{"type":"url","loc":"u","sitemap":"https://e.com/sitemap.xml","priority":0.5,"recovered":false}'],
     ),
-    "empty batch": ([UrlBatch(SITEMAP, [])], {}, []),
+    "empty batch": ([NotedBatch(SITEMAP, [])], {}, []),
     "chosen fields": ([a_url("u", line=3)], {"fields_to_export": ["line", "loc", "news"]}, ['{"line":3,"loc":"u"}']),
     "renamed field": ([a_url()], {"fields_to_export": {"loc": "url"}}, ['{"url":"https://e.com/"}']),
     "none of the fields": ([SitemapRecord(), a_url()], {"fields_to_export": ["loc"]}, ['{"loc":"https://e.com/"}']),
@@ -164,7 +154,7 @@ class TestJsonLines:
 
     def test_a_lone_surrogate_is_escaped_and_its_neighbours_are_untouched(self) -> None:
         good, bad = a_url("https://e.com/é"), a_url("https://e.com/\ud800")
-        assert lines(UrlBatch(SITEMAP, [good, bad, good])) == [*lines(good), *lines(bad), *lines(good)]
+        assert lines(NotedBatch(SITEMAP, [good, bad, good])) == [*lines(good), *lines(bad), *lines(good)]
         assert '"loc":"https://e.com/\\ud800"' in lines(bad)[0]
 
     def test_a_number_beyond_64_bits_is_written(self) -> None:
@@ -198,19 +188,19 @@ class TestWrittenLines:
 
     LINES = b'{"type":"url","loc":"https://e.com/as-it-is"}\n'
 
-    def batch(self) -> UrlBatch:
-        return UrlBatch(SITEMAP, [a_url("https://e.com/made", line=3)], lines=self.LINES)
+    def batch(self) -> NotedBatch:
+        return NotedBatch(SITEMAP, [a_url("https://e.com/made", line=3)], lines=self.LINES)
 
     @pytest.mark.parametrize("classes", [[], [UrlRecord], ["sitemapcrawler.items.UrlRecord", SitemapRecord]])
     def test_lines_are_written_as_they_are(self, classes: list[Any]) -> None:
         assert export(JsonLinesExporter, self.batch(), item_classes=classes) == self.LINES
 
     def test_they_are_written_in_the_encoding_of_the_feed(self) -> None:
-        batch = UrlBatch(SITEMAP, [], lines='{"loc":"é"}\n'.encode())
+        batch = NotedBatch(SITEMAP, [], lines='{"loc":"é"}\n'.encode())
         assert export(JsonLinesExporter, batch, encoding="latin-1") == '{"loc":"é"}\n'.encode("latin-1")
 
     def test_they_are_elements_of_an_array(self) -> None:
-        batch = UrlBatch(SITEMAP, [a_url(), a_url()], lines=self.LINES * 2)
+        batch = NotedBatch(SITEMAP, [a_url(), a_url()], lines=self.LINES * 2)
         array = json.loads(export(JsonExporter, SitemapRecord(), batch, a_url("last"), indent=0))
         assert [row.get("loc") for row in array] == [None, *["https://e.com/as-it-is"] * 2, "last"]
         assert json.loads(export(JsonExporter, batch, indent=2)) == array[1:3]
@@ -237,14 +227,14 @@ class TestWrittenLines:
         assert table(self.batch(), fields_to_export=["loc"])[1] == ["https://e.com/made"]
 
     def test_a_batch_with_no_lines_left_writes_nothing(self) -> None:
-        assert export(JsonLinesExporter, UrlBatch(SITEMAP, [], lines=b"")) == b""
-        assert json.loads(export(JsonExporter, UrlBatch(SITEMAP, [], lines=b""))) == []
+        assert export(JsonLinesExporter, NotedBatch(SITEMAP, [], lines=b"")) == b""
+        assert json.loads(export(JsonExporter, NotedBatch(SITEMAP, [], lines=b""))) == []
 
 
 class TestJson:
     @pytest.mark.parametrize("indent", [None, 0, 2])
     def test_all_items_are_one_array(self, indent: int | None) -> None:
-        items = [SitemapRecord(), UrlBatch(SITEMAP, [a_url("1"), a_url("\ud800")]), UrlBatch(SITEMAP, []), {"a": 1}]
+        items = [SitemapRecord(), NotedBatch(SITEMAP, [a_url("1"), a_url("\ud800")]), NotedBatch(SITEMAP, []), {"a": 1}]
         array = json.loads(export(JsonExporter, *items, indent=indent))
         assert array == [json.loads(line) for line in lines(*items)]
 
@@ -257,7 +247,7 @@ class TestJson:
         ],
     )
     def test_indent_is_that_of_scrapy(self, indent: int | None, expected: str) -> None:
-        batch = UrlBatch(SITEMAP, [a_url("1"), a_url("2")])
+        batch = NotedBatch(SITEMAP, [a_url("1"), a_url("2")])
         assert export(JsonExporter, batch, indent=indent, fields_to_export=["loc"]).decode() == expected
 
     def test_without_items_it_is_an_empty_array(self) -> None:
@@ -285,15 +275,15 @@ def run_by_spreadsheets(text: str) -> UrlRecord:
 
 ROWS: dict[str, tuple[list[Any], list[str] | None, dict[str, Any], list[list[str]]]] = {
     "target": (
-        [UrlBatch(SITEMAP, [a_url(target=Target("https://e.com/c", indexable=True, indexability="ok")), a_url()])],
+        [NotedBatch(SITEMAP, [a_url(target=Target("https://e.com/c", indexable=True, indexability="ok")), a_url()])],
         ["target", "target_indexability"], {}, [["https://e.com/c", "ok"], ["", ""]],
     ),
     "indexability": (
-        [UrlBatch(SITEMAP, [a_url(indexable=True, indexability="a"), a_url(indexable=False, indexability="b"), a_url()])],
+        [NotedBatch(SITEMAP, [a_url(indexable=True, indexability="a"), a_url(indexable=False, indexability="b"), a_url()])],
         ["indexable", "indexability"], {}, [["true", "a"], ["false", "b"], ["", ""]],
     ),
     "no blocked crawler and no verdict": (
-        [UrlBatch(SITEMAP, [a_url(blocked_for=some) for some in (None, (), [], ["a", "b"])])], ["blocked_for"], {},
+        [NotedBatch(SITEMAP, [a_url(blocked_for=some) for some in (None, (), [], ["a", "b"])])], ["blocked_for"], {},
         [[""], ["none"], ["none"], ["a; b"]],
     ),
     "columns of either kind": (
@@ -388,7 +378,7 @@ class TestCsv:
         ],
     )  # fmt: skip
     def test_facts_of_the_reply_are_columns(self, reply: ReplyRecord, expected: dict[str, str]) -> None:
-        header, row, plain = table(UrlBatch(SITEMAP, [a_url(reply=reply), a_url()]))
+        header, row, plain = table(NotedBatch(SITEMAP, [a_url(reply=reply), a_url()]))
         found = {name: cell for name, cell in zip(header, row, strict=True) if cell}
         assert found == {"loc": "https://e.com/", "sitemap": SITEMAP, "recovered": "false", **expected}
         assert [cell for cell in plain if cell] == ["https://e.com/", SITEMAP, "false"]
@@ -417,7 +407,7 @@ class TestCsv:
         assert file.getvalue().decode().partition(",")[0] == first
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
-        rows = table(SitemapRecord(sitemap=SITEMAP), UrlBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
+        rows = table(SitemapRecord(sitemap=SITEMAP), NotedBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
         assert [(row[0], row[rows[0].index("recovered")]) for row in rows] == [
             ("loc", "recovered"),
             ("https://e.com/", "true"),
@@ -429,7 +419,7 @@ class TestCsv:
 
     @given(st.lists(URLS, max_size=3))
     def test_any_record_comes_back(self, urls: list[UrlRecord]) -> None:
-        header, *rows = table(UrlBatch(SITEMAP, urls))
+        header, *rows = table(NotedBatch(SITEMAP, urls))
         assert len(rows) == len(urls)
         for row, url in zip(rows, urls, strict=True):
             cells = dict(zip(header, row, strict=True))
@@ -445,11 +435,11 @@ class TestCsv:
     @example([a_url("a", blocked_for=()), a_url("b", blocked_for=())], "flat")
     def test_lines_of_a_worker_give_the_table_of_their_records(self, urls: list[UrlRecord], cells: str) -> None:
         batch = EncodedBatch(SITEMAP, JsonText(Rows()).lines(urls), len(urls))
-        assert export(CsvExporter, batch, cells=cells) == export(CsvExporter, UrlBatch(SITEMAP, urls), cells=cells)
+        assert export(CsvExporter, batch, cells=cells) == export(CsvExporter, NotedBatch(SITEMAP, urls), cells=cells)
 
     @given(st.lists(URLS, max_size=3))
     def test_any_object_comes_back_from_json_cells(self, urls: list[UrlRecord]) -> None:
-        header, *rows = table(UrlBatch(SITEMAP, urls), cells="json")
+        header, *rows = table(NotedBatch(SITEMAP, urls), cells="json")
         for row, url in zip(rows, urls, strict=True):
             cells = dict(zip(header, row, strict=True))
             if url.images:
@@ -492,7 +482,7 @@ class TestCsv:
 @pytest.mark.parametrize("exporter", EXPORTERS)
 @given(urls=st.lists(URLS, min_size=1, max_size=4))
 def test_batches_and_single_records_give_the_same_bytes(exporter: Exporter, urls: list[UrlRecord]) -> None:
-    assert export(exporter, UrlBatch(SITEMAP, urls)) == export(exporter, *urls)
+    assert export(exporter, NotedBatch(SITEMAP, urls)) == export(exporter, *urls)
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)
@@ -505,7 +495,7 @@ def test_a_batch_is_handed_over_in_one_piece(exporter: Exporter) -> None:
             return len(data)
 
     writer = exporter(File(), encoding="utf-8")
-    writer.export_item(UrlBatch(SITEMAP, [a_url(str(number)) for number in range(100)]))
+    writer.export_item(NotedBatch(SITEMAP, [a_url(str(number)) for number in range(100)]))
     assert len(written) == 1
 
 
@@ -513,8 +503,8 @@ def test_a_batch_is_handed_over_in_one_piece(exporter: Exporter) -> None:
 @pytest.mark.parametrize("options", [{}, {"cells": "json"}, {"fields_to_export": ["loc"]}, {"errors": "replace"}])
 @given(urls=st.lists(URLS, min_size=1, max_size=4))
 def test_table_is_what_the_csv_module_writes(options: dict[str, Any], urls: list[UrlRecord]) -> None:
-    by_the_module = export(CsvExporter, UrlBatch(SITEMAP, urls), dialect="excel", **options)
-    assert export(CsvExporter, UrlBatch(SITEMAP, urls), **options) == by_the_module
+    by_the_module = export(CsvExporter, NotedBatch(SITEMAP, urls), dialect="excel", **options)
+    assert export(CsvExporter, NotedBatch(SITEMAP, urls), **options) == by_the_module
 
 
 class TestAppending:
@@ -582,19 +572,19 @@ class TestRecordFilter:
     @pytest.mark.parametrize(
         ("item_classes", "accepted"),
         [
-            ([], ["UrlBatch", "UrlRecord", "SitemapRecord", "dict"]),
-            (["sitemapcrawler.items.UrlRecord"], ["UrlBatch", "UrlRecord"]),
-            ([UrlBatch], ["UrlBatch"]),
+            ([], ["NotedBatch", "UrlRecord", "SitemapRecord", "dict"]),
+            (["sitemapcrawler.items.UrlRecord"], ["NotedBatch", "UrlRecord"]),
+            ([NotedBatch], ["NotedBatch"]),
             ([SitemapRecord, dict], ["SitemapRecord", "dict"]),
             (["sitemapcrawler.items.FindingRecord"], ["judged"]),
         ],
     )
     def test_a_batch_passes_where_its_records_would(self, item_classes: list[Any], accepted: list[str]) -> None:
-        judged = UrlBatch(SITEMAP, [], Notes.table([Note(UrlRecord(), findings=[FindingRecord()])]))
+        judged = NotedBatch(SITEMAP, [], Notes.table([Note(UrlRecord(), findings=[FindingRecord()])]))
         assert RecordFilter({"item_classes": item_classes}).accepts(judged) == bool(
-            {"judged", "UrlBatch"}.intersection(accepted)
+            {"judged", "NotedBatch"}.intersection(accepted)
         )
         accepted = [name for name in accepted if name != "judged"]
-        items = [UrlBatch(SITEMAP, []), UrlRecord(), SitemapRecord(), {}]
+        items = [NotedBatch(SITEMAP, []), UrlRecord(), SitemapRecord(), {}]
         record_filter = RecordFilter({"item_classes": item_classes})
         assert [type(item).__name__ for item in items if record_filter.accepts(item)] == accepted

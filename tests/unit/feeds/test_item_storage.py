@@ -10,9 +10,10 @@ import pytest
 from scrapinghub.hubstorage.serialization import jsonencode
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.exporters import JsonLinesExporter
 from sitemapcrawler.feeds.item_storage import LEFT_OUT, MAX_ITEM, STAT, ItemStorage, cut
-from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
 
 from .findings_written import with_findings
@@ -50,7 +51,7 @@ def judged(record: Any) -> Any:
     [
         judged(UrlRecord(loc="https://e.com/\u00e9\u2028\U0001f600", images=[Image(loc="i")], priority=float("nan"))),
         UrlRecord(loc="https://e.com/", blocked_for=(), extra={"urn:x": [{"name": "\ud800"}]}),
-        UrlBatch("https://e.com/s.xml", [UrlRecord(loc="a"), UrlRecord(loc="b")]),
+        NotedBatch("https://e.com/s.xml", [UrlRecord(loc="a"), UrlRecord(loc="b")]),
         judged(SitemapRecord(sitemap="https://e.com/s.xml")),
         RobotsRecord(robots="https://e.com/robots.txt", agents={"GPTBot": 3}),
         SummaryRecord(domains=["https://e.com"], partial="max_urls"),

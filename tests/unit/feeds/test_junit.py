@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.findings import MAX_LINES, OPEN_FILES, JUnitExporter
 from sitemapcrawler.feeds.setup import check_feeds
-from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.reader.notes import Note, Notes
 
 from . import findings_written
 from .findings_written import SITEMAP, a_finding, peak, with_findings
@@ -99,7 +101,7 @@ def test_a_rule_is_a_test_of_the_file_wherever_its_findings_ride() -> None:
         a_finding(rule="xml-empty-urlset", severity="warning", message="no entry"),
         a_finding(rule="doc-bom", severity="info", message="a byte order mark", line=1),
     )
-    items = [UrlBatch(SITEMAP, [UrlRecord(), entry], notes), file, {"name": "no record"}]
+    items = [NotedBatch(SITEMAP, [UrlRecord(), entry], notes), file, {"name": "no record"}]
     assert cases(*items) == [
         (SITEMAP, "loc-relative", "failure"),
         (SITEMAP, "xml-empty-urlset", "failure"),
@@ -116,7 +118,7 @@ def test_a_rule_is_a_test_of_the_file_wherever_its_findings_ride() -> None:
 
 def test_batches_and_single_records_give_the_same_bytes() -> None:
     notes = [Note(UrlRecord(), findings=[a_finding(line=line)]) for line in (3, 4)]
-    batch = UrlBatch(SITEMAP, [note.record for note in notes], Notes.table(notes))
+    batch = NotedBatch(SITEMAP, [note.record for note in notes], Notes.table(notes))
     file = SitemapRecord(sitemap=SITEMAP)
     assert export(batch, file) == export(*records(batch), file)
 

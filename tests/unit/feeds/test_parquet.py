@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from itemadapter import ItemAdapter
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds import arrow, exporters
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.storages import AtomicFileStorage
@@ -30,18 +31,16 @@ from sitemapcrawler.items import (
     FindingRecord,
     Hop,
     Lastmods,
-    Note,
-    Notes,
     Record,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
-    UrlBatch,
     UrlRecord,
     UtcTime,
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.reader.notes import Note, Notes
 
 SITEMAP = "https://e.com/sitemap.xml"
 TREE = {"name": "a", "attributes": {"b": "c"}, "children": [{"name": "d", "value": "é"}, "text"]}
@@ -136,7 +135,7 @@ def as_dict(value: Any) -> Any:
 @pytest.fixture(scope="module")
 def feed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("feed") / "urls.parquet"
-    path.write_bytes(export(UrlBatch(SITEMAP, RECORDS), SummaryRecord()).getvalue())
+    path.write_bytes(export(NotedBatch(SITEMAP, RECORDS), SummaryRecord()).getvalue())
     return path
 
 
@@ -148,7 +147,7 @@ class TestOtherRecords:
     def test_table_has_the_fields_of_the_record_that_is_named(self, kind: type) -> None:
         filled = SitemapRecord(SITEMAP, hops=[Hop(301, SITEMAP)], replies={"ok": 3}, lastmod=Lastmods(0.5, 3))
         records = [filled, RobotsRecord(agents={"GPTBot": 7}, sitemaps=[SITEMAP]), SummaryRecord(rules={"a": 2}), PLAIN]
-        items = [*records, *self.FINDINGS, UrlBatch(SITEMAP, RECORDS)]
+        items = [*records, *self.FINDINGS, NotedBatch(SITEMAP, RECORDS)]
         table = pq.read_table(export(*items, item_classes=[kind]))
         assert table.column_names == [each.name for each in fields(kind)]  # type: ignore[arg-type]  # a record
         alike = [item for item in items if isinstance(item, kind)]
@@ -156,10 +155,10 @@ class TestOtherRecords:
 
     def test_findings_of_a_batch_are_rows(self) -> None:
         found = UrlRecord("https://e.com/3")
-        batch = UrlBatch(SITEMAP, [PLAIN, found], Notes.table([Note(found, findings=list(self.FINDINGS))]))
+        batch = NotedBatch(SITEMAP, [PLAIN, found], Notes.table([Note(found, findings=list(self.FINDINGS))]))
         name = "sitemapcrawler.items.FindingRecord"
         assert [row["rule"] for row in rows(batch, item_classes=[name])] == ["loc-relative", "robots-missing"]
-        assert rows(UrlBatch(SITEMAP, [found]), item_classes=[name]) == []
+        assert rows(NotedBatch(SITEMAP, [found]), item_classes=[name]) == []
 
     def test_of_several_types_url_records_are_written(self) -> None:
         assert [row["loc"] for row in rows(RICH, *self.FINDINGS, item_classes=[UrlRecord, FindingRecord])] == [RICH.loc]
@@ -225,7 +224,7 @@ class TestReaders:
     @settings(max_examples=30)
     @given(st.lists(URLS, max_size=5))
     def test_any_record_comes_back(self, urls: list[UrlRecord]) -> None:
-        assert rows(UrlBatch(SITEMAP, urls)) == expected(urls)
+        assert rows(NotedBatch(SITEMAP, urls)) == expected(urls)
 
     @settings(max_examples=10)
     @given(st.lists(URLS, min_size=1, max_size=5))
@@ -428,34 +427,34 @@ class TestItems:
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         judged = UrlRecord(loc="https://e.com/3")
         notes = Notes.table([Note(judged, findings=[FindingRecord()])])
-        items = [SitemapRecord(), UrlBatch(SITEMAP, [PLAIN]), UrlBatch(SITEMAP, [judged], notes), {"loc": "x"}]
+        items = [SitemapRecord(), NotedBatch(SITEMAP, [PLAIN]), NotedBatch(SITEMAP, [judged], notes), {"loc": "x"}]
         assert [row["loc"] for row in rows(*items, SummaryRecord())] == [PLAIN.loc, judged.loc]
 
     def test_an_empty_crawl_has_all_columns_and_no_rows(self) -> None:
-        for file in (export(), export(SummaryRecord(), UrlBatch(SITEMAP, []))):
+        for file in (export(), export(SummaryRecord(), NotedBatch(SITEMAP, []))):
             assert row_groups(file) == []
             assert pq.read_table(file).schema.names == [each.name for each in fields(UrlRecord)]
             assert polars.read_parquet(file.getvalue()).height == 0
 
     def test_batches_and_single_records_give_the_same_bytes(self) -> None:
         urls = [UrlRecord(loc=f"https://e.com/{number}", images=[Image(loc="i")]) for number in range(2500)]
-        batches = [UrlBatch(SITEMAP, urls[:700]), UrlBatch(SITEMAP, urls[700:])]
+        batches = [NotedBatch(SITEMAP, urls[:700]), NotedBatch(SITEMAP, urls[700:])]
         assert export(*batches).getvalue() == export(*urls).getvalue()
 
     def test_a_batch_stays_as_it_is(self) -> None:
-        batch = UrlBatch(SITEMAP, [PLAIN] * 1500)
+        batch = NotedBatch(SITEMAP, [PLAIN] * 1500)
         export(batch, batch)
         assert len(batch.urls) == 1500
 
 
 class TestRowGroups:
     def test_many_records_are_several_row_groups(self) -> None:
-        file = export(*[UrlBatch(SITEMAP, [PLAIN] * 1000)] * 120)
+        file = export(*[NotedBatch(SITEMAP, [PLAIN] * 1000)] * 120)
         assert row_groups(file) == [50_000, 50_000, 20_000]
 
     def test_their_size_can_be_set(self) -> None:
         locs = [f"https://e.com/{number}" for number in range(1700)]
-        file = export(UrlBatch(SITEMAP, [UrlRecord(loc=loc) for loc in locs]), row_group_size=600)
+        file = export(NotedBatch(SITEMAP, [UrlRecord(loc=loc) for loc in locs]), row_group_size=600)
         assert row_groups(file) == [600, 600, 500]
         assert pq.read_table(file)["loc"].to_pylist() == locs
 
@@ -463,9 +462,9 @@ class TestRowGroups:
         file = io.BytesIO()
         writer = ParquetExporter(file)
         writer.start_exporting()
-        writer.export_item(UrlBatch(SITEMAP, [PLAIN] * 49_999))
+        writer.export_item(NotedBatch(SITEMAP, [PLAIN] * 49_999))
         assert file.getvalue() == b"PAR1"
-        writer.export_item(UrlBatch(SITEMAP, [PLAIN] * 1001))
+        writer.export_item(NotedBatch(SITEMAP, [PLAIN] * 1001))
         assert len(file.getvalue()) > len(b"PAR1")
         writer.finish_exporting()
         assert row_groups(file) == [50_000, 1000]
@@ -473,14 +472,14 @@ class TestRowGroups:
     def test_heavy_rows_fill_a_row_group_sooner(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(exporters, "ROW_GROUP_BYTES", 1_000_000)
         heavy = UrlRecord(loc="https://e.com/", images=[Image(loc="https://e.com/" + "i" * 100)] * 5)
-        assert row_groups(export(UrlBatch(SITEMAP, [heavy] * 4500))) == [2000, 2000, 500]
+        assert row_groups(export(NotedBatch(SITEMAP, [heavy] * 4500))) == [2000, 2000, 500]
 
     def test_a_record_that_fails_takes_no_later_ones_with_it(self) -> None:
         writer = ParquetExporter(file := io.BytesIO())
         writer.start_exporting()
         broken: Any = UrlRecord(images=3)
         with pytest.raises(TypeError):
-            writer.export_item(UrlBatch(SITEMAP, [broken] * 1000))
+            writer.export_item(NotedBatch(SITEMAP, [broken] * 1000))
         writer.export_item(PLAIN)
         writer.finish_exporting()
         assert pq.read_table(file)["loc"].to_pylist() == [PLAIN.loc]
@@ -507,7 +506,7 @@ class TestOptions:
             export(PLAIN, **options)
 
     def test_constants_are_the_first_columns_of_every_row(self) -> None:
-        batch = UrlBatch(SITEMAP, [UrlRecord(loc="a"), UrlRecord(loc="b")])
+        batch = NotedBatch(SITEMAP, [UrlRecord(loc="a"), UrlRecord(loc="b")])
         found = rows(batch, constants={"site": "e.com", "run": "7"})
         assert [list(row)[:3] for row in found] == [["site", "run", "type"]] * 2
         assert [(row["site"], row["run"], row["loc"]) for row in found] == [("e.com", "7", "a"), ("e.com", "7", "b")]

@@ -17,25 +17,18 @@ from scrapy.settings import Settings
 from sitemapcrawler import settings
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.feeds.reporting import add_feeds, audit_files, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
-from sitemapcrawler.items import (
-    FindingRecord,
-    FreshBatch,
-    Note,
-    Notes,
-    RobotsRecord,
-    SitemapEnd,
-    SummaryRecord,
-    UrlRecord,
-)
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.jobs import gatherer
 from sitemapcrawler.jobs import report as queries
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.store import Store, spool
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.jsontext import Rows, is_record
-from sitemapcrawler.items import Counts, Hop, SitemapRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import Counts, Hop, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image, News
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def test_fields_that_a_record_does_not_have_are_null_on_request() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [(UrlRecord, True), (SitemapRecord, True), (Priced, True), (UrlBatch, False), (Counts, False), (dict, False)],
+    [(UrlRecord, True), (SitemapRecord, True), (Priced, True), (NotedBatch, False), (Counts, False), (dict, False)],
 )
 def test_a_record_is_a_dataclass_that_begins_with_its_type(kind: type, expected: bool) -> None:
     assert is_record(kind) is expected

@@ -18,9 +18,11 @@ from jsonschema import ValidationError
 from jsonschema.validators import validator_for
 
 from sitemapcrawler import __version__
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.findings import OPEN_FILES, Places, SarifExporter, descriptor, findings_of
 from sitemapcrawler.feeds.setup import check_feeds
-from sitemapcrawler.items import FindingRecord, Note, Notes, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.rules import Needs, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
@@ -83,11 +85,11 @@ def fingerprints(*items: Any) -> list[str]:
     return [each["partialFingerprints"]["primaryLocationLineHash"] for each in results(*items)]
 
 
-def a_batch(*findings: FindingRecord) -> UrlBatch:
+def a_batch(*findings: FindingRecord) -> NotedBatch:
     """A batch of which every second entry has one of the findings."""
     notes = [Note(UrlRecord(), findings=[each]) for each in findings]
     entries = [entry for note in notes for entry in (UrlRecord(), note.record)]
-    return UrlBatch(SITEMAP, entries, Notes.table(notes))
+    return NotedBatch(SITEMAP, entries, Notes.table(notes))
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -104,7 +106,7 @@ def texts(value: Any) -> Iterator[str]:
 def test_a_log_without_findings_is_whole(validate: Any) -> None:
     validate(json.loads(export()))
     assert run()["results"] == []
-    assert run(UrlBatch(SITEMAP, [UrlRecord()]), SitemapRecord(), SummaryRecord())["results"] == []
+    assert run(NotedBatch(SITEMAP, [UrlRecord()]), SitemapRecord(), SummaryRecord())["results"] == []
 
 
 def test_the_schema_notices_what_is_wrong(validate: Any) -> None:
@@ -128,7 +130,7 @@ def test_batches_and_single_records_give_the_same_bytes() -> None:
 
 
 def test_a_batch_without_findings_has_no_results() -> None:
-    assert findings_of(UrlBatch(SITEMAP, [UrlRecord()])) == []
+    assert findings_of(NotedBatch(SITEMAP, [UrlRecord()])) == []
 
 
 def test_a_result_is_a_line_of_utf_8() -> None:

@@ -19,6 +19,7 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds import worksheets
 from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.feeds.workbook import WorkbookExporter
@@ -30,21 +31,18 @@ from sitemapcrawler.items import (
     Coverage,
     FindingRecord,
     Hop,
-    Note,
-    Notes,
     PageRecord,
     Reach,
     ReplyRecord,
     RobotsRecord,
     Share,
-    SitemapEnd,
     SitemapRecord,
     SummaryRecord,
     Target,
-    UrlBatch,
     UrlRecord,
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.report.wording import NOT_INDEXABLE_MEANS
 from sitemapcrawler.rules import all_rules
 
@@ -109,7 +107,7 @@ def test_every_column_of_a_url() -> None:
         issues=["status-redirect", "loc-x"], change="added", indexable=False, indexability="redirect",
         target=Target("https://e.com/c", "ok", indexable=True, indexability="ok"),
     )  # fmt: skip
-    assert rows(book(UrlBatch(SITEMAP, [url]))["URLs"]) == [
+    assert rows(book(NotedBatch(SITEMAP, [url]))["URLs"]) == [
         {
             "url": "https://e.com/old", "status": 301, "indexable": "no", "indexability": "redirect",
             "final_status": 200, "final_url": "https://e.com/new", "redirects": "301 https://e.com/old",
@@ -300,7 +298,9 @@ def test_findings_of_entries_and_files_are_problems() -> None:
     note = Note(url, findings=[FindingRecord("loc-relative", "error", "not absolute", SITEMAP, 3, 1, url.loc, "/")])
     end = SitemapEnd("sitemap")
     end.sitemap, end.findings = SITEMAP, [FindingRecord("limit-bytes", "warning", "too large", SITEMAP)]
-    written = book(UrlBatch(SITEMAP, [url], Notes.table([note])), end, FindingRecord("robots-missing", "info", "none"))
+    written = book(
+        NotedBatch(SITEMAP, [url], Notes.table([note])), end, FindingRecord("robots-missing", "info", "none")
+    )
     assert filled(written["Problems"]) == [
         {"severity": "error", "rule": "loc-relative", "title": "The URL is not absolute", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the whole URL with scheme and host."},
         {"severity": "warning", "rule": "limit-bytes", "title": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
@@ -532,7 +532,7 @@ def test_library_warns_of_nothing_at_its_own_limit() -> None:
 def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worksheets, "ROWS_OF_A_SHEET", 2)
     listed = [UrlRecord(loc=f"https://e.com/{n}", line=n) for n in range(5)]
-    written = book(UrlBatch(SITEMAP, listed), *(FindingRecord(f"r{n}") for n in range(3)), SummaryRecord(urls=5))
+    written = book(NotedBatch(SITEMAP, listed), *(FindingRecord(f"r{n}") for n in range(3)), SummaryRecord(urls=5))
     assert written.sheetnames == ["Summary", "URLs", "URLs 2", "URLs 3", "Problems", "Problems 2", "Sitemaps", "Robots"]
     urls = ("URLs", "URLs 2", "URLs 3")
     lines = [[row["line"] for row in rows(written[name]) if row["line"] is not None] for name in urls]
@@ -550,7 +550,7 @@ def test_a_full_sheet_goes_on_behind_itself(monkeypatch: pytest.MonkeyPatch) -> 
 def test_stopped_crawl_writes_as_many_rows_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worksheets, "ROWS_AT_ONCE", 2)
     listed = [UrlRecord(loc=f"https://e.com/{n}", line=n + 1) for n in range(5)]
-    written = book(UrlBatch(SITEMAP, listed), FindingRecord("r"), SummaryRecord(), is_late=lambda: True)
+    written = book(NotedBatch(SITEMAP, listed), FindingRecord("r"), SummaryRecord(), is_late=lambda: True)
     assert [row["line"] for row in rows(written["URLs"])] == [1, 2, None]
     assert written["URLs"]["A4"].value == f"3 more rows are {UNWRITTEN}."
     assert written.sheetnames == SHEETS and len(rows(written["Problems"])) == 1

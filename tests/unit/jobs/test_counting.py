@@ -10,23 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitemapcrawler.envelopes import EncodedBatch, NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import (
-    EncodedBatch,
-    FindingRecord,
-    Notes,
-    Reach,
-    RobotsRecord,
-    SitemapEnd,
-    SitemapRecord,
-    UrlBatch,
-    UrlRecord,
-)
+from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.pipelines.concerned import Concerned
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules import reach
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.reach import Concerned, Reaches, places
+from sitemapcrawler.rules.reach import Reaches, places
 from tests.unit.rules.sites import HOME, A, B, C, Site, at
 
 ROBOTS = f"{HOME}/robots.txt"
@@ -48,7 +41,7 @@ def from_items(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
     """The same records as items of a crawl: entries in batches, with those findings that are on them."""
     counted = Concerned()
     for record in records:
-        counted.add(UrlBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
+        counted.add(NotedBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
     return counted.reaches(rules or named(records))
 
 
@@ -168,7 +161,7 @@ def test_batches_count_with_their_findings_however_they_come() -> None:
     end.findings.append(finding("xml-malformed", "error"))
     line = JsonText(Rows()).lines([entry("/2", A, "loc-relative")])
     counted = Concerned()
-    for item in (UrlBatch(A, [record], notes), EncodedBatch(A, line, 1), end, object()):
+    for item in (NotedBatch(A, [record], notes), EncodedBatch(A, line, 1), end, object()):
         counted.add(item)
     assert counted.reaches(["xml-malformed", "loc-relative"])[0] == {
         "xml-malformed": Reach("error", 0, 0, 1),

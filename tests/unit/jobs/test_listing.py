@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sitemapcrawler.items import FindingBatch, FindingRecord, RecordBatch
+from sitemapcrawler.envelopes import FindingBatch, RecordBatch
+from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.jobs import listing
 from sitemapcrawler.jobs.listing import FirstFindings, Listing, share
 from sitemapcrawler.jobs.store import Store

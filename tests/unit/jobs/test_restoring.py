@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import items
+from sitemapcrawler.envelopes import NotedBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.exporters import CsvExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import UrlBatch, UrlRecord, decoded, records
-from sitemapcrawler.jobs.restoring import Asked, StoredBatch, url_batches
+from sitemapcrawler.items import UrlRecord, records
+from sitemapcrawler.jobs.restoring import Asked, url_batches
 from sitemapcrawler.jobs.store import Store
 from tests.unit.jobs.store.making import of
 
@@ -43,7 +44,7 @@ def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
     stored = batch(urls)
     for cells in CELLS:
         tables = []
-        for item in (batch(urls), UrlBatch(SITEMAP, stored.urls)):
+        for item in (batch(urls), NotedBatch(SITEMAP, stored.urls)):
             file = io.BytesIO()
             exporter = CsvExporter(file, cells=cells)
             exporter.start_exporting()
@@ -66,7 +67,7 @@ def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pyt
 
 def test_batch_is_one_that_was_judged_before() -> None:
     stored = batch([UrlRecord("a", issues=["loc-fragment"])])
-    assert isinstance(stored, UrlBatch)
+    assert isinstance(stored, NotedBatch)
     assert not stored.judged
 
 

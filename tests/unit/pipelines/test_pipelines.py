@@ -15,16 +15,8 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Stop
-from sitemapcrawler.items import (
-    FinalBatch,
-    FindingRecord,
-    FreshBatch,
-    RobotsRecord,
-    SitemapEnd,
-    SummaryRecord,
-    UrlBatch,
-    UrlRecord,
-)
+from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
+from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
@@ -145,7 +137,7 @@ def test_other_items_pass() -> None:
 
 def test_summary_is_sent_at_the_end() -> None:
     crawl = Crawl()
-    crawl.pass_on(UrlBatch("s", [UrlRecord("a")]), sitemap("ok"))
+    crawl.pass_on(NotedBatch("s", [UrlRecord("a")]), sitemap("ok"))
     asyncio.run(crawl.pipeline.conclude())
     robots, finding, capped, summary = crawl.sent
     assert robots.robots == "https://a.com/robots.txt"

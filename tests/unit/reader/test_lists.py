@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, ParquetExporter
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlBatch, UrlRecord
+from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader import lists
 from sitemapcrawler.reader.lists import ListedUrl, ListEntry, Unread, read_list
@@ -324,7 +325,7 @@ def test_any_bytes_are_a_list_or_an_error(data: bytes) -> None:
 
 RECORDS = [
     SitemapRecord("https://example.com/sitemap.xml"),
-    UrlBatch(
+    NotedBatch(
         "https://example.com/sitemap.xml",
         [UrlRecord(A, line=3), UrlRecord(f"{B} c", images=[Image(loc=C)], changefreq="=1")],
     ),

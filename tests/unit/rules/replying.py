@@ -10,8 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import FindingRecord, Hop, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, Hop, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import (
     AddressRefused,
     Cut,

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.crawl.verdicts import AuthorityVerdicts
-from sitemapcrawler.items import FindingRecord, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice

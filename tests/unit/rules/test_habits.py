@@ -9,14 +9,16 @@ import msgspec
 import pytest
 
 from sitemapcrawler.api.sitemaps import read_sitemap
-from sitemapcrawler.items import FindingRecord, FindingTally, Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import MAX_KEPT
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules import Message, Needs, Per, Rule, Severity, all_rules, rule
 from sitemapcrawler.rules.catalogue import page, section
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import Counted, Drawn, FileFacts
+from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import RULES, SiteMessage
 from sitemapcrawler.terminal.streams import plain

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.items import Notes, Reach, SitemapRecord, UrlRecord
+from sitemapcrawler.items import Reach, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.faults import MAX_KEPT
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import Notes, SitemapRecord, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document
 from sitemapcrawler.reader.dates import iso, utc
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.reader.plain import read_plain
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts

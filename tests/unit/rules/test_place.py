@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.items import Notes
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import UrlFacts

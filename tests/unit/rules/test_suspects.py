@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.items import Notes, UrlRecord
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
+from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts import suspects as seen
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import MAX_CLOSELY, MAX_LEGAL, MAX_LENGTH, Seen, Suspects

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.items import FindingRecord, FreshBatch, JudgedBatch, Note, Notes, UrlRecord
+from sitemapcrawler.envelopes import FreshBatch, JudgedBatch
+from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.verification import backlog as module
 from sitemapcrawler.verification.backlog import Backlog
 

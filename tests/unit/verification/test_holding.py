@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from sitemapcrawler.items import Note, UrlRecord
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
+from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.verification import sampling as holding
 from sitemapcrawler.verification.sampling import Holding
 

@@ -12,7 +12,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from sitemapcrawler.items import FileTally, FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.envelopes import FileTally
+from sitemapcrawler.items import FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import CONFIG, create

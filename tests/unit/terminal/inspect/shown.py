@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitemapcrawler.items import FileResult, SitemapEnd, SitemapRecord, SummaryRecord
+from sitemapcrawler.envelopes import FileResult, SitemapEnd
+from sitemapcrawler.items import SitemapRecord, SummaryRecord
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
 

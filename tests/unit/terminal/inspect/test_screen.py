@@ -5,7 +5,8 @@ import json
 import pytest
 
 from sitemapcrawler.commands.inspect import json_row
-from sitemapcrawler.items import Hop, UrlBatch, UrlRecord
+from sitemapcrawler.envelopes import NotedBatch
+from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.terminal.inspect import document
 from tests.unit.terminal.inspect.shown import SITE, below, drawn, inspection, record
@@ -53,7 +54,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, unicode: bool) -> None:
     failed = below("/index.xml", long, 0, outcome="failed", error="the connection ended " * 9)
     made = inspection(record("/index.xml", 0, [long, "/a.xml"]), failed, below("/index.xml", "/a.xml"))
     dates = [UrlRecord(lastmod_at=f"{2000 + n // 40}-01-01T00:00:00Z") for n in range(1_000)]
-    made.add(UrlBatch(SITE, dates))
+    made.add(NotedBatch(SITE, dates))
     least = 60 if width < 60 else width
     assert max(map(len, drawn(made, width, unicode))) <= least
 
@@ -65,14 +66,14 @@ def test_pipe_gets_everything_uncut() -> None:
 
 def test_ascii_output_has_no_other_character() -> None:
     made = inspection(record("/index.xml", 0, ["/a.xml"]), below("/index.xml", "/a.xml"))
-    made.add(UrlBatch(SITE, [UrlRecord(lastmod_at=f"{year}-01-01T00:00:00Z") for year in (1990, 2020, 2024)]))
+    made.add(NotedBatch(SITE, [UrlRecord(lastmod_at=f"{year}-01-01T00:00:00Z") for year in (1990, 2020, 2024)]))
     text = "\n".join(drawn(made, 80, unicode=False))
     assert text.isascii() and "####" in text and "..." in text
 
 
 def test_histogram_stands_beside_the_facts_where_there_is_room() -> None:
     made = inspection(record("/a.xml", 2))
-    made.add(UrlBatch(SITE, [UrlRecord(lastmod_at=f"{year}-01-01T00:00:00Z") for year in (2020, 2024)]))
+    made.add(NotedBatch(SITE, [UrlRecord(lastmod_at=f"{year}-01-01T00:00:00Z") for year in (2020, 2024)]))
     narrow, wide = drawn(made, 80), drawn(made, 200)
     assert len(narrow) == len(wide) + 3
     assert any(line.startswith("URLs ") and "2020" in line for line in wide)
@@ -82,7 +83,7 @@ def test_histogram_stands_beside_the_facts_where_there_is_room() -> None:
 def test_text_of_strangers_is_inert(colour: bool) -> None:
     failed = below("/index.xml", f"/{HOSTILE}", 0, outcome="failed", error=HOSTILE)
     made = inspection(record("/index.xml", 0, [f"/{HOSTILE}"], error=HOSTILE, encoding=HOSTILE), failed)
-    made.add(UrlBatch(SITE, [UrlRecord(alternates=[Alternate(HOSTILE)], extra={HOSTILE: []})]))
+    made.add(NotedBatch(SITE, [UrlRecord(alternates=[Alternate(HOSTILE)], extra={HOSTILE: []})]))
     text = "".join(drawn(made, 80, colour=colour))
     assert "\x1b[2J" not in text and "\u202e" not in text and "\\u202e" in text
 

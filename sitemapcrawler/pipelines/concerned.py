@@ -1,0 +1,115 @@
+"""Counts what each rule concerns as records pass through the pipelines, in a crawl without a database."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
+from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord
+from sitemapcrawler.rules.facts.site import OF_FILES
+from sitemapcrawler.rules.reach import Reaches, completed, own_severity
+from sitemapcrawler.rules.registry import SEVERITIES
+
+MAX_URLS = 100_000
+"""Distinct URLs of a rule that are counted without a database; about 6 MB of hashes."""
+ISSUES = b'"issues":'
+"""Text in the JSON of each url record with issues."""
+
+
+@dataclass(slots=True)
+class _Concerned:
+    """What one rule concerns: URLs and files by their hashes."""
+
+    urls: set[int] = field(default_factory=set)
+    at_least: bool = False
+    """True if there were more URLs than `MAX_URLS`."""
+    entries: int = 0
+    files: set[int] = field(default_factory=set)
+    reported: dict[str, set[int]] = field(default_factory=dict)
+    """URLs of findings, by severity."""
+
+    def add_entry(self, url: str, file: int) -> None:
+        """Count an entry."""
+        self.entries += 1
+        self.files.add(file)
+        self._add(url)
+
+    def _add(self, url: str) -> None:
+        if len(self.urls) < MAX_URLS:
+            self.urls.add(hash(url))
+        elif hash(url) not in self.urls:
+            self.at_least = True
+
+    def add_finding(self, finding: FindingRecord) -> None:
+        """Count the file of a finding, or the page that no file lists, and take its severity."""
+        urls = self.reported.setdefault(finding.severity, set())
+        if finding.sitemap is not None:
+            self.files.add(hash(finding.sitemap))
+        elif finding.url is not None:
+            self._add(finding.url)
+        if finding.url is not None and len(urls) < MAX_URLS:
+            urls.add(hash(finding.url))
+
+    def by_severity(self, severities: Sequence[str]) -> Iterator[tuple[str, set[int]]]:
+        """Yield the URLs of each severity, the worst first. Those without a finding record have the least severity."""
+        rest = self.urls
+        for severity in severities[:-1]:
+            yield severity, rest & self.reported[severity]
+            rest = rest - self.reported[severity]
+        yield severities[-1], rest
+
+
+class Concerned:
+    """Counts what the rules concern, from records as they pass through the pipelines."""
+
+    def __init__(self) -> None:
+        self._rules: defaultdict[str, _Concerned] = defaultdict(_Concerned)
+
+    def add(self, item: object) -> None:
+        """Count an item. Others than records and batches of them are ignored."""
+        if isinstance(item, NotedBatch):
+            self._add_urls(item)
+            self._add_findings(item.notes.findings(item.urls) if item.judged else ())
+        elif isinstance(item, (SitemapRecord, RobotsRecord)):
+            file = hash(item.sitemap if isinstance(item, SitemapRecord) else item.robots)
+            for rule in item.issues:
+                self._rules[rule].files.add(file)
+            self._add_findings(item.findings if isinstance(item, SitemapEnd) else ())
+        elif isinstance(item, FindingRecord):
+            self._add_findings([item])
+
+    def _add_urls(self, batch: NotedBatch) -> None:
+        if batch.lines is not None and ISSUES not in batch.lines:
+            return
+        for row in batch.rows:
+            for rule in row.issues:
+                self._rules[rule].add_entry(row.loc, hash(row.sitemap))
+
+    def _add_findings(self, findings: Iterable[FindingRecord]) -> None:
+        for finding in findings:
+            self._rules[finding.rule].add_finding(finding)
+
+    def reaches(self, rules: Iterable[str]) -> Reaches:
+        """What each rule concerns, and each severity. `rules`: all that found something."""
+        by_rule: dict[str, Reach] = {}
+        urls: defaultdict[str, set[int]] = defaultdict(set)
+        files: defaultdict[str, set[int]] = defaultdict(set)
+        inexact: set[str] = set()
+        counted = set(rules)
+        for id, one in self._rules.items():
+            if id not in counted:  # another rule replaces its finding (`Rule.instead_of`)
+                continue
+            severities = sorted(one.reported, key=SEVERITIES.index) or [own_severity(id)]
+            at_least = one.at_least or id in OF_FILES
+            by_rule[id] = Reach(severities[0], len(one.urls), one.entries, len(one.files), at_least)
+            for severity, some in one.by_severity(severities):
+                urls[severity] |= some
+                files[severity] |= one.files
+            inexact.update(severities if at_least else ())
+        by_severity = {
+            severity: Reach(severity, len(some), None, len(files[severity]), severity in inexact)
+            for severity, some in urls.items()
+        }
+        return completed(by_rule, by_severity, counted)
