@@ -196,7 +196,7 @@ def status(tools: Tools) -> list[Command]:
 def store(tools: Tools) -> list[Command]:
     """The plain entries with all rules: without a database, with a temporary one, and as a job that stays."""
     plain = (f"sitemap={index_of('plain')}", "agents=none")
-    site = ",".join(sorted(rule.id for rule in all_rules() if not set(ON_THE_SITE).isdisjoint(rule.needs)))
+    site = ",".join(sorted(rule.id for rule in all_rules() if not set(ON_THE_SITE).isdisjoint(rule.of)))
     job = [f"JOBDIR={tools.out / 'job'}"]
     return [
         tools.crawl("no database", *plain, settings=["SITEMAP_STORE=0"]),

@@ -10,7 +10,7 @@ from sitemapcrawler.replies.discovery import COMMON_PATHS
 from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.catalogue import section
-from sitemapcrawler.rules.registry import Needs, Rule, families
+from sitemapcrawler.rules.registry import Of, Rule, Subject, families
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 COUNTED = (DOCS.parent / "README.md", DOCS / "comparison.md")
@@ -42,21 +42,21 @@ FAMILY = """# Rules: {family}
 {number}. [All rules](../rules.md) explains severities and units. *Elsewhere* names the report of another tool
 that shows the same fault.
 """
-CHECKED = {
-    Needs.ROBOTS: "robots.txt",
-    Needs.VERDICT: "robots.txt",
-    Needs.REPLY: "verify",
-    Needs.ASSET: "verify_assets",
-    Needs.DRAWN: "sample",
-    Needs.SITE: "whole site",
-    Needs.WHOLE_SITE: "whole site",
-    Needs.BASELINE: "baseline",
-    Needs.FAILURE: "always",
-    Needs.GIVEN_UP: "always",
-    Needs.UNLISTED: "always",
-    Needs.ALLOWANCE: "always",
+CHECKED: dict[Subject, str] = {
+    Of.ROBOTS: "robots.txt",
+    Of.VERDICT: "robots.txt",
+    Of.REPLY: "verify",
+    Of.ASSET: "verify_assets",
+    Of.DRAWN: "sample",
+    Of.SITE: "whole site",
+    Of.WHOLE_SITE: "whole site",
+    Of.BASELINE: "baseline",
+    Of.FAILURE: "always",
+    Of.GIVEN_UP: "always",
+    Of.UNLISTED: "always",
+    Of.ALLOWANCE: "always",
 }
-"""When rules are checked, by what they need; while reading for the rest."""
+"""When rules are checked, by what they judge; while reading for the rest."""
 
 
 def documents() -> dict[str, str]:
@@ -77,7 +77,7 @@ def documents() -> dict[str, str]:
 
 def row(rule: Rule) -> str:
     """Return the row of a rule in the overview."""
-    when = ", ".join(dict.fromkeys(CHECKED.get(need, "while reading") for need in rule.needs))
+    when = ", ".join(dict.fromkeys(CHECKED.get(one, "while reading") for one in rule.of))
     title = rule.title.replace("|", "\\|")
     return f"| [{rule.id}](rules/{rule.family}.md#{rule.id}) | {title} | {rule.severity} | {when} | {rule.scope} |\n"
 

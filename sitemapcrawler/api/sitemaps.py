@@ -28,7 +28,7 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, Choice, check_names
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import Needs
+from sitemapcrawler.rules.registry import Of
 from sitemapcrawler.urls.display import counted, inert, masked_url
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Iterable[bytes]
@@ -159,10 +159,10 @@ class Download:
 
 
 HTTP_OK = 200
-MET = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
-"""Needs that a single file meets."""
-NEVER_SKIPPED = {Needs.BASELINE, Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP, Needs.UNLISTED}
-"""Needs of rules that are never reported as skipped: without a baseline or failure, say, they have nothing to check."""
+MET = {Of.CHILD, Of.ODD_CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
+"""What a single file shows, besides its entries."""
+NEVER_SKIPPED = {Of.BASELINE, Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED}
+"""What rules judge that are never reported as skipped: without a baseline or failure, they have nothing to check."""
 
 
 class JudgedFile:
@@ -210,7 +210,7 @@ class JudgedFile:
         found = self._judge.file(record, self._file) + self._judge.crawl({})
         self.findings += found
         for rule in filter(self._choice.chosen, self._choice.all_rules):
-            if not (MET | NEVER_SKIPPED).intersection(rule.needs):
+            if not rule.judges_entries and (MET | NEVER_SKIPPED).isdisjoint(rule.of):
                 self._unmet[rule.id] += 1
         return found
 

@@ -75,8 +75,8 @@ class Plan:
         check_places(settings, params.named_files)
         check_report(settings, params.report)
         choice = choose(settings, params)
-        marks_entries = any(rule.id in OF_FILES for needs in ON_FILES for rule in choice.rules(needs))
-        return cls(params, choice, open_job(settings, params, marks_entries or any(map(choice.rules, ON_THE_SITE))))
+        marks_entries = any(rule.id in OF_FILES for rule in choice.rules(*ON_FILES))
+        return cls(params, choice, open_job(settings, params, marks_entries or bool(choice.rules(*ON_THE_SITE))))
 
     def discard(self) -> None:
         """Close the job of a plan that is not crawled."""

@@ -11,7 +11,7 @@ from sitemapcrawler.jobs.store.baseline import Baseline
 from sitemapcrawler.jobs.store.loading import EarlierCoverage, EarlierSummary
 from sitemapcrawler.rules.choice import ON_THE_CRAWL, names
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import ON_THE_SITE, Needs, Rule
+from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule
 
 VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
 OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
@@ -29,9 +29,9 @@ OF_HEADS = (
     "hreflang-target-noindex", "hreflang-target-noncanonical",
 )  # fmt: skip
 """Family and rules that `verify=get` and `verify=head` judge differently."""
-NEEDS_PAGES = frozenset((Needs.REPLY, Needs.ASSET, Needs.DRAWN))
-NOT_COMPARED = frozenset((Needs.BASELINE, *ON_THE_CRAWL))
-"""Needs of rules whose findings are about one crawl alone."""
+NEEDS_PAGES = frozenset((Of.REPLY, Of.ASSET, Of.DRAWN))
+NOT_COMPARED = frozenset((Of.BASELINE, *ON_THE_CRAWL))
+"""What rules judge whose findings are about one crawl alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class Compared:
         unjudged = {*summary.skipped, *before.skipped}
         rules = []
         for rule in judge.selected:
-            if rule.id in alone or not NOT_COMPARED.isdisjoint(rule.needs):
+            if rule.id in alone or not NOT_COMPARED.isdisjoint(rule.of):
                 continue
-            if rule.id in unjudged and set(rule.needs) <= set(ON_THE_SITE):
+            if rule.id in unjudged and set(rule.of) <= set(ON_THE_SITE):
                 continue
             if (reason := _reason(rule, differing, baseline.with_replies)) is None:
                 rules.append(rule)
@@ -108,15 +108,15 @@ def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str 
     of_pages = _needs_pages(rule)
     concerned = {
         VERIFY: names(rule, OF_HEADS) if with_replies else of_pages,
-        SAMPLE: of_pages and (Needs.SITE in rule.needs or Needs.DRAWN in rule.needs),
-        ASSETS: Needs.ASSET in rule.needs,
+        SAMPLE: of_pages and (Of.SITE in rule.of or Of.DRAWN in rule.of),
+        ASSETS: Of.ASSET in rule.of,
         LINKS: rule.id in OF_LINKS,
         MAX_PAGES: rule.id in OF_LINKS,
         LISTS: names(rule, OF_LISTS),
-        AGENTS: Needs.VERDICT in rule.needs,
+        AGENTS: Of.VERDICT in rule.of,
     }
     return next((reason for reason, is_concerned in concerned.items() if is_concerned and reason in differing), None)
 
 
 def _needs_pages(rule: Rule) -> bool:
-    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.needs)
+    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.of)

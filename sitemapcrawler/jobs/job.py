@@ -71,7 +71,7 @@ from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
 from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import Needs, sources
+from sitemapcrawler.rules.registry import Of, sources
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.version import __version__
 
@@ -336,9 +336,9 @@ class Job:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links)
             with self._interrupter.interruptible(cursor):
-                yield from judge.site(facts, (Needs.SITE, Needs.WHOLE_SITE))
+                yield from judge.site(facts, (Of.SITE, Of.WHOLE_SITE))
                 self._of_site.add(judge.of_site)
-                yield from judge.site(facts, (Needs.BASELINE,))
+                yield from judge.site(facts, (Of.BASELINE,))
                 with suppress(duckdb.InterruptException):  # another run marks the entries
                     judge.mark_entries(facts)
                     if not facts.stopped():

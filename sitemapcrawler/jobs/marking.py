@@ -85,5 +85,5 @@ def mark_files(connection: duckdb.DuckDBPyConnection, rules: Collection[str]) ->
 
 def _of_site() -> str:
     """SQL for the rules that mark entries at the end alone. Copies of an earlier crawl's rows have its marks."""
-    rules = {rule.id for rule in all_rules() if set(rule.needs) <= set(ON_THE_SITE) or rule.id in OF_FILES}
+    rules = {rule.id for rule in all_rules() if set(rule.of) <= set(ON_THE_SITE) or rule.id in OF_FILES}
     return f"[{', '.join(sorted(map(literal, rules)))}]::VARCHAR[]"

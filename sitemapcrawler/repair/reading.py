@@ -45,7 +45,7 @@ from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import Cluster
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import Needs, Per, Rule, Severity
+from sitemapcrawler.rules.registry import Of, Per, Rule, Severity
 
 GIB = 1024 * 1024 * 1024
 LIMITS = Limits(max_bytes=4 * GIB)
@@ -89,7 +89,6 @@ OF_INDEXES = (
 """Rules on indexes that lead to changes, in `indexes.py`."""
 OF_LIMITS = ("limit-urls-exceeded", "doc-too-large", "news-too-many")
 """Rules for which a file is split: too many entries, bytes, articles."""
-JUDGED_ALWAYS = frozenset((Needs.URL, Needs.FAULT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,10 +190,13 @@ def repairable() -> tuple[str, ...]:
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
     own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF}
     own |= {*OF_INDEXES, CROSS, "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
-    own |= {
-        rule.id for rule in all_rules() if rule.severity is Severity.ERROR and JUDGED_ALWAYS.intersection(rule.needs)
-    }
+    own |= {rule.id for rule in all_rules() if rule.severity is Severity.ERROR and _concerns_entries(rule)}
     return tuple(sorted(own))
+
+
+def _concerns_entries(rule: Rule) -> bool:
+    """True for a rule on the entries of a file as they are read."""
+    return rule.judges_entries or Of.FAULT in rule.of
 
 
 VERIFIED = (
@@ -235,7 +237,7 @@ MAX_JUDGES = 64
 def judge_of(ids: frozenset[str]) -> Judge:
     """A judge that applies those of these rules that concern entries, and reports each entry with its severity."""
     rules = tuple(replace(rule, per=Per.ENTRY) for rule in all_rules())
-    judged = [rule.id for rule in rules if rule.id in ids and JUDGED_ALWAYS.intersection(rule.needs)]
+    judged = [rule.id for rule in rules if rule.id in ids and _concerns_entries(rule)]
     return Judge(Choice(rules, tuple(judged) or ("none",)), EVERY)
 
 

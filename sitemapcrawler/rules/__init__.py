@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from sitemapcrawler.rules.registry import RULES, Entries, Message, Needs, Per, Rule, Severity, load_plugins, rule
+from sitemapcrawler.rules.registry import (
+    RULES,
+    Message,
+    Objects,
+    Of,
+    Once,
+    Per,
+    Rule,
+    Severity,
+    load_plugins,
+    rule,
+)
 
 FAMILIES = (
     "transport",
@@ -36,7 +47,7 @@ FAMILIES = (
 )
 """Modules with rules, in the order of the catalogue."""
 
-__all__ = ["Entries", "Message", "Needs", "Per", "Rule", "Severity", "all_rules", "rule"]
+__all__ = ["Message", "Objects", "Of", "Once", "Per", "Rule", "Severity", "all_rules", "rule"]
 
 
 def all_rules() -> tuple[Rule, ...]:

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 
 from sitemapcrawler.items import JsonObject
-from sitemapcrawler.rules.registry import Entries, Needs, Rule, Severity, families
+from sitemapcrawler.rules.registry import Of, Rule, Severity, Subject, families
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.expressions import SYNTAX, Expression
 
@@ -18,8 +18,8 @@ MAX_ALIKE = 12
 """Rules that a message names."""
 NONE = "none"
 """Value of `select` that runs no rules."""
-ON_THE_CRAWL = frozenset((Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP, Needs.UNLISTED))
-"""Rules with these needs report what other rules could not check or list, so they run regardless of `select`."""
+ON_THE_CRAWL = frozenset((Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED))
+"""Rules on these report what other rules could not check or list, so they run regardless of `select`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,13 @@ class Choice:
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
     """Date that decides whether an allowance has expired. Default: today in UTC."""
 
-    def rules(self, needs: Needs) -> list[Rule]:
-        """Return the selected rules with these needs."""
-        return [rule for rule in self.all_rules if needs in rule.needs and self.chosen(rule)]
+    def rules(self, *of: Subject) -> list[Rule]:
+        """Return the selected rules that judge any of these."""
+        return [rule for rule in self.all_rules if not set(of).isdisjoint(rule.of) and self.chosen(rule)]
 
     def chosen(self, rule: Rule) -> bool:
         """True if the rule is selected."""
-        on_the_crawl = NONE not in self.select and not ON_THE_CRAWL.isdisjoint(rule.needs)
+        on_the_crawl = NONE not in self.select and not ON_THE_CRAWL.isdisjoint(rule.of)
         if self.select and not names(rule, self.select) and not on_the_crawl:
             return False
         return not names(rule, self.ignore)
@@ -79,7 +79,7 @@ class Choice:
     @property
     def sees_every_child(self) -> bool:
         """True if a selected rule needs to see plain entries of an index too."""
-        return any(rule.entries is Entries.EVERY for rule in self.rules(Needs.CHILD))
+        return bool(self.rules(Of.CHILD))
 
     @property
     def looks_at_urls(self) -> bool:

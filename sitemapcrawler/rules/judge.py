@@ -13,7 +13,6 @@ from typing import cast
 from weakref import WeakValueDictionary
 
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
-from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
 from sitemapcrawler.namespaces.schemas.plugged import plugged_violations
@@ -30,27 +29,31 @@ from sitemapcrawler.rules.facts.given import (
     Drawn,
     Failure,
     FileFacts,
+    Known,
     ReplyFacts,
     RobotsFacts,
     SkippedSite,
     Unlisted,
     UrlFacts,
+    Value,
     VerdictFacts,
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.suspects import BITS
 from sitemapcrawler.rules.finding_tally import FindingTally, RuleTally, Sum, add_counts
 from sitemapcrawler.rules.registry import (
+    FIELDS,
     ON_FILES,
     ON_THE_SITE,
     SEVERITIES,
-    Entries,
     Message,
-    Needs,
+    Objects,
+    Of,
     Per,
     Rule,
     Severity,
     SiteMessage,
+    Subject,
 )
 from sitemapcrawler.urls.display import masked, masked_url, quoted
 
@@ -58,15 +61,13 @@ logger = logging.getLogger(__name__)
 
 MAX_VALUE = 200
 """Maximum length of a finding's value in characters."""
-MAX_FORMS = 1000
-"""Forms of odd entries of a file whose findings are remembered; a file has a few, unless its texts are random."""
+MAX_VALUES = 1000
+"""Values of fields of a file whose findings are remembered; a file has a few, unless its texts are random."""
 WHOLE = ("ok", "recovered")
 """Outcomes of files that were read to their end."""
 
 RuleMessage = tuple[Rule, Message]
 """A message and its rule."""
-Tests = tuple[Callable[[UrlFacts], bool], ...]
-"""The tests of some rules, each once (`Rule.unless`)."""
 Placed = tuple[Rule, Message, int | None, str | None]
 """The same with the line and the listed URL that it is about."""
 
@@ -80,20 +81,16 @@ class Judge:
         """What rules on the whole site found."""
         self._choice = choice
         self._per_rule = per_rule
-        self._rules = {needs: choice.rules(needs) for needs in Needs}
-        self.selected = list({rule.id: rule for rules in self._rules.values() for rule in rules}.values())
+        self._rules = {of: choice.rules(of) for of in Of}
+        self.selected = [rule for rule in choice.all_rules if choice.chosen(rule)]
         """The selected rules."""
-        self._on_structure = {rule.id: rule for rule in self._rules[Needs.FAULT] if rule.id in SCHEMA_RULES}
-        self._on_faults_in_entries = {
-            rule.id: rule for needs in (Needs.FAULT, Needs.FILE) for rule in self._rules[needs]
-        }
-        on_entries = self._rules[Needs.URL]
-        self._on_every = [rule for rule in on_entries if rule.entries is Entries.EVERY]
-        self._on_every_child = [rule for rule in self._rules[Needs.CHILD] if rule.entries is Entries.EVERY]
-        self._namespaces = tuple({rule.entries: None for rule in on_entries if isinstance(rule.entries, Namespace)})
-        self._without = (False,) * len(self._namespaces)
-        self._on_odd: dict[tuple[int, ...], tuple[list[Rule], Tests]] = {}
-        self._left: dict[tuple[int, ...], tuple[list[Rule], bool]] = {}
+        self._on_structure = {rule.id: rule for rule in self._rules[Of.FAULT] if rule.id in SCHEMA_RULES}
+        self._on_faults_in_entries = {rule.id: rule for of in (Of.FAULT, Of.FILE) for rule in self._rules[of]}
+        objects = dict.fromkeys(one for rule in self.selected for one in rule.of if isinstance(one, Objects))
+        self._subjects: tuple[Subject, ...] = (*FIELDS, *objects)
+        """What is judged of entries. Sums of their bits, beginning with those of `suspects.BITS`, stand for several."""
+        self._objects = [(1 << at, one) for at, one in enumerate(objects, len(FIELDS))]
+        self._rules_of: dict[int, list[Rule]] = {}
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
         self._sites: dict[str, FindingTally] = {}
@@ -147,36 +144,30 @@ class Judge:
         """Judge entries; their findings go to the notes."""
         file.tally.count(urls)
         repeats: set[int] = set()
-        alike: Counter[tuple[int, str]] = Counter()
-        known = {} if self._choice.looks_at_urls else file.known_forms
+        alike: Counter[Value] = Counter()
         for record, repeated, odd, form in file.suspects.odd_entries(urls, notes, file.has_any_values):
-            issues = known.get((odd, form))
-            if issues is not None and not record.issues and not _has_objects(record):
-                record.issues = issues
-                alike[odd, form] += 1
-                continue
-            facts = UrlFacts(record, file, repeated, notes.get(id(record)))
-            facts.is_only_elsewhere = bool(odd & BITS["place"] and not odd & BITS["loc"])
-            rules, by_form = self._rules_on(record, odd, facts)
-            said = file.forms.get((odd, form)) if by_form and form else None
-            if said is None:
-                said = [*self._entry_messages(rules, facts)] if rules else []
-                if by_form and form and len(file.forms) < MAX_FORMS and self._is_counted(said, file):
-                    file.forms[odd, form] = said
-                    if not repeated and not _has_objects(record) and not self._on_odd[(odd, *self._without)][1]:
-                        file.known_forms[odd, form] = list(dict.fromkeys(rule.id for rule, _ in said))
-            if said:
-                self._note_on_entry(record, file, notes, said)
             if repeated:
                 repeats.add(id(record))
-        for key, times in alike.items():
-            said = file.forms[key]
+            known = file.values.get((odd, form)) if form else None
+            has_objects = _has_objects(record)
+            if known is not None and not record.issues and not has_objects:
+                record.issues = known.issues
+                alike[odd, form] += 1
+            else:
+                facts = UrlFacts(record, file, repeated, notes.get(id(record)))
+                said = self._on_fields(facts, odd, form) if known is None else known.said
+                if has_objects:
+                    said = [*said, *self._entry_messages(self._on(self._odd_objects(facts)), facts)]
+                if said:
+                    self._note_on_entry(record, file, notes, said)
+        for value, times in alike.items():
+            said = file.values[value].said
             self._repeat(said, file, times)
             severities = {self._choice.severity(rule, message.severity) for rule, message in said}
             add_counts(file.found.entries, dict.fromkeys(severities, times))
-        for record in urls if self._on_every else ():
+        for record in urls if self._rules[Of.ENTRY] else ():
             facts = UrlFacts(record, file, id(record) in repeats, notes.get(id(record)))
-            self._note_on_entry(record, file, notes, self._entry_messages(self._on_every, facts))
+            self._note_on_entry(record, file, notes, self._entry_messages(self._rules[Of.ENTRY], facts))
         if file.document.faults.in_entries:
             self._mark(file, notes)
         self._judge_structure(urls, file, notes)
@@ -203,26 +194,30 @@ class Judge:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             self._note(urls[0], file, notes, failed)
 
-    def _rules_on(self, record: UrlRecord, odd: int, facts: UrlFacts) -> tuple[list[Rule], bool]:
-        """Return the rules for an odd entry: those on odd ones, on its odd fields (a sum of `suspects.BITS`), and on
-        the namespaces that it has objects of, without those that find nothing in it by their own declaration
-        (`Rule.unless`); and whether all find the same in all entries of one form."""
-        held = (odd, *[bool(namespace.objects(record)) for namespace in self._namespaces])
-        found = self._on_odd.get(held)
+    def _on_fields(self, facts: UrlFacts, odd: int, form: str) -> list[RuleMessage]:
+        """Judge the odd fields of an entry (a sum of `suspects.BITS`), and remember what is found by their `form`."""
+        facts.is_only_elsewhere = bool(odd & BITS["place"] and not odd & BITS["loc"])
+        said = [*self._entry_messages(self._on(odd), facts)] if odd else []
+        if form and self._may_repeat(said, facts.file):
+            facts.file.values[odd, form] = Known(said, list(dict.fromkeys(rule.id for rule, _ in said)))
+        return said
+
+    def _odd_objects(self, facts: UrlFacts) -> int:
+        """The objects of an entry that are not usual, as a sum of bits."""
+        record = facts.record
+        return sum(
+            bit
+            for bit, one in self._objects
+            if one.namespace.objects(record) and not (one.usual and _is_true(one.usual, facts))
+        )
+
+    def _on(self, subjects: int) -> list[Rule]:
+        """Return the rules on several subjects, given as a sum of bits."""
+        found = self._rules_of.get(subjects)
         if found is None:
-            present = {namespace for namespace, has in zip(self._namespaces, held[1:], strict=True) if has}
-            fields = {Entries(f"odd-{name}") for name, bit in BITS.items() if odd & bit}
-            rules = [rule for rule in self._rules[Needs.URL] if rule.entries in (Entries.ODD, *fields, *present)]
-            tests = tuple({rule.unless: None for rule in rules if rule.unless is not None})
-            found = self._on_odd[held] = rules, tests
-        rules, tests = found
-        key = (*held, *[_is_true(test, facts) for test in tests])
-        left = self._left.get(key)
-        if left is None:
-            passed = {test for test, is_true in zip(tests, key[len(held) :], strict=True) if is_true}
-            rules = [rule for rule in rules if rule.unless not in passed]
-            left = self._left[key] = rules, all(rule.by_form for rule in rules)
-        return left
+            chosen = [one for at, one in enumerate(self._subjects) if subjects >> at & 1]
+            found = self._rules_of[subjects] = self._choice.rules(*chosen)
+        return found
 
     def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts) -> Iterator[RuleMessage]:
         """Run rules on an entry. Rules whose finding on the file exists need no lines."""
@@ -244,15 +239,19 @@ class Judge:
                 one.entries += times
             known.add(rule.id)
 
-    def _is_counted(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
-        """True if these messages about one more entry of a file would change nothing but counts."""
+    def _may_repeat(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
+        """True if entries in which rules find the same would change nothing but counts."""
         known = file.found.known
-        return all(
-            known(rule.id).findings >= self._per_rule
-            if per(rule, message) is Per.ENTRY
-            else not rule.by_value
-            and key_of(rule, message, self._choice.severity(rule, message.severity)) in known(rule.id).sums
-            for rule, message in said
+        return (
+            not self._choice.looks_at_urls
+            and len(file.values) < MAX_VALUES
+            and all(
+                known(rule.id).findings >= self._per_rule
+                if per(rule, message) is Per.ENTRY
+                else not rule.by_value
+                and key_of(rule, message, self._choice.severity(rule, message.severity)) in known(rule.id).sums
+                for rule, message in said
+            )
         )
 
     def file(self, record: SitemapRecord, file: FileFacts) -> list[FindingRecord]:
@@ -311,7 +310,7 @@ class Judge:
 
     def _verdict(self, facts: VerdictFacts) -> list[RuleMessage]:
         said = []
-        for rule in self._rules[Needs.VERDICT]:
+        for rule in self._rules[Of.VERDICT]:
             facts.brief = not self._becomes_record(facts.file, rule)
             said += self._run(rule, facts)
         return said
@@ -323,38 +322,36 @@ class Judge:
 
     def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted, notes: Notes) -> None:
         """Judge entries whose URLs were requested."""
-        self._each(Needs.REPLY, replies, file, notes)
+        self._each(Of.REPLY, replies, file, notes)
 
     def assets(self, assets: Iterable[AssetFacts], file: FileFacts | Counted, notes: Notes) -> None:
         """Judge images and video files."""
-        self._each(Needs.ASSET, assets, file, notes)
+        self._each(Of.ASSET, assets, file, notes)
 
     def judges(self, rules: Iterable[str]) -> bool:
         """True if one of these asset rules is selected."""
-        return any(rule.id in rules for rule in self._rules[Needs.ASSET])
+        return any(rule.id in rules for rule in self._rules[Of.ASSET])
 
     def skip(self, rules: Iterable[str], file: FileFacts | Counted) -> None:
         """Count a file as skipped by these asset rules, once."""
-        chosen = {rule.id for rule in self._rules[Needs.ASSET]}
+        chosen = {rule.id for rule in self._rules[Of.ASSET]}
         for rule in sorted(chosen.intersection(rules)):
             if isinstance(file, FileFacts):
                 self._found(self._by_id[rule], file).unjudged = 1
 
-    def _each(
-        self, needs: Needs, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted, notes: Notes
-    ) -> None:
+    def _each(self, of: Of, many: Iterable[ReplyFacts | AssetFacts], file: FileFacts | Counted, notes: Notes) -> None:
         for facts in many:
-            self._note_on_entry(facts.record, file, notes, self._messages(self._rules[needs], facts))
+            self._note_on_entry(facts.record, file, notes, self._messages(self._rules[of], facts))
 
     def robots(self, facts: RobotsFacts) -> list[FindingRecord]:
         """Judge a robots.txt. Returns the findings, those that sum up its lines last."""
         file = Counted(facts.record.robots)
-        said = ((*said, None, None) for said in self._messages(self._rules[Needs.ROBOTS], facts))
+        said = ((*said, None, None) for said in self._messages(self._rules[Of.ROBOTS], facts))
         return self._findings(facts.record, file, said, gathers=True) + self.conclude(file)
 
     def drawn(self, file: Drawn) -> list[FindingRecord]:
         """Return findings on a file based on its entries in the sample."""
-        said = self._messages(self._rules[Needs.DRAWN], file)
+        said = self._messages(self._rules[Of.DRAWN], file)
         findings = self._standalone((one for one in said if not self._choice.allowed(one[0], file.url)), file.url)
         return self.conclude(file) + findings
 
@@ -367,11 +364,11 @@ class Judge:
                 told = sorted(self._told(found), key=lambda one: one.first.severity)
                 findings += [summed_up(rule, one) for one in told]
         facts = [SkippedSite(*one) for one in sorted(given_up.items())]
-        said = [(Needs.ALLOWANCE, one) for one in self._choice.expired]
+        said = [(Of.ALLOWANCE, one) for one in self._choice.expired]
         return findings + self._standalone(
             message
-            for needs, one in [*said, *((Needs.GIVEN_UP, one) for one in facts)]
-            for message in self._messages(self._rules[needs], one)
+            for of, one in [*said, *((Of.GIVEN_UP, one) for one in facts)]
+            for message in self._messages(self._rules[of], one)
         )
 
     @property
@@ -385,21 +382,21 @@ class Judge:
         """Return a finding for each rule whose findings did not all become records. Call it after everything else.
         `left_out`: by rule, what a list of at most `rows` rows lacks."""
         facts = [Unlisted(*one, rows) for one in sorted((self.unlisted if left_out is None else left_out).items())]
-        return self._standalone(said for one in facts for said in self._messages(self._rules[Needs.UNLISTED], one))
+        return self._standalone(said for one in facts for said in self._messages(self._rules[Of.UNLISTED], one))
 
-    def site(self, facts: SiteFacts, which: Iterable[Needs] = ON_THE_SITE) -> Iterator[FindingRecord]:
-        """Yield findings on the whole site, rule by rule and file by file. `which`: only run rules with these needs."""
+    def site(self, facts: SiteFacts, which: Iterable[Of] = ON_THE_SITE) -> Iterator[FindingRecord]:
+        """Yield findings on the whole site, rule by rule and file by file. `which`: only run rules on these."""
         facts.per_file = None if self._choice.looks_at_urls else max(self._per_rule, 1)
-        for needs in which:
-            for rule in self._rules[needs]:
+        for of in which:
+            for rule in self._rules[of]:
                 if facts.stopped():
                     self._skip_on_site(rule)
                     continue
                 facts.rule = rule.id
                 try:
-                    if unjudged := facts.unjudged(needs):
+                    if unjudged := facts.unjudged(of):
                         self._skip_on_site(rule, unjudged)
-                    if facts.serves(needs):
+                    if facts.serves(of):
                         yield from self._of_site(rule, facts)
                     if self._choice.looks_at_urls:
                         facts.forget_marks(partial(self._choice.allowed, rule))
@@ -413,7 +410,7 @@ class Judge:
         """Mark the entries for which rules have reported their files. Call it after `site`."""
         if facts.stopped():
             return
-        facts.mark_files({rule.id for needs in ON_FILES for rule in self._rules[needs]}, self.replaced)
+        facts.mark_files({rule.id for of in ON_FILES for rule in self._rules[of]}, self.replaced)
 
     def repeat(self, finding: FindingRecord) -> None:
         """Take over a finding on the whole site from an earlier crawl. It is counted by `add`."""
@@ -433,8 +430,8 @@ class Judge:
 
     def skip_site(self) -> None:
         """Count site-wide rules as skipped: there is no database, or the crawl was stopped."""
-        for needs in (Needs.SITE, Needs.WHOLE_SITE):
-            for rule in self._rules[needs]:
+        for of in (Of.SITE, Of.WHOLE_SITE):
+            for rule in self._rules[of]:
                 self._skip_on_site(rule)
 
     def _skip_on_site(self, rule: Rule, files: int = 1) -> None:
@@ -495,24 +492,23 @@ class Judge:
     def _listed_messages(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults, and on the children of an index."""
         yield from self._on_faults(file)
+        on_odd = self._choice.rules(Of.CHILD, Of.ODD_CHILD) if file.children else []
         for child in file.children:
-            rules = self._on_every_child if file.is_plain(child) else self._rules[Needs.CHILD]
+            rules = self._rules[Of.CHILD] if file.is_plain(child) else on_odd
             for said in self._messages(rules, ChildFacts(child, file)):
                 yield *said, child.line, child.loc
 
     def _file_messages(self, record: SitemapRecord, file: FileFacts) -> Iterator[Placed]:
         whole = record.outcome in WHOLE and not file.narrowed
-        for rule, message in self._messages(
-            [*self._rules[Needs.FILE], *(self._rules[Needs.WHOLE] if whole else ())], file
-        ):
+        for rule, message in self._messages([*self._rules[Of.FILE], *(self._rules[Of.WHOLE] if whole else ())], file):
             yield rule, message, None, message.url
         if not whole:
-            for rule in self._rules[Needs.WHOLE]:
+            for rule in self._rules[Of.WHOLE]:
                 self._found(rule, file).unjudged = 1
 
     def _on_faults(self, file: FileFacts) -> Iterator[Placed]:
         """Yield messages on the reader's faults. Faults beyond those kept in full are only counted."""
-        by_id = {rule.id: rule for rule in self._rules[Needs.FAULT]}
+        by_id = {rule.id: rule for rule in self._rules[Of.FAULT]}
         uncounted = Counter({id: file.document.faults.counts[id] for id in by_id})
         first: dict[str, RuleMessage] = {}
         for fault in file.document.faults:
@@ -543,7 +539,7 @@ class Judge:
             logger.exception("rule %s failed; further failures of it are counted only", rule)
         return [
             (internal, message)
-            for internal in self._rules[Needs.FAILURE]
+            for internal in self._rules[Of.FAILURE]
             for message in internal.check(Failure(rule, error))
         ]
 
@@ -615,7 +611,7 @@ class Judge:
     def _sums_up_entries(rule: Rule, message: Message) -> bool:
         """True for a message on an entry, or on a line of robots.txt, that becomes part of one finding."""
         scope = per(rule, message)
-        return scope is Per.FILE if Needs.ROBOTS in rule.needs else scope is not Per.ENTRY
+        return scope is Per.FILE if Of.ROBOTS in rule.of else scope is not Per.ENTRY
 
     @staticmethod
     def _sums_up_files(rule: Rule, record: object) -> bool:
@@ -672,7 +668,7 @@ def _has_objects(record: UrlRecord) -> bool:
 
 
 def _is_true(test: Callable[[UrlFacts], bool], facts: UrlFacts) -> bool:
-    """Return the result of `Rule.unless`; False if it raises an exception, so that the rules run and report it."""
+    """Return the result of `Objects.usual`; False if it raises an exception, so that the rules run and report it."""
     try:
         return test(facts)
     except Exception:
@@ -697,7 +693,7 @@ def is_note(rule: Rule, message: Message) -> bool:
 
 def entries_in(file: FileFacts | Counted, rule: Rule) -> int:
     """Number of entries that a rule was called for in a file; 0 if unknown."""
-    if isinstance(file, Drawn) or (isinstance(file, FileFacts) and Needs.REPLY in rule.needs):
+    if isinstance(file, Drawn) or (isinstance(file, FileFacts) and Of.REPLY in rule.of):
         return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
     return file.entries
 
@@ -710,7 +706,7 @@ def summed_up(rule: Rule, one: Sum) -> FindingRecord:
         return first
     if one.entries in (0, one.files):
         what, example = f"{number:,} files", quoted((one.entries and first.url) or first.sitemap or "")
-    elif Needs.ROBOTS in rule.needs:
+    elif Of.ROBOTS in rule.of:
         what, example = f"{number:,} lines", f"line {first.line}" if first.line else ""
     else:
         where = f" in {one.files:,} files" if one.files > 1 else ""

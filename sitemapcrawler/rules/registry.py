@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sitemapcrawler.namespaces import Namespace, plugins
+from sitemapcrawler.namespaces.declared import NAMESPACES
 from sitemapcrawler.reader.faults import Fault
 
 
@@ -29,15 +30,29 @@ class Severity(StrEnum):
     """Worth knowing."""
 
 
-class Needs(StrEnum):
-    """What a rule is called with."""
+ERROR, WARNING, INFO = Severity
 
-    URL = "url"
-    """Each entry, or those that the rule declares with `entries`: `facts.given.UrlFacts`."""
-    EVERY_URL = URL
-    """Another name of `URL`."""
+
+class Of(StrEnum):
+    """What a rule judges, hence what it is called with."""
+
+    ENTRY = "entry"
+    """Each entry of a urlset, feed or text file: `facts.given.UrlFacts`. Large files take much longer with such a rule;
+    one on a field or on objects hardly costs anything."""
+    LOC = "loc"
+    """Of these, the entries whose URL is not usual, or occurs again in the file."""
+    PLACE = "place"
+    """Of these, the entries whose URL is not below the sitemap's folder, or not usual."""
+    LASTMOD = "lastmod"
+    """Of these, the entries whose lastmod is not usual. What a rule on this or one of the next two fields finds must
+    depend on the text of that field alone, and for a date between 2005 and the fetch not even on its digits: what it
+    finds in one entry counts for all others of the file with the same text."""
+    CHANGEFREQ = "changefreq"
+    PRIORITY = "priority"
     CHILD = "child"
-    """Each entry of an index, or with `entries` the odd ones: `facts.given.ChildFacts`."""
+    """Each entry of an index: `facts.given.ChildFacts`."""
+    ODD_CHILD = "odd-child"
+    """Of these, the entries of which any field is not usual."""
     FILE = "file"
     """Each file after it has been read: `facts.given.FileFacts`."""
     WHOLE = "whole"
@@ -71,24 +86,28 @@ class Needs(StrEnum):
     """Each expired entry of the allowlist: `choice.Allowance`."""
 
 
-class Entries(StrEnum):
-    """Entries that a rule with `Needs.URL` or `Needs.CHILD` is called with. A rule on odd fields is called with all
-    entries of an index that have any."""
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Entries with objects of a namespace that are not all usual: `facts.given.UrlFacts`. The rules of a namespace
+    share the test, so that all rules on images cost one test of a usual entry."""
 
-    EVERY = "every"
-    """All of them."""
-    ODD = "odd"
-    """Those that the prefilter (`facts/suspects.py`) does not recognise as plain. For rules that never report what it
-    calls plain: a usual URL inside the sitemap's folder that occurs once, with at most a usual lastmod, changefreq and
-    priority. Nearly all entries of large files are plain, so such rules cost next to nothing."""
-    ODD_LOC = "odd-loc"
-    """Of these, those whose URL is not usual or occurs again. For rules that report nothing else; `ODD_LASTMOD` and the
-    like in the same way."""
-    ODD_PLACE = "odd-place"
-    """Of these, those whose URL is not below the sitemap's folder, or not usual."""
-    ODD_LASTMOD = "odd-lastmod"
-    ODD_CHANGEFREQ = "odd-changefreq"
-    ODD_PRIORITY = "odd-priority"
+    namespace: Namespace
+    usual: Callable[[Any], bool] | None = None  # Any: `UrlFacts`, which imports this module
+    """True for an entry in which none of the rules with this test finds anything."""
+
+
+Subject = Of | Objects
+"""What a rule may judge."""
+FIELDS = (Of.LOC, Of.LASTMOD, Of.CHANGEFREQ, Of.PRIORITY, Of.PLACE)
+"""What rules on one field of an entry judge."""
+LOCS, PLACES, LASTMODS = ((field, Of.ODD_CHILD) for field in (Of.LOC, Of.PLACE, Of.LASTMOD))
+"""The same in indexes too."""
+ON_ENTRIES = frozenset((Of.ENTRY, *FIELDS, Of.CHILD, Of.ODD_CHILD, Of.FAULT, Of.VERDICT, Of.REPLY, Of.ASSET))
+"""What is judged entry by entry, besides objects."""
+ON_FILES = frozenset((Of.FILE, Of.WHOLE, Of.DRAWN))
+"""What is judged file by file."""
+ON_THE_SITE = (Of.SITE, Of.WHOLE_SITE, Of.BASELINE)
+"""What requires the job's database."""
 
 
 class Per(StrEnum):
@@ -104,12 +123,19 @@ class Per(StrEnum):
     """Each site, in the same way."""
 
 
-ON_ENTRIES = frozenset((Needs.URL, Needs.CHILD, Needs.FAULT, Needs.VERDICT, Needs.REPLY, Needs.ASSET))
-"""Needs of rules that are called for each entry."""
-ON_FILES = frozenset((Needs.FILE, Needs.WHOLE, Needs.DRAWN))
-"""Needs of rules that are called for each file."""
-ON_THE_SITE = (Needs.SITE, Needs.WHOLE_SITE, Needs.BASELINE)
-"""Needs that require the job's database."""
+@dataclass(frozen=True, slots=True)
+class Once:
+    """How a rule reports one finding for many entries."""
+
+    per: Per | str
+    many: str = ""
+    """What several entries do: `have images on another host`."""
+    by_value: bool = False
+    """True for one finding for each value of a file or site, such as a dead image that many entries list. Notes (info)
+    of a rule with a higher severity of its own are one per file all the same."""
+    instead_of: str = ""
+    """Rule that reports once per site, for one that reports whole sites: its finding on a site is left out if this rule
+    reports the same site with the same severity or a worse one. The value of the messages is the site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +171,8 @@ PAGES = "https://github.com/sitemapcrawler/sitemapcrawler/blob/main/docs/rules/"
 """URL below which the documentation has a page for each family of built-in rules."""
 FAMILIES = "sitemapcrawler.rules."
 """Beginning of the names of modules with built-in rules."""
-Check = Callable[[Any], Iterator[Message]]  # Any: each of `Needs` names the type
-"""Called with what the rule needs."""
+Check = Callable[[Any], Iterator[Message]]  # Any: each of `Of` names the type
+"""Called with what the rule judges."""
 _PART = re.compile(r"^(Why|Fix|Bad|Good): (.*?)(?=\n\n|^(?:Why|Fix|Bad|Good): |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -158,28 +184,19 @@ class Rule:
     severity: Severity
     source: str
     """URL of the specification it implements, or a description of the evidence."""
-    needs: tuple[Needs, ...]
-    """Inputs that `check` runs on."""
+    of: tuple[Subject, ...]
+    """What it judges."""
     check: Check
     also: dict[str, str] = field(default_factory=dict)
     """Names of the same rule in other tools: {tool: name}."""
-    entries: Entries | Namespace = Entries.EVERY
-    """Entries that `check` needs to see with `Needs.URL` and `Needs.CHILD`; a namespace: those with objects of it."""
     per: Per = Per.ENTRY
-    """What the rule reports one finding for."""
+    """What it reports one finding for."""
     many: str = ""
-    """What several entries do, for the finding on a file or site: `have images on another host`."""
     by_value: bool = False
-    """True for one finding for each value of a file or site, such as a dead image that many entries list. Notes (info)
-    of a rule with a higher severity of its own are one per file all the same."""
-    by_form: bool = False
-    """True if it finds the same in all entries of a file with the same form (`Suspects.odd_entries`)."""
-    unless: Callable[[Any], bool] | None = None  # Any: as in `Check`
-    """Test that is true for entries in which `check` finds nothing, with `Needs.URL`. Rules that share a test share its
-    result, so that all rules on images cost one test of a usual entry."""
     instead_of: str = ""
-    """Rule that reports once per site, for one that reports whole sites: its finding on a site is left out if this rule
-    reports the same site with the same severity or a worse one. The value of the messages is the site."""
+    """See `Once`."""
+    text: str = ""
+    """Its documentation; default: the docstring of `check`."""
 
     @property
     def scope(self) -> str:
@@ -193,7 +210,7 @@ class Rule:
 
     @property
     def documentation(self) -> str:
-        return inspect.cleandoc(self.check.__doc__ or "")
+        return inspect.cleandoc(self.text or self.check.__doc__ or "")
 
     @property
     def what(self) -> str:
@@ -204,6 +221,11 @@ class Rule:
     def title(self) -> str:
         """The problem in a few words: the first sentence of `what`, without its full stop."""
         return _SENTENCE_END.split(self.what, maxsplit=1)[0].removesuffix(".")
+
+    @property
+    def judges_entries(self) -> bool:
+        """True for a rule on the pages that a file lists, before they are requested."""
+        return not {Of.ENTRY, *FIELDS}.isdisjoint(self.of) or any(not isinstance(one, Of) for one in self.of)
 
     @property
     def address(self) -> str:
@@ -250,70 +272,71 @@ def rule(
     id: str,
     severity: Severity,
     source: str,
-    needs: Needs | tuple[Needs, ...] = Needs.URL,
+    of: Subject | Namespace | tuple[Subject | Namespace, ...] = Of.ENTRY,
+    per: Per | str | Once | None = None,
     also: dict[str, str] | None = None,
-    entries: Entries | Namespace = Entries.EVERY,
-    per: Per | str | None = None,
-    many: str = "",
-    by_value: bool = False,
-    by_form: bool = False,
-    instead_of: str = "",
-    unless: Callable[[Any], bool] | None = None,  # Any: as in `Check`
+    text: str = "",
 ) -> Callable[[Check], Check]:
-    """Register a check as the rule `id`. Raises ValueError if the id is taken, or `per` is unknown.
+    """Register a check as the rule `id`.
 
-    `entries`: entries that a rule with `Needs.URL` or `Needs.CHILD` is called with; a namespace: those with objects of
-    it.
-    `per`: what it reports one finding for. Default: what it is called for, see `Per`. With `file` or `site` the results
-    for the entries become one finding: `128 of 500 entries <many>, for example ...`; with `by_value` one for each value
-    of the messages. `instead_of`, `unless`: see `Rule`.
-    `by_form`: whether it reports an entry, whose URL is usual, depends on nothing but the text of its other fields, of
-    a date between 2005 and the fetch not even on its digits. Entries beyond those that become records are then counted
-    without a call.
+    `of`: what it judges; a namespace: entries with objects of it. `per`: what it reports one finding for. Default: what
+    it is called for, see `Per`. With `file` or `site` the results for the entries become one finding: `128 of 500
+    entries <many>, for example ...`. `also`, `text`: see `Rule`.
+    Raises ValueError if the id is taken, `of` or `per` is unknown, or the rule could never report anything.
     """
+    subjects = tuple(map(_subject, of if isinstance(of, tuple) else (of,)))
+    once = per if isinstance(per, Once) else Once(_default_per(subjects) if per is None else per)
 
     def register(check: Check) -> Check:
         if id in RULES:
             raise ValueError(f"two rules are named {id}")
-        given = (needs,) if isinstance(needs, Needs) else needs
-        told = _default_per(given) if per is None else Per(per)
+        if why := _why_silent(subjects, check):
+            raise ValueError(f"rule {id} can never report anything: {why}")
         RULES[id] = Rule(
-            id, severity, source, given, check, also or {}, entries, told, many, by_value, by_form, unless, instead_of
+            id,
+            severity,
+            source,
+            subjects,
+            check,
+            also or {},
+            Per(once.per),
+            once.many,
+            once.by_value,
+            once.instead_of,
+            text,
         )
         return check
 
     return register
 
 
-def _default_per(needs: tuple[Needs, ...]) -> Per:
-    if not ON_ENTRIES.isdisjoint(needs):
+def _default_per(of: tuple[Subject, ...]) -> Per:
+    if any(not isinstance(one, Of) or one in ON_ENTRIES for one in of):
         return Per.ENTRY
-    return Per.SITE if ON_FILES.isdisjoint(needs) else Per.FILE
+    return Per.SITE if ON_FILES.isdisjoint(of) else Per.FILE
+
+
+def _subject(of: Subject | Namespace) -> Subject:
+    return Objects(of) if isinstance(of, Namespace) else of
+
+
+def _why_silent(of: tuple[Subject, ...], check: Check) -> str:
+    """Say why a rule can never report anything; empty if it can."""
+    for one in of:
+        if not isinstance(one, Subject):
+            return f"it judges {one!r}; accepted: a member of Of, Objects, a namespace"
+        if isinstance(one, Objects) and NAMESPACES.get(one.namespace.uri) is not one.namespace:
+            return f"the namespace {one.namespace.prefix} is not registered"
+    try:
+        inspect.signature(check).bind(of)
+    except TypeError as error:
+        return f"its function does not take what it judges: {error}"
+    return "" if of else "it judges nothing"
 
 
 def families(rules: Iterable[Rule]) -> list[str]:
     """Return the families of rules, each once, in order."""
     return list(dict.fromkeys(rule.family for rule in rules))
-
-
-def entry_rule(
-    id: str,
-    severity: Severity,
-    source: str,
-    also: dict[str, str] | None = None,
-    faults: bool = False,
-    per: Per | str | None = None,
-    many: str = "",
-    by_value: bool = False,
-    entries: Entries | None = None,
-) -> Callable[[Check], Check]:
-    """Register a check as the rule `id`, which begins with the field that it is on, for pages and children with an odd
-    field of that name, or for `entries`, and with `faults` for the reader's faults of that id. `per`, `many`,
-    `by_value`: see `rule`."""
-
-    needs = (Needs.URL, Needs.CHILD, Needs.FAULT) if faults else (Needs.URL, Needs.CHILD)
-    entries = entries or Entries(f"odd-{id.partition('-')[0]}")
-    return rule(id, severity, source, needs, also, entries, per, many, by_value, by_form=entries is Entries.ODD_LASTMOD)
 
 
 SEVERITIES = tuple(str(severity) for severity in Severity)

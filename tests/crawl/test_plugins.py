@@ -173,10 +173,10 @@ def install(folder: Path, points: str, **modules: str) -> None:
 
 
 CHILDREN = '''
-from sitemapcrawler.rules import Message, Needs, Severity, rule
+from sitemapcrawler.rules import Message, Of, Severity, rule
 
 
-@rule("toy-child", Severity.INFO, "the handbook of toy shops", needs=Needs.CHILD)
+@rule("toy-child", Severity.INFO, "the handbook of toy shops", of=Of.CHILD)
 def toy_child(child):
     """A sitemap is listed."""
     yield Message("listed", value=child.record.loc)

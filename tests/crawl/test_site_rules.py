@@ -319,7 +319,7 @@ def check_marks(done: Crawl) -> None:
             assert finding["rule"] in issues[place], finding
 
 
-MARKING = {rule.id for rule in all_rules() if {*rule.needs} & {*ON_THE_SITE} or rule.id in OF_FILES}
+MARKING = {rule.id for rule in all_rules() if {*rule.of} & {*ON_THE_SITE} or rule.id in OF_FILES}
 """Rules that mark entries at the end of a crawl."""
 
 
@@ -354,7 +354,7 @@ WITH_ARGUMENTS = {
 
 
 def on_the_site() -> Iterator[str]:
-    found = (rule.id for rule in all_rules() if {*rule.needs} & {*ON_THE_SITE})
+    found = (rule.id for rule in all_rules() if {*rule.of} & {*ON_THE_SITE})
     yield from (rule for rule in found if rule not in WITH_ARGUMENTS)
 
 

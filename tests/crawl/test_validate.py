@@ -674,8 +674,8 @@ def test_hook_runs_on_files(hook: Any, tmp_path: Path) -> None:
 
 def test_rule_of_a_user_is_explained(tmp_path: Path) -> None:
     (tmp_path / "shop_rules.py").write_text(
-        "from sitemapcrawler.rules import Message, Needs, Severity, rule\n\n"
-        "@rule('shop-open', Severity.WARNING, 'our handbook', Needs.URL)\n"
+        "from sitemapcrawler.rules import Message, Of, Severity, rule\n\n"
+        "@rule('shop-open', Severity.WARNING, 'our handbook', Of.ENTRY)\n"
         "def shop_open(facts):\n"
         "    'The shop is closed.'\n"
         "    yield Message('closed')\n"

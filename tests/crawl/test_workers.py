@@ -154,7 +154,7 @@ COUNTS = ("rules", "severities", "reach", "severity_reach", "urls", "sitemaps")
 @pytest.mark.parametrize("seed", range(2))
 def test_each_way_to_crawl_counts_the_same(site: SiteServer, tmp_path: Path, seed: int) -> None:
     chance = Random(seed)
-    on_the_site = ",".join(rule.id for rule in all_rules() if {*rule.needs} <= {*ON_THE_SITE})  # they need a database
+    on_the_site = ",".join(rule.id for rule in all_rules() if {*rule.of} <= {*ON_THE_SITE})  # they need a database
     found = {}
     with SiteServer() as elsewhere:
         kinds = many_kinds(site, elsewhere)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from sitemapcrawler.items import RobotsRecord, SitemapRecord, UrlRecord
@@ -48,6 +49,18 @@ class MissingFile:
     """What exists instead, such as a file whose name differs in case; empty for nothing."""
     certain: bool = True
     """False if it is unknown whether the index and its sitemaps share a folder."""
+
+
+Value = tuple[int, str]
+"""The odd fields of an entry with their texts (`Suspects.odd_entries`)."""
+
+
+class Known(NamedTuple):
+    """What rules find in each entry with the same values."""
+
+    said: Sequence[tuple[Rule, Message]]
+    issues: list[str]
+    """Ids of these rules, each once."""
 
 
 @dataclass
@@ -119,10 +132,8 @@ class FileFacts:
     """What the rules have found so far."""
     replies: Counter[str] = field(default_factory=Counter)
     """Entries by kind of reply, unchecked ones by reason; empty if nothing was verified."""
-    forms: dict[tuple[int, str], list[tuple[Rule, Message]]] = field(default_factory=dict)
-    """What rules find in an entry, by its odd fields and form, if it becomes no record any more."""
-    known_forms: dict[tuple[int, str], list[str]] = field(default_factory=dict)
-    """Of `forms`, those that apply to each entry without objects of a namespace, with the issues of such an entry."""
+    values: dict[Value, Known] = field(default_factory=dict)
+    """What rules find in an entry by the values of its odd fields, once it becomes no record any more."""
     _listed: set[str] = field(default_factory=set, repr=False)
     _repeated: set[int] = field(default_factory=set, repr=False)
     _odd: set[int] = field(default_factory=set, repr=False)

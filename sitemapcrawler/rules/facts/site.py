@@ -18,7 +18,7 @@ from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.sites import CURRENT, site_of, sites_before, sites_of
 from sitemapcrawler.rules.facts.tally import MAX_TITLE, STALE
-from sitemapcrawler.rules.registry import Needs, SiteMessage
+from sitemapcrawler.rules.registry import Of, SiteMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,17 +373,17 @@ class SiteFacts:
         compared = self.whole_sites - self._uncompared
         return {site: number for site, number in rows if site in compared}
 
-    def serves(self, needs: Needs) -> bool:
-        """True if rules with these needs can judge at least one site."""
-        if needs is Needs.BASELINE:
+    def serves(self, of: Of) -> bool:
+        """True if rules on it can judge at least one site."""
+        if of is Of.BASELINE:
             return bool(self.urls_before)
-        return needs is not Needs.WHOLE_SITE or bool(self.whole_sites)
+        return of is not Of.WHOLE_SITE or bool(self.whole_sites)
 
-    def unjudged(self, needs: Needs) -> int:
-        """Number of files (`SITE`) or sites that rules with these needs could not judge."""
-        if needs is Needs.SITE:
+    def unjudged(self, of: Of) -> int:
+        """Number of files (`SITE`) or sites that rules on it could not judge."""
+        if of is Of.SITE:
             return sum(self.sites.values())
-        if needs is Needs.WHOLE_SITE:
+        if of is Of.WHOLE_SITE:
             return len(self.sites) - len(self.whole_sites) if self.sites else int(self._narrowed)
         return 0 if self._baseline is None else max(1, len(self.sites)) - len(self.urls_before)
 

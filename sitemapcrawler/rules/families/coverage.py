@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
 from sitemapcrawler.rules.facts.unlisted import MISSING, ONLY
-from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
+from sitemapcrawler.rules.registry import INFO, WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -25,7 +25,7 @@ LISTED_ONLY_GROUPS = f"""
     SELECT grouped, count(*), min(loc) FROM ({ONLY}) WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY grouped"""
 
 
-@rule("coverage-not-listed", Severity.WARNING, BUILD, Needs.SITE)
+@rule("coverage-not-listed", WARNING, BUILD, Of.SITE)
 def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
     """A page in a list is not in any sitemap. The list is one of those that the argument `compare` names.
 
@@ -42,17 +42,17 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
     names = dict(site.query("SELECT number, name FROM compared_lists"))
     for group, many, url, lists in list(site.query(NOT_LISTED_GROUPS)):
         text = f"{counted(many, group)} of {_named(names, lists)} {'is' if many == 1 else 'are'} listed nowhere"
-        yield SiteMessage(f"{text}, such as {quoted(url)}", severity=Severity.INFO, value=url)
+        yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
     for url, lists, rows, indexable in site.query(NOT_LISTED):
         having = _named(names, lists)
         have = f"{counted(rows, 'row')} of {having} {'has' if rows == 1 else 'have'} it"
         text = f"{quoted(url)} is listed nowhere, and {have}"
         known = site.is_known(url)
         doubts = [*(() if indexable else ("not verified",)), *(() if known else ("not all sitemaps were read",))]
-        yield SiteMessage("; ".join([text, *doubts]), severity=Severity.INFO if doubts else None, url=url)
+        yield SiteMessage("; ".join([text, *doubts]), severity=INFO if doubts else None, url=url)
 
 
-@rule("coverage-listed-only", Severity.INFO, BUILD, Needs.SITE)
+@rule("coverage-listed-only", INFO, BUILD, Of.SITE)
 def coverage_listed_only(site: SiteFacts) -> Iterator[SiteMessage]:
     """No list has the listed page. The lists are those that the argument `compare` names.
 

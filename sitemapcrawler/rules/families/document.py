@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
 from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, fault_message, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, fault_message, rule
 from sitemapcrawler.urls.display import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -30,11 +30,11 @@ PARSING = {"Search Console": "Parsing error"}
 
 @rule(
     "doc-gzip-error",
-    Severity.ERROR,
+    ERROR,
     GZIP,
-    Needs.FAULT,
-    also={"Search Console": "Compression error", "Yandex": "Extraction error"},
+    Of.FAULT,
     per=Per.FILE,
+    also={"Search Console": "Compression error", "Yandex": "Extraction error"},
 )
 def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     """The gzip data is damaged.
@@ -47,7 +47,7 @@ def doc_gzip_error(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-decompression-bomb", Severity.ERROR, GZIP, Needs.FAULT, per=Per.FILE)
+@rule("doc-decompression-bomb", ERROR, GZIP, Of.FAULT, per=Per.FILE)
 def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
     """The content inflates beyond all proportion.
 
@@ -61,9 +61,9 @@ def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
 
 @rule(
     "doc-too-large",
-    Severity.ERROR,
+    ERROR,
     f"{PROTOCOL}#index",
-    Needs.FILE,
+    Of.FILE,
     also={
         "Screaming Frog": "XML Sitemap With Over 50mb",
         "Search Console": "file size error",
@@ -85,7 +85,7 @@ def doc_too_large(file: FileFacts) -> Iterator[Message]:
         yield Message(text, value=str(size))
 
 
-@rule("doc-near-size-limit", Severity.INFO, f"{PROTOCOL}#index", Needs.FILE)
+@rule("doc-near-size-limit", INFO, f"{PROTOCOL}#index", Of.FILE)
 def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
     """The file is close to the size limit. It has 90 % of the allowed bytes, or more.
 
@@ -100,7 +100,7 @@ def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
         yield Message(text, value=str(size))
 
 
-@rule("doc-encoding-not-utf8", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FILE)
+@rule("doc-encoding-not-utf8", ERROR, f"{PROTOCOL}#escaping", Of.FILE)
 def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
     """The file is not encoded in UTF-8. Text files count too. Once for a file.
 
@@ -114,7 +114,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-bom", Severity.INFO, f"{XML}#charencoding", Needs.FAULT, per=Per.SITE, many="begin with a byte order mark")
+@rule("doc-bom", INFO, f"{XML}#charencoding", Of.FAULT, per=Once(Per.SITE, "begin with a byte order mark"))
 def doc_bom(fault: Fault) -> Iterator[Message]:
     """The file begins with a byte order mark.
 
@@ -126,13 +126,7 @@ def doc_bom(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule(
-    "doc-leading-whitespace",
-    Severity.ERROR,
-    f"{XML}#sec-prolog-dtd",
-    Needs.FILE,
-    also={"Search Console": "Leading whitespace"},
-)
+@rule("doc-leading-whitespace", ERROR, f"{XML}#sec-prolog-dtd", Of.FILE, also={"Search Console": "Leading whitespace"})
 def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
     """White space comes before the XML declaration. For information if there is no declaration.
 
@@ -145,10 +139,10 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
     if fault is not None:
         yield from fault_message(fault)
     elif file.document.prolog[:1].isspace() and not _is_declared(file) and _is_clean_start(file):
-        yield Message("white space at the start of the file", 1, 1, severity=Severity.INFO)
+        yield Message("white space at the start of the file", 1, 1, severity=INFO)
 
 
-@rule("doc-leading-content", Severity.ERROR, f"{XML}#sec-prolog-dtd", Needs.FAULT, also=PARSING, per=Per.FILE)
+@rule("doc-leading-content", ERROR, f"{XML}#sec-prolog-dtd", Of.FAULT, per=Per.FILE, also=PARSING)
 def doc_leading_content(fault: Fault) -> Iterator[Message]:
     """Other content comes before the XML document. It stands before the XML declaration or the root element.
 
@@ -161,7 +155,7 @@ def doc_leading_content(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-xml-malformed", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
+@rule("doc-xml-malformed", ERROR, f"{XML}#sec-well-formed", Of.FILE, also=PARSING)
 def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
     """The XML is not well formed.
 
@@ -177,7 +171,7 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
             yield from fault_message(fault)
 
 
-@rule("doc-unescaped-ampersand", Severity.ERROR, f"{PROTOCOL}#escaping", Needs.FAULT, also=PARSING)
+@rule("doc-unescaped-ampersand", ERROR, f"{PROTOCOL}#escaping", Of.FAULT, also=PARSING)
 def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
     """An ampersand is not escaped as `&amp;`.
 
@@ -189,7 +183,7 @@ def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-undeclared-entity", Severity.ERROR, f"{XML}#sec-predefined-ent", Needs.FAULT, also=PARSING)
+@rule("doc-undeclared-entity", ERROR, f"{XML}#sec-predefined-ent", Of.FAULT, also=PARSING)
 def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
     """The file uses an undeclared entity.
 
@@ -201,7 +195,7 @@ def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-control-character", Severity.ERROR, f"{XML}#charsets", Needs.FAULT, also=PARSING)
+@rule("doc-control-character", ERROR, f"{XML}#charsets", Of.FAULT, also=PARSING)
 def doc_control_character(fault: Fault) -> Iterator[Message]:
     """The file has a character that XML forbids. It is written plain or as a reference.
 
@@ -213,7 +207,7 @@ def doc_control_character(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-truncated", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FILE, also=PARSING)
+@rule("doc-truncated", ERROR, f"{XML}#sec-well-formed", Of.FILE, also=PARSING)
 def doc_truncated(file: FileFacts) -> Iterator[Message]:
     """The file is truncated.
 
@@ -228,7 +222,7 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-trailing-content", Severity.ERROR, f"{XML}#sec-well-formed", Needs.FAULT, also=PARSING, per=Per.FILE)
+@rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", Of.FAULT, per=Per.FILE, also=PARSING)
 def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     """Other content comes after the end of the document. It stands behind the root element, or behind the gzip data.
 
@@ -240,7 +234,7 @@ def doc_trailing_content(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-doctype", Severity.WARNING, f"{XML}#dt-doctype", Needs.FAULT, per=Per.SITE, many="have a DOCTYPE")
+@rule("doc-doctype", WARNING, f"{XML}#dt-doctype", Of.FAULT, per=Once(Per.SITE, "have a DOCTYPE"))
 def doc_doctype(fault: Fault) -> Iterator[Message]:
     """The file has a document type declaration.
 
@@ -252,7 +246,7 @@ def doc_doctype(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("doc-recovered-entry", Severity.WARNING, f"{XML}#sec-well-formed", entries=Entries.ODD, by_form=True)
+@rule("doc-recovered-entry", WARNING, f"{XML}#sec-well-formed", Of.LOC)
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """The entry was read only after a repair. Its values may differ. For information if another rule reports the fault.
 
@@ -263,17 +257,12 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.record.recovered:
         fault_message = any(rule != "loc-whitespace" for rule in entry.file.document.faults.counts)
-        severity = Severity.INFO if fault_message else Severity.WARNING
+        severity = INFO if fault_message else WARNING
         yield Message("read after a repair: values may differ", entry.record.line, severity=severity)
 
 
 @rule(
-    "doc-xml-declaration-missing",
-    Severity.INFO,
-    f"{XML}#sec-prolog-dtd",
-    Needs.FILE,
-    per=Per.SITE,
-    many="have no XML declaration",
+    "doc-xml-declaration-missing", INFO, f"{XML}#sec-prolog-dtd", Of.FILE, per=Once(Per.SITE, "have no XML declaration")
 )
 def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
     """There is no XML declaration.
@@ -287,7 +276,7 @@ def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
         yield Message('no XML declaration such as <?xml version="1.0" encoding="UTF-8"?>', 1)
 
 
-@rule("doc-partly-read", Severity.INFO, "limits of this crawler: docs/settings.md", Needs.FILE)
+@rule("doc-partly-read", INFO, "limits of this crawler: docs/settings.md", Of.FILE)
 def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     """The file was not read to its end. A limit was reached. A warning if an element has grown beyond reason.
 
@@ -301,14 +290,14 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
     stopped = faults.first(*STOPPED)
     cut = faults.first("doc-truncated")
     if grown is not None:
-        yield Message(grown.message, grown.line, grown.column, grown.value, Severity.WARNING)
+        yield Message(grown.message, grown.line, grown.column, grown.value, WARNING)
     elif stopped is not None and stopped.message != FULL:  # limit-max-urls reports that
         yield Message(f"not read to the end: {stopped.message}", value=stopped.value)
     elif cut is not None and OURS.search(cut.message):
         yield Message(f"not read to the end: {cut.message}")
 
 
-@rule("internal-reading-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FILE)
+@rule("internal-reading-failed", WARNING, "a fault of this program, please report it", Of.FILE)
 def internal_reading_failed(file: FileFacts) -> Iterator[Message]:
     """This program failed while it read the file. The site is not to blame.
 
@@ -336,7 +325,7 @@ GOOGLE_FEEDS = "https://developers.google.com/search/docs/crawling-indexing/site
 YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html"
 
 
-@rule("txt-not-url-line", Severity.ERROR, GOOGLE_TEXT, Needs.FAULT)
+@rule("txt-not-url-line", ERROR, GOOGLE_TEXT, Of.FAULT)
 def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     """A line of a text sitemap is not a URL. A warning for a comment.
 
@@ -345,13 +334,11 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     Bad: `/shop/`, `All pages of our shop` or `# Shop`
     Good: `https://example.com/shop/`
     """
-    severity = Severity.WARNING if (fault.value or "").startswith(COMMENT) else None
+    severity = WARNING if (fault.value or "").startswith(COMMENT) else None
     yield from fault_message(fault, severity)
 
 
-@rule(
-    "txt-has-metadata", Severity.WARNING, GOOGLE_TEXT, Needs.FAULT, per=Per.FILE, many="have something behind the URL"
-)
+@rule("txt-has-metadata", WARNING, GOOGLE_TEXT, Of.FAULT, per=Once(Per.FILE, "have something behind the URL"))
 def txt_has_metadata(fault: Fault) -> Iterator[Message]:
     """A line has text after its URL.
 
@@ -363,7 +350,7 @@ def txt_has_metadata(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("feed-item-without-link", Severity.WARNING, GOOGLE_FEEDS, Needs.FAULT)
+@rule("feed-item-without-link", WARNING, GOOGLE_FEEDS, Of.FAULT)
 def feed_item_without_link(fault: Fault) -> Iterator[Message]:
     """An item of a feed has no link.
 
@@ -375,7 +362,7 @@ def feed_item_without_link(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("feed-as-sitemap-yandex", Severity.INFO, YANDEX, Needs.FILE)
+@rule("feed-as-sitemap-yandex", INFO, YANDEX, Of.FILE)
 def feed_as_sitemap_yandex(file: FileFacts) -> Iterator[Message]:
     """The sitemap is a feed, which Yandex does not read.
 

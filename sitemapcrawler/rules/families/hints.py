@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.objects import field, line_of, raw_text, text_of
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.facts.written import MAX_BYTES, size_of
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, Message, Of, Once, Per, rule
 from sitemapcrawler.urls.display import quoted
 
 CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
@@ -22,14 +22,7 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 """Values of changefreq in the order of the protocol."""
 
 
-@rule(
-    "changefreq-invalid",
-    Severity.ERROR,
-    CHANGEFREQ,
-    also={"Search Console": "Invalid tag value"},
-    entries=Entries.ODD_CHANGEFREQ,
-    by_form=True,
-)
+@rule("changefreq-invalid", ERROR, CHANGEFREQ, Of.CHANGEFREQ, also={"Search Console": "Invalid tag value"})
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The changefreq is not one of the seven lowercase values. Blanks around one are information.
 
@@ -46,10 +39,10 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
         yield Message(said, line_of(element), value=text)
     elif element is not None and text in FREQUENCIES and raw_text(element) != text:
         said = f"blanks around {text!r}: by the schema they are part of the value"
-        yield Message(said, element.line, value=raw_text(element), severity=Severity.INFO)
+        yield Message(said, element.line, value=raw_text(element), severity=INFO)
 
 
-@rule("changefreq-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_CHANGEFREQ, by_form=True)
+@rule("changefreq-over-100-bytes", ERROR, YANDEX, Of.CHANGEFREQ)
 def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The frequency is longer than 100 bytes.
 
@@ -65,7 +58,7 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@rule("changefreq-ignored", Severity.INFO, GOOGLE, Needs.FILE, per=Per.SITE, many="say how often their pages change")
+@rule("changefreq-ignored", INFO, GOOGLE, Of.FILE, per=Once(Per.SITE, "say how often their pages change"))
 def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     """Google and Bing ignore changefreq.
 
@@ -82,11 +75,10 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "changefreq-contradicts-lastmod",
-    Severity.INFO,
+    INFO,
     CHANGEFREQ,
-    Needs.FILE,
-    per=Per.SITE,
-    many="have frequencies that contradict their dates",
+    Of.FILE,
+    per=Once(Per.SITE, "have frequencies that contradict their dates"),
 )
 def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
     """changefreq contradicts lastmod. A page said to change weekly or more often was not changed for a year, or a
@@ -145,14 +137,7 @@ def _priority_line(entry: UrlFacts) -> int | None:
     return line_of(field(entry, "priority"))
 
 
-@rule(
-    "priority-invalid",
-    Severity.ERROR,
-    PRIORITY,
-    also={"Search Console": "Invalid tag value"},
-    entries=Entries.ODD_PRIORITY,
-    by_form=True,
-)
+@rule("priority-invalid", ERROR, PRIORITY, Of.PRIORITY, also={"Search Console": "Invalid tag value"})
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is not a decimal number.
 
@@ -168,14 +153,7 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
         yield Message(said, _priority_line(entry), value=text)
 
 
-@rule(
-    "priority-out-of-range",
-    Severity.ERROR,
-    PRIORITY,
-    also={"Search Console": "Invalid tag value"},
-    entries=Entries.ODD_PRIORITY,
-    by_form=True,
-)
+@rule("priority-out-of-range", ERROR, PRIORITY, Of.PRIORITY, also={"Search Console": "Invalid tag value"})
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
 
@@ -189,7 +167,7 @@ def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(text)} is not between 0.0 and 1.0", _priority_line(entry), value=text)
 
 
-@rule("priority-over-100-bytes", Severity.ERROR, YANDEX, entries=Entries.ODD_PRIORITY, by_form=True)
+@rule("priority-over-100-bytes", ERROR, YANDEX, Of.PRIORITY)
 def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
     """The priority is longer than 100 bytes.
 
@@ -205,7 +183,7 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@rule("priority-ignored", Severity.INFO, GOOGLE, Needs.FILE, per=Per.SITE, many="have priorities")
+@rule("priority-ignored", INFO, GOOGLE, Of.FILE, per=Once(Per.SITE, "have priorities"))
 def priority_ignored(file: FileFacts) -> Iterator[Message]:
     """Entries have a priority, which Google and Bing ignore.
 
@@ -219,9 +197,7 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{text}, which Google and Bing ignore; Yandex may use it")
 
 
-@rule(
-    "priority-all-same", Severity.INFO, PRIORITY, Needs.WHOLE, per=Per.SITE, many="give all entries the same priority"
-)
+@rule("priority-all-same", INFO, PRIORITY, Of.WHOLE, per=Once(Per.SITE, "give all entries the same priority"))
 def priority_all_same(file: FileFacts) -> Iterator[Message]:
     """All pages have the same priority. There are 20 or more. For 1.0 see priority-all-one.
 
@@ -235,9 +211,7 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
         yield Message(f"all {file.tally.entries:,} entries have the priority {value}", value=str(value))
 
 
-@rule(
-    "priority-all-one", Severity.INFO, PRIORITY, Needs.WHOLE, per=Per.SITE, many="give all entries the highest priority"
-)
+@rule("priority-all-one", INFO, PRIORITY, Of.WHOLE, per=Once(Per.SITE, "give all entries the highest priority"))
 def priority_all_one(file: FileFacts) -> Iterator[Message]:
     """All pages have the highest priority. There are 20 or more.
 

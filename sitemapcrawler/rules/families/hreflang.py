@@ -35,7 +35,7 @@ from sitemapcrawler.rules.facts.site_links import (
     TROUBLE,
     on_targets,
 )
-from sitemapcrawler.rules.registry import ESCAPING, Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Of, Once, Per, rule
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import quoted
 
@@ -43,11 +43,11 @@ GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
 X_DEFAULT = f"{LOCALIZED}#xdefault"
 MAX_NAMED = 5
 """Codes that a message names."""
-hreflang_rule = partial(rule, entries=HREFLANG_EXTENSION, unless=has_usual_versions)
-"""Registers a rule on entries with language versions that are not usual, unless it declares another test."""
+hreflang_rule = partial(rule, of=Objects(HREFLANG_EXTENSION, usual=has_usual_versions))
+"""Registers a rule on entries with language versions that are not all usual."""
 
 
-@hreflang_rule("hreflang-self-missing", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
+@hreflang_rule("hreflang-self-missing", ERROR, GUIDELINES, also={"Screaming Frog": "Missing Self Reference"})
 def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
     """The entry does not list itself as a language version.
 
@@ -67,7 +67,7 @@ def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(entry.record.loc)} is not among {many} that it lists{but}", value=near)
 
 
-@hreflang_rule("hreflang-duplicate-code", Severity.ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
+@hreflang_rule("hreflang-duplicate-code", ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
     """One code stands for two pages. Once for each code of an entry.
 
@@ -81,7 +81,7 @@ def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
         yield from (message for code, message in _doubled(cluster) if code != DEFAULT)
 
 
-@hreflang_rule("hreflang-x-default-multiple", Severity.ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
+@hreflang_rule("hreflang-x-default-multiple", ERROR, X_DEFAULT, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     """Several pages are the default, `x-default`.
 
@@ -95,14 +95,13 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
         yield from (message for code, message in _doubled(cluster) if code == DEFAULT)
 
 
-@hreflang_rule(
+@rule(
     "hreflang-x-default-missing",
-    Severity.INFO,
+    INFO,
     X_DEFAULT,
+    HREFLANG_EXTENSION,
+    per=Once(Per.SITE, "list language versions without an x-default"),
     also={"Screaming Frog": "Missing X-Default"},
-    per=Per.SITE,
-    many="list language versions without an x-default",
-    unless=has_usual_default,
 )
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     """No language version is the default, `x-default`. It serves languages that have no page of their own.
@@ -112,16 +111,14 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     Bad: links for `en` and `de`
     Good: links for `en`, `de` and `x-default`
     """
-    cluster = cluster_of(entry)
+    cluster = None if has_usual_default(entry) else cluster_of(entry)
     if cluster is None or entry.record.recovered or DEFAULT in cluster.codes or len(set(cluster.codes)) < 2:
         return
     if not any("default" in link.code.written.lower() for link in cluster.odd):
         yield Message(f"none of the {len(cluster.codes)} versions is {DEFAULT}")
 
 
-@hreflang_rule(
-    "hreflang-same-url-many-codes", Severity.INFO, GUIDELINES, per=Per.FILE, many="give one page several codes"
-)
+@hreflang_rule("hreflang-same-url-many-codes", INFO, GUIDELINES, per=Once(Per.FILE, "give one page several codes"))
 def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
     """One page stands for several language codes. The code `x-default` does not count.
 
@@ -145,7 +142,7 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
 
 
 @hreflang_rule(
-    "hreflang-single-member", Severity.INFO, GUIDELINES, per=Per.FILE, many="list no language version but themselves"
+    "hreflang-single-member", INFO, GUIDELINES, per=Once(Per.FILE, "list no language version but themselves")
 )
 def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
     """The only language version that the entry lists is itself.
@@ -165,11 +162,7 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
 
 
 @hreflang_rule(
-    "hreflang-mixed-protocol",
-    Severity.WARNING,
-    GUIDELINES,
-    per=Per.FILE,
-    many="list language versions on http and on https",
+    "hreflang-mixed-protocol", WARNING, GUIDELINES, per=Once(Per.FILE, "list language versions on http and on https")
 )
 def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     """Some language versions are on http, others on https.
@@ -243,12 +236,10 @@ def _written_code(link: AlternateLink) -> str | None:
 
 @hreflang_rule(
     "hreflang-code-invalid",
-    Severity.ERROR,
+    ERROR,
     CODES,
+    per=Once(Per.FILE, "have an invalid language code", by_value=True),
     also={"Screaming Frog": "Incorrect Language & Region Codes"},
-    per=Per.FILE,
-    many="have an invalid language code",
-    by_value=True,
 )
 def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The language code is not valid. A code is a language of ISO 639-1, with an optional script of ISO 15924 and an
@@ -268,18 +259,16 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
         code = link.code
         if code.written and code.fault is not None:
             text = f"the hreflang {code.written!r} {code.fault}"
-            severity = Severity.WARNING if code.counts else None
+            severity = WARNING if code.counts else None
             yield Message(text, cluster.line_of(link.position), value=code.written, severity=severity)
 
 
 @hreflang_rule(
     "hreflang-code-underscore",
-    Severity.ERROR,
+    ERROR,
     CODES,
+    per=Once(Per.FILE, "have a language code with an underscore", by_value=True),
     also={"Screaming Frog": "Incorrect Language & Region Codes"},
-    per=Per.FILE,
-    many="have a language code with an underscore",
-    by_value=True,
 )
 def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     """The parts of the code are joined by an underscore.
@@ -299,10 +288,9 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule(
     "hreflang-code-case",
-    Severity.INFO,
+    INFO,
     "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1",
-    per=Per.FILE,
-    many="have a language code in an unusual case",
+    per=Once(Per.FILE, "have a language code in an unusual case"),
 )
 def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     """The language code has an unusual case. Usual are a lowercase language, a capitalised script, and an uppercase
@@ -321,7 +309,7 @@ def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-code-missing", Severity.ERROR, SITEMAP)
+@hreflang_rule("hreflang-code-missing", ERROR, SITEMAP)
 def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link to a language version has no `hreflang`. It is missing or empty. Once for an entry.
 
@@ -338,7 +326,7 @@ def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _once_per_entry(entry, lambda link: not link.code.written, text)
 
 
-@hreflang_rule("hreflang-href-missing", Severity.ERROR, SITEMAP)
+@hreflang_rule("hreflang-href-missing", ERROR, SITEMAP)
 def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link to a language version has no `href`. It is missing or empty. Once for an entry.
 
@@ -355,7 +343,7 @@ def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-href-relative", Severity.ERROR, GUIDELINES)
+@hreflang_rule("hreflang-href-relative", ERROR, GUIDELINES)
 def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of a language version is not absolute. Once for an entry.
 
@@ -371,7 +359,7 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-href-invalid", Severity.ERROR, GUIDELINES)
+@hreflang_rule("hreflang-href-invalid", ERROR, GUIDELINES)
 def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The URL of a language version cannot be requested. It has another scheme, or an invalid host. Once for an entry.
 
@@ -389,10 +377,9 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule(
     "hreflang-href-double-escaped",
-    Severity.WARNING,
+    WARNING,
     ESCAPING,
-    per=Per.FILE,
-    many="link to a language version whose URL was escaped twice",
+    per=Once(Per.FILE, "link to a language version whose URL was escaped twice"),
 )
 def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """A language version has a URL that was escaped twice.
@@ -409,7 +396,7 @@ def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     )
 
 
-@hreflang_rule("hreflang-rel-missing", Severity.ERROR, SITEMAP)
+@hreflang_rule("hreflang-rel-missing", ERROR, SITEMAP)
 def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
     """A link with a `hreflang` is not `rel="alternate"`. Once for an entry.
 
@@ -444,7 +431,7 @@ FROG = "Screaming Frog"
 
 NOT_INDEXED = "is not to be indexed (noindex)"
 
-ON = (Needs.REPLY, Needs.SITE)
+ON = (Of.REPLY, Of.SITE)
 """`SITE` covers targets that were requested after their entry was judged."""
 
 BROKEN = HttpError | Failed | RedirectLoop
@@ -459,12 +446,11 @@ class AlternateReply(NamedTuple):
 
 @rule(
     "hreflang-target-status",
-    Severity.ERROR,
+    ERROR,
     GUIDELINES,
     ON,
+    per=Once(Per.FILE, "link to language versions that do not work"),
     also={FROG: "Non-200 Hreflang URLs"},
-    per=Per.FILE,
-    many="link to language versions that do not work",
 )
 def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version does not work. It answers with an error, or not at all.
@@ -482,12 +468,11 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
 
 @rule(
     "hreflang-target-redirect",
-    Severity.WARNING,
+    WARNING,
     GUIDELINES,
     ON,
+    per=Once(Per.FILE, "link to language versions that redirect"),
     also={FROG: "Non-200 Hreflang URLs"},
-    per=Per.FILE,
-    many="link to language versions that redirect",
 )
 def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to redirects.
@@ -508,12 +493,11 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
 
 @rule(
     "hreflang-target-noindex",
-    Severity.ERROR,
+    ERROR,
     GUIDELINES,
     ON,
+    per=Once(Per.FILE, "link to language versions that are not to be indexed"),
     also={FROG: "Noindex Return Links"},
-    per=Per.FILE,
-    many="link to language versions that are not to be indexed",
 )
 def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version is noindex. It tells all search engines not to index it.
@@ -531,12 +515,11 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
 
 @rule(
     "hreflang-target-noncanonical",
-    Severity.WARNING,
+    WARNING,
     GUIDELINES,
     ON,
+    per=Once(Per.FILE, "link to language versions with another canonical"),
     also={FROG: "Non-Canonical Return Links"},
-    per=Per.FILE,
-    many="link to language versions with another canonical",
 )
 def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version names another URL as its canonical.

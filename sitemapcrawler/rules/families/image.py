@@ -18,7 +18,7 @@ from sitemapcrawler.rules.facts.objects import (
     origin_of,
     stray,
 )
-from sitemapcrawler.rules.registry import ESCAPING, Message, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Once, Per, rule
 from sitemapcrawler.urls import authority, resolve
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -54,11 +54,11 @@ def has_images_of_today(entry: UrlFacts) -> bool:
     )
 
 
-image_rule = partial(rule, entries=IMAGE_EXTENSION, unless=has_usual_images)
-"""Registers a rule on entries with images that are not all usual, unless it declares another test."""
+image_rule = partial(rule, of=Objects(IMAGE_EXTENSION, usual=has_usual_images))
+"""Registers a rule on entries with images that are not all usual."""
 
 
-@image_rule("image-loc-missing", Severity.ERROR, IMAGES, also={"Search Console": "Missing XML tag"})
+@image_rule("image-loc-missing", ERROR, IMAGES, also={"Search Console": "Missing XML tag"})
 def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
     """An image has no `<image:loc>`, or an empty one.
 
@@ -72,7 +72,7 @@ def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"an image without <image:loc>{stray(element, 'loc')}", line_of(element, "loc"))
 
 
-@image_rule("image-loc-relative", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
+@image_rule("image-loc-relative", ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not absolute.
 
@@ -87,7 +87,7 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line_of(element, "loc"), value=image.loc)
 
 
-@image_rule("image-loc-invalid", Severity.ERROR, IMAGES, also={"Search Console": "Invalid URL"})
+@image_rule("image-loc-invalid", ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not valid. It must be a valid http or https URL. A warning if only blanks in it are wrong.
 
@@ -100,16 +100,12 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     for image, element in images(entry):
         found = flaw(entry.decoded(image.loc)) if image.loc else None
         if found is not None and found.kind != "relative":
-            severity = Severity.WARNING if found.blank else None
+            severity = WARNING if found.blank else None
             yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)
 
 
 @image_rule(
-    "image-loc-double-escaped",
-    Severity.WARNING,
-    ESCAPING,
-    per=Per.FILE,
-    many="have an image whose URL was escaped twice",
+    "image-loc-double-escaped", WARNING, ESCAPING, per=Once(Per.FILE, "have an image whose URL was escaped twice")
 )
 def image_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image was escaped twice for XML.
@@ -125,7 +121,7 @@ def image_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "loc"), value=image.loc)
 
 
-@image_rule("image-loc-equals-page", Severity.WARNING, IMAGES)
+@image_rule("image-loc-equals-page", WARNING, IMAGES)
 def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is that of its page.
 
@@ -140,7 +136,7 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"{quoted(image.loc)} is the page itself", line_of(element, "loc"), value=image.loc)
 
 
-@image_rule("image-too-many", Severity.ERROR, IMAGES)
+@image_rule("image-too-many", ERROR, IMAGES)
 def image_too_many(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than 1,000 images.
 
@@ -155,7 +151,7 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, line_of(found[MAX_IMAGES]), value=str(len(found)))
 
 
-@image_rule("image-duplicate", Severity.INFO, IMAGES, per=Per.FILE, many="list an image more than once")
+@image_rule("image-duplicate", INFO, IMAGES, per=Once(Per.FILE, "list an image more than once"))
 def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """An entry lists an image more than once.
 
@@ -182,14 +178,7 @@ def _absolute(loc: str, base: str) -> str | None:
     return resolve(base, loc) if found.kind == "relative" else None
 
 
-@image_rule(
-    "image-offsite",
-    Severity.INFO,
-    IMAGES,
-    per=Per.SITE,
-    many="have images on another host",
-    unless=has_images_at_home,
-)
+@rule("image-offsite", INFO, IMAGES, IMAGE_EXTENSION, per=Once(Per.SITE, "have images on another host"))
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page.
 
@@ -198,7 +187,7 @@ def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     Bad: images on `cdn.example.net`, which is not verified
     Good: images on `cdn.example.net`, which is verified
     """
-    place = authority(entry.record.loc) if entry.record.images else None
+    place = None if has_images_at_home(entry) else authority(entry.record.loc)
     others: dict[str, int | None] = {}
     for image, element in images(entry, entry.brief) if place else ():
         there = authority(image.loc) if image.loc else None
@@ -213,13 +202,12 @@ def _site(host: str) -> str:
     return host.removeprefix("www.")
 
 
-@image_rule(
+@rule(
     "image-deprecated-tag",
-    Severity.INFO,
+    INFO,
     RETIREMENT,
-    per=Per.SITE,
-    many="have image elements that were retired",
-    unless=has_images_of_today,
+    IMAGE_EXTENSION,
+    per=Once(Per.SITE, "have image elements that were retired"),
 )
 def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """Images have elements that were retired: caption, geo_location, title, license.
@@ -231,7 +219,7 @@ def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """
     used: dict[str, int | None] = {}
     count = 0
-    for image, element in images(entry, entry.brief):
+    for image, element in () if has_images_of_today(entry) else images(entry, entry.brief):
         names = [name for name in RETIRED if getattr(image, name) is not None]
         count += bool(names)
         for name in names:

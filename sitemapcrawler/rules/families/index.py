@@ -9,7 +9,7 @@ from functools import partial
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
 from sitemapcrawler.urls.display import counted, percent, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 
@@ -18,7 +18,7 @@ INDEX_DATE = "https://www.sitemaps.org/protocol.html#sitemapIndexTagDefinitions"
 LARGE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/large-sitemaps"
 TOLERANCE = timedelta(days=1)
 """Tolerance when comparing an index with its sitemaps, since a date without time and zone is imprecise."""
-child_rule = partial(rule, needs=Needs.CHILD, entries=Entries.ODD)
+child_rule = partial(rule, of=Of.ODD_CHILD)
 LEFT_OUT = ("loc-empty", "loc-invalid-uri", "loc-placeholder", "xml-entry-without-loc")
 """Faults of entries that the reader leaves out."""
 
@@ -56,9 +56,9 @@ def _urls(file: FileFacts) -> int:
 
 @rule(
     "limit-urls-exceeded",
-    Severity.ERROR,
+    ERROR,
     INDEX,
-    Needs.FILE,
+    Of.FILE,
     also={
         "Screaming Frog": "XML Sitemap With Over 50k URLs",
         "Lumar": "Sitemaps with >50,000 URLs",
@@ -78,7 +78,7 @@ def limit_urls_exceeded(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{count:,} URLs; {MAX_URLS:,} are allowed", value=str(count))
 
 
-@rule("limit-urls-near", Severity.INFO, INDEX, Needs.FILE)
+@rule("limit-urls-near", INFO, INDEX, Of.FILE)
 def limit_urls_near(file: FileFacts) -> Iterator[Message]:
     """The file is close to the limit on URLs. It lists 90 % of the 50,000 that are allowed, or more.
 
@@ -92,7 +92,7 @@ def limit_urls_near(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{count:,} of {MAX_URLS:,} URLs that are allowed ({percent(count, MAX_URLS)})", value=str(count))
 
 
-@rule("limit-index-entries", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Too many sitemaps"})
+@rule("limit-index-entries", ERROR, INDEX, Of.FILE, also={"Search Console": "Too many sitemaps"})
 def limit_index_entries(file: FileFacts) -> Iterator[Message]:
     """The index lists more than 50,000 sitemaps.
 
@@ -108,7 +108,7 @@ def limit_index_entries(file: FileFacts) -> Iterator[Message]:
         yield Message(text, value=str(count))
 
 
-@rule("limit-index-files-gsc", Severity.INFO, LARGE, Needs.FILE)
+@rule("limit-index-files-gsc", INFO, LARGE, Of.FILE)
 def limit_index_files_gsc(file: FileFacts) -> Iterator[Message]:
     """The site has more than 500 indexes. Reported once, with the first one too many.
 
@@ -121,7 +121,7 @@ def limit_index_files_gsc(file: FileFacts) -> Iterator[Message]:
         yield Message(f"index number {file.indexes} of this site; Search Console takes {MAX_INDEXES} for each site")
 
 
-@rule("limit-gsc-report", Severity.INFO, REPORT, Needs.FILE)
+@rule("limit-gsc-report", INFO, REPORT, Of.FILE)
 def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
     """The index lists more than 1,000 sitemaps.
 
@@ -137,11 +137,10 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "limit-alternates",
-    Severity.INFO,
+    INFO,
     "a limit of common tools; no specification sets one",
-    entries=HREFLANG_EXTENSION,
-    per=Per.FILE,
-    many="have more than 100 language versions",
+    HREFLANG_EXTENSION,
+    per=Once(Per.FILE, "have more than 100 language versions"),
 )
 def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
     """The entry has more than 100 language versions.
@@ -156,7 +155,7 @@ def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{count} language versions; common tools read {MAX_ALTERNATES}", value=str(count))
 
 
-@rule("limit-max-sitemaps", Severity.INFO, "the argument max_sitemaps: docs/settings.md", Needs.FILE)
+@rule("limit-max-sitemaps", INFO, "the argument max_sitemaps: docs/settings.md", Of.FILE)
 def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
     """Sitemaps were not read because of `max_sitemaps`. The index lists them.
 
@@ -171,7 +170,7 @@ def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{unread} not read: max_sitemaps was reached", value=str(count))
 
 
-@rule("limit-max-urls", Severity.INFO, "the argument max_urls: docs/settings.md", Needs.FILE)
+@rule("limit-max-urls", INFO, "the argument max_urls: docs/settings.md", Of.FILE)
 def limit_max_urls(file: FileFacts) -> Iterator[Message]:
     """Pages were left out because of `max_urls`. The file lists them.
 
@@ -185,7 +184,7 @@ def limit_max_urls(file: FileFacts) -> Iterator[Message]:
         yield Message(f"pages that it lists were left out: {FULL}")
 
 
-@rule("limit-site-time", Severity.WARNING, "the setting SITEMAP_MAX_SITE_TIME: docs/settings.md", Needs.GIVEN_UP)
+@rule("limit-site-time", WARNING, "the setting SITEMAP_MAX_SITE_TIME: docs/settings.md", Of.GIVEN_UP)
 def limit_site_time(site: SkippedSite) -> Iterator[Message]:
     """The site exceeded its time budget. Its remaining sitemaps were skipped.
 
@@ -199,7 +198,7 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
     yield Message(text, value=site.site)
 
 
-@rule("limit-findings", Severity.INFO, "the setting SITEMAP_FINDINGS_PER_RULE: docs/settings.md", Needs.UNLISTED)
+@rule("limit-findings", INFO, "the setting SITEMAP_FINDINGS_PER_RULE: docs/settings.md", Of.UNLISTED)
 def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     """More findings were counted than are listed.
 
@@ -221,7 +220,7 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     yield Message(f"{more}; findings=all lists all", value=unlisted.rule)
 
 
-@rule("index-nested", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Nested sitemap indexes"})
+@rule("index-nested", ERROR, INDEX, Of.FILE, also={"Search Console": "Nested sitemap indexes"})
 def index_nested(file: FileFacts) -> Iterator[Message]:
     """The index is listed in another index.
 
@@ -234,7 +233,7 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
         yield Message(f"an index that is listed in the index {file.record.parent}", value=file.record.parent)
 
 
-@child_rule("index-self-reference", Severity.ERROR, INDEX, also={"Search Console": "Nested sitemap indexes"})
+@child_rule("index-self-reference", ERROR, INDEX, also={"Search Console": "Nested sitemap indexes"})
 def index_self_reference(child: ChildFacts) -> Iterator[Message]:
     """The index lists itself.
 
@@ -247,7 +246,7 @@ def index_self_reference(child: ChildFacts) -> Iterator[Message]:
         yield Message("the index lists itself", child.record.line, value=child.record.loc)
 
 
-@child_rule("index-loop", Severity.ERROR, INDEX, also={"Search Console": "Nested sitemap indexes"})
+@child_rule("index-loop", ERROR, INDEX, also={"Search Console": "Nested sitemap indexes"})
 def index_loop(child: ChildFacts) -> Iterator[Message]:
     """The index lists an index that led to it.
 
@@ -260,7 +259,7 @@ def index_loop(child: ChildFacts) -> Iterator[Message]:
         yield Message("lists an index that is above it: a circle", child.record.line, value=child.record.loc)
 
 
-@rule("index-child-missing", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "HTTP error"})
+@rule("index-child-missing", ERROR, INDEX, Of.FILE, also={"Search Console": "HTTP error"})
 def index_child_missing(file: FileFacts) -> Iterator[Message]:
     """The index lists a sitemap that is missing. It answers 404 or 410, or an index on this machine has no such file
     beside it.
@@ -279,10 +278,10 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
     for one in file.missing:
         hint = f"; {one.hint}" if one.hint else ""
         text = f"no file {quoted(one.path)} beside the index, which lists {quoted(one.url)}{hint}"
-        yield Message(text, one.line, value=one.url, severity=None if one.certain else Severity.WARNING)
+        yield Message(text, one.line, value=one.url, severity=None if one.certain else WARNING)
 
 
-@rule("index-child-is-page", Severity.ERROR, INDEX, Needs.FILE, also={"Search Console": "Unsupported format"})
+@rule("index-child-is-page", ERROR, INDEX, Of.FILE, also={"Search Console": "Unsupported format"})
 def index_child_is_page(file: FileFacts) -> Iterator[Message]:
     """The index lists an HTML page instead of a sitemap. Under the name of a sitemap file (`.xml`, `.gz`, `.txt`), it
     is `doc-is-html`.
@@ -296,7 +295,7 @@ def index_child_is_page(file: FileFacts) -> Iterator[Message]:
         yield Message(f"an HTML page, although the index {file.record.parent} lists it as a sitemap", value=file.url)
 
 
-@child_rule("index-child-relative", Severity.ERROR, INDEX, also={"Search Console": "Incomplete URL"})
+@child_rule("index-child-relative", ERROR, INDEX, also={"Search Console": "Incomplete URL"})
 def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap by a relative URL.
 
@@ -309,7 +308,7 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
         yield Message(f"{child.written!r} is not absolute", child.record.line, value=child.written)
 
 
-@child_rule("index-child-offsite", Severity.ERROR, INDEX, also={"Search Console": "URL not allowed"})
+@child_rule("index-child-offsite", ERROR, INDEX, also={"Search Console": "URL not allowed"})
 def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap on another host. Or on another port, and nothing is known that allows it.
 
@@ -324,7 +323,7 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
         yield Message(text, child.record.line, value=child.record.loc)
 
 
-@child_rule("index-child-outside-dir", Severity.WARNING, LARGE)
+@child_rule("index-child-outside-dir", WARNING, LARGE)
 def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap outside of its own folder.
 
@@ -338,7 +337,7 @@ def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
         yield Message(f"{path} is not below {folder}, the folder of the index", child.record.line, value=path)
 
 
-@child_rule("index-child-duplicate", Severity.WARNING, INDEX)
+@child_rule("index-child-duplicate", WARNING, INDEX)
 def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap again.
 
@@ -351,7 +350,7 @@ def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
         yield Message("the same sitemap stands earlier in the index", child.record.line, value=child.record.loc)
 
 
-@rule("index-empty", Severity.WARNING, INDEX, Needs.WHOLE, also={"Search Console": "Empty sitemap"})
+@rule("index-empty", WARNING, INDEX, Of.WHOLE, also={"Search Console": "Empty sitemap"})
 def index_empty(file: FileFacts) -> Iterator[Message]:
     """The index lists nothing.
 
@@ -365,7 +364,7 @@ def index_empty(file: FileFacts) -> Iterator[Message]:
         yield Message("the index has no entries", file.document.root_line)
 
 
-@rule("index-only-one-child", Severity.INFO, INDEX, Needs.WHOLE)
+@rule("index-only-one-child", INFO, INDEX, Of.WHOLE)
 def index_only_one_child(file: FileFacts) -> Iterator[Message]:
     """The index lists one sitemap only.
 
@@ -378,7 +377,7 @@ def index_only_one_child(file: FileFacts) -> Iterator[Message]:
         yield Message("the index lists a single sitemap")
 
 
-@rule("index-depth-exceeded", Severity.WARNING, INDEX, Needs.FILE)
+@rule("index-depth-exceeded", WARNING, INDEX, Of.FILE)
 def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
     """The index is nested too deep to be read. Its children were skipped.
 
@@ -395,7 +394,7 @@ def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
         yield Message(text, value=str(file.record.depth))
 
 
-@rule("index-lastmod-missing", Severity.INFO, INDEX_DATE, Needs.FILE)
+@rule("index-lastmod-missing", INFO, INDEX_DATE, Of.FILE)
 def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Sitemaps in the index have no lastmod. Reported once for an index.
 
@@ -410,7 +409,7 @@ def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{missing:,} of {counted(file.child_count, 'sitemap')} {has} no lastmod", value=str(missing))
 
 
-@rule("index-lastmod-older-than-child", Severity.WARNING, INDEX_DATE, Needs.FILE)
+@rule("index-lastmod-older-than-child", WARNING, INDEX_DATE, Of.FILE)
 def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
     """The index has an older lastmod than its child. The newest entry of the file is more than a day newer.
 

@@ -32,7 +32,7 @@ from sitemapcrawler.rules.facts.tally import (
     share,
 )
 from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, DateForm, Standard, Written, size_of, written
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, LASTMODS, WARNING, Message, Of, Once, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 
 LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
@@ -64,7 +64,7 @@ def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None
     return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity, per=per)
 
 
-@entry_rule("lastmod-invalid", Severity.ERROR, W3C, also=OTHERS, many="have a date in another notation")
+@rule("lastmod-invalid", ERROR, W3C, LASTMODS, per=Once(Per.ENTRY, "have a date in another notation"), also=OTHERS)
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
     if it is clear); once for a feed, whose program writes all of its dates alike.
@@ -87,17 +87,17 @@ def _illegal_date(entry: EntryFacts) -> Message:
     standard, moment = standard_of(entry), entry.record.lastmod_at
     read = f"; it was read as {moment}" if moment else ""
     in_feed = is_in_feed(entry)
-    severity = Severity.WARNING if moment and in_feed else None
+    severity = WARNING if moment and in_feed else None
     text = f"is not written as {standard}, such as {EXAMPLES[standard]}{read}"
     return _date_message(entry, text, severity, Per.FILE if in_feed else None)
 
 
-@entry_rule(
+@rule(
     "lastmod-xsd-only-invalid",
-    Severity.WARNING,
+    WARNING,
     SCHEMA,
-    per=Per.FILE,
-    many="have a date that the schema does not allow",
+    LASTMODS,
+    per=Once(Per.FILE, "have a date that the schema does not allow"),
 )
 def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is valid, but not by the schema. It is W3C Datetime without a day, or with a time without seconds.
@@ -113,7 +113,7 @@ def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
         )
 
 
-@entry_rule("lastmod-no-timezone", Severity.WARNING, W3C, per=Per.FILE, many="have a time without a time zone")
+@rule("lastmod-no-timezone", WARNING, W3C, LASTMODS, per=Once(Per.FILE, "have a time without a time zone"))
 def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
     """The date has a time, but no time zone.
 
@@ -126,7 +126,7 @@ def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, "has a time without a time zone")
 
 
-@entry_rule("lastmod-empty", Severity.WARNING, LASTMOD, per=Per.FILE, many="have an empty date")
+@rule("lastmod-empty", WARNING, LASTMOD, LASTMODS, per=Once(Per.FILE, "have an empty date"))
 def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
@@ -143,7 +143,7 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
         yield Message("the date is empty: leave the element out", line_of(element), value="")
 
 
-@entry_rule("lastmod-impossible", Severity.ERROR, W3C, also=OTHERS)
+@rule("lastmod-impossible", ERROR, W3C, LASTMODS, also=OTHERS)
 def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
     """The date does not exist. It is well formed, but there is no such day, time or time zone.
 
@@ -157,7 +157,7 @@ def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, f"is no date: {found.why}")
 
 
-@entry_rule("lastmod-epoch", Severity.WARNING, LASTMOD, per=Per.FILE, many="have the zero of a clock as their date")
+@rule("lastmod-epoch", WARNING, LASTMOD, LASTMODS, per=Once(Per.FILE, "have the zero of a clock as their date"))
 def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
     """The date is the zero of a clock. The real one is not known, as with 1970-01-01.
 
@@ -179,7 +179,7 @@ def _zero(entry: EntryFacts, found: Written) -> str | None:
     return zero or ("near the zero of Unix time" if moment.startswith(JANUARY_1970) else None)
 
 
-@entry_rule("lastmod-future", Severity.WARNING, BING)
+@rule("lastmod-future", WARNING, BING, LASTMODS)
 def lastmod_future(entry: EntryFacts) -> Iterator[Message]:
     """The date is in the future. It is later than the fetch in every time zone, and by more than clocks differ.
 
@@ -203,7 +203,7 @@ def _latest(fetched_at: datetime) -> tuple[str, str]:
     return iso(fetched_at + EAST + CLOCKS), iso(fetched_at + CLOCKS)
 
 
-@entry_rule("lastmod-too-old", Severity.INFO, LASTMOD, per=Per.FILE, many="have a date before 2005")
+@rule("lastmod-too-old", INFO, LASTMOD, LASTMODS, per=Once(Per.FILE, "have a date before 2005"))
 def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
     """The date is from before 2005, when sitemaps began.
 
@@ -219,7 +219,7 @@ def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, f"is before {OLDEST[:4]}, when sitemaps began")
 
 
-@entry_rule("lastmod-over-100-bytes", Severity.ERROR, YANDEX)
+@rule("lastmod-over-100-bytes", ERROR, YANDEX, LASTMODS)
 def lastmod_over_100_bytes(entry: EntryFacts) -> Iterator[Message]:
     """The date is longer than 100 bytes.
 
@@ -240,7 +240,7 @@ def _dates(file: FileFacts) -> Tally:
     return file.child_tally if file.format.is_index else file.tally
 
 
-@rule("lastmod-date-only", Severity.INFO, BING, Needs.WHOLE, per=Per.SITE, many="have dates without a time")
+@rule("lastmod-date-only", INFO, BING, Of.WHOLE, per=Once(Per.SITE, "have dates without a time"))
 def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
     """Dates have no time.
 
@@ -255,7 +255,7 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
         yield Message(share(dates.date_only, dates.dated, DATE_NOUNS, ("has no time", "have no time")))
 
 
-@rule("lastmod-missing", Severity.INFO, LASTMOD, Needs.WHOLE, per=Per.SITE, many="have entries without a date")
+@rule("lastmod-missing", INFO, LASTMOD, Of.WHOLE, per=Once(Per.SITE, "have entries without a date"))
 def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Entries have no date. News articles have their own.
 
@@ -271,9 +271,7 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(share(tally.undated, tally.entries, ENTRY_NOUNS, ("has no date", "have no date")))
 
 
-@rule(
-    "lastmod-all-identical", Severity.INFO, BING_ALIKE, Needs.WHOLE, per=Per.SITE, many="have the same day in all dates"
-)
+@rule("lastmod-all-identical", INFO, BING_ALIKE, Of.WHOLE, per=Once(Per.SITE, "have the same day in all dates"))
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     """All dates are the same day. The file has 20 or more. News sitemaps and feeds, which list the latest, do not
     count.
@@ -293,7 +291,7 @@ def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     yield Message(f"all {tally.dated:,} dates are of one day, {day}", value=day)
 
 
-@rule("lastmod-equals-fetch-time", Severity.WARNING, LASTMOD, Needs.WHOLE)
+@rule("lastmod-equals-fetch-time", WARNING, LASTMOD, Of.WHOLE)
 def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
     """The dates are the time of the request. Nine of ten are, or more, of at least five.
 
@@ -328,11 +326,10 @@ AGE = re.compile(r"[0-9]{1,9}")
 
 @rule(
     "lastmod-vs-last-modified-header",
-    Severity.WARNING,
+    WARNING,
     ACCURATE,
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have a date that the Last-Modified header contradicts",
+    Of.REPLY,
+    per=Once(Per.FILE, "have a date that the Last-Modified header contradicts"),
 )
 def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     """lastmod and the Last-Modified header differ. By more than a day, for the page of the entry.
@@ -355,14 +352,7 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
         yield _contradiction(how, lastmod, f"the Last-Modified header {quoted(header)}", header)
 
 
-@rule(
-    "lastmod-vs-page-date",
-    Severity.WARNING,
-    ACCURATE,
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have a date that the page contradicts",
-)
+@rule("lastmod-vs-page-date", WARNING, ACCURATE, Of.REPLY, per=Once(Per.FILE, "have a date that the page contradicts"))
 def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
     """lastmod and the date on the page differ. By more than a day from the date of change that the page names.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
 from sitemapcrawler.rules.facts.unlisted import NOT_LINKED, UNLISTED
-from sitemapcrawler.rules.registry import Needs, Severity, SiteMessage, rule
+from sitemapcrawler.rules.registry import INFO, WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -32,9 +32,12 @@ UNVERIFIED = {
 
 
 @rule(
-    "cross-not-in-sitemap", Severity.WARNING, BUILD, Needs.WHOLE_SITE,
+    "cross-not-in-sitemap",
+    WARNING,
+    BUILD,
+    Of.WHOLE_SITE,
     also={"Screaming Frog": "URLs Not In Sitemap", "Lumar": "Primary Pages Not in Sitemaps"},
-)  # fmt: skip
+)
 def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A linked, indexable page is not in any sitemap. Only with `links=yes` or `links=site`.
 
@@ -50,7 +53,7 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     if site.whole_sites:
         for group, many, url in list(site.query(LINKED_GROUPS)):
             text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} listed nowhere"
-            yield SiteMessage(f"{text}, such as {quoted(url)}", severity=Severity.INFO, value=url)
+            yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
     for url, inlinks, sources, indexable, reason in site.query(LINKED):
         if site_of(url) in site.whole_sites:
             named = ", ".join(quoted(source) for source in sources)
@@ -60,10 +63,10 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
             )
             if not indexable:
                 text += "; not verified" + (f", {UNVERIFIED[reason]}" if reason in UNVERIFIED else "")
-            yield SiteMessage(text, severity=None if indexable else Severity.INFO, url=url, value=sources[0])
+            yield SiteMessage(text, severity=None if indexable else INFO, url=url, value=sources[0])
 
 
-@rule("cross-orphan-url", Severity.WARNING, LINKS, Needs.SITE, also={"Screaming Frog": "Orphan URLs"})
+@rule("cross-orphan-url", WARNING, LINKS, Of.SITE, also={"Screaming Frog": "Orphan URLs"})
 def cross_orphan_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """No page that was read links to the listed page. Only with `links=yes` or `links=site`.
 

@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
-from sitemapcrawler.rules.registry import ESCAPING, Entries, Message, Needs, Per, Severity, entry_rule, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, LOCS, WARNING, Message, Of, Once, Per, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, hash_is_text, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -37,7 +37,7 @@ LOOKS_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,}|
 """A word of letters and digits, or a very long one: neither a page number nor an ordinary word."""
 
 
-@rule("loc-empty", Severity.ERROR, LOC, Needs.FAULT, also={"Search Console": "Invalid URL"})
+@rule("loc-empty", ERROR, LOC, Of.FAULT, also={"Search Console": "Invalid URL"})
 def loc_empty(fault: Fault) -> Iterator[Message]:
     """A `<loc>` is empty.
 
@@ -49,7 +49,7 @@ def loc_empty(fault: Fault) -> Iterator[Message]:
     yield Message(fault.message, fault.line, fault.column, fault.value)
 
 
-@rule("loc-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD_LOC)
+@rule("loc-relative", ERROR, LOC, Of.LOC, also=INCOMPLETE)
 def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL is not absolute. For information in an Atom feed, where it may be relative.
 
@@ -60,12 +60,12 @@ def loc_relative(entry: UrlFacts) -> Iterator[Message]:
     Good: `<loc>https://example.com/shop/</loc>`
     """
     if entry.form is Form.RELATIVE:
-        severity = Severity.INFO if format_named(entry.file.document.format).has_relative_urls else None
+        severity = INFO if format_named(entry.file.document.format).has_relative_urls else None
         text = f"{entry.written!r} is not absolute: it has no http:// or https:// and host in front"
         yield loc_message(entry, text, entry.written, severity)
 
 
-@rule("loc-protocol-relative", Severity.ERROR, LOC, also=INCOMPLETE, entries=Entries.ODD_LOC)
+@rule("loc-protocol-relative", ERROR, LOC, Of.LOC, also=INCOMPLETE)
 def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL begins with `//`. For information in an Atom feed, where it may be relative.
 
@@ -75,11 +75,11 @@ def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
     Good: `<loc>https://example.com/shop/</loc>`
     """
     if entry.form is Form.PROTOCOL_RELATIVE:
-        severity = Severity.INFO if format_named(entry.file.document.format).has_relative_urls else None
+        severity = INFO if format_named(entry.file.document.format).has_relative_urls else None
         yield loc_message(entry, f"{entry.written!r} does not say http: or https:", entry.written, severity)
 
 
-@entry_rule("loc-bad-scheme", Severity.ERROR, LOC, also=INVALID)
+@rule("loc-bad-scheme", ERROR, LOC, LOCS, also=INVALID)
 def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
     """The URL's scheme is not http or https.
 
@@ -93,7 +93,7 @@ def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the scheme is {scheme}: only http and https can be listed", entry.written)
 
 
-@entry_rule("loc-invalid-uri", Severity.ERROR, f"{URI}#section-3", also=INVALID, faults=True)
+@rule("loc-invalid-uri", ERROR, f"{URI}#section-3", (*LOCS, Of.FAULT), also=INVALID)
 def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL is not valid. It breaks RFC 3986 and RFC 3987, or its host cannot be requested. A warning if only `[`,
     `]` or `|` in its path or query is wrong.
@@ -107,11 +107,11 @@ def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
         if entry.message != KEPT:
             yield Message(entry.message, entry.line, entry.column, entry.value)
     elif entry.invalid is not None:
-        severity = Severity.WARNING if is_sent_as_written(entry.record.loc) else None
+        severity = WARNING if is_sent_as_written(entry.record.loc) else None
         yield loc_message(entry, f"not valid: {entry.invalid}", severity=severity)
 
 
-@entry_rule("loc-too-long", Severity.ERROR, LOC)
+@rule("loc-too-long", ERROR, LOC, LOCS)
 def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
     """The URL has 2,048 characters or more.
 
@@ -125,9 +125,7 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length:,} characters; fewer than {MAX_LENGTH + 1:,} are allowed")
 
 
-@entry_rule(
-    "loc-too-short-xsd", Severity.INFO, SCHEMA, per=Per.FILE, many="have a URL that is shorter than the schema allows"
-)
+@rule("loc-too-short-xsd", INFO, SCHEMA, LOCS, per=Once(Per.FILE, "have a URL that is shorter than the schema allows"))
 def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
     """The URL is shorter than the schema allows, 12 characters.
 
@@ -141,13 +139,7 @@ def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length} characters; the schema wants {MIN_LENGTH} at least")
 
 
-@entry_rule(
-    "loc-double-escaped",
-    Severity.WARNING,
-    ESCAPING,
-    per=Per.FILE,
-    many="have a URL that was escaped twice",
-)
+@rule("loc-double-escaped", WARNING, ESCAPING, LOCS, per=Once(Per.FILE, "have a URL that was escaped twice"))
 def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
@@ -161,7 +153,7 @@ def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{found[0]} is left in the URL after reading the XML: it was escaped twice")
 
 
-@entry_rule("loc-whitespace", Severity.WARNING, LOC, faults=True)
+@rule("loc-whitespace", WARNING, LOC, (*LOCS, Of.FAULT))
 def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL contains white space. Around it, other blanks than XML's count too. For information if it has white space
     around it only.
@@ -173,7 +165,7 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
     Good: `<loc>https://example.com/a%20b</loc>`
     """
     if isinstance(entry, Fault):  # blanks around a plain entry's URL, which the record does not contain
-        yield Message(entry.message, entry.line, entry.column, entry.value, Severity.INFO)
+        yield Message(entry.message, entry.line, entry.column, entry.value, INFO)
         return
     if not entry.sound:
         return
@@ -183,7 +175,7 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
     elif around.strip(BLANKS):
         yield loc_message(entry, f"a blank (U+{ord(around.strip(BLANKS)[0]):04X}) around the URL")
     elif around:
-        yield loc_message(entry, "white space around the URL", severity=Severity.INFO)
+        yield loc_message(entry, "white space around the URL", severity=INFO)
 
 
 def _around(entry: EntryFacts) -> str:
@@ -196,9 +188,7 @@ def _around(entry: EntryFacts) -> str:
     return ""
 
 
-@entry_rule(
-    "loc-non-ascii", Severity.INFO, f"{IRI}#section-3.1", per=Per.FILE, many="have a URL with characters beyond ASCII"
-)
+@rule("loc-non-ascii", INFO, f"{IRI}#section-3.1", LOCS, per=Once(Per.FILE, "have a URL with characters beyond ASCII"))
 def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
     """The URL has characters beyond ASCII.
 
@@ -213,7 +203,7 @@ def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, f"{found[0]!r} (U+{ord(found[0]):04X}) is not escaped")
 
 
-@entry_rule("loc-fragment", Severity.WARNING, f"{URI}#section-3.5", per=Per.FILE, many="have a URL with a fragment")
+@rule("loc-fragment", WARNING, f"{URI}#section-3.5", LOCS, per=Once(Per.FILE, "have a URL with a fragment"))
 def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a fragment. The `#` may have been meant as a part of the path.
 
@@ -230,7 +220,7 @@ def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, text)
 
 
-@entry_rule("loc-dot-segments", Severity.WARNING, f"{URI}#section-5.2.4")
+@rule("loc-dot-segments", WARNING, f"{URI}#section-5.2.4", LOCS)
 def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     """The path has segments `.` or `..`.
 
@@ -243,13 +233,12 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the path {entry.uri.path} has dot segments, which are removed before the request")
 
 
-@entry_rule(
+@rule(
     "loc-session-id",
-    Severity.WARNING,
+    WARNING,
     "Google's older guidelines: do not include session IDs in URLs",
-    per=Per.FILE,
-    by_value=True,
-    many="have a session id",
+    LOCS,
+    per=Once(Per.FILE, "have a session id", by_value=True),
 )
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a session id.
@@ -266,7 +255,7 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
             return
 
 
-@entry_rule("loc-sensitive-parameter", Severity.WARNING, "a sitemap is public, and so are its URLs")
+@rule("loc-sensitive-parameter", WARNING, "a sitemap is public, and so are its URLs", LOCS)
 def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL seems to contain a secret or e-mail address. Its parameters have a session, token, password or e-mail
     address.

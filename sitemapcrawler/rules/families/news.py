@@ -26,7 +26,7 @@ from sitemapcrawler.rules.facts.objects import (
 )
 from sitemapcrawler.rules.facts.tally import CLOCKS
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Objects, Of, Once, Per, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
@@ -85,13 +85,13 @@ def has_recent_article(entry: UrlFacts) -> bool:
     return when is None or when[1] >= entry.file.fetched_at - MAX_AGE
 
 
-news_rule = partial(rule, entries=NEWS_EXTENSION, unless=has_usual_article)
-"""Registers a rule on entries with an article that is not usual, unless it declares another test."""
+news_rule = partial(rule, of=Objects(NEWS_EXTENSION, usual=has_usual_article))
+"""Registers a rule on entries with an article that is not usual."""
 
 
 @news_rule(
     "news-required-missing",
-    Severity.ERROR,
+    ERROR,
     GOOGLE,
     also={"Search Console": "Missing <publication> tag", "Yandex": "Tag not found"},
 )
@@ -121,7 +121,7 @@ def _absent(article: Element | None) -> Iterator[tuple[str, int | None]]:
             yield f"<news:{name}>{stray(parent, name)}", line_of(article, *above, name)
 
 
-@rule("news-too-many", Severity.ERROR, GOOGLE, Needs.FILE, also={"Search Console": "Too many News URLs"})
+@rule("news-too-many", ERROR, GOOGLE, Of.FILE, also={"Search Console": "Too many News URLs"})
 def news_too_many(file: FileFacts) -> Iterator[Message]:
     """The file has more than 1,000 articles.
 
@@ -135,7 +135,7 @@ def news_too_many(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{number:,} articles; {MAX_ARTICLES:,} are allowed in a file", value=str(number))
 
 
-@news_rule("news-multiple-per-url", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
+@news_rule("news-multiple-per-url", ERROR, GOOGLE, also={"Search Console": "Invalid XML: too many tags"})
 def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than one `<news:news>`.
 
@@ -149,7 +149,7 @@ def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{len(found)} articles in one entry; one is allowed", found[1].line, value=str(len(found)))
 
 
-@news_rule("news-date-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid date"})
+@news_rule("news-date-invalid", ERROR, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The publication date of an article is not valid. It must be a W3C Datetime with a day, and with a zone if it has
     a time. A warning if it only lacks the zone, or is a day with one (legal by XML Schema).
@@ -167,12 +167,12 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
                 DateForm.IMPOSSIBLE: "there is no such day, hour or zone",
                 DateForm.NO_ZONE: "its zone is missing, such as +01:00",
             }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
-            severity = Severity.WARNING if form in (DateForm.NO_ZONE, DateForm.ZONED_DAY) else None
+            severity = WARNING if form in (DateForm.NO_ZONE, DateForm.ZONED_DAY) else None
             text = f"<news:publication_date> is {quoted(value)}: {remark}"
             yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
 
 
-@news_rule("news-date-future", Severity.WARNING, GOOGLE, also={"Search Console": "Invalid date"})
+@news_rule("news-date-future", WARNING, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_future(entry: UrlFacts) -> Iterator[Message]:
     """A publication date is in the future. A day counts as future before it begins anywhere.
 
@@ -189,13 +189,8 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@news_rule(
-    "news-too-old",
-    Severity.WARNING,
-    GOOGLE,
-    per=Per.FILE,
-    many="have an article that is older than two days",
-    unless=has_recent_article,
+@rule(
+    "news-too-old", WARNING, GOOGLE, NEWS_EXTENSION, per=Once(Per.FILE, "have an article that is older than two days")
 )
 def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
@@ -205,7 +200,7 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     Bad: an article of last month
     Good: a file without articles where nothing was published
     """
-    for article, element in articles(entry, entry.brief):
+    for article, element in () if has_recent_article(entry) else articles(entry, entry.brief):
         value = article.publication_date
         when = span(value) if value else None
         if when is not None and when[1] < entry.file.fetched_at - MAX_AGE:
@@ -214,7 +209,7 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@news_rule("news-language-invalid", Severity.ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
+@news_rule("news-language-invalid", ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
 def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The language of an article is not valid. It must be a code of ISO 639 (two or three letters), `zh-cn` or `zh-tw`.
     A warning for a code that was withdrawn, for information if only the case is wrong.
@@ -232,9 +227,9 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
         plain = code.lower()
         found = LANGUAGE.fullmatch(plain)
         if _is_language(plain):
-            severity, remark = Severity.INFO, f"it is written {plain}"
+            severity, remark = INFO, f"it is written {plain}"
         elif plain in WITHDRAWN:
-            severity, remark = Severity.WARNING, f"that code was withdrawn, the present one is {WITHDRAWN[plain]}"
+            severity, remark = WARNING, f"that code was withdrawn, the present one is {WITHDRAWN[plain]}"
         elif found is not None and is_language(found[1]):
             remark = f"regions are for Chinese only (zh-cn, zh-tw); {found[1]} is the language"
         else:
@@ -246,7 +241,7 @@ def _is_language(code: str) -> bool:
     return code in CHINESE or (code.islower() and is_language(code))
 
 
-@rule("news-name-inconsistent", Severity.WARNING, GOOGLE, Needs.FILE)
+@rule("news-name-inconsistent", WARNING, GOOGLE, Of.FILE)
 def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
     """The name of a publication varies. It is spelled in different ways, or has something in parentheses. For
     information if a file has different names. Once for a file.
@@ -268,7 +263,7 @@ def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{quoted(aside)} has something in parentheses, which is left out in the name", value=aside)
     elif len(spellings) > 1:
         names = [*file.tally.publications]
-        yield Message(f"several publications: {_quoted(names)}", value=names[1], severity=Severity.INFO)
+        yield Message(f"several publications: {_quoted(names)}", value=names[1], severity=INFO)
 
 
 def _folded(name: str) -> str:
@@ -282,7 +277,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(quoted, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
 
 
-@news_rule("news-title-is-long", Severity.INFO, GOOGLE, per=Per.FILE, many="have a title of more than 200 characters")
+@news_rule("news-title-is-long", INFO, GOOGLE, per=Once(Per.FILE, "have a title of more than 200 characters"))
 def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 200 characters.
 
@@ -298,12 +293,7 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
 
 
 @news_rule(
-    "news-title-placeholder",
-    Severity.WARNING,
-    GOOGLE,
-    per=Per.FILE,
-    by_value=True,
-    many="have a placeholder as a news title",
+    "news-title-placeholder", WARNING, GOOGLE, per=Once(Per.FILE, "have a placeholder as a news title", by_value=True)
 )
 def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     """The title of an article is a placeholder. It is `Untitled`, `test`, `undefined`, `{{title}}` and the like.
@@ -320,7 +310,7 @@ def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "title"), value=title)
 
 
-@rule("news-title-repeated", Severity.INFO, GOOGLE, Needs.FILE)
+@rule("news-title-repeated", INFO, GOOGLE, Of.FILE)
 def news_title_repeated(file: FileFacts) -> Iterator[Message]:
     """Several articles of a file have the same title. Once for a file. The first 5,000 titles are compared.
 
@@ -338,7 +328,7 @@ def news_title_repeated(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{number:,} articles have the title {quoted(title)}{others}", line, value=title, url=url)
 
 
-@rule("news-without-articles", Severity.WARNING, GOOGLE, Needs.WHOLE)
+@rule("news-without-articles", WARNING, GOOGLE, Of.WHOLE)
 def news_without_articles(file: FileFacts) -> Iterator[Message]:
     """A news sitemap lists pages without `<news:news>`. It is one by its name and its namespace.
 
@@ -356,9 +346,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
         yield Message(text, file.document.root_line)
 
 
-@news_rule(
-    "news-legacy-tag", Severity.INFO, GOOGLE, per=Per.SITE, many="have news elements that are not documented any more"
-)
+@news_rule("news-legacy-tag", INFO, GOOGLE, per=Once(Per.SITE, "have news elements that are not documented any more"))
 def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
     """An article has a deprecated element. These are access, genres, keywords, stock_tickers or geo_locations. Once for
     an article.
@@ -375,7 +363,7 @@ def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"{tags}: not documented any more", line_of(element, used[0]), value=used[0])
 
 
-@rule("news-empty-ok", Severity.INFO, GOOGLE, Needs.WHOLE)
+@rule("news-empty-ok", INFO, GOOGLE, Of.WHOLE)
 def news_empty_ok(file: FileFacts) -> Iterator[Message]:
     """A news sitemap is empty. That is as it should be where nothing was published for two days.
 

@@ -17,7 +17,7 @@ from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.rules.facts.given import ReplyFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
 from sitemapcrawler.rules.facts.replied import own_page, trouble
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
 from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import Form, form_of
 
@@ -37,7 +37,7 @@ MAX_CODES = 5
 """Codes that a message names."""
 
 
-@rule("page-noindex-meta", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
+@rule("page-noindex-meta", ERROR, NOINDEX, Of.REPLY, also=DENIED)
 def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page is noindex by a `<meta>` element. It tells all search engines not to index it.
 
@@ -53,7 +53,7 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
         yield _denial_message(metas[0], f"the page has a robots meta element {quoted(metas[0].written)}{too}")
 
 
-@rule("page-noindex-header", Severity.ERROR, NOINDEX, Needs.REPLY, also=DENIED)
+@rule("page-noindex-header", ERROR, NOINDEX, Of.REPLY, also=DENIED)
 def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page is noindex by an X-Robots-Tag header. It tells all search engines not to index it, and no element
     does.
@@ -68,7 +68,7 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
         yield _denial_message(denials[0], f"the answer has the header X-Robots-Tag {quoted(denials[0].written)}")
 
 
-@rule("page-noindex-for-googlebot-only", Severity.WARNING, ROBOTS_META, Needs.REPLY, also=DENIED)
+@rule("page-noindex-for-googlebot-only", WARNING, ROBOTS_META, Of.REPLY, also=DENIED)
 def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page is noindex for some crawlers. It names search engines such as googlebot. For information if it names
     only crawlers of AI, of images, or (if the entry is no article) of news.
@@ -84,10 +84,10 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
     names = list(dict.fromkeys(denial.agent for denial in denials))
     search = any(_is_search(name) or (name == NEWS and facts.record.news is not None) for name in names)
     text = f"noindex for {', '.join(names[:MAX_CODES])}{', ...' if len(names) > MAX_CODES else ''} alone"
-    yield Message(text, value=denials[0].written, severity=None if search else Severity.INFO)
+    yield Message(text, value=denials[0].written, severity=None if search else INFO)
 
 
-@rule("page-meta-refresh", Severity.WARNING, REFRESH, Needs.REPLY)
+@rule("page-meta-refresh", WARNING, REFRESH, Of.REPLY)
 def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page redirects by a meta refresh. Or by a Refresh header.
 
@@ -107,11 +107,10 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule(
     "page-lang-vs-hreflang",
-    Severity.INFO,
+    INFO,
     LANGUAGES,
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have pages in another language than their hreflang",
+    Of.REPLY,
+    per=Once(Per.FILE, "have pages in another language than their hreflang"),
 )
 def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     """The page's language differs from its hreflang. Its `<html lang>` is another language than the entry's hreflang
@@ -131,14 +130,7 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(text, value=written)
 
 
-@rule(
-    "page-shell",
-    Severity.WARNING,
-    JAVASCRIPT,
-    Needs.REPLY,
-    per=Per.SITE,
-    many="have the same HTML as a made-up URL",
-)
+@rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Once(Per.SITE, "have the same HTML as a made-up URL"))
 def page_shell(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has the same HTML as a made-up URL. So its HTML does not show whether the page exists, and its
     indexability is unknown.
@@ -217,7 +209,7 @@ UNVERIFIED = {
 }
 
 
-@rule("page-canonical-other", Severity.ERROR, CANONICAL, Needs.REPLY, also=CANONICALISED)
+@rule("page-canonical-other", ERROR, CANONICAL, Of.REPLY, also=CANONICALISED)
 def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page is canonicalised to another URL. A warning if it is the same but for scheme, `www`, case, or a final
     slash.
@@ -235,19 +227,17 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     named = f"{_canonical_text(other)}{_unverified(facts)}"
     if _rough_key(other.url or "") == _rough_key(facts.record.loc):
         text = f"the page names another spelling of its URL as canonical: {named}"
-        yield Message(text, value=other.url, severity=Severity.WARNING)
+        yield Message(text, value=other.url, severity=WARNING)
     else:
         yield Message(f"the page names another URL as canonical: {named}", value=other.url)
 
 
 @rule(
     "page-canonical-to-non-200",
-    Severity.ERROR,
+    ERROR,
     CANONICAL,
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have pages with a canonical that does not answer 200",
-    by_value=True,
+    Of.REPLY,
+    per=Once(Per.FILE, "have pages with a canonical that does not answer 200", by_value=True),
 )
 def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page does not answer 200.
@@ -264,12 +254,10 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule(
     "page-canonical-not-indexable",
-    Severity.ERROR,
+    ERROR,
     CANONICAL,
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have pages with a canonical that cannot be indexed",
-    by_value=True,
+    Of.REPLY,
+    per=Once(Per.FILE, "have pages with a canonical that cannot be indexed", by_value=True),
     also={"Screaming Frog": "Non-Indexable Canonical"},
 )
 def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
@@ -285,9 +273,7 @@ def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"the page's canonical {_canonical_text(other)} {unfit}", value=other.url)
 
 
-@rule(
-    "page-canonical-missing", Severity.INFO, CANONICAL, Needs.REPLY, per=Per.FILE, many="have pages without a canonical"
-)
+@rule("page-canonical-missing", INFO, CANONICAL, Of.REPLY, per=Once(Per.FILE, "have pages without a canonical"))
 def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has no valid canonical.
 
@@ -311,7 +297,7 @@ def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
         yield Message("the page names no canonical")
 
 
-@rule("page-canonical-multiple", Severity.WARNING, CANONICAL, Needs.REPLY)
+@rule("page-canonical-multiple", WARNING, CANONICAL, Of.REPLY)
 def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has several canonicals. They differ, in its head and in Link headers.
 
@@ -328,12 +314,7 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
 
 
 @rule(
-    "page-canonical-relative",
-    Severity.WARNING,
-    CANONICAL,
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have pages with a relative canonical",
+    "page-canonical-relative", WARNING, CANONICAL, Of.REPLY, per=Once(Per.FILE, "have pages with a relative canonical")
 )
 def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page is not absolute.

@@ -23,7 +23,20 @@ from sitemapcrawler.rules.facts.suspects import (
     QUERY_PARAMETER,
     TRACKING,
 )
-from sitemapcrawler.rules.registry import Entries, Message, Needs, Per, Severity, entry_rule, fault_message, rule
+from sitemapcrawler.rules.registry import (
+    ERROR,
+    INFO,
+    LOCS,
+    PLACES,
+    WARNING,
+    Message,
+    Of,
+    Once,
+    Per,
+    Severity,
+    fault_message,
+    rule,
+)
 from sitemapcrawler.urls.display import HIDDEN, counted, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 
@@ -42,7 +55,7 @@ MASKED = re.compile(rf"\s*(?:https?:)?[\\/]*{re.escape(HIDDEN)}@", re.IGNORECASE
 EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 
 
-@entry_rule("loc-credentials", Severity.WARNING, f"{URI}#section-3.2.1")
+@rule("loc-credentials", WARNING, f"{URI}#section-3.2.1", LOCS)
 def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
     """The URL contains a user name or password. It is neither sent nor written anywhere.
 
@@ -55,7 +68,7 @@ def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
 
 
-@entry_rule("loc-port", Severity.INFO, f"{URI}#section-3.2.3", per=Per.FILE, many="have a URL with a port")
+@rule("loc-port", INFO, f"{URI}#section-3.2.3", LOCS, per=Once(Per.FILE, "have a URL with a port"))
 def loc_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names an unusual port. It is neither the scheme's nor that of the sitemap.
 
@@ -69,12 +82,12 @@ def loc_port(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"port {uri.port}", uri.port)
 
 
-@entry_rule(
+@rule(
     "loc-default-port",
-    Severity.INFO,
+    INFO,
     f"{URI}#section-6.2.3",
-    per=Per.FILE,
-    many="have a URL with the port that it has anyway",
+    LOCS,
+    per=Once(Per.FILE, "have a URL with the port that it has anyway"),
 )
 def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names its default port.
@@ -89,7 +102,7 @@ def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"port {uri.port} is the usual one and can be left out", uri.port)
 
 
-@entry_rule("loc-ip-host", Severity.WARNING, LOC, per=Per.FILE, by_value=True, many="have an address as their host")
+@rule("loc-ip-host", WARNING, LOC, LOCS, per=Once(Per.FILE, "have an address as their host", by_value=True))
 def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     """The host is an address instead of a name. For information where it is that of another site. The host of the
     sitemap itself does not count, on whatever port: it was named to the crawl.
@@ -106,13 +119,12 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {uri.host} is an address{meant}", uri.host, _milder_offsite(entry))
 
 
-@entry_rule(
+@rule(
     "loc-localhost",
-    Severity.WARNING,
+    WARNING,
     "https://www.rfc-editor.org/rfc/rfc6761",
-    per=Per.FILE,
-    by_value=True,
-    many="are on a local host",
+    LOCS,
+    per=Once(Per.FILE, "are on a local host", by_value=True),
 )
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
     """The host is known on one machine or network only. For information if it is that of another site. The host of
@@ -133,11 +145,11 @@ def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
 
 
 def _milder_offsite(entry: EntryFacts) -> Severity | None:
-    return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else Severity.INFO
+    return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else INFO
 
 
-@entry_rule(
-    "loc-uppercase-host", Severity.INFO, f"{URI}#section-6.2.2.1", per=Per.FILE, many="have a host with capital letters"
+@rule(
+    "loc-uppercase-host", INFO, f"{URI}#section-6.2.2.1", LOCS, per=Once(Per.FILE, "have a host with capital letters")
 )
 def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
     """The host has capital letters.
@@ -152,7 +164,7 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"the host {host} is usually written {host.lower()}", host)
 
 
-@rule("loc-offsite", Severity.ERROR, LOCATION, also=NOT_ALLOWED, entries=Entries.ODD_PLACE)
+@rule("loc-offsite", ERROR, LOCATION, Of.PLACE, also=NOT_ALLOWED)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The URL is on another host than the sitemap. Or on another port, and nothing is known that allows it. For
     information in a feed, which may link anywhere.
@@ -164,20 +176,19 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
     Good: the sitemap on `https://shop.example.net/`, or named in its robots.txt
     """
     if entry.standing is Standing.OTHER_AUTHORITY:
-        severity = Severity.INFO if is_in_feed(entry) else None
+        severity = INFO if is_in_feed(entry) else None
         yield loc_message(
             entry, f"{_listed_place(entry)} is not {_sitemap_place(entry)}, the sitemap's host", severity=severity
         )
 
 
-@entry_rule(
+@rule(
     "loc-www-mismatch",
-    Severity.WARNING,
+    WARNING,
     LOCATION,
+    PLACES,
+    per=Once(Per.SITE, "are on another host by a leading www."),
     also=MISMATCH,
-    many="are on another host by a leading www.",
-    per=Per.SITE,
-    entries=Entries.ODD_PLACE,
 )
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL and the sitemap differ by a leading `www.`.
@@ -192,14 +203,13 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{_listed_place(entry)}, but the sitemap is on {_sitemap_place(entry)}")
 
 
-@entry_rule(
+@rule(
     "loc-protocol-mismatch",
-    Severity.WARNING,
+    WARNING,
     LOCATION,
+    PLACES,
+    per=Once(Per.SITE, "are on another protocol than the sitemap"),
     also=MISMATCH,
-    many="are on another protocol than the sitemap",
-    per=Per.SITE,
-    entries=Entries.ODD_PLACE,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL and the sitemap differ in http and https.
@@ -216,12 +226,11 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
 
 @rule(
     "loc-outside-sitemap-dir",
-    Severity.WARNING,
+    WARNING,
     LOCATION,
+    Of.PLACE,
+    per=Once(Per.SITE, "are outside the sitemap's folder"),
     also=NOT_ALLOWED,
-    entries=Entries.ODD_PLACE,
-    many="are outside the sitemap's folder",
-    per=Per.SITE,
 )
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     """The URL is outside the sitemap's folder. Nothing is known that allows it. For information if no robots.txt was
@@ -234,7 +243,7 @@ def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
     """
     if entry.standing is Standing.OUTSIDE_FOLDER:
         path, folder = path_of(entry.record.loc), folder_of(entry.file.place)
-        severity = Severity.INFO if entry.file.prove is None else None
+        severity = INFO if entry.file.prove is None else None
         yield loc_message(entry, f"{path} is not below {folder}, the sitemap's folder", severity=severity)
 
 
@@ -247,7 +256,7 @@ def _sitemap_place(entry: EntryFacts) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-@rule("loc-duplicate", Severity.WARNING, PROTOCOL, entries=Entries.ODD_LOC)
+@rule("loc-duplicate", WARNING, PROTOCOL, Of.LOC)
 def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """The URL stands earlier in the same file. Of a file the first 1,000,000 URLs are compared.
 
@@ -262,11 +271,10 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
 
 @rule(
     "loc-duplicate-normalised",
-    Severity.INFO,
+    INFO,
     f"{URI}#section-6",
-    entries=Entries.ODD_LOC,
-    per=Per.FILE,
-    many="differ from an earlier one only by case, escapes or final slashes",
+    Of.LOC,
+    per=Once(Per.FILE, "differ from an earlier one only by case, escapes or final slashes"),
 )
 def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
     """The URL differs only in spelling from an earlier one. The difference is case, needless escapes or final slashes.
@@ -281,7 +289,7 @@ def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"differs from {earlier} only by case, escapes or final slashes")
 
 
-@rule("loc-is-sitemap", Severity.WARNING, f"{PROTOCOL}#index", (Needs.URL, Needs.SITE), entries=Entries.ODD_LOC)
+@rule("loc-is-sitemap", WARNING, f"{PROTOCOL}#index", (Of.LOC, Of.SITE))
 def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
     """The URL is that of a sitemap. By its name, as this file's own, or because this crawl read it as one.
 
@@ -333,11 +341,10 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
 
 @rule(
     "loc-trailing-slash-inconsistent",
-    Severity.INFO,
+    INFO,
     f"{URI}#section-6.2.3",
-    Needs.FILE,
-    per=Per.SITE,
-    many="mix URLs with and without a slash at the end",
+    Of.FILE,
+    per=Once(Per.SITE, "mix URLs with and without a slash at the end"),
 )
 def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
     """URLs in one folder differ in their trailing slash. Some end in one and others do not.
@@ -403,7 +410,7 @@ SCRIPT = re.compile(
 """Names of scripts. Excludes `node.js` and `vue.js`, which are topics of pages."""
 
 
-@entry_rule("loc-placeholder", Severity.ERROR, BUILD, faults=True)
+@rule("loc-placeholder", ERROR, BUILD, (*LOCS, Of.FAULT))
 def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
     """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
     undefined, null, None, NaN.
@@ -424,7 +431,7 @@ def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
     word = _empty_value(entry)
     if word is not None:
         text = f"{quoted(word)} in the URL: a value was missing when it was made"
-        yield loc_message(entry, text, word, Severity.WARNING)
+        yield loc_message(entry, text, word, WARNING)
 
 
 def _empty_value(entry: EntryFacts) -> str | None:
@@ -440,8 +447,8 @@ def _empty_value(entry: EntryFacts) -> str | None:
     return next((value for value in values if value in EMPTY_VALUES), None)
 
 
-@entry_rule(
-    "loc-tracking-parameter", Severity.WARNING, CANONICAL, per=Per.FILE, by_value=True, many="have a tracking parameter"
+@rule(
+    "loc-tracking-parameter", WARNING, CANONICAL, LOCS, per=Once(Per.FILE, "have a tracking parameter", by_value=True)
 )
 def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL contains a tracking parameter. Known are utm_source, gclid, fbclid, msclkid and others. For information
@@ -457,18 +464,18 @@ def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
         return
     names = [name for name, _ in QUERY_PARAMETER.findall(entry.uri.query) if TRACKING.fullmatch(name)]
     if names:
-        severity = Severity.INFO if isinstance(entry, UrlFacts) and is_in_feed(entry) else None
+        severity = INFO if isinstance(entry, UrlFacts) and is_in_feed(entry) else None
         yield loc_message(
             entry, f"the parameter {names[0]} tracks visitors; the page is the same without it", names[0], severity
         )
 
 
-@entry_rule(
+@rule(
     "loc-double-slash",
-    Severity.WARNING,
+    WARNING,
     f"{URI}#section-3.3",
-    per=Per.FILE,
-    many="have two slashes in a row in their path",
+    LOCS,
+    per=Once(Per.FILE, "have two slashes in a row in their path"),
 )
 def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     """The path has two slashes in a row. A URL within the path does not count.
@@ -486,14 +493,7 @@ def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, f"the path {quoted(path)} has two slashes in a row")
 
 
-@rule(
-    "loc-asset",
-    Severity.WARNING,
-    BUILD,
-    entries=Entries.ODD_LOC,
-    per=Per.FILE,
-    many="are files that pages or programs use",
-)
+@rule("loc-asset", WARNING, BUILD, Of.LOC, per=Once(Per.FILE, "are files that pages or programs use"))
 def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     """The URL is an asset, not a page. It is a stylesheet, script, font, source map, data file or feed, or a file for
     programs such as robots.txt and llms.txt.
@@ -516,15 +516,7 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{quoted(name)} is a file that {users} use, not a page, by its name", name)
 
 
-@rule(
-    "loc-utility-page",
-    Severity.INFO,
-    BUILD,
-    entries=Entries.ODD_LOC,
-    per=Per.FILE,
-    by_value=True,
-    many="are utility pages",
-)
+@rule("loc-utility-page", INFO, BUILD, Of.LOC, per=Once(Per.FILE, "are utility pages", by_value=True))
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL looks like a utility page. By its name it is an error, login, administration, account, cart, checkout,
     search or thank-you page.

@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.robots import (
     notes,
     sitemap_lines,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
@@ -37,7 +37,7 @@ REFUSED = {
 """Statuses that mean more than a missing file."""
 
 
-@rule("robots-missing", Severity.INFO, f"{RFC}#section-2.3.1.3", Needs.ROBOTS)
+@rule("robots-missing", INFO, f"{RFC}#section-2.3.1.3", Of.ROBOTS)
 def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
     """There is no robots.txt. It answers with a status 4xx, or a redirect that leads nowhere. For 429 see
     `robots-unreachable`.
@@ -53,7 +53,7 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(f"HTTP status {status}: {REFUSED.get(status, without)}", value=str(status))
 
 
-@rule("robots-unreachable", Severity.ERROR, f"{RFC}#section-2.3.1.4", Needs.ROBOTS)
+@rule("robots-unreachable", ERROR, f"{RFC}#section-2.3.1.4", Of.ROBOTS)
 def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt cannot be fetched: status 5xx, or no answer. Or status 429, which is a server error to Google, while
     others take it that there is no robots.txt. Of another host only where listed URLs depend on it. A note for a third
@@ -69,10 +69,10 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     if not facts.policy.closed_to(GOOGLEBOT) or any(words in reason for words in OURS):
         return
     if facts.given_up and not facts.record.urls:
-        yield Message(f"{reason}: the site is read over http", value=reason, severity=Severity.INFO)
+        yield Message(f"{reason}: the site is read over http", value=reason, severity=INFO)
     elif facts.start or facts.record.urls:
         denied = f", {_listed_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
-        severity = Severity.INFO if facts.third_party else None
+        severity = INFO if facts.third_party else None
         to, others = "", ""
         if facts.policy.status == TOO_MANY_REQUESTS:
             to, others = " to Google's crawlers", "; to most others as allowed"
@@ -83,7 +83,7 @@ def _listed_urls(number: int) -> str:
     return f"{number:,} listed URL{'s' if number > 1 else ''}"
 
 
-@rule("robots-redirects-too-many", Severity.WARNING, f"{RFC}#section-2.3.1.2", Needs.ROBOTS)
+@rule("robots-redirects-too-many", WARNING, f"{RFC}#section-2.3.1.2", Of.ROBOTS)
 def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt redirects more than five times.
 
@@ -96,7 +96,7 @@ def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(f"more than {MAX_HOPS} redirects: crawlers go on as if there were none", value=facts.policy.url)
 
 
-@rule("robots-too-large", Severity.WARNING, f"{RFC}#section-2.5", Needs.ROBOTS)
+@rule("robots-too-large", WARNING, f"{RFC}#section-2.5", Of.ROBOTS)
 def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt has more than 500 KiB.
 
@@ -111,7 +111,7 @@ def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, known.cut_at, value=str(known.size))
 
 
-@rule("robots-is-html", Severity.WARNING, f"{RFC}#section-2.3", Needs.ROBOTS)
+@rule("robots-is-html", WARNING, f"{RFC}#section-2.3", Of.ROBOTS)
 def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt is not a text file with rules. It is an HTML page, JSON or binary data.
 
@@ -134,7 +134,7 @@ def _found_in(policy: Policy) -> str:
     return f"{' and '.join(found)} {verb} found in it all the same" if found else "it holds no rules"
 
 
-@rule("robots-markup", Severity.WARNING, f"{RFC}#section-2.2", Needs.ROBOTS)
+@rule("robots-markup", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
     """Lines of robots.txt contain HTML. Reported once, at the first one.
 
@@ -152,7 +152,7 @@ def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(f"{quoted(first.text)}{lines} {contain} HTML", first.line, value=first.text)
 
 
-@rule("robots-not-utf8", Severity.WARNING, f"{RFC}#section-2.3", Needs.ROBOTS)
+@rule("robots-not-utf8", WARNING, f"{RFC}#section-2.3", Of.ROBOTS)
 def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt is not encoded in UTF-8. For information where the first such bytes are in a comment, and no rule has
     any.
@@ -168,7 +168,7 @@ def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
     if known.encoding != "utf-8":
         yield Message(f"the file is in {known.encoding[:6].upper()}; it must be in UTF-8", 1, value=known.encoding)
     elif known.not_utf8 is not None:
-        severity = None if _garbled(facts.policy, known.not_utf8) else Severity.INFO
+        severity = None if _garbled(facts.policy, known.not_utf8) else INFO
         yield Message(f"bytes that are no UTF-8, first on line {known.not_utf8}", known.not_utf8, severity=severity)
 
 
@@ -179,7 +179,7 @@ def _garbled(policy: Policy, first: int) -> bool:
     return first in lines or not in_rules.isdisjoint(policy.facts.garbled)
 
 
-@rule("robots-bom", Severity.WARNING, GOOGLE, Needs.ROBOTS)
+@rule("robots-bom", WARNING, GOOGLE, Of.ROBOTS)
 def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt has a byte order mark. It stands in front of the first line, or in a line further down.
 
@@ -239,13 +239,7 @@ def _misspelt_sitemaps(facts: RobotsFacts) -> list[LineNote]:
     return [note for note in unknown if nearest(note.text) == "Sitemap"]
 
 
-@rule(
-    "robots-no-sitemap",
-    Severity.WARNING,
-    PROTOCOL,
-    Needs.ROBOTS,
-    {"Semrush": "Sitemap.xml not indicated in robots.txt"},
-)
+@rule("robots-no-sitemap", WARNING, PROTOCOL, Of.ROBOTS, also={"Semrush": "Sitemap.xml not indicated in robots.txt"})
 def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names no sitemap. For information where the site has one.
 
@@ -258,12 +252,12 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
     if not is_text(facts) or named:
         return
     if facts.has_sitemap:
-        yield Message("no line names the sitemap of this site", severity=Severity.INFO)
+        yield Message("no line names the sitemap of this site", severity=INFO)
     else:
         yield Message("no line names a sitemap")
 
 
-@rule("robots-sitemap-relative", Severity.WARNING, PROTOCOL, Needs.ROBOTS, INVALID)
+@rule("robots-sitemap-relative", WARNING, PROTOCOL, Of.ROBOTS, also=INVALID)
 def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names a sitemap by a relative URL.
 
@@ -280,7 +274,7 @@ def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.raw)
 
 
-@rule("robots-sitemap-invalid", Severity.ERROR, PROTOCOL, Needs.ROBOTS, INVALID)
+@rule("robots-sitemap-invalid", ERROR, PROTOCOL, Of.ROBOTS, also=INVALID)
 def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """A Sitemap line has no valid URL. It must name one valid http or https URL. A warning if it names nothing. A
     `file:` or `ftp:` URL is `security-scheme-refused` instead.
@@ -302,10 +296,10 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(f"{quoted(sitemap.raw)} names no sitemap: {fault}", sitemap.line, value=sitemap.raw)
     for note in notes(facts, NoteKind.SITEMAP_WITHOUT_URL):
         text = f"{quoted(note.text)} names no sitemap: the URL is missing"
-        yield Message(text, note.line, value=note.text, severity=Severity.WARNING)
+        yield Message(text, note.line, value=note.text, severity=WARNING)
 
 
-@rule("robots-sitemap-is-robots", Severity.ERROR, PROTOCOL, Needs.ROBOTS)
+@rule("robots-sitemap-is-robots", ERROR, PROTOCOL, Of.ROBOTS)
 def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names itself as a sitemap.
 
@@ -320,7 +314,7 @@ def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
             yield Message("the line names robots.txt itself", sitemap.line, value=sitemap.raw)
 
 
-@rule("robots-sitemap-duplicate", Severity.INFO, PROTOCOL, Needs.ROBOTS, per=Per.FILE, many="name a sitemap again")
+@rule("robots-sitemap-duplicate", INFO, PROTOCOL, Of.ROBOTS, per=Once(Per.FILE, "name a sitemap again"))
 def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named again.
 
@@ -335,7 +329,7 @@ def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-offsite", Severity.INFO, CROSS, Needs.ROBOTS, per=Per.FILE, many="name a sitemap on another host")
+@rule("robots-sitemap-offsite", INFO, CROSS, Of.ROBOTS, per=Once(Per.FILE, "name a sitemap on another host"))
 def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap on another host is named. This is legal.
 
@@ -351,7 +345,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-http", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
+@rule("robots-sitemap-http", WARNING, PROTOCOL, Of.ROBOTS)
 def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names a sitemap over http on an https site.
 
@@ -368,7 +362,7 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(f"{quoted(sitemap.url)} is on http, its site on https", sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-typo", Severity.WARNING, PROTOCOL, Needs.ROBOTS)
+@rule("robots-sitemap-typo", WARNING, PROTOCOL, Of.ROBOTS)
 def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     """A Sitemap line is misspelt. It must be written `Sitemap: URL`.
 
@@ -388,11 +382,10 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule(
     "robots-sitemap-inline-comment",
-    Severity.INFO,
+    INFO,
     f"{RFC}#section-2.2",
-    Needs.ROBOTS,
-    per=Per.FILE,
-    many="have a comment behind the URL of a sitemap",
+    Of.ROBOTS,
+    per=Once(Per.FILE, "have a comment behind the URL of a sitemap"),
 )
 def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
     """A comment stands behind the URL of a sitemap.

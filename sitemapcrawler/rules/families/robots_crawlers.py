@@ -14,7 +14,7 @@ from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, Severity, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 MAX_CRAWL_DAYS = 30
@@ -32,7 +32,7 @@ UNDELAYED = (GOOGLE_OPERATOR, "Yandex", "Amazon")
 https://yandex.com/support/webmaster/en/robot-workings/crawl-delay and https://developer.amazon.com/amazonbot"""
 
 
-@rule("robots-crawl-delay", Severity.INFO, GOOGLE, Needs.ROBOTS, per=Per.FILE, many="ask for a delay")
+@rule("robots-crawl-delay", INFO, GOOGLE, Of.ROBOTS, per=Once(Per.FILE, "ask for a delay"))
 def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
     """A group asks for a delay between requests. A warning where a crawler that obeys needs more than 30 days to read
     all listed URLs. Of several groups the message has the longest delay that is obeyed.
@@ -73,10 +73,10 @@ def _delay(
     delay = timing([(DELAY, value, line)]).crawl_delay
     if delay is None or not math.isfinite(delay) or delay < 0:
         text = f"Crawl-delay: {quoted(value)} is no number of seconds, and is ignored"
-        yield 0, Message(text, line, value=value, severity=Severity.WARNING)
+        yield 0, Message(text, line, value=value, severity=WARNING)
     elif delay:
         days = delay * facts.record.urls / DAY_S
-        severe = Severity.WARNING if bound and days > MAX_CRAWL_DAYS else None
+        severe = WARNING if bound and days > MAX_CRAWL_DAYS else None
         obeying = [token for token in tokens if not _ignores(token)]
         if not obeying:
             ignore = "ignores" if len(tokens) == 1 else "ignore"
@@ -99,7 +99,7 @@ def _duration(urls: int, delay: float) -> str:
     return f"so that {'the listed URL takes' if urls == 1 else f'all {urls:,} listed URLs take'} {time}"
 
 
-@rule("robots-group-denies-all", Severity.INFO, f"{RFC}#section-2.2.2", Needs.ROBOTS)
+@rule("robots-group-denies-all", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
     """Groups deny everything. A warning where none of the judged crawlers may come, and nothing else says so.
 
@@ -112,7 +112,7 @@ def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
     denying = facts.policy.denying_groups() if is_text(facts) else []
     everybody = [group for group in denying if group.token == EVERYBODY]
     others = [group for group in denying if group.token != EVERYBODY]
-    severe = Severity.WARNING if denying and _is_closed(facts) else None
+    severe = WARNING if denying and _is_closed(facts) else None
     for group in everybody:
         text = "all crawlers without a group of their own are denied everything"
         yield Message(text, group.lines[0], value=EVERYBODY, severity=severe)
@@ -132,7 +132,7 @@ def _is_closed(facts: RobotsFacts) -> bool:
     return all(group is not None and denies_everything(group, {}) for group in followed)
 
 
-@rule("robots-parsers-disagree", Severity.INFO, "https://github.com/scrapy/protego", Needs.ROBOTS)
+@rule("robots-parsers-disagree", INFO, "https://github.com/scrapy/protego", Of.ROBOTS)
 def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
     """Search engines and Scrapy read a rule differently. A listed URL depends on it. Allowed URLs are compared by
     sample, and comparing takes at most a quarter of a second and 1 % of the crawl's time.
@@ -152,7 +152,7 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, None if one.rule is None else one.rule.line, value=one.url)
 
 
-@rule("robots-nobody-allowed", Severity.INFO, f"{RFC}#section-2.2.2", Needs.ROBOTS)
+@rule("robots-nobody-allowed", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
     """No judged crawler may fetch some listed URLs. All of the crawlers are of AI. If others are judged too, each of
     the URLs is a finding of `url-blocked-by-robots`.
@@ -178,9 +178,9 @@ MAX_GROUPS = 4
 
 @rule(
     "url-blocked-by-robots",
-    Severity.ERROR,
+    ERROR,
     f"{RFC}#section-2.2.2",
-    Needs.VERDICT,
+    Of.VERDICT,
     also={
         "Search Console": "URLs blocked by robots.txt",
         "Sitebulb": "Disallowed URL in XML Sitemaps",
@@ -205,11 +205,10 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
 
 @rule(
     "url-blocked-for-ai-agent",
-    Severity.INFO,
+    INFO,
     f"{RFC}#section-2.2.2",
-    Needs.VERDICT,
-    per=Per.SITE,
-    many="are closed to crawlers of AI",
+    Of.VERDICT,
+    per=Once(Per.SITE, "are closed to crawlers of AI"),
 )
 def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
     """Listed URL is blocked for AI crawlers by robots.txt. Search engines may fetch it; otherwise see
@@ -224,7 +223,7 @@ def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
     names = tuple(facts.record.blocked_for or ())
     crawlers = () if _others_than_ai(names)[0] else _crawlers_of_ai(names)
     if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
-        yield COUNTED[Severity.INFO] if facts.brief else _denial(facts, crawlers, Severity.INFO)
+        yield COUNTED[INFO] if facts.brief else _denial(facts, crawlers, INFO)
 
 
 @lru_cache(maxsize=1024)
@@ -232,7 +231,7 @@ def _others_than_ai(names: tuple[str, ...]) -> tuple[tuple[Agent, ...], Severity
     """Return the crawlers that are not AI crawlers, and the severity of blocking them."""
     crawlers = tuple(known for known in map(agent, names) if known.group != AI)
     search = any(known.group == SEARCH or known.name == EVERYBODY for known in crawlers)
-    return crawlers, Severity.ERROR if search else Severity.WARNING
+    return crawlers, ERROR if search else WARNING
 
 
 @lru_cache(maxsize=1024)

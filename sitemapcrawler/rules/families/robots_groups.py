@@ -23,7 +23,7 @@ from sitemapcrawler.rules.facts.robots import (
     nearest,
     notes,
 )
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import INFO, WARNING, Message, Of, Once, Per, Severity, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 UNSUPPORTED = "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules"
@@ -48,7 +48,7 @@ def _by_name(found: list[LineNote]) -> Iterator[tuple[str, LineNote, str]]:
         yield name, first, f" (and {more} like it)" if others else ""
 
 
-@rule("robots-field-misspelt", Severity.WARNING, f"{RFC}#section-2.2", Needs.ROBOTS)
+@rule("robots-field-misspelt", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
     """A field is misspelt. Or its colon is missing, or other characters than blanks surround it.
 
@@ -75,7 +75,7 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, note.line, value=note.text)
 
 
-@rule("robots-field-unknown", Severity.INFO, GOOGLE, Needs.ROBOTS)
+@rule("robots-field-unknown", INFO, GOOGLE, Of.ROBOTS)
 def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
     """No known crawler reads the field. A warning for `Noindex` and `Nofollow`.
 
@@ -90,11 +90,11 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
         retired = name in RETIRED
         why = f"Google reads it no longer, see {UNSUPPORTED}" if retired else "no crawler is known to read it"
         text = f"{quoted(note.text)}{more}: the field {quoted(name)} does nothing, {why}"
-        yield Message(text, note.line, value=note.text, severity=Severity.WARNING if retired else None)
+        yield Message(text, note.line, value=note.text, severity=WARNING if retired else None)
     yield from beyond_notes(facts, NoteKind.UNKNOWN_FIELD, "lines have fields that no crawler is known to read")
 
 
-@rule("robots-line-without-field", Severity.INFO, f"{RFC}#section-2.2", Needs.ROBOTS)
+@rule("robots-line-without-field", INFO, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
     """A line is not a field with a value. Nor is it empty or a comment. Reported once, at the first such line.
 
@@ -111,7 +111,7 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(text, found[0].line, value=found[0].text)
 
 
-@rule("robots-hash-in-value", Severity.WARNING, f"{RFC}#section-2.2", Needs.ROBOTS)
+@rule("robots-hash-in-value", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_hash_in_value(facts: RobotsFacts) -> Iterator[Message]:
     """A `#` cuts off a path or URL. It stands in a rule or Sitemap line without a blank before it.
 
@@ -133,7 +133,7 @@ def _cut_message(line: str) -> str:
     return f"crawlers read {quoted(line)} as {quoted(line.partition('#')[0])}: a # begins a comment"
 
 
-@rule("robots-line-too-long", Severity.WARNING, "https://github.com/google/robotstxt", Needs.ROBOTS)
+@rule("robots-line-too-long", WARNING, "https://github.com/google/robotstxt", Of.ROBOTS)
 def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
     """A line is longer than Google's parser reads: 16,663 characters.
 
@@ -157,7 +157,7 @@ MAX_GROUPS = 50
 """Groups with different rules to compare with `*`."""
 
 
-@rule("robots-rule-outside-group", Severity.WARNING, f"{RFC}#section-2.1", Needs.ROBOTS)
+@rule("robots-rule-outside-group", WARNING, f"{RFC}#section-2.1", Of.ROBOTS)
 def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     """Rules stand before the first `User-agent` line. Said once, at the first one.
 
@@ -179,11 +179,10 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule(
     "robots-user-agent-invalid",
-    Severity.WARNING,
+    WARNING,
     f"{RFC}#section-2.2.1",
-    Needs.ROBOTS,
-    per=Per.ENTRY,
-    many="have more than a name",
+    Of.ROBOTS,
+    per=Once(Per.ENTRY, "have more than a name"),
 )
 def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """A `User-agent` line names no crawler, or several. For information where a version or a second word follows.
@@ -209,17 +208,10 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     rest = value[len(token) :].strip()
     several = token.lower() in BY_NAME or token == EVERYBODY
     several &= not rest.startswith("/") and TOKEN.match(rest.lstrip(",;| ")) is not None
-    return None if several else Severity.INFO, f"names {token} only: the rest of the line is ignored"
+    return None if several else INFO, f"names {token} only: the rest of the line is ignored"
 
 
-@rule(
-    "robots-groups-joined",
-    Severity.WARNING,
-    f"{RFC}#section-2.2.4",
-    Needs.ROBOTS,
-    per=Per.FILE,
-    many="join the group above",
-)
+@rule("robots-groups-joined", WARNING, f"{RFC}#section-2.2.4", Of.ROBOTS, per=Once(Per.FILE, "join the group above"))
 def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     """A group without rules joins the next one. Its rules hold for both.
 
@@ -251,7 +243,7 @@ def _joined(note: LineNote, block: RuleBlock) -> Iterator[Message]:
         yield Message(f"{text} holds for {crawler_names(above)} too", note.line, value=note.text)
 
 
-@rule("robots-group-drops-rules", Severity.INFO, f"{RFC}#section-2.2.1", Needs.ROBOTS)
+@rule("robots-group-drops-rules", INFO, f"{RFC}#section-2.2.1", Of.ROBOTS)
 def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
     """A crawler's group lacks most rules of `*`. It has fewer of the Disallow rules than the group that the crawler
     would follow otherwise. A warning if the group of a search engine has no rule at all. Silent if the group allows all
@@ -277,7 +269,7 @@ def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
         what = f"{quoted(dropped[0].text)} on line {dropped[0].line}"
         text = f"{crawler_names(tokens)} {verb} {number} that others follow: {what}"
         severe = not group.rules and any(token in SEARCHING for token in tokens)
-        severity = Severity.WARNING if severe else None
+        severity = WARNING if severe else None
         yield Message(f"{text}{more}", group.lines[0], value=", ".join(tokens), severity=severity)
 
 
@@ -327,7 +319,7 @@ def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, PathRule]
                 yield path, each
 
 
-@rule("robots-rule-matches-nothing", Severity.WARNING, f"{RFC}#section-2.2.2", Needs.ROBOTS)
+@rule("robots-rule-matches-nothing", WARNING, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
     """The path of a rule matches nothing. It begins neither with `/` nor with `*`.
 

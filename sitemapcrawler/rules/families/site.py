@@ -23,7 +23,7 @@ from sitemapcrawler.rules.facts.site import (
     row_of,
 )
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
-from sitemapcrawler.rules.registry import Needs, Per, Severity, SiteMessage, rule
+from sitemapcrawler.rules.registry import INFO, WARNING, Of, Once, Per, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, percent, quoted
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -57,12 +57,11 @@ DATED = f"""
 
 @rule(
     "cross-duplicate-url",
-    Severity.WARNING,
+    WARNING,
     BUILD,
-    Needs.SITE,
+    Of.SITE,
+    per=Once(Per.FILE, "are listed in other files too"),
     also={FROG: "URLs In Multiple Sitemaps"},
-    per=Per.FILE,
-    many="are listed in other files too",
 )
 def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """Several files of a site list the same page.
@@ -90,14 +89,7 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, text, fault.other_sitemap)
 
 
-@rule(
-    "cross-conflicting-lastmod",
-    Severity.WARNING,
-    BUILD,
-    Needs.SITE,
-    per=Per.FILE,
-    many="have a newer date in another file",
-)
+@rule("cross-conflicting-lastmod", WARNING, BUILD, Of.SITE, per=Once(Per.FILE, "have a newer date in another file"))
 def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     """Sitemaps list the same page with different dates.
 
@@ -134,7 +126,7 @@ def _conflict(over: str = "") -> str:
              OR epoch(max(moment){over}) - epoch(min(moment){over}) > {SECONDS_A_DAY})"""
 
 
-@rule("cross-mixed-host", Severity.WARNING, MOVES, Needs.SITE)
+@rule("cross-mixed-host", WARNING, MOVES, Of.SITE)
 def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
     """Pages of one site are listed with and without `www`. Once for a site, in the first file with fewer of them.
 
@@ -149,9 +141,7 @@ def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
     yield from _mixed(site, host, f"regexp_replace({host}, '^www[.]', '')", ("loc-www-mismatch", "loc-offsite"))
 
 
-@rule(
-    "cross-mixed-protocol", Severity.WARNING, MOVES, Needs.SITE, also={"Semrush": "HTTP URLs in sitemap for HTTPS site"}
-)
+@rule("cross-mixed-protocol", WARNING, MOVES, Of.SITE, also={"Semrush": "HTTP URLs in sitemap for HTTPS site"})
 def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
     """Pages of one host are listed with http and https. Once for a host, in the first file with fewer of them.
 
@@ -195,7 +185,7 @@ def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Ite
         yield on_entry(fault, f"{many} listed on {less}, such as {quoted(fault.url)}; most are on {more}", less)
 
 
-@rule("cross-news-in-general", Severity.INFO, NEWS, Needs.SITE)
+@rule("cross-news-in-general", INFO, NEWS, Of.SITE)
 def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
     """A general sitemap contains some news articles. Fewer than half of its entries are.
 
@@ -214,7 +204,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
 
 
-@rule("cross-lastmod-coverage", Severity.INFO, BUILD, Needs.WHOLE_SITE, instead_of="lastmod-missing")
+@rule("cross-lastmod-coverage", INFO, BUILD, Of.WHOLE_SITE, per=Once(Per.SITE, instead_of="lastmod-missing"))
 def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     """Only some entries of the site have a date. The site has several files. News, feeds and text files do not count,
     nor entries without a date of pages that another file dates.
@@ -257,7 +247,7 @@ MIN_DROP = 0.1
 """Share of URLs that must be gone. A site loses some pages every day."""
 
 
-@rule("cross-count-drop", Severity.WARNING, LOST, Needs.BASELINE)
+@rule("cross-count-drop", WARNING, LOST, Of.BASELINE)
 def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
     """The site lists far fewer URLs than before. At least a tenth fewer than in the previous crawl.
 
@@ -275,7 +265,7 @@ def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
             yield SiteMessage(f"{site.named(name)}{text}", value=name or None)
 
 
-@rule("cross-removed-url", Severity.INFO, LOST, Needs.BASELINE)
+@rule("cross-removed-url", INFO, LOST, Of.BASELINE)
 def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """URLs of the crawl before are not listed any more. Once for a file, with their number.
 
@@ -287,7 +277,7 @@ def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
     yield from _changed(site, "removed", "site_before", "not listed any more")
 
 
-@rule("cross-added-url", Severity.INFO, LOST, Needs.BASELINE)
+@rule("cross-added-url", INFO, LOST, Of.BASELINE)
 def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """URLs are listed that were not in the crawl before. Once for a file, with their number.
 
@@ -324,7 +314,7 @@ BUCKETS = 2**20
 """Buckets of a first, rough count. Only the few high ones are counted exactly, which bounds memory."""
 
 
-@rule("cross-same-page", Severity.WARNING, MOVES, Needs.SITE, per=Per.FILE, many="are listed under another URL too")
+@rule("cross-same-page", WARNING, MOVES, Of.SITE, per=Once(Per.FILE, "are listed under another URL too"))
 def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
     """A folder and its index page are both listed. For information: a URL with and without an extension.
 
@@ -348,12 +338,12 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
         text = f"{quoted(fault.url)} and {quoted(fault.other)} are both listed, and are the same page on most servers"
         found = on_entry(fault, text, fault.other)
         yield found if fault.what == "index" else SiteMessage(
-            text, fault.line, value=fault.other, severity=Severity.INFO, sitemap=fault.sitemap, url=fault.url,
+            text, fault.line, value=fault.other, severity=INFO, sitemap=fault.sitemap, url=fault.url,
             times=fault.times,
         )  # fmt: skip
 
 
-@rule("image-repeated", Severity.INFO, IMAGES, Needs.SITE)
+@rule("image-repeated", INFO, IMAGES, Of.SITE)
 def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
     """One image is listed for many pages. For 50 and more, and for a tenth of the pages of their host that list images.
     Once for an image, on its first page.
@@ -366,7 +356,7 @@ def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
     yield from _repeated(site, "images", "[image.loc FOR image IN images]", "image")
 
 
-@rule("video-repeated", Severity.INFO, VIDEOS, Needs.SITE)
+@rule("video-repeated", INFO, VIDEOS, Of.SITE)
 def video_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
     """One video is listed for many pages. For 50 and more, and for a tenth of the pages of their host that list videos.
     Once for a video, on its first page.

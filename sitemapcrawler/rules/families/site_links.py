@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.site_links import (
     UNRETURNED,
 )
 from sitemapcrawler.rules.facts.sites import site_of as site_of_url
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, SiteMessage, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -46,7 +46,7 @@ OF_THE_SITE = f"""
 crawl."""
 
 
-@rule("cross-orphan-sitemap", Severity.INFO, SUBMIT, Needs.WHOLE_SITE)
+@rule("cross-orphan-sitemap", INFO, SUBMIT, Of.WHOLE_SITE)
 def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A sitemap is named nowhere. It was found at a usual path, but is in no robots.txt, in no index, and not linked by
     the home page, if that was read: with `probe=always`, or as a listed page with `verify=get`.
@@ -64,7 +64,7 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
             yield SiteMessage("found by its usual name only: neither robots.txt nor an index names it", sitemap=sitemap)
 
 
-@rule("cross-discovery-inconsistent", Severity.INFO, PROTOCOL, Needs.WHOLE_SITE)
+@rule("cross-discovery-inconsistent", INFO, PROTOCOL, Of.WHOLE_SITE)
 def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     """robots.txt and the home page name different sitemaps. The home page links to one that robots.txt and the indexes
     do not name, or none of those that robots.txt names can be read, and others can. The home page is read with
@@ -93,7 +93,7 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
             yield SiteMessage(text, sitemap=robots, value=other)
 
 
-@rule("robots-lists-child-and-index", Severity.INFO, PROTOCOL, Needs.SITE)
+@rule("robots-lists-child-and-index", INFO, PROTOCOL, Of.SITE)
 def robots_lists_child_and_index(site: SiteFacts) -> Iterator[SiteMessage]:
     """robots.txt names an index, and files that the index lists. Once for a robots.txt.
 
@@ -162,7 +162,7 @@ GUIDELINES = f"{LOCALIZED}#all-method-guidelines"
 FROG = "Screaming Frog"
 
 
-@rule("hreflang-return-missing", Severity.ERROR, GUIDELINES, Needs.SITE, also={FROG: "Missing Return Links"})
+@rule("hreflang-return-missing", ERROR, GUIDELINES, Of.SITE, also={FROG: "Missing Return Links"})
 def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
     """A language version has no return link. Pages link to a listed page as a language version, and its entry does not
     link back to them.
@@ -187,9 +187,12 @@ def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 @rule(
-    "hreflang-return-inconsistent", Severity.ERROR, GUIDELINES, Needs.SITE,
+    "hreflang-return-inconsistent",
+    ERROR,
+    GUIDELINES,
+    Of.SITE,
     also={FROG: "Inconsistent Language & Region Return Links"},
-)  # fmt: skip
+)
 def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     """Entries give one page different language codes. The entry gives it another code than the page's own entry does;
     `x-default` does not count.
@@ -212,7 +215,7 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, f"{quoted(fault.other)} is {code} here, and {own} in its own entry{more}", code)
 
 
-@rule("hreflang-cluster-inconsistent", Severity.WARNING, GUIDELINES, Needs.SITE)
+@rule("hreflang-cluster-inconsistent", WARNING, GUIDELINES, Of.SITE)
 def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     """Language versions list different sets of versions. One that the entry lists has more, or others.
 
@@ -242,8 +245,13 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 @rule(
-    "hreflang-target-not-in-sitemap", Severity.WARNING, GUIDELINES, Needs.WHOLE_SITE,
-    also={FROG: "Unlinked Hreflang URLs"}, per=Per.FILE, many="link to language versions without an entry")  # fmt: skip
+    "hreflang-target-not-in-sitemap",
+    WARNING,
+    GUIDELINES,
+    Of.WHOLE_SITE,
+    per=Once(Per.FILE, "link to language versions without an entry"),
+    also={FROG: "Unlinked Hreflang URLs"},
+)
 def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A language version is not in any sitemap. Its host was crawled.
 
@@ -270,11 +278,10 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule(
     "page-canonical-other-listed-too",
-    Severity.INFO,
+    INFO,
     CANONICAL,
-    Needs.SITE,
-    per=Per.FILE,
-    many="have a canonical that is listed too",
+    Of.SITE,
+    per=Once(Per.FILE, "have a canonical that is listed too"),
 )
 def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """The page and its canonical are both listed.
@@ -291,11 +298,10 @@ def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule(
     "status-redirect-target-listed-too",
-    Severity.INFO,
+    INFO,
     REDIRECTS,
-    Needs.SITE,
-    per=Per.FILE,
-    many="redirect to a URL that is listed too",
+    Of.SITE,
+    per=Once(Per.FILE, "redirect to a URL that is listed too"),
 )
 def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """The URL and its redirect target are both listed.
@@ -330,9 +336,7 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
         yield on_entry(fault, f"{what} {quoted(fault.other)}, which is listed too", fault.other)
 
 
-@rule(
-    "internal-rule-failed", Severity.WARNING, "a fault of this program, please report it", Needs.FAILURE, per=Per.ENTRY
-)
+@rule("internal-rule-failed", WARNING, "a fault of this program, please report it", Of.FAILURE, per=Per.ENTRY)
 def internal_rule_failed(failure: Failure) -> Iterator[Message]:
     """A rule raised an exception. Its check is missing from this report.
 
@@ -346,7 +350,7 @@ def internal_rule_failed(failure: Failure) -> Iterator[Message]:
     yield Message(text, value=failure.rule)
 
 
-@rule("allow-expired", Severity.WARNING, "the entry itself says until when", Needs.ALLOWANCE)
+@rule("allow-expired", WARNING, "the entry itself says until when", Of.ALLOWANCE)
 def allow_expired(allowance: Allowance) -> Iterator[Message]:
     """An entry of the allowlist has expired. It allows nothing any more.
 

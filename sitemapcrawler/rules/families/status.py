@@ -21,7 +21,7 @@ from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 SOFT = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors"
@@ -43,7 +43,7 @@ def _on_status(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Messa
         yield Message(f"HTTP status {reply.final_status}{way(reply)}{remark}", value=str(reply.final_status))
 
 
-@rule("status-401", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-401", ERROR, ERRORS, Of.REPLY, also=ERROR_PAGE)
 def status_401(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers 401 Unauthorized.
 
@@ -55,7 +55,7 @@ def status_401(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_status(facts, "status-401", ": it wants a login")
 
 
-@rule("status-403", Severity.ERROR, ERRORS, Needs.REPLY, also=FORBIDDEN)
+@rule("status-403", ERROR, ERRORS, Of.REPLY, also=FORBIDDEN)
 def status_403(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers 403 Forbidden. The server refuses it to us. It may differ for search engines.
 
@@ -68,7 +68,7 @@ def status_403(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_status(facts, "status-403", ": refused to us; it may differ for search engines")
 
 
-@rule("status-404", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
+@rule("status-404", ERROR, ERRORS, Of.REPLY, also=NOT_FOUND)
 def status_404(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers 404 Not Found.
 
@@ -80,7 +80,7 @@ def status_404(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_status(facts, "status-404", ": not found")
 
 
-@rule("status-410", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
+@rule("status-410", ERROR, ERRORS, Of.REPLY, also=NOT_FOUND)
 def status_410(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers 410 Gone.
 
@@ -92,7 +92,7 @@ def status_410(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_status(facts, "status-410", ": gone for good")
 
 
-@rule("status-429", Severity.WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.REPLY)
+@rule("status-429", WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Of.REPLY)
 def status_429(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers 429 Too Many Requests. That is not the page's fault, and whether it works is not known.
 
@@ -105,7 +105,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_status(facts, "status-429", tries)
 
 
-@rule("status-4xx", Severity.ERROR, ERRORS, Needs.REPLY, also=NOT_FOUND)
+@rule("status-4xx", ERROR, ERRORS, Of.REPLY, also=NOT_FOUND)
 def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers with another client error, 4xx.
 
@@ -117,7 +117,7 @@ def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_status(facts, "status-4xx")
 
 
-@rule("status-5xx", Severity.ERROR, ERRORS, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-5xx", ERROR, ERRORS, Of.REPLY, also=ERROR_PAGE)
 def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers with a server error, 5xx. Statuses above 599 count too.
 
@@ -139,7 +139,7 @@ def _on_failure(facts: ReplyFacts, rule: str) -> Iterator[Message]:
         yield Message(f"{reply.error}{way(reply)}", value=reply.kind.value)
 
 
-@rule("status-timeout", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-timeout", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
 def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL does not answer in time.
 
@@ -151,7 +151,7 @@ def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_failure(facts, "status-timeout")
 
 
-@rule("status-dns", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-dns", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
 def status_dns(facts: ReplyFacts) -> Iterator[Message]:
     """Host of a listed URL has no address.
 
@@ -163,7 +163,7 @@ def status_dns(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_failure(facts, "status-dns")
 
 
-@rule("status-tls", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-tls", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
 def status_tls(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL has no secure connection. The certificate of its host is not valid, or TLS fails.
 
@@ -175,7 +175,7 @@ def status_tls(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_failure(facts, "status-tls")
 
 
-@rule("status-connection", Severity.ERROR, NETWORK, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-connection", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
 def status_connection(facts: ReplyFacts) -> Iterator[Message]:
     """The server of a listed URL cannot be reached. It refuses the connection, or ends it without a readable answer.
 
@@ -187,7 +187,7 @@ def status_connection(facts: ReplyFacts) -> Iterator[Message]:
     yield from _on_failure(facts, "status-connection")
 
 
-@rule("status-truncated", Severity.WARNING, NETWORK, Needs.REPLY)
+@rule("status-truncated", WARNING, NETWORK, Of.REPLY)
 def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL answers in part. The connection ended before the body did, or the body does not end.
 
@@ -205,7 +205,7 @@ SLOW_MS = 1_800
 and connection, which are not measured here, so a reported page is slow by itself."""
 
 
-@rule("status-soft-404", Severity.WARNING, SOFT, Needs.REPLY, also=ERROR_PAGE)
+@rule("status-soft-404", WARNING, SOFT, Of.REPLY, also=ERROR_PAGE)
 def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, the text of an error, a list
     without entries, or has no content.
@@ -224,7 +224,7 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
         )
 
 
-@rule("status-non-html", Severity.INFO, INDEXABLE, Needs.REPLY, per=Per.FILE, many="are no HTML pages")
+@rule("status-non-html", INFO, INDEXABLE, Of.REPLY, per=Once(Per.FILE, "are no HTML pages"))
 def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is not an HTML page.
 
@@ -243,11 +243,10 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule(
     "status-content-type",
-    Severity.INFO,
+    INFO,
     "https://www.rfc-editor.org/rfc/rfc9110#name-content-type",
-    Needs.REPLY,
-    per=Per.FILE,
-    many="have a malformed Content-Type",
+    Of.REPLY,
+    per=Once(Per.FILE, "have a malformed Content-Type"),
 )
 def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL has a malformed Content-Type. It is no media type, or there are several.
@@ -264,7 +263,7 @@ def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
         )
 
 
-@rule("status-slow", Severity.INFO, "https://web.dev/articles/ttfb", Needs.REPLY, per=Per.FILE, many="answer slowly")
+@rule("status-slow", INFO, "https://web.dev/articles/ttfb", Of.REPLY, per=Once(Per.FILE, "answer slowly"))
 def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is slow. The server took more than 1.8 seconds for an answer to begin; of several requests, on
     average.
@@ -287,11 +286,10 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule(
     "status-head-get-mismatch",
-    Severity.INFO,
+    INFO,
     "https://www.rfc-editor.org/rfc/rfc9110#name-head",
-    Needs.REPLY,
-    per=Per.FILE,
-    many="answer HEAD otherwise than GET",
+    Of.REPLY,
+    per=Once(Per.FILE, "answer HEAD otherwise than GET"),
 )
 def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
     """The server answers HEAD differently from GET.
@@ -332,9 +330,9 @@ def _bad_share(file: FileFacts | Drawn) -> Estimate:
 
 @rule(
     "status-dirt-ratio",
-    Severity.WARNING,
+    WARNING,
     "Bing (Duane Forrester, 2012): more than 1 % of dirt, and a sitemap loses its trust",
-    (Needs.FILE, Needs.DRAWN),
+    (Of.FILE, Of.DRAWN),
     also={"Screaming Frog": "Non-Indexable URLs in Sitemap", "Lumar": "Error Pages in Sitemaps"},
 )
 def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
@@ -355,11 +353,11 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
         more = ", ..." if len(kinds) > MAX_KINDS else ""
         of_all = "" if found.exact else f"; estimated share: {found}"
         text = f"{found.bad:,} of {counted(found.checked, 'checked URL')} did not answer 200 ({told}{more}){of_all}"
-        severity = Severity.INFO if found.exact else None
+        severity = INFO if found.exact else None
         yield Message(f"{text}; 1 % is tolerated", value=str(found.bad), severity=severity)
 
 
-@rule("status-sampled", Severity.INFO, "the argument `sample`", (Needs.FILE, Needs.DRAWN))
+@rule("status-sampled", INFO, "the argument `sample`", (Of.FILE, Of.DRAWN))
 def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
     """Only a sample of the URLs was requested.
 
@@ -398,7 +396,7 @@ WHY_NOT = {
 MOVED = {"Sitebulb": "Redirect (3XX) URL in XML Sitemaps", "Search Console": "URLs not followed"}
 
 
-@rule("status-redirect", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
+@rule("status-redirect", WARNING, REDIRECTS, Of.REPLY, also=MOVED)
 def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects. An error where the redirect leads nowhere: without a target, or to one that is not http or
     https.
@@ -413,12 +411,12 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
         return
     reply = facts.reply
     if isinstance(reply, HttpError):
-        yield Message(f"{reply.error}: it leads nowhere", value=str(reply.final_status), severity=Severity.ERROR)
+        yield Message(f"{reply.error}: it leads nowhere", value=str(reply.final_status), severity=ERROR)
     else:
         yield _redirect_message(facts, f"redirects ({_permanence(reply.redirects[0].status)})")
 
 
-@rule("status-redirect-chain", Severity.WARNING, REDIRECTS, Needs.REPLY, also=MOVED)
+@rule("status-redirect-chain", WARNING, REDIRECTS, Of.REPLY, also=MOVED)
 def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects more than once.
 
@@ -434,7 +432,7 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
         yield _redirect_message(facts, f"{len(hops)} redirects ({told}{', ...' if len(hops) > MAX_HOPS else ''})")
 
 
-@rule("status-redirect-loop", Severity.ERROR, REDIRECTS, Needs.REPLY, also=MOVED)
+@rule("status-redirect-loop", ERROR, REDIRECTS, Of.REPLY, also=MOVED)
 def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects in a loop. The redirects come back to where they were, or do not end.
 
@@ -448,7 +446,7 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"{reply.error} (statuses {statuses(reply)})", value=reply.final_url)
 
 
-@rule("status-redirect-offsite", Severity.WARNING, BUILD, Needs.REPLY, also=MOVED)
+@rule("status-redirect-offsite", WARNING, BUILD, Of.REPLY, also=MOVED)
 def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects to another host. A leading `www.` makes no difference.
 
@@ -462,7 +460,7 @@ def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
         yield _redirect_message(facts, f"redirects ({statuses(facts.reply)}) to another host,")
 
 
-@rule("status-redirect-to-home", Severity.WARNING, SOFT, Needs.REPLY, also=MOVED)
+@rule("status-redirect-to-home", WARNING, SOFT, Of.REPLY, also=MOVED)
 def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects to the home page. Or to the home page of a language.
 

@@ -13,7 +13,7 @@ from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.facts.robots import file_scheme, sitemap_lines
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -76,9 +76,9 @@ def _fetch_failure(file: FileFacts, rule_id: str) -> Iterator[Message]:
 
 @rule(
     "doc-http-status",
-    Severity.ERROR,
+    ERROR,
     f"{HTTP}#name-status-codes",
-    Needs.FILE,
+    Of.FILE,
     also={"Lumar": "Broken/Disallowed Sitemaps", "Yandex": "HTTP error", "Search Console": "HTTP error"},
 )
 def doc_http_status(file: FileFacts) -> Iterator[Message]:
@@ -94,7 +94,7 @@ def doc_http_status(file: FileFacts) -> Iterator[Message]:
         yield Message(f"HTTP status {status}; a sitemap must answer 200", value=str(status))
 
 
-@rule("doc-fetch-failed", Severity.ERROR, "a file that is named must be there and readable", Needs.FILE)
+@rule("doc-fetch-failed", ERROR, "a file that is named must be there and readable", Of.FILE)
 def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
     """A local sitemap cannot be read.
 
@@ -106,7 +106,7 @@ def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
     yield from _fetch_failure(file, "doc-fetch-failed")
 
 
-@rule("doc-dns-error", Severity.ERROR, REPORT, Needs.FILE, also={"Yandex": "DNS error"})
+@rule("doc-dns-error", ERROR, REPORT, Of.FILE, also={"Yandex": "DNS error"})
 def doc_dns_error(file: FileFacts) -> Iterator[Message]:
     """The host of the sitemap has no address.
 
@@ -120,9 +120,9 @@ def doc_dns_error(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "doc-connection-error",
-    Severity.ERROR,
+    ERROR,
     REPORT,
-    Needs.FILE,
+    Of.FILE,
     also={"Yandex": "Connection failed", "Search Console": "General HTTP error"},
 )
 def doc_connection_error(file: FileFacts) -> Iterator[Message]:
@@ -136,7 +136,7 @@ def doc_connection_error(file: FileFacts) -> Iterator[Message]:
     yield from _fetch_failure(file, "doc-connection-error")
 
 
-@rule("doc-timeout", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Temporary error"})
+@rule("doc-timeout", ERROR, REPORT, Of.FILE, also={"Search Console": "Temporary error"})
 def doc_timeout(file: FileFacts) -> Iterator[Message]:
     """The server gives no answer in time.
 
@@ -148,7 +148,7 @@ def doc_timeout(file: FileFacts) -> Iterator[Message]:
     yield from _fetch_failure(file, "doc-timeout")
 
 
-@rule("doc-redirect-loop", Severity.ERROR, f"{HTTP}#name-redirection-3xx", Needs.FILE)
+@rule("doc-redirect-loop", ERROR, f"{HTTP}#name-redirection-3xx", Of.FILE)
 def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
     """The sitemap redirects in a loop.
 
@@ -163,7 +163,7 @@ def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
         yield Message(f"more than {len(hops)} redirects{last}", value=hops[-1].url if hops else None)
 
 
-@rule("doc-redirected", Severity.WARNING, f"{HTTP}#name-redirection-3xx", Needs.FILE, also={"Yandex": "Redirect"})
+@rule("doc-redirected", WARNING, f"{HTTP}#name-redirection-3xx", Of.FILE, also={"Yandex": "Redirect"})
 def doc_redirected(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects within the site.
 
@@ -178,7 +178,7 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
         yield Message(f"redirected ({statuses}) to {_final_url(file)}; name that URL instead", value=_final_url(file))
 
 
-@rule("doc-redirect-offsite", Severity.ERROR, GOOGLE, Needs.FILE)
+@rule("doc-redirect-offsite", ERROR, GOOGLE, Of.FILE)
 def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to another host. A leading `www.` makes no difference.
 
@@ -191,7 +191,7 @@ def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
         yield Message(f"redirected to another host: {_final_url(file)}", value=_final_url(file))
 
 
-@rule("doc-redirect-to-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
+@rule("doc-redirect-to-html", ERROR, REPORT, Of.FILE, also={"Search Console": "Unsupported format"})
 def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to a page.
 
@@ -206,9 +206,9 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "doc-blocked-by-robots",
-    Severity.ERROR,
+    ERROR,
     "https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2",
-    Needs.FILE,
+    Of.FILE,
     also={
         "Lumar": "Broken/Disallowed Sitemaps",
         "Yandex": "URL forbidden in robots.txt",
@@ -227,7 +227,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
         yield Message(file.record.error or f"robots.txt forbids {file.url}", value=file.url)
 
 
-@rule("doc-waf-blocked", Severity.ERROR, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Needs.FILE)
+@rule("doc-waf-blocked", ERROR, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Of.FILE)
 def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
     """A firewall or rate limit blocks the sitemap. The answer is status 403 or 429, or a challenge page instead of XML.
 
@@ -246,9 +246,9 @@ def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "doc-empty-body",
-    Severity.ERROR,
+    ERROR,
     REPORT,
-    Needs.FILE,
+    Of.FILE,
     also={"Yandex": "Response contains no data", "Search Console": "Empty sitemap"},
 )
 def doc_empty_body(file: FileFacts) -> Iterator[Message]:
@@ -265,7 +265,7 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{counted(file.record.bytes, 'byte')}, and nothing but white space in them")
 
 
-@rule("doc-is-html", Severity.ERROR, REPORT, Needs.FILE, also={"Search Console": "Unsupported format"})
+@rule("doc-is-html", ERROR, REPORT, Of.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
     """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead,
     unless its name is that of a sitemap file: `.xml`, `.gz` or `.txt`.
@@ -279,7 +279,7 @@ def doc_is_html(file: FileFacts) -> Iterator[Message]:
         yield Message("an HTML page instead of a sitemap")
 
 
-@rule("doc-content-type", Severity.WARNING, f"{HTTP}#name-content-type", Needs.FILE)
+@rule("doc-content-type", WARNING, f"{HTTP}#name-content-type", Of.FILE)
 def doc_content_type(file: FileFacts) -> Iterator[Message]:
     """The Content-Type does not fit a sitemap. For information if it is missing or `application/octet-stream`.
 
@@ -293,18 +293,17 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
         return
     kind = _media_type(file)
     if not kind or kind in UNTOLD:
-        yield Message(f"Content-Type is {kind or 'missing'}; application/xml fits", None, None, kind, Severity.INFO)
+        yield Message(f"Content-Type is {kind or 'missing'}; application/xml fits", None, None, kind, INFO)
     elif kind == "text/html" or not (kind.startswith("text/") or XML_TYPE.search(kind) or GZIP_TYPE.search(kind)):
         yield Message(f"Content-Type is {kind}; application/xml fits", value=kind)
 
 
 @rule(
     "doc-gzip-name-mismatch",
-    Severity.INFO,
+    INFO,
     "https://www.rfc-editor.org/rfc/rfc1952",
-    Needs.FILE,
-    per=Per.SITE,
-    many="have a name that does not match their compression",
+    Of.FILE,
+    per=Once(Per.SITE, "have a name that does not match their compression"),
 )
 def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     """File name and compression do not agree. This is `.gz` without gzip, gzip that is not announced, or gzip in gzip.
@@ -328,10 +327,10 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     elif compressed and not named and _has_no_coding(file):
         served = f"as {kind}" if kind else "without Content-Type"
         text = f"the content is gzip, but it is served {served}, and without Content-Encoding: gzip"
-        yield Message(text, None, None, kind, Severity.WARNING)
+        yield Message(text, None, None, kind, WARNING)
 
 
-@rule("doc-http-not-https", Severity.INFO, GOOGLE, Needs.FILE, also={"Search Console": "Path mismatch"})
+@rule("doc-http-not-https", INFO, GOOGLE, Of.FILE, also={"Search Console": "Path mismatch"})
 def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
     """The sitemap is requested over http on an https site.
 
@@ -377,7 +376,7 @@ def _is_offsite(file: FileFacts) -> bool:
     return file.authority.host.removeprefix("www.") != there.host.removeprefix("www.")
 
 
-ASKED = (Needs.FILE, Needs.REPLY, Needs.ASSET)
+ASKED = (Of.FILE, Of.REPLY, Of.ASSET)
 
 NOT_PUBLIC = "which is not public"
 """Part of the error for an address that is not public."""
@@ -386,9 +385,7 @@ SCHEME_REFUSED = ("a file is read only where", "nsupported URL scheme")
 """Parts of the error for a URL that is neither http nor https."""
 
 
-@rule(
-    "security-address-refused", Severity.WARNING, "the guard of this program, docs/settings.md", (*ASKED, Needs.ROBOTS)
-)
+@rule("security-address-refused", WARNING, "the guard of this program, docs/settings.md", (*ASKED, Of.ROBOTS))
 def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
     """The address is not public, so it was not requested. It belongs to the host of a sitemap, a page, an image, a
     video or a robots.txt.
@@ -410,12 +407,7 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
         yield _refusal(facts.reply)
 
 
-@rule(
-    "security-scheme-refused",
-    Severity.WARNING,
-    "https://www.sitemaps.org/protocol.html#locdef",
-    (*ASKED, Needs.ROBOTS),
-)
+@rule("security-scheme-refused", WARNING, "https://www.sitemaps.org/protocol.html#locdef", (*ASKED, Of.ROBOTS))
 def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
     """The URL is not http or https. It was not requested. It is a listed URL, or a sitemap that robots.txt names, which
     is an error: no crawler finds it.
@@ -433,7 +425,7 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsF
         for sitemap in sitemap_lines(facts):
             if scheme := file_scheme(sitemap):
                 text = f"{quoted(sitemap.raw)} names no sitemap: a crawler does not request {scheme} URLs"
-                yield Message(text, sitemap.line, value=sitemap.raw, severity=Severity.ERROR)
+                yield Message(text, sitemap.line, value=sitemap.raw, severity=ERROR)
     elif isinstance(facts.reply, AddressRefused) and not urls.is_web(facts.reply.final_url) and not _is_reported(facts):
         yield _refusal(facts.reply)
 

@@ -24,7 +24,7 @@ from sitemapcrawler.rules.facts.objects import (
     videos,
 )
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import ESCAPING, Message, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Once, Per, Severity, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import quoted
 
@@ -101,11 +101,11 @@ def _is_usual(video: Video, page: str) -> bool:
     return len(video.title) <= MAX_TITLE and len(video.description) <= MAX_DESCRIPTION and len(video.tag) <= MAX_TAGS
 
 
-video_rule = partial(rule, entries=VIDEO_EXTENSION, unless=has_usual_videos)
+video_rule = partial(rule, of=Objects(VIDEO_EXTENSION, usual=has_usual_videos))
 """Registers a rule on entries with videos that are not all usual."""
 
 
-@video_rule("video-thumbnail-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
+@video_rule("video-thumbnail-missing", ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
 def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:thumbnail_loc>`, or an empty one.
 
@@ -117,7 +117,7 @@ def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _missing(entry, "thumbnail_loc")
 
 
-@video_rule("video-title-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing video title"})
+@video_rule("video-title-missing", ERROR, VIDEOS, also={"Search Console": "Missing video title"})
 def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:title>`, or an empty one.
 
@@ -129,7 +129,7 @@ def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _missing(entry, "title")
 
 
-@video_rule("video-description-missing", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
+@video_rule("video-description-missing", ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
 def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     """A video has no `<video:description>`, or an empty one.
 
@@ -141,7 +141,7 @@ def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
     yield from _missing(entry, "description")
 
 
-@video_rule("video-no-location", Severity.ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
+@video_rule("video-no-location", ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
 def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     """A video has neither `<video:content_loc>` nor `<video:player_loc>`.
 
@@ -158,7 +158,7 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule(
     "video-loc-same-as-page",
-    Severity.ERROR,
+    ERROR,
     VIDEOS,
     also={"Search Console": "Video location and play page location are the same"},
 )
@@ -179,11 +179,10 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule(
     "video-content-is-page",
-    Severity.WARNING,
+    WARNING,
     VIDEOS,
+    per=Once(Per.FILE, "have videos whose content_loc is a page"),
     also={"Search Console": "Video location appears to be a play page"},
-    per=Per.FILE,
-    many="have videos whose content_loc is a page",
 )
 def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
     """The content_loc of a video is a page. It is a watch page or a player of YouTube, Vimeo, Dailymotion or another
@@ -211,7 +210,7 @@ def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
                 yield found, found.kind == "scheme" and bool(STREAM.match(url)), line_of(element, name), url
 
 
-@video_rule("video-loc-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
+@video_rule("video-loc-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video is not valid. Valid, absolute URLs are required in thumbnail_loc, content_loc and player_loc.
 
@@ -226,11 +225,7 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 
 @video_rule(
-    "video-loc-double-escaped",
-    Severity.WARNING,
-    ESCAPING,
-    per=Per.FILE,
-    many="have a video with a URL that was escaped twice",
+    "video-loc-double-escaped", WARNING, ESCAPING, per=Once(Per.FILE, "have a video with a URL that was escaped twice")
 )
 def video_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video was escaped twice for XML. Checked are thumbnail_loc, content_loc and player_loc.
@@ -247,7 +242,7 @@ def video_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
                 yield Message(text, line_of(element, name), value=_text(video, name))
 
 
-@video_rule("video-protocol", Severity.WARNING, VIDEOS, also={"Search Console": "Invalid URL"})
+@video_rule("video-protocol", WARNING, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_protocol(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video is not HTTP or FTP.
 
@@ -261,7 +256,7 @@ def video_protocol(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line, value=value)
 
 
-@video_rule("video-tags-too-many", Severity.ERROR, VIDEOS)
+@video_rule("video-tags-too-many", ERROR, VIDEOS)
 def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than 32 tags.
 
@@ -277,7 +272,7 @@ def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, line_of(surplus), value=str(len(video.tag)))
 
 
-@video_rule("video-uploader-multiple", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid XML: too many tags"})
+@video_rule("video-uploader-multiple", ERROR, VIDEOS, also={"Search Console": "Invalid XML: too many tags"})
 def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than one uploader.
 
@@ -294,11 +289,7 @@ def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
 
 
 @video_rule(
-    "video-deprecated",
-    Severity.INFO,
-    RETIREMENT,
-    per=Per.SITE,
-    many="have video elements or attributes that were retired",
+    "video-deprecated", INFO, RETIREMENT, per=Once(Per.SITE, "have video elements or attributes that were retired")
 )
 def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
     """Videos have elements or attributes that were retired.
@@ -360,7 +351,7 @@ INTEGER = re.compile(r"\+?[0-9]{1,18}")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 
 
-@video_rule("video-description-too-long", Severity.ERROR, VIDEOS)
+@video_rule("video-description-too-long", ERROR, VIDEOS)
 def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
     """A description has more than 2,048 characters.
 
@@ -372,7 +363,7 @@ def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
     yield from _too_long(entry, "description", MAX_DESCRIPTION)
 
 
-@video_rule("video-title-too-long", Severity.WARNING, VIDEOS)
+@video_rule("video-title-too-long", WARNING, VIDEOS)
 def video_title_too_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 100 characters.
 
@@ -394,7 +385,7 @@ def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
             yield Message(long, line_of(element, name), value=value)
 
 
-@video_rule("video-duration-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-duration-range", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
     """The duration of a video is out of range. It must be a whole number of seconds from 1 to 28,800. A warning if it
     is empty.
@@ -411,7 +402,7 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
             yield _unfit("duration", value, wanted, line_of(element, "duration"))
 
 
-@video_rule("video-rating-range", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-rating-range", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
     """A rating is not between 0.0 and 5.0. A warning where it is empty.
 
@@ -426,7 +417,7 @@ def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
             yield _unfit("rating", value, f"a number from 0.0 to {MAX_RATING}", line_of(element, "rating"))
 
 
-@video_rule("video-view-count-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-view-count-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The view count of a video is not valid. It must be a whole number from 0 on. A warning if it is empty.
 
@@ -444,11 +435,11 @@ def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
 def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Severity | None = None) -> Message:
     """Make a message about an invalid value; only a warning if it is empty, which does little harm."""
     if not value:
-        return Message(f"<video:{name}> is empty; it can be left out", line, value=value, severity=Severity.WARNING)
+        return Message(f"<video:{name}> is empty; it can be left out", line, value=value, severity=WARNING)
     return Message(f"<video:{name}> is {quoted(value)}, not {wanted}", line, value=value, severity=severity)
 
 
-@video_rule("video-date-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid date"})
+@video_rule("video-date-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid date"})
 def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
     """A date is neither `YYYY-MM-DD` nor `YYYY-MM-DDThh:mm:ss` with a zone. A warning where it is empty, or legal by
     one of the standards (W3C Datetime without seconds, XML Schema's day with a zone).
@@ -468,11 +459,11 @@ def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
                 DateForm.IMPOSSIBLE: "a day and time that exist",
                 DateForm.NO_ZONE: "a time with its zone, such as 2026-01-05T10:00:00+01:00",
             }.get(form, "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
-            severity = Severity.WARNING if form in (DateForm.NO_SECONDS, DateForm.ZONED_DAY) else None
+            severity = WARNING if form in (DateForm.NO_SECONDS, DateForm.ZONED_DAY) else None
             yield _unfit(name, value, wanted, line_of(element, name), severity)
 
 
-@video_rule("video-expired", Severity.WARNING, VIDEOS)
+@video_rule("video-expired", WARNING, VIDEOS)
 def video_expired(entry: UrlFacts) -> Iterator[Message]:
     """The expiration date of a video is in the past.
 
@@ -489,7 +480,7 @@ def video_expired(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, line_of(element, "expiration_date"), value=value)
 
 
-@video_rule("video-yesno-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
+@video_rule("video-yesno-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
     """family_friendly, requires_subscription or live is neither yes nor no. A warning where it is empty.
 
@@ -521,7 +512,7 @@ COUNTRIES = Codes(is_country, str.upper, "which is no country of ISO 3166-1; cod
 DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is not web, mobile or tv; separate them by blanks")
 
 
-@video_rule("video-restriction-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
+@video_rule("video-restriction-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The restriction of a video is not valid. It must be a list of countries (ISO 3166-1, separated by blanks) with a
     relationship. A warning if the list is empty, for information if only the case is wrong.
@@ -536,7 +527,7 @@ def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield from _code_list_faults("restriction", video.restriction, COUNTRIES, line_of(element, "restriction"))
 
 
-@video_rule("video-platform-invalid", Severity.ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
+@video_rule("video-platform-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The platform of a video is not valid. It must be a list of web, mobile and tv, separated by blanks, with a
     relationship. A warning if the list is empty, for information if only the case is wrong.
@@ -563,11 +554,11 @@ def _code_list_faults(name: str, given: Mapping[str, str], codes: Codes, line: i
         yield Message(f"<video:{name}> has {named}, {codes.what}", line, value=written)
     elif codes.usual(written) != written:
         message = f"<video:{name}> is {quoted(written)}; it is written {quoted(codes.usual(written))}"
-        yield Message(message, line, value=written, severity=Severity.INFO)
+        yield Message(message, line, value=written, severity=INFO)
     relationship = given.get("relationship")
     if relationship not in RELATIONSHIPS:
         told = "no relationship" if relationship is None else f"the relationship {quoted(relationship)}"
-        severity = Severity.INFO if relationship and relationship.lower() in RELATIONSHIPS else None
+        severity = INFO if relationship and relationship.lower() in RELATIONSHIPS else None
         yield Message(f"<video:{name}> has {told}, not allow or deny", line, value=relationship, severity=severity)
 
 
@@ -576,7 +567,7 @@ def _meant_code(code: str) -> str:
     return f" ({meant} is meant)" if meant else ""
 
 
-@video_rule("video-uploader-too-long", Severity.ERROR, VIDEOS)
+@video_rule("video-uploader-too-long", ERROR, VIDEOS)
 def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
     """The name of an uploader has more than 255 characters.
 
@@ -588,7 +579,7 @@ def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
     yield from _too_long(entry, "uploader", MAX_UPLOADER)
 
 
-@video_rule("video-uploader-offsite", Severity.WARNING, VIDEOS)
+@video_rule("video-uploader-offsite", WARNING, VIDEOS)
 def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The uploader's URL is on another domain than the page.
 

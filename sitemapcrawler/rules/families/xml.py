@@ -10,7 +10,7 @@ from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import MAX_NAME, Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
-from sitemapcrawler.rules.registry import Message, Needs, Per, Severity, fault_message, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, fault_message, rule
 from sitemapcrawler.urls.display import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -23,14 +23,7 @@ LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/s
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
 
 
-@rule(
-    "xml-root-unknown",
-    Severity.ERROR,
-    PROTOCOL,
-    Needs.FAULT,
-    also={"Search Console": "Unsupported format"},
-    per=Per.FILE,
-)
+@rule("xml-root-unknown", ERROR, PROTOCOL, Of.FAULT, per=Per.FILE, also={"Search Console": "Unsupported format"})
 def xml_root_unknown(fault: Fault) -> Iterator[Message]:
     """The root element is not one of a sitemap. Known are `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`.
 
@@ -47,7 +40,7 @@ def _named(file: FileFacts) -> str | None:
     return file.document.root_uri if file.format.protocol_entry else None
 
 
-@rule("xml-namespace-missing", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
+@rule("xml-namespace-missing", ERROR, TAGS, Of.FILE, also={"Search Console": "Incorrect namespace"})
 def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
     """The root declares no namespace.
 
@@ -62,12 +55,11 @@ def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "xml-namespace-legacy",
-    Severity.WARNING,
+    WARNING,
     TAGS,
-    Needs.FILE,
+    Of.FILE,
+    per=Once(Per.SITE, "use an old namespace"),
     also={"Search Console": "Incorrect namespace"},
-    per=Per.SITE,
-    many="use an old namespace",
 )
 def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
     """The namespace is an old or misspelt one. It is that of an earlier version, or another spelling (https, a slash,
@@ -83,7 +75,7 @@ def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
         yield Message(f"the namespace is {shown(uri)}, not {CORE}", file.document.root_line, value=uri)
 
 
-@rule("xml-namespace-wrong", Severity.ERROR, TAGS, Needs.FILE, also={"Search Console": "Incorrect namespace"})
+@rule("xml-namespace-wrong", ERROR, TAGS, Of.FILE, also={"Search Console": "Incorrect namespace"})
 def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
     """The namespace is not the sitemap protocol's.
 
@@ -99,7 +91,7 @@ def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
         yield Message(f"the namespace is {shown(uri)}, not {CORE}{place}", file.document.root_line, value=uri)
 
 
-@rule("xml-ext-namespace-missing", Severity.ERROR, NAMES, Needs.FILE, also={"Search Console": "Parsing error"})
+@rule("xml-ext-namespace-missing", ERROR, NAMES, Of.FILE, also={"Search Console": "Parsing error"})
 def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
     """A prefix is used but not declared. Such are `image:` and `xhtml:`. Once for each prefix of a file.
 
@@ -120,7 +112,7 @@ def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
             yield Message(text, fault.line, fault.column, fault.value, url=fault.url)
 
 
-@rule("xml-ext-namespace-wrong", Severity.ERROR, EXTENDING, Needs.FILE)
+@rule("xml-ext-namespace-wrong", ERROR, EXTENDING, Of.FILE)
 def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
     """Extension elements are in a wrong namespace. Once for each namespace of a file.
 
@@ -149,7 +141,7 @@ def _ignored(ignored: Ignored, file: FileFacts) -> str:
     return f"{'all ' if is_all and ignored.count > 1 else ''}{number} {'is' if ignored.count == 1 else 'are'} ignored"
 
 
-@rule("xml-unknown-element", Severity.WARNING, TAGS, Needs.FAULT, also={"Yandex": "Unknown tag"})
+@rule("xml-unknown-element", WARNING, TAGS, Of.FAULT, also={"Yandex": "Unknown tag"})
 def xml_unknown_element(fault: Fault) -> Iterator[Message]:
     """The namespace does not define this element. It is that of the protocol, of images, videos, news or language
     links.
@@ -164,13 +156,11 @@ def xml_unknown_element(fault: Fault) -> Iterator[Message]:
 
 @rule(
     "xml-unknown-attribute",
-    Severity.WARNING,
+    WARNING,
     TAGS,
-    Needs.FAULT,
+    Of.FAULT,
+    per=Once(Per.FILE, "have an unknown attribute", by_value=True),
     also={"Search Console": "Invalid attribute value"},
-    per=Per.FILE,
-    by_value=True,
-    many="have an unknown attribute",
 )
 def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
     """The namespace does not define this attribute. The protocol itself defines none.
@@ -185,9 +175,9 @@ def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
 
 @rule(
     "xml-duplicate-element",
-    Severity.ERROR,
+    ERROR,
     TAGS,
-    Needs.FAULT,
+    Of.FAULT,
     also={"Yandex": "Tag found more than once", "Search Console": "Invalid XML: too many tags"},
 )
 def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
@@ -201,7 +191,7 @@ def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("xml-mixed-index-urlset", Severity.ERROR, f"{PROTOCOL}#index", Needs.FAULT, per=Per.FILE)
+@rule("xml-mixed-index-urlset", ERROR, f"{PROTOCOL}#index", Of.FAULT, per=Per.FILE)
 def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
     """The file mixes pages and sitemaps. It has `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
 
@@ -213,13 +203,7 @@ def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule(
-    "xml-empty-urlset",
-    Severity.WARNING,
-    TAGS,
-    Needs.FILE,
-    also={"Lumar": "Empty Sitemaps", "Search Console": "Empty sitemap"},
-)
+@rule("xml-empty-urlset", WARNING, TAGS, Of.FILE, also={"Lumar": "Empty Sitemaps", "Search Console": "Empty sitemap"})
 def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
     """The urlset lists nothing. A news sitemap may: it has the last two days only.
 
@@ -234,9 +218,9 @@ def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
 
 @rule(
     "xml-entry-without-loc",
-    Severity.ERROR,
+    ERROR,
     TAGS,
-    Needs.FAULT,
+    Of.FAULT,
     also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
 )
 def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
@@ -252,13 +236,11 @@ def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
 
 @rule(
     "xml-entry-ignored",
-    Severity.ERROR,
+    ERROR,
     TAGS,
-    Needs.FAULT,
+    Of.FAULT,
+    per=Once(Per.FILE, "have a wrong name or place", by_value=True),
     also={"Yandex": "Unknown tag"},
-    per=Per.FILE,
-    by_value=True,
-    many="have a wrong name or place",
 )
 def xml_entry_ignored(fault: Fault) -> Iterator[Message]:
     """An entry has a wrong name or place. Names of elements are case-sensitive in XML.
@@ -272,7 +254,7 @@ def xml_entry_ignored(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault)
 
 
-@rule("xml-whole-file-one-url-wrapper", Severity.INFO, TAGS, Needs.FILE)
+@rule("xml-whole-file-one-url-wrapper", INFO, TAGS, Of.FILE)
 def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
     """One entry wraps the URLs of the whole file.
 
@@ -289,7 +271,7 @@ def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
 VALIDATING = f"{PROTOCOL}#validating"
 
 
-@rule("xml-schema-violation", Severity.ERROR, VALIDATING, Needs.FAULT, also={"Search Console": "Invalid tag value"})
+@rule("xml-schema-violation", ERROR, VALIDATING, Of.FAULT, also={"Search Console": "Invalid tag value"})
 def xml_schema_violation(fault: Fault) -> Iterator[Message]:
     """The XML Schema does not allow this. It is the schema of the protocol or of a namespace, and no rule of its own
     names the fault.
@@ -304,11 +286,10 @@ def xml_schema_violation(fault: Fault) -> Iterator[Message]:
 
 @rule(
     "xml-element-order",
-    Severity.INFO,
+    INFO,
     VALIDATING,
-    Needs.FAULT,
-    per=Per.SITE,
-    many="have elements in another order than the schema's",
+    Of.FAULT,
+    per=Once(Per.SITE, "have elements in another order than the schema's"),
 )
 def xml_element_order(fault: Fault) -> Iterator[Message]:
     """The elements of an entry are out of order. The schema defines a sequence.
@@ -323,9 +304,9 @@ def xml_element_order(fault: Fault) -> Iterator[Message]:
 
 @rule(
     "xml-missing-element",
-    Severity.ERROR,
+    ERROR,
     VALIDATING,
-    Needs.FAULT,
+    Of.FAULT,
     also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
 )
 def xml_missing_element(fault: Fault) -> Iterator[Message]:

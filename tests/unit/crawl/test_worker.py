@@ -340,9 +340,9 @@ def test_what_needs_each_entry_goes_without_workers(arguments: dict[str, str], c
 
 
 OWN_RULE = """
-from sitemapcrawler.rules import Needs, Severity, rule
+from sitemapcrawler.rules import Of, Severity, rule
 
-@rule("shop-own", Severity.WARNING, "", Needs.URL)
+@rule("shop-own", Severity.WARNING, "", Of.ENTRY)
 def own(entry):
     '''An entry.'''
     yield

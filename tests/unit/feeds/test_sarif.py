@@ -23,7 +23,7 @@ from sitemapcrawler.feeds.findings import OPEN_FILES, Places, SarifExporter, des
 from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
-from sitemapcrawler.rules import Needs, Rule, Severity, all_rules
+from sitemapcrawler.rules import Of, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
 from . import findings_written
@@ -227,7 +227,7 @@ class TestRules:
             """
             yield from ()
 
-        assert descriptor(Rule("loc-x", Severity.INFO, "https://e.com/#loc", Needs.URL, check)) == {
+        assert descriptor(Rule("loc-x", Severity.INFO, "https://e.com/#loc", Of.ENTRY, check)) == {
             "id": "loc-x",
             "name": "LocX",
             "shortDescription": {"text": "The URL is not absolute."},

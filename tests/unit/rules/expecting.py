@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sitemapcrawler.items import FindingRecord
-from sitemapcrawler.rules import Needs, Rule, all_rules
+from sitemapcrawler.rules import Of, Rule, all_rules
 
 from .judging import judge
 
@@ -23,8 +23,8 @@ EXPECT = re.compile(rb"expect: ([a-z0-9-]+)(?: line=([0-9,-]+))? ?")
 JUDGED_AS = re.compile(rb"judged as (\S+)((?: \w+=\S+)*) -->")
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
-ON_A_FILE = {Needs.URL, Needs.CHILD, Needs.FILE, Needs.WHOLE, Needs.FAULT}
-"""Needs that one file meets."""
+ON_A_FILE = {Of.CHILD, Of.ODD_CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
+"""What one file shows, besides its entries."""
 ALL = {rule.id: rule for rule in all_rules()}
 
 Place = tuple[str, int | None]
@@ -50,7 +50,11 @@ def _lines(text: str) -> Iterator[int | None]:
 
 def rules_of(*families: str) -> dict[str, Rule]:
     """The rules of families on what one file shows, by id."""
-    return {id: rule for id, rule in ALL.items() if rule.family in families and not ON_A_FILE.isdisjoint(rule.needs)}
+    return {
+        id: rule
+        for id, rule in ALL.items()
+        if rule.family in families and (rule.judges_entries or not ON_A_FILE.isdisjoint(rule.of))
+    }
 
 
 def places(findings: Iterable[FindingRecord], rules: Iterable[str], wanted: Iterable[str] = ()) -> list[Place]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord, EntryBuilder
-from sitemapcrawler.rules import Needs, Rule
+from sitemapcrawler.rules import Of, Rule
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, UrlFacts
 
 from .expecting import rules_of
@@ -32,11 +32,10 @@ def listed(file: FileFacts, *written: str) -> list[UrlRecord]:
 def said_of(facts: UrlFacts | ChildFacts, severities: Iterable[str] = ("error", "warning", "info")) -> dict[str, str]:
     """What the rules say of one entry, in full, also where it is known to be clean: {rule: text}."""
     facts.__dict__["usual"] = False
-    needs = Needs.URL if isinstance(facts, UrlFacts) else Needs.CHILD
     return {
         rule.id: message.text
         for rule in RULES
-        if needs in rule.needs
+        if (rule.judges_entries if isinstance(facts, UrlFacts) else Of.ODD_CHILD in rule.of)
         for message in rule.check(facts)
         if (message.severity or rule.severity) in severities
     }

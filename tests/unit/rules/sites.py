@@ -23,7 +23,7 @@ HOME = "https://example.com"
 A, B, C = (f"{HOME}/{name}.xml" for name in "abc")
 """Files."""
 RULES = tuple(
-    dataclasses.replace(rule, per=Per.SITE) if rule.per is Per.FILE and {*ON_THE_SITE} & {*rule.needs} else rule
+    dataclasses.replace(rule, per=Per.SITE) if rule.per is Per.FILE and {*ON_THE_SITE} & {*rule.of} else rule
     for rule in all_rules()
 )
 """All rules; those on the site report every entry by itself."""

@@ -17,7 +17,6 @@ from sitemapcrawler.namespaces.extensions import (
     Video,
 )
 from sitemapcrawler.reader import Document
-from sitemapcrawler.rules import Needs
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 
 from .expecting import CORE, rules_of
@@ -68,7 +67,7 @@ def test_no_values_make_a_rule_fail(records: list[UrlRecord]) -> None:
     file = FileFacts(URL, SitemapRecord(URL), Document(URL), fetched_at=NOW)
     file.tally.count(records)
     for rule in RULES.values():
-        for facts in [UrlFacts(record, file) for record in records] if Needs.URL in rule.needs else [file]:
+        for facts in [UrlFacts(record, file) for record in records] if rule.judges_entries else [file]:
             assert all(message.text for message in rule.check(facts))
 
 

@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
+from sitemapcrawler.rules import Message, Of, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, check_names, parse, severities
 from sitemapcrawler.urls.expressions import Expression
 
@@ -19,16 +19,16 @@ def nothing(_: object) -> Iterator[Message]:
     yield from ()
 
 
-def rule(id: str, needs: Needs = Needs.URL, severity: Severity = Severity.ERROR) -> Rule:
+def rule(id: str, needs: Of = Of.ENTRY, severity: Severity = Severity.ERROR) -> Rule:
     return Rule(id, severity, "", (needs,), nothing)
 
 
-RULES = (rule("loc-relative"), rule("loc-empty"), rule("lastmod-future"), rule("internal-x", Needs.FAILURE))
+RULES = (rule("loc-relative"), rule("loc-empty"), rule("lastmod-future"), rule("internal-x", Of.FAILURE))
 
 
 def chosen(select: tuple[str, ...] = (), ignore: tuple[str, ...] = ()) -> list[str]:
     choice = Choice(RULES, select, ignore)
-    return [rule.id for needs in Needs for rule in choice.rules(needs)]
+    return [rule.id for needs in Of for rule in choice.rules(needs)]
 
 
 def test_all_rules_run_without_a_choice() -> None:

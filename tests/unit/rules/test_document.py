@@ -166,5 +166,5 @@ def test_no_bytes_make_a_rule_fail(data: bytes, start: bytes) -> None:
         pass
     facts = FileFacts(document.url, SitemapRecord(document.url, bytes=document.bytes, encoding="utf-8"), document)
     for rule in CHECKED.values():
-        for given_facts in document.faults if "fault" in rule.needs else [facts] if "file" in rule.needs else []:
+        for given_facts in document.faults if "fault" in rule.of else [facts] if "file" in rule.of else []:
             assert all(message.text for message in rule.check(given_facts))

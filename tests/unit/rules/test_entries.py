@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
 
@@ -21,11 +22,11 @@ from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import Entry, EntryBuilder
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.formats import FORMATS, InputFormat, register
-from sitemapcrawler.rules import Entries, Message, Needs, Rule, Severity, all_rules, rule
+from sitemapcrawler.rules import Message, Objects, Of, Rule, Severity, all_rules, rule
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.judge import MAX_FORMS, Judge
-from sitemapcrawler.rules.registry import RULES
+from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
+from sitemapcrawler.rules.judge import MAX_VALUES, Judge
+from sitemapcrawler.rules.registry import FIELDS, RULES, Subject
 from tests.unit.rules.expecting import keywords
 from tests.unit.rules.judging import NOW, URL, judge
 
@@ -46,8 +47,17 @@ def judged(data: bytes, rules: tuple[Rule, ...], **given: object) -> Counter[tup
 
 def same(data: bytes, **given: object) -> None:
     """Assert that every rule finds the same if it is called with all entries."""
-    everywhere = tuple(replace(one, entries=Entries.EVERY, unless=None) for one in all_rules())
-    assert judged(data, all_rules(), **given) == judged(data, everywhere, **given)
+    everywhere = tuple(replace(one, of=tuple(dict.fromkeys(map(widened, one.of)))) for one in all_rules())
+    found = judged(data, all_rules(), **given)
+    with patch.object(EntryFacts, "usual", False):  # as which rules on URLs pass over it
+        assert found == judged(data, everywhere, **given)
+
+
+def widened(of: Subject) -> Subject:
+    """What a rule judges without any shortcut."""
+    if of is Of.ODD_CHILD:
+        return Of.CHILD
+    return Of.ENTRY if of in FIELDS or isinstance(of, Objects) else of
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -175,9 +185,9 @@ DATES = (
 )  # fmt: skip
 
 
-def counted(data: bytes, forms: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def counted(data: bytes, values: int, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Judge a file of which two findings of each rule become records. Returns all that is counted, and the issues."""
-    monkeypatch.setattr("sitemapcrawler.rules.judge.MAX_FORMS", forms)
+    monkeypatch.setattr("sitemapcrawler.rules.judge.MAX_VALUES", values)
     judging = Judge(Choice(all_rules()), per_rule=2)
     document = Document(URL, keep_elements=True)
     file = FileFacts(URL, SitemapRecord(URL), document, fetched_at=NOW)
@@ -186,12 +196,12 @@ def counted(data: bytes, forms: int, monkeypatch: pytest.MonkeyPatch) -> list[ob
         urls = [record for record in records if isinstance(record, UrlRecord)]
         judging.urls(urls, file, document.notes)
         issues += [(record.loc, record.issues) for record in urls]
-    assert (len(file.forms) > 0) is (len(file.known_forms) > 0) is (forms > 0)
+    assert (len(file.values) > 0) is (values > 0)
     return [judging.found, file.found, issues]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_entries_of_a_known_form_are_counted_as_if_judged(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entries_with_known_values_are_counted_as_if_judged(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = Random(seed)
     entries = []
     for number in range(2000):
@@ -207,14 +217,13 @@ def test_entries_of_a_known_form_are_counted_as_if_judged(seed: int, monkeypatch
             content += f"<image:image><image:loc>{chance.choice(('/i.png', 'https://example.com/i.png'))}</image:loc></image:image>"
         entries.append(f"<url>{content}</url>\n")
     data = f"<urlset {CORE} {GOOGLE}>{''.join(entries)}</urlset>".encode()
-    assert counted(data, MAX_FORMS, monkeypatch) == counted(data, 0, monkeypatch)
+    assert counted(data, MAX_VALUES, monkeypatch) == counted(data, 0, monkeypatch)
 
 
 def test_rules_of_this_project_say_that_plain_entries_do_not_concern_them() -> None:
     """Otherwise each entry of a large file is judged one by one."""
     ours = [one for one in all_rules() if one.check.__module__.startswith("sitemapcrawler.")]
-    on_entries = [one for one in ours if not {Needs.URL, Needs.CHILD}.isdisjoint(one.needs)]
-    assert [one.id for one in on_entries if one.entries is Entries.EVERY] == []
+    assert [one.id for one in ours if not {Of.ENTRY, Of.CHILD}.isdisjoint(one.of)] == []
 
 
 @pytest.fixture
@@ -228,13 +237,12 @@ def toy_rules() -> Iterator[None]:
         yield Message("listed")
 
     rule("toy-every", Severity.INFO, "")(listed)
-    rule("toy-odd", Severity.INFO, "", entries=Entries.ODD)(listed)
-    for name in ("loc", "lastmod", "changefreq", "priority"):
-        rule(f"toy-{name}", Severity.INFO, "", entries=Entries(f"odd-{name}"))(listed)
-    rule("toy-image", Severity.INFO, "", entries=IMAGE_EXTENSION)(listed)
+    for field in FIELDS:
+        rule(f"toy-{field}", Severity.INFO, "", field)(listed)
+    rule("toy-image", Severity.INFO, "", IMAGE_EXTENSION)(listed)
     rule("image-toy", Severity.INFO, "")(listed)
-    rule("toy-child", Severity.INFO, "", Needs.CHILD)(listed)
-    rule("toy-child-odd", Severity.INFO, "", Needs.CHILD, entries=Entries.ODD)(listed)
+    rule("toy-child", Severity.INFO, "", Of.CHILD)(listed)
+    rule("toy-child-odd", Severity.INFO, "", Of.ODD_CHILD)(listed)
     yield
     RULES.clear()
     RULES.update(before)
@@ -270,7 +278,7 @@ def test_rule_is_not_called_where_its_test_is_true_and_called_where_that_fails()
     def was_read(entry: UrlFacts) -> bool:
         return {"a": True, "b": False}[entry.record.loc[-1]]
 
-    rule("toy-unless", Severity.INFO, "", entries=IMAGE_EXTENSION, unless=was_read)(check)
+    rule("toy-usual", Severity.INFO, "", Objects(IMAGE_EXTENSION, was_read))(check)
     image = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
     entries = "".join(f"<url><loc>https://example.com/{name}</loc>{image}</url>" for name in "abc")
     found = judge(f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode(), choice=Choice(all_rules(), select=("toy",)))
@@ -292,7 +300,7 @@ def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
         "toy-every": [2, 3, 4, 5, 6],
         "image-toy": [2, 3, 4, 5, 6],
         "toy-image": [4],
-        "toy-odd": [3, 4, 5, 6],
+        "toy-place": [3],
         "toy-loc": [3],
         "toy-lastmod": [5],
         "toy-changefreq": [6],

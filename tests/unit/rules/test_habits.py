@@ -14,7 +14,7 @@ from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import MAX_KEPT
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.rules import Message, Needs, Per, Rule, Severity, all_rules, rule
+from sitemapcrawler.rules import Message, Of, Per, Rule, Severity, all_rules, rule
 from sitemapcrawler.rules.catalogue import page, section
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import Counted, Drawn, FileFacts
@@ -31,14 +31,14 @@ from .replying import ok
 MANY = "have a habit"
 
 
-def habit(per: Per = Per.FILE, *needs: Needs, severity: Severity = Severity.INFO, **more: Any) -> Rule:
+def habit(per: Per = Per.FILE, *needs: Of, severity: Severity = Severity.INFO, **more: Any) -> Rule:
     """A rule that speaks of every entry or file."""
 
     def check(given: Any) -> Iterator[Message]:
         record = getattr(given, "record", None)
         yield Message("as it is", value=getattr(record, "lastmod", None))
 
-    return Rule("loc-x", severity, "", needs or (Needs.URL,), check, per=per, many=MANY, **more)
+    return Rule("loc-x", severity, "", needs or (Of.ENTRY,), check, per=per, many=MANY, **more)
 
 
 def facts(url: str = URL, site: str = "example.com") -> FileFacts:
@@ -122,7 +122,7 @@ def test_no_rows_are_made_where_none_are_wanted() -> None:
 
 
 def test_children_and_faults_are_summed_up_too() -> None:
-    judge, file = Judge(Choice((habit(Per.FILE, Needs.CHILD, Needs.FAULT),)), 100), facts()
+    judge, file = Judge(Choice((habit(Per.FILE, Of.CHILD, Of.FAULT),)), 100), facts()
     for line in range(1, 4):
         file.list_child(ChildRecord("relative", line=line))
     [finding] = judge.file(file.record, file)
@@ -136,7 +136,7 @@ def test_children_and_faults_are_summed_up_too() -> None:
 
 
 def test_replies_of_a_list_are_summed_up_at_its_end() -> None:
-    judge, file = Judge(Choice((habit(Per.FILE, Needs.REPLY),)), 100), Counted(URL, entries=9)
+    judge, file = Judge(Choice((habit(Per.FILE, Of.REPLY),)), 100), Counted(URL, entries=9)
     records = entries(1, 5)
     judge.replies((reply_facts(ok(), record) for record in records), file, Notes())
     [finding] = judge.conclude(file)
@@ -145,7 +145,7 @@ def test_replies_of_a_list_are_summed_up_at_its_end() -> None:
 
 
 def test_replies_of_a_sample_are_summed_up_by_those_asked() -> None:
-    judge, file = Judge(Choice((habit(Per.FILE, Needs.REPLY),)), 100), Drawn(URL)
+    judge, file = Judge(Choice((habit(Per.FILE, Of.REPLY),)), 100), Drawn(URL)
     judge.replies((reply_facts(ok(), record) for record in entries(1, 5)), file, Notes())
     file.replies.update({"ok": 6, "sampled-out": 500})
     [finding] = judge.drawn(file)
@@ -156,7 +156,7 @@ def test_notes_of_a_rule_with_a_higher_severity_are_summed_up() -> None:
     def check(entry: Any) -> Iterator[Message]:
         yield Message("as it is", severity=Severity.INFO if entry.record.line > 2 else None)
 
-    judge = Judge(Choice((Rule("loc-x", Severity.ERROR, "", (Needs.URL,), check),)), 100)
+    judge = Judge(Choice((Rule("loc-x", Severity.ERROR, "", (Of.ENTRY,), check),)), 100)
     file, notes, records = facts(), Notes(), entries(1, 6)
     judge.urls(records, file, notes)
     assert [finding.line for finding in notes.findings(records)] == [1, 2]
@@ -215,7 +215,7 @@ def test_a_site_has_one_finding() -> None:
 
 
 def test_a_habit_of_one_entry_per_file_is_that_of_files() -> None:
-    judge = Judge(Choice((habit(Per.SITE, Needs.FAULT),)), 100)
+    judge = Judge(Choice((habit(Per.SITE, Of.FAULT),)), 100)
     for name in "ba":
         file = facts(f"https://example.com/{name}.xml")
         file.document.faults.add("loc-x", "a fault", 1)
@@ -230,7 +230,7 @@ def site_rule(**more: Any) -> Rule:
     def check(given: Any) -> Iterator[Message]:
         yield SiteMessage("of the site", value="example.com")
 
-    return Rule("cross-x", Severity.INFO, "", (Needs.WHOLE_SITE,), check, per=Per.SITE, instead_of="loc-x", **more)
+    return Rule("cross-x", Severity.INFO, "", (Of.WHOLE_SITE,), check, per=Per.SITE, instead_of="loc-x", **more)
 
 
 class Complete:
@@ -250,7 +250,7 @@ def test_a_finding_on_a_whole_site_replaces_that_of_its_files_unless_that_is_wor
     other = facts("https://other.example/sitemap.xml", "other.example")
     judged(judge, other, entries(1, 3, other.url))
     judge.file(other.record, other)
-    found = [*judge.site(Complete(), (Needs.WHOLE_SITE,)), *judge.crawl({})]  # type: ignore[arg-type]  # a stand-in
+    found = [*judge.site(Complete(), (Of.WHOLE_SITE,)), *judge.crawl({})]  # type: ignore[arg-type]  # a stand-in
     assert {one.rule for one in found if one.sitemap != other.url} == rules
     assert judge.replaced == ({} if "loc-x" in rules else {"loc-x": {"example.com"}}), "whose entries have no marks"
     assert [one.rule for one in found if one.sitemap == other.url] == ["loc-x"]
@@ -273,7 +273,7 @@ def test_notes_of_a_rule_by_value_are_told_once() -> None:
     def check(entry: Any) -> Iterator[Message]:
         yield Message("as it is", value=entry.record.lastmod, severity=Severity.INFO)
 
-    rule = Rule("loc-x", Severity.ERROR, "", (Needs.URL,), check, per=Per.FILE, many=MANY, by_value=True)
+    rule = Rule("loc-x", Severity.ERROR, "", (Of.ENTRY,), check, per=Per.FILE, many=MANY, by_value=True)
     judge, file = Judge(Choice((rule,)), 100), facts()
     judged(judge, file, valued("a", "b", "c"))
     [finding] = judge.file(file.record, file)
@@ -293,7 +293,7 @@ def test_each_site_has_its_own_finding() -> None:
 
 
 def test_a_rule_on_files_may_report_once_per_site() -> None:
-    judge = Judge(Choice((habit(Per.SITE, Needs.FILE),)), 100)
+    judge = Judge(Choice((habit(Per.SITE, Of.FILE),)), 100)
     for name in "ab":
         file = facts(f"https://example.com/{name}.xml")
         assert judge.file(file.record, file) == []
@@ -356,12 +356,12 @@ def test_a_rule_says_what_it_reports_one_finding_for() -> None:
         assert f"*{by_id[id].severity}, {scope}*" in section(by_id[id])
 
 
-ON_ENTRIES = {Needs.URL, Needs.CHILD, Needs.VERDICT, Needs.REPLY, Needs.ASSET}
+ON_ENTRIES = {Of.ODD_CHILD, Of.VERDICT, Of.REPLY, Of.ASSET}
 
 
 @pytest.mark.parametrize(
     "one",
-    [rule for rule in all_rules() if rule.per is not Per.ENTRY and ON_ENTRIES & set(rule.needs)],
+    [rule for rule in all_rules() if rule.per is not Per.ENTRY and (rule.judges_entries or ON_ENTRIES & set(rule.of))],
     ids=lambda rule: rule.id,
 )
 def test_a_rule_that_sums_up_says_what_many_entries_do(one: Rule) -> None:
@@ -373,7 +373,7 @@ def test_a_rule_that_sums_up_says_what_many_entries_do(one: Rule) -> None:
 def test_notes_on_entries_are_summed_up() -> None:
     per_entry = {
         rule.id for rule in all_rules()
-        if rule.per is Per.ENTRY and rule.severity is Severity.INFO and ON_ENTRIES & set(rule.needs)
+        if rule.per is Per.ENTRY and rule.severity is Severity.INFO and (rule.judges_entries or ON_ENTRIES & set(rule.of))
     }  # fmt: skip
     assert per_entry == set()
 

@@ -15,7 +15,7 @@ from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.faults import MAX_KEPT
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.rules import Message, Needs, Rule, Severity, all_rules
+from sitemapcrawler.rules import Message, Objects, Of, Rule, Severity, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import Judge
@@ -25,10 +25,10 @@ from sitemapcrawler.urls.expressions import Expression
 from .expecting import BAD
 from .judging import NOW, URL
 
-INTERNAL = tuple(rule for rule in all_rules() if {Needs.FAILURE, Needs.ALLOWANCE, Needs.GIVEN_UP} & set(rule.needs))
+INTERNAL = tuple(rule for rule in all_rules() if {Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP} & set(rule.of))
 
 
-def says(id: str, needs: Needs, severity: Severity = Severity.WARNING, times: int = 1) -> Rule:
+def says(id: str, needs: Of, severity: Severity = Severity.WARNING, times: int = 1) -> Rule:
     def check(_: Any) -> Iterator[Message]:
         for number in range(times):
             yield Message(f"{id} {number}", value="v" * 1000)
@@ -36,7 +36,7 @@ def says(id: str, needs: Needs, severity: Severity = Severity.WARNING, times: in
     return Rule(id, severity, "https://example.com/source", (needs,), check)
 
 
-def fails(id: str, needs: Needs) -> Rule:
+def fails(id: str, needs: Of) -> Rule:
     def check(_: Any) -> Iterator[Message]:
         yield Message("before the failure")
         raise ZeroDivisionError("by hand")
@@ -58,7 +58,7 @@ def suspects(number: int) -> list[UrlRecord]:
 
 
 def test_a_finding_carries_what_the_rule_cannot_misstate() -> None:
-    judge, file = judge_of(says("loc-x", Needs.URL)), facts()
+    judge, file = judge_of(says("loc-x", Of.ENTRY)), facts()
     [record] = suspects(1)
     notes = Notes()
     judge.urls([record], file, notes)
@@ -71,7 +71,7 @@ def test_a_finding_carries_what_the_rule_cannot_misstate() -> None:
 
 
 def test_rows_are_capped_by_rule_and_file_and_counts_are_complete() -> None:
-    judge = judge_of(says("loc-x", Needs.URL), says("loc-y", Needs.FILE, times=7), per_rule=5)
+    judge = judge_of(says("loc-x", Of.ENTRY), says("loc-y", Of.FILE, times=7), per_rule=5)
     for file in (facts(), facts()):
         records = suspects(8)
         notes = Notes()
@@ -85,8 +85,8 @@ def test_rows_are_capped_by_rule_and_file_and_counts_are_complete() -> None:
 
 def test_entries_and_files_are_counted_while_they_are_read() -> None:
     """What the live display shows: an entry counts once for each severity, however many rules report it."""
-    odd = Rule("loc-z", Severity.ERROR, "", (Needs.URL,), lambda entry: says_on_odd(entry.record.line))
-    judge = judge_of(says("loc-x", Needs.URL), says("loc-y", Needs.URL), odd, says("doc-x", Needs.FILE), per_rule=2)
+    odd = Rule("loc-z", Severity.ERROR, "", (Of.ENTRY,), lambda entry: says_on_odd(entry.record.line))
+    judge = judge_of(says("loc-x", Of.ENTRY), says("loc-y", Of.ENTRY), odd, says("doc-x", Of.FILE), per_rule=2)
     first, second = facts(), facts()
     judge.urls(suspects(8), first, Notes())
     assert judge.reach == {"error": Reach("error", 0, 4), "warning": Reach("warning", 0, 8)}
@@ -113,7 +113,7 @@ def test_findings_on_the_crawl_concern_the_site() -> None:
 
 
 def test_faults_that_the_reader_only_counted_are_counted() -> None:
-    judge, file = judge_of(says("xml-x", Needs.FAULT)), facts()
+    judge, file = judge_of(says("xml-x", Of.FAULT)), facts()
     for line in range(MAX_KEPT + 500):
         file.document.faults.add("xml-x", "a fault", line)
     assert len(judge.file(file.record, file)) == 100
@@ -122,19 +122,19 @@ def test_faults_that_the_reader_only_counted_are_counted() -> None:
 
 @pytest.mark.parametrize("outcome", ["truncated", "failed", "blocked"])
 def test_a_rule_on_whole_files_is_skipped_where_the_file_is_not_whole(outcome: str) -> None:
-    judge, file = judge_of(says("loc-x", Needs.WHOLE), says("loc-y", Needs.FILE)), facts(outcome)
+    judge, file = judge_of(says("loc-x", Of.WHOLE), says("loc-y", Of.FILE)), facts(outcome)
     judge.file(file.record, file)
     assert (judge.counts, judge.skipped) == ({"loc-y": 1}, {"loc-x": 1})
 
 
 def test_a_rule_on_whole_files_judges_a_recovered_one() -> None:
-    judge, file = judge_of(says("loc-x", Needs.WHOLE)), facts("recovered")
+    judge, file = judge_of(says("loc-x", Of.WHOLE)), facts("recovered")
     judge.file(file.record, file)
     assert (judge.counts, judge.skipped) == ({"loc-x": 1}, {})
 
 
-@pytest.mark.parametrize("needs", [Needs.URL, Needs.FILE, Needs.FAULT, Needs.WHOLE])
-def test_a_rule_that_fails_is_a_finding_and_the_others_go_on(needs: Needs, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("needs", [Of.ENTRY, Of.FILE, Of.FAULT, Of.WHOLE])
+def test_a_rule_that_fails_is_a_finding_and_the_others_go_on(needs: Of, caplog: pytest.LogCaptureFixture) -> None:
     judge, file = judge_of(fails("loc-bad", needs), says("loc-y", needs)), facts()
     file.document.faults.add("loc-bad", "a fault", 3)
     file.document.faults.add("loc-y", "a fault", 4)
@@ -150,7 +150,7 @@ def test_a_rule_that_fails_is_a_finding_and_the_others_go_on(needs: Needs, caplo
 
 
 def test_a_rule_that_always_fails_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    judge, file = judge_of(fails("loc-bad", Needs.URL)), facts()
+    judge, file = judge_of(fails("loc-bad", Of.ENTRY)), facts()
     judge.urls(suspects(50), file, Notes())
     assert caplog.text.count("rule loc-bad failed") == 1
     assert judge.counts == {"internal-rule-failed": 50}
@@ -158,7 +158,7 @@ def test_a_rule_that_always_fails_is_logged_once(caplog: pytest.LogCaptureFixtur
 
 def test_what_is_allowed_is_neither_counted_nor_an_issue() -> None:
     allowance = Allowance("loc-x", Expression("#1$"), "known")
-    judge, file = judge_of(says("loc-x", Needs.URL), allowances=(allowance,)), facts()
+    judge, file = judge_of(says("loc-x", Of.ENTRY), allowances=(allowance,)), facts()
     first, second = suspects(2)
     judge.urls([first, second], file, Notes())
     assert (first.issues, second.issues) == ((), ["loc-x"])
@@ -175,7 +175,7 @@ def test_an_expired_allowance_is_a_finding_on_the_crawl() -> None:
 
 
 def test_severities_that_are_set_are_counted() -> None:
-    judge, file = judge_of(says("loc-x", Needs.URL), severities={"loc": Severity.ERROR}), facts()
+    judge, file = judge_of(says("loc-x", Of.ENTRY), severities={"loc": Severity.ERROR}), facts()
     [record] = suspects(1)
     notes = Notes()
     judge.urls([record], file, notes)
@@ -190,7 +190,9 @@ def test_facts_of_an_entry_that_is_no_url_can_be_asked() -> None:
 
 @pytest.mark.parametrize("namespace", OWN, ids=lambda namespace: namespace.prefix)
 def test_a_rule_that_is_not_asked_would_have_nothing_to_say(namespace: Namespace) -> None:
-    rules = [rule for rule in all_rules() if rule.entries is namespace]
+    rules = [
+        rule for rule in all_rules() if any(isinstance(one, Objects) and one.namespace is namespace for one in rule.of)
+    ]
     told: Counter[bool] = Counter()
     for path in sorted(BAD.glob("*.xml")):
         document = Document(URL, keep_elements=True)

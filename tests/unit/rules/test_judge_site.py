@@ -15,7 +15,7 @@ from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.registry import Needs, Per, Rule, Severity, SiteMessage
+from sitemapcrawler.rules.registry import Of, Per, Rule, Severity, SiteMessage
 from sitemapcrawler.urls.expressions import Expression
 
 from .sites import RULES, A, B, Site, page
@@ -77,7 +77,7 @@ def test_what_a_rule_found_in_files_before_it_raised_is_kept() -> None:
         raise ValueError("x")
 
     internal = next(rule for rule in RULES if rule.id == "internal-rule-failed")
-    broken = Rule("cross-x", Severity.ERROR, "", (Needs.SITE,), check, per=Per.FILE, many="are odd")
+    broken = Rule("cross-x", Severity.ERROR, "", (Of.SITE,), check, per=Per.FILE, many="are odd")
     site = Site(*doubled(1), choice=Choice((broken, internal)))
     assert [one.message.partition(":")[0] for one in site.findings()] == [
         "2 entries are odd", "the rule cross-x failed with ValueError",
@@ -113,7 +113,7 @@ def failing(error: Exception) -> Choice:
         raise error
 
     kept = [rule for rule in RULES if rule.id in ("internal-rule-failed", "cross-conflicting-lastmod")]
-    broken = replace(next(rule for rule in RULES if rule.id == TWICE), check=check, needs=(Needs.SITE,))
+    broken = replace(next(rule for rule in RULES if rule.id == TWICE), check=check, of=(Of.SITE,))
     return Choice((broken, *kept))
 
 
@@ -133,7 +133,7 @@ def test_a_database_that_cannot_be_read_is_told_by_each_rule(table: str) -> None
     found = site.findings()
     assert {one.rule for one in found} == {"internal-rule-failed"}
     assert {one.value for one in found} == {
-        rule.id for rule in RULES if rule.family == "hreflang" and {Needs.SITE, Needs.WHOLE_SITE} & {*rule.needs}
+        rule.id for rule in RULES if rule.family == "hreflang" and {Of.SITE, Of.WHOLE_SITE} & {*rule.of}
     }
 
 

@@ -240,7 +240,7 @@ def test_no_rule_speaks_of_an_entry_that_is_passed_as_clean(dates: list[str]) ->
     spoken = [
         rule.id
         for rule in all_rules()
-        if "url" in rule.needs
+        if "url" in rule.of
         for record in clean
         if list(rule.check(UrlFacts(record, file)))
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import Fault
-from sitemapcrawler.rules import Needs
+from sitemapcrawler.rules import Of
 from sitemapcrawler.rules.facts import suspects as telltales
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
 from sitemapcrawler.rules.facts.suspects import KINDS, find_telling
@@ -148,7 +148,7 @@ def test_no_text_makes_a_rule_fail(loc: str, written: str | None, url: str) -> N
     file.list_child(ChildRecord(loc, written))
     assert said_of(ChildFacts(ChildRecord(loc, written), file)) is not None
     for rule in RULES:
-        if Needs.FILE in rule.needs:
+        if Of.FILE in rule.of:
             list(rule.check(file))
 
 

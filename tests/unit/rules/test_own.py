@@ -21,13 +21,13 @@ from tests.unit.rules.judging import URL, judge
 
 RULE = """
 from dataclasses import dataclass
-from sitemapcrawler.rules import Message, Needs, Severity, rule
+from sitemapcrawler.rules import Message, Of, Severity, rule
 
 @dataclass
 class Bound:
     text: str
 
-@rule("{id}", Severity.WARNING, "", Needs.URL)
+@rule("{id}", Severity.WARNING, "", Of.ENTRY)
 def every(entry):
     '''An entry.'''
     yield Message(Bound("{text}").text)
@@ -168,11 +168,11 @@ def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:
 
 COUNTED_RULE = """
 from sitemapcrawler.crawl.params import declare, number
-from sitemapcrawler.rules import Message, Needs, Severity, rule
+from sitemapcrawler.rules import Message, Of, Severity, rule
 
 declare(number("zoo_animals", 2, "report entries with fewer animals"))
 
-@rule("zoo-animals", Severity.WARNING, "", Needs.EVERY_URL)
+@rule("zoo-animals", Severity.WARNING, "", Of.ENTRY)
 def animals(entry, *, zoo_animals=2, other="left"):
     '''An entry.'''
     yield Message(f"{zoo_animals} {other}")
@@ -187,3 +187,29 @@ def test_rule_is_given_the_arguments_that_it_names(tmp_path: Path, given: dict[s
     choice = choose(settings, Params.parse({"domain": "example.com", "select": "zoo", **given}))
     assert {finding.message for finding in judge(THREE, choice=choice)} == {text}
     assert [one.what for one in choice.all_rules if one.id == "zoo-animals"] == ["An entry."]
+
+
+@pytest.mark.parametrize(
+    ("of", "why"),
+    [
+        ("()", "it judges nothing"),
+        ("'lastmod'", "it judges 'lastmod'; accepted: a member of Of"),
+        ("replace(IMAGE_EXTENSION, prefix='zoo')", "the namespace zoo is not registered"),
+    ],
+)
+def test_rule_that_can_never_report_anything_is_refused_with_one_line(tmp_path: Path, of: str, why: str) -> None:
+    lines = RULE.format(id="zoo-silent", text="").replace("Of.ENTRY", of)
+    (tmp_path / "silent.py").write_text(
+        f"from dataclasses import replace\nfrom sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION\n{lines}"
+    )
+    with pytest.raises(ValueError, match="rule zoo-silent can never report anything: ") as error:
+        load_rules(named(tmp_path / "silent.py"))
+    assert why in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "zoo-silent" not in RULES
+
+
+def test_rule_whose_function_takes_no_facts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "silent.py").write_text(RULE.format(id="zoo-silent", text="").replace("every(entry)", "every()"))
+    with pytest.raises(ValueError, match="its function does not take what it judges: too many positional arguments"):
+        load_rules(named(tmp_path / "silent.py"))
