@@ -182,13 +182,13 @@ def test_killed_while_the_feed_of_a_finished_job_is_written(shop: Shop, finished
 
 PIPELINE = """
 from scrapy.exceptions import DropItem
-from sitemapcrawler.items import NotedBatch
+from sitemapcrawler.items import UrlBatch
 
 class Changing:
     def process_item(self, item):
         if getattr(item, "outcome", None) == "failed":
             raise DropItem("not wanted")
-        if isinstance(item, NotedBatch):
+        if isinstance(item, UrlBatch):
             if item.sitemap.endswith("/list.txt"):
                 raise DropItem("not wanted")
             kept = [record for record in item.urls if "/gone/" not in record.loc]
@@ -266,11 +266,11 @@ def failing(self, visit, answer):
 read, Reading.read = Reading.read, failing
 """,
     "a later pipeline": """
-from sitemapcrawler.items import NotedBatch
+from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pipelines.summary import SummaryPipeline
 
 def failing(self, item):
-    if isinstance(item, NotedBatch) and item.sitemap.endswith("/plain-2.xml"):
+    if isinstance(item, UrlBatch) and item.sitemap.endswith("/plain-2.xml"):
         raise RuntimeError("what nobody expected")
     return process(self, item)
 

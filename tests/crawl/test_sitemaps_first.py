@@ -80,7 +80,7 @@ def test_slow_site_holds_back_none_of_the_others(site: SiteServer, tmp_path: Pat
 
 PIPELINES = """
     from scrapy.exceptions import DropItem
-    from sitemapcrawler.items import FreshBatch
+    from sitemapcrawler.envelopes import FreshBatch
 
 
     class Failing:

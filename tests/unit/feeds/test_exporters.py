@@ -26,7 +26,16 @@ from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
 from sitemapcrawler.feeds.setup import GZIP
-from sitemapcrawler.items import FindingRecord, Hop, ReplyRecord, SitemapRecord, SummaryRecord, Target, UrlRecord
+from sitemapcrawler.items import (
+    FindingRecord,
+    Hop,
+    ReplyRecord,
+    SitemapRecord,
+    SummaryRecord,
+    Target,
+    UrlBatch,
+    UrlRecord,
+)
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News
 from sitemapcrawler.reader.notes import Note, Notes
 
@@ -482,7 +491,8 @@ class TestCsv:
 @pytest.mark.parametrize("exporter", EXPORTERS)
 @given(urls=st.lists(URLS, min_size=1, max_size=4))
 def test_batches_and_single_records_give_the_same_bytes(exporter: Exporter, urls: list[UrlRecord]) -> None:
-    assert export(exporter, NotedBatch(SITEMAP, urls)) == export(exporter, *urls)
+    for batch in (UrlBatch(SITEMAP, urls), NotedBatch(SITEMAP, urls)):
+        assert export(exporter, batch) == export(exporter, *urls)
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)
@@ -574,7 +584,7 @@ class TestRecordFilter:
         [
             ([], ["NotedBatch", "UrlRecord", "SitemapRecord", "dict"]),
             (["sitemapcrawler.items.UrlRecord"], ["NotedBatch", "UrlRecord"]),
-            ([NotedBatch], ["NotedBatch"]),
+            ([UrlBatch], ["NotedBatch"]),
             ([SitemapRecord, dict], ["SitemapRecord", "dict"]),
             (["sitemapcrawler.items.FindingRecord"], ["judged"]),
         ],

@@ -290,13 +290,13 @@ JOB = """
 import json, sys
 from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
-from sitemapcrawler.items import SitemapRecord, NotedBatch, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlRecord
 
 class Job(Spider):
     name = "job"
     async def start(self):
         for number in range(BATCHES):
-            yield NotedBatch("s", [UrlRecord(loc=f"https://e.com/{number}/{i}", sitemap="s") for i in range(1000)])
+            yield UrlBatch("s", [UrlRecord(loc=f"https://e.com/{number}/{i}", sitemap="s") for i in range(1000)])
         yield SitemapRecord(sitemap="s")
 
 BATCHES = int(sys.argv[1])
