@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, update_wrapper
 from inspect import signature
@@ -18,26 +17,31 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.frontier import Frontier, Patience
+from sitemapcrawler.crawl.delivery import Delivery
+from sitemapcrawler.crawl.file_counts import FileCounts
+from sitemapcrawler.crawl.frontier import Frontier, Patience, Selection
+from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.scrapy_cloud import runs_there
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
+from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
-from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.feeds.setup import others_may_change_items
+from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.formats import added_formats
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
+from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
-from sitemapcrawler.verification.asking import Asker, Memo, OnStep, Sender
+from sitemapcrawler.verification.asking import Asker, Memo, Sender
 from sitemapcrawler.verification.status import Status
-from sitemapcrawler.verification.targets import Engine, OnTarget, Targets
+from sitemapcrawler.verification.targets import Targets
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 from sitemapcrawler.version import __version__
 
@@ -138,6 +142,26 @@ def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
     )
 
 
+def new_reading(crawler: Crawler, params: Params, choice: Choice, selection: Selection, frontier: Frontier) -> Reading:
+    """What reads the files of an audit."""
+    settings = crawler.settings
+    return Reading(
+        selection,
+        frontier,
+        replace(limits(settings), faults_kept=min(findings_per_rule(settings, params), MAX_FAULTS)),
+        at_least_one(settings, "SITEMAP_BATCH_SIZE"),
+        Stop.of(crawler),
+        params.follow,
+        params.judges,
+        choice.sees_every_child,
+        None if params.offline else Policies.of(crawler),
+        params.offline,
+        None if params.base_dir is None else Published(params.base_dir, params.base_url),
+        Named.of(crawler).files,
+        max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS")),
+    )
+
+
 WORKERS = "SITEMAP_WORKERS"
 AUTO = "auto"
 MAX_WORKERS = 4
@@ -178,8 +202,8 @@ def new_workers(
     reading: Reading,
     policies: Policies,
     verdicts: Verdicts,
-    add_file: Callable[[FileTally], None],
-    spoil: Callable[[str], None],
+    counts: FileCounts,
+    delivery: Delivery,
 ) -> Workers | None:
     """The worker processes; None if there are to be none, or if something here needs to see each entry as it is read:
     verification, a baseline, max_urls, or a rule, namespace, format, pipeline or spider middleware from elsewhere."""
@@ -205,7 +229,7 @@ def new_workers(
         own_agent(settings),
         logging.getLogger().getEffectiveLevel(),
     )
-    return Workers(number, setup, reading, policies, verdicts, add_file, spoil)
+    return Workers(number, setup, reading, policies, verdicts, counts, delivery)
 
 
 def new_status(
@@ -213,26 +237,25 @@ def new_status(
     params: Params,
     policies: Policies,
     judge: Judge,
-    stopped: Callable[[], bool],
-    on_step: OnStep | None,
-    engine: Engine,
-    on_target: OnTarget | None,
+    verdicts: Verdicts,
+    job: Job | None,
 ) -> Status | None:
-    """The verification of listed URLs; None for verify=off.
-    `stopped`: returns True once the crawl is stopping; `on_step`: called with each reply; `on_target`: with each
-    target of a listed URL."""
+    """The verification of listed URLs; None for verify=off."""
     if params.verify == "off":
         return None
     settings, head = crawler.settings, params.verify == "head"
     own = own_agent(settings) if settings.getbool("ROBOTSTXT_OBEY") else None
     sender = Sender(crawler, not head, settings.getint("SITEMAP_MAX_HOST_ERRORS"), params.links != "no")
-    asker = Asker(sender, Memo(), head, settings["BOT_NAME"], on_step)
+    records = None if job is None else job.records
+    is_kept = job is not None and (job.folder is not None or params.links != "no")  # else no run needs replies again
+    asker = Asker(sender, Memo(), head, settings["BOT_NAME"], records if is_kept else None)
     at_once, per_host = (at_least_one(settings, f"CONCURRENT_REQUESTS{of}") for of in ("", "_PER_DOMAIN"))
-    verifier = Verifier(asker, at_once, per_host, stopped)
+    verifier = Verifier(asker, at_once, per_host, Stop.of(crawler))
     hosts = frozenset(host for host, _ in params.named_authorities)
     scope = VerificationScope(hosts, params.verify_offsite, params.verify_assets, params.sample, params.seed)
     admission = Admission(scope, policies, own)
-    return Status(scope, admission, verifier, asker, judge, Targets(admission, verifier, asker, engine, on_target))
+    targets = Targets(admission, verifier, asker, verdicts, records)
+    return Status(scope, admission, verifier, asker, judge, verdicts, targets)
 
 
 CONTACT = "SITEMAP_CONTACT_URL"

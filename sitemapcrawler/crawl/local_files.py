@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.frontier import Selection
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.items import SitemapRecord, UrlRecord
@@ -319,10 +320,10 @@ MAX_TOLD = 10
 class Listing:
     """Yields the URLs of a list as records in batches, then a record of the list."""
 
-    def __init__(self, selection: Selection, batch_size: int, stopped: Callable[[], bool]) -> None:
+    def __init__(self, selection: Selection, batch_size: int, stop: Stop) -> None:
         self._selection = selection
         self._batch_size = batch_size
-        self._stopped = stopped
+        self._stop = stop
 
     def read(self, url: str) -> Iterator[FreshBatch | SitemapEnd]:
         path = Path(urls.local_path(url) or "")
@@ -343,7 +344,7 @@ class Listing:
 
     def _batches(self, listed: Iterator[ListedUrl], record: SitemapRecord, file: Counted) -> Iterator[FreshBatch]:
         while batch := list(islice(listed, self._batch_size)):
-            if self._stopped() or self._selection.full:
+            if self._stop.begun() or self._selection.full:
                 return
             records = [UrlRecord(one.loc, sitemap=record.sitemap, line=one.line) for one in batch]
             record.url_count += len(records)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
@@ -14,8 +14,10 @@ import msgspec
 
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Published, file_beside, missing_files
+from sitemapcrawler.crawl.verdicts import Hosts
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Stoppable
 from sitemapcrawler.envelopes import FileResult, FileTally, FreshBatch, SitemapEnd
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.baseline import Earlier
@@ -27,9 +29,12 @@ from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.rules.finding_tally import add_counts
 from sitemapcrawler.urls import authority
 from sitemapcrawler.urls.display import counted
+from sitemapcrawler.urls.expressions import Expression
 
 logger = logging.getLogger(__name__)
 
+NO_MEMORY = "memory"
+"""Reason for the end of a crawl when memory runs out."""
 OUT_OF_MEMORY = "there is no more memory"
 """Reason for an incomplete file when memory runs out."""
 START_BYTES = 16 * 1024
@@ -57,22 +62,23 @@ class Reading:
     frontier: Frontier
     limits: Limits
     batch_size: int
-    stopping: Callable[[], bool]
-    """Called between batches; True once the crawl is stopping."""
-    follow: Callable[[str], object] | None = None
-    """Test on the URLs of children; None follows all."""
+    stop: Stoppable
+    """Asked between batches, and told when memory runs out."""
+    follow: Expression | None = None
+    """What URLs of children must match; None follows all."""
     judging: bool = False
     """True if rules run: batches then carry the facts of their file."""
     every_child: bool = False
     """True if a rule needs to see plain entries of an index; see `rules.choice.Choice`."""
-    prove: Callable[[str, Sequence[str]], bool] | None = None
-    """Tests whether a file may list a URL on another host; see `rules.facts.given.FileFacts.proven`."""
+    hosts: Hosts | None = None
+    """Know whether a file may list a URL on another host (`rules.facts.given.FileFacts.proven`); None if no robots.txt
+    is read."""
     offline: bool = False
     """True if only local files are read."""
     published: Published | None = None
     """The folder that is published as a whole; None: local indexes and their sitemaps are in the same folder."""
-    name_file: Callable[[str], None] | None = None
-    """Called with the `file:` URL of each listed sitemap that is read from beside its index."""
+    files: set[str] = field(default_factory=set)
+    """`file:` URLs that may be read: each listed sitemap that is beside its index is added."""
     max_children: int = MAX_CHILDREN
     """Limit on the children kept per index."""
     indexes: Counter[str] = field(default_factory=Counter)
@@ -83,8 +89,6 @@ class Reading:
     """File records made so far."""
     only_pages: bool = False
     """True if sitemaps that a file lists cannot be queued: reading one raises `ListsSitemaps`."""
-    ran_out: Callable[[], None] = lambda: None
-    """Called when memory runs out; ends the crawl."""
 
     @property
     def begun(self) -> float:
@@ -129,8 +133,7 @@ class Reading:
             return False
         if beside is None:
             return self.frontier.add(visit_of(url, None))
-        if self.name_file is not None:
-            self.name_file(beside)
+        self.files.add(beside)
         return self.frontier.add(visit_of(beside, None if parent.place is None else url))
 
     def count_index(self, visit: Visit, number: int = 1) -> None:
@@ -201,7 +204,7 @@ class Reading:
             served_at=visit.place,
             ancestors=visit.ancestors,
             listed_at=visit.listed_at,
-            prove=self.prove,
+            prove=None if self.hosts is None else self.hosts.prove,
             site=visit.judged_with,
             every_child=self.every_child,
         )
@@ -226,7 +229,7 @@ class Reading:
         except MemoryError:
             logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
             document.cut_short(OUT_OF_MEMORY)
-            self.ran_out()
+            self.stop.end(NO_MEMORY)
         except Exception as error:
             logger.error("%s: internal error", visit.url, exc_info=logger.isEnabledFor(logging.DEBUG))
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
@@ -268,7 +271,7 @@ class Reading:
             if waiting and document.bytes - taken > BATCH_BYTES:
                 yield FreshBatch(visit.url, waiting, notes.remove(waiting), file=file)
                 waiting, taken = [], document.bytes
-            if self.selection.full or ((records or paused) and self.stopping()):
+            if self.selection.full or ((records or paused) and self.stop.begun()):
                 document.cut_short(FULL if self.selection.full else "the crawl was stopped")
                 break
         if waiting:
@@ -288,7 +291,7 @@ class Reading:
                 file.list_child(record)
                 if self.offline and len(file.listed) < self.max_children:
                     file.listed.append((record.loc, record.line))
-            if self.follow is not None and not self.follow(record.loc):
+            if self.follow is not None and not self.follow.matches(record.loc):
                 self.frontier.skip("follow")
                 add_counts(result.tally.skipped, {"follow": 1})
                 continue

@@ -3,57 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Self
 
-from scrapy import Request, Spider
+from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.configuring import (
-    MAX_FAULTS,
-    at_least_one,
     choose,
     findings_per_rule,
-    limits,
     new_frontier,
+    new_reading,
     new_status,
     new_workers,
 )
+from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.discovery import Sites
+from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection
 from sitemapcrawler.crawl.judging import Judging
-from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.verdicts import Verdicts
-from sitemapcrawler.crawl.walk import Step, Walk
+from sitemapcrawler.crawl.walk import Fetcher, Walk
 from sitemapcrawler.download.cache import BodyCache
 from sitemapcrawler.download.crawl import UNNAMED_URL, Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
-from sitemapcrawler.envelopes import FileTally, SitemapEnd
+from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
-from sitemapcrawler.items import MAX_SITE_TIME, FindingRecord, RobotsRecord, UrlBatch, UrlRecord, records
+from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import Scope
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_FILES, ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
 from sitemapcrawler.verification.status import Status
-from sitemapcrawler.verification.targets import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +98,8 @@ class Audit:
     judging: Judging
     status: Status | None
     """The verification of listed URLs; None for verify=off."""
+    counts: FileCounts
+    delivery: Delivery
     backlog: Backlog | None
     """Records that wait until all sitemaps of their site are read; None unless listed URLs are requested then."""
     job: Job | None
@@ -111,79 +109,30 @@ class Audit:
     """Start of this run."""
     phase: str | None = None
     """Current step at the end of the crawl; None before."""
-    stages: list[Callable[[object], Awaitable[object]]] = field(default_factory=list)
-    """`process_item` of the audit's own pipelines, in order."""
-    internal_errors: int = 0
-    """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
 
     @classmethod
-    def new(cls, crawler: Crawler, plan: Plan, fetch: Callable[[Step], Request]) -> Self:
-        """Build the parts of a crawl. Scrapy has not made the engine yet.
-        `fetch`: the way to fetch a sitemap, page or list; see `crawl.walk.Walk`."""
+    def new(cls, crawler: Crawler, plan: Plan, fetcher: Fetcher) -> Self:
+        """Build the parts of a crawl. Scrapy has not made the engine yet."""
         settings, params = crawler.settings, plan.params
-        per_rule = findings_per_rule(settings, params)
         stop, named, policies = shared_parts(crawler, params)
         selection, frontier = Selection(params), new_frontier(settings, params)
         sites = Sites(frontier, params.probe)
         job = None if plan.opened is None else Job(crawler, plan.opened)
         keep_bodies(crawler, params, job)
-        reading = Reading(
-            selection,
-            frontier,
-            replace(limits(settings), faults_kept=min(per_rule, MAX_FAULTS)),
-            at_least_one(settings, "SITEMAP_BATCH_SIZE"),
-            stop.begun,
-            params.follow.matches if params.follow else None,
-            params.judges,
-            plan.choice.sees_every_child,
-            None if params.offline else policies.prove,
-            params.offline,
-            None if params.base_dir is None else Published(params.base_dir, params.base_url),
-            named.files.add,
-            max_children=max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS")),
-            ran_out=partial(stop.end, "memory"),
-        )
-        judge = Judge(plan.choice, per_rule)
+        reading = new_reading(crawler, params, plan.choice, selection, frontier)
+        judge = Judge(plan.choice, findings_per_rule(settings, params))
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
         judging = Judging(judge, policies, verdicts, not params.verify_assets)
-        on_step = None
-        if job is not None:  # without JOBDIR no run resumes, and replies need not be kept
-            reads_links = params.links != "no"
-            on_step = job.records.reply if job.folder is not None else job.records.links if reads_links else None
-        found = None if job is None else job.records.found
-        engine = Engine(verdicts.search_engine, verdicts.is_blocked)
-        status = new_status(crawler, params, policies, judge, stop.begun, on_step, engine, found)
-        if status is not None:
-            status.is_judged_asset = verdicts.judged_assets_of
-        backlog = None if status is None or status.holding else Backlog(lambda batch: audit.send(batch))
-        workers = new_workers(
-            settings,
-            params,
-            plan.choice,
-            reading,
-            policies,
-            verdicts,
-            lambda tally: audit.add_file(tally),
-            lambda sitemap: audit.spoil(sitemap),
-        )
-        walk = Walk(
-            crawler,
-            params,
-            policies,
-            reading,
-            sites,
-            fetch,
-            lambda: audit.complete,
-            job,
-            lambda tally: audit.add_file(tally),
-            backlog,
-            workers,
-        )
-        audit = cls(
+        status = new_status(crawler, params, policies, judge, verdicts, job)
+        counts = FileCounts(frontier, selection, judge, status)
+        delivery = Delivery(crawler, stop, job)
+        backlog = None if status is None or status.holding else Backlog(delivery)
+        workers = new_workers(settings, params, plan.choice, reading, policies, verdicts, counts, delivery)
+        walk = Walk(crawler, params, policies, reading, sites, fetcher, job, counts, backlog, workers)
+        return cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
-            status, backlog, job, walk,
+            status, counts, delivery, backlog, job, walk,
         )  # fmt: skip
-        return audit
 
     @staticmethod
     def of(crawler: Crawler) -> Audit | None:
@@ -199,7 +148,7 @@ class Audit:
     @property
     def complete(self) -> bool:
         """False once the crawl ends with work left to do."""
-        return not self.stop.early and not self.internal_errors
+        return self.stop.complete
 
     @property
     def starts(self) -> set[str]:
@@ -260,12 +209,12 @@ class Audit:
     def partial(self) -> str | None:
         """Why the crawl is incomplete; None if it is complete."""
         limits = {
-            "internal error": self.internal_errors > 0,
+            "internal error": self.stop.internal_errors > 0,
             "max_urls": self.selection.full,
             "max_sitemaps": self.frontier.skipped["max_sitemaps"] > 0,
             MAX_SITE_TIME: bool(self.frontier.given_up),
         }
-        stop = None if self.internal_errors and not self.stop.early else self.stop.reason
+        stop = None if self.stop.internal_errors and not self.stop.early else self.stop.reason
         return stop or next((name for name, reached in limits.items() if reached), None)
 
     @property
@@ -283,13 +232,8 @@ class Audit:
         self.selection.add_earlier(count)
 
     def add_file(self, tally: FileTally) -> None:
-        """Add the counts of a file that is not read here."""
-        skipped = Counter(tally.skipped)
-        self.frontier.skip("follow", skipped.pop("follow", 0))
-        self.selection.skip(skipped)
-        self.judge.add(tally.found)
-        if self.status is not None and tally.trust is not None:
-            self.status.trusts.restore(tally.trust)
+        """Add the counts of a file that an earlier run has read."""
+        self.counts.add(tally)
 
     def link_scope(self) -> Scope:
         """What of the link graph belongs to this crawl. A found page must pass `include` and `exclude`."""
@@ -302,43 +246,6 @@ class Audit:
 
         follows = params.links == "site"
         return Scope(homes, self.verdicts.search_engine, self.verdicts.is_blocked, passes, params.max_pages, follows)
-
-    def note_failure(self) -> None:
-        """Count an unexpected exception in our code."""
-        self.internal_errors += 1
-
-    async def send(self, item: object) -> None:
-        """Send an item through all pipelines to the feeds, and wait for it."""
-        for one in await self.unpacked(item):
-            await self.crawler.engine.scraper.start_itemproc_async(one, response=None)
-
-    async def send_last(self, record: FindingRecord | RobotsRecord) -> None:
-        """Store a record on the whole crawl, and send it."""
-        if self.job is None or self.job.records.last(record):
-            await self.send(record)
-
-    async def unpacked(self, item: object) -> Sequence[object]:
-        """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file
-        and its findings. The item passes our own pipelines here; its rows then pass them untouched."""
-        if self.crawler.settings["SITEMAP_ITEMS"] != "records":
-            return [item]
-        if isinstance(item, (UrlBatch, SitemapEnd)):
-            await self._pass_on(item)
-        return [item.plain(), *item.findings] if isinstance(item, SitemapEnd) else records(item)
-
-    async def _pass_on(self, item: UrlBatch | SitemapEnd) -> None:
-        try:
-            for process in self.stages:
-                await process(item)
-        except Exception:
-            self.spoil(item.sitemap)
-            raise
-
-    def spoil(self, sitemap: str) -> None:
-        """Note that records of a file were lost: it counts as incomplete."""
-        self.note_failure()
-        if self.job is not None:
-            self.job.records.spoil(sitemap)
 
 
 def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policies]:

@@ -64,6 +64,10 @@ class Hosts(Protocol):
         """As in `Policies`."""
         ...
 
+    def prove(self, url: str, files: Sequence[str]) -> bool:
+        """As in `Policies`."""
+        ...
+
     def final_url(self, policy: Policy) -> str:
         """As in `Policies`."""
         ...

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -19,6 +20,7 @@ from twisted.python.failure import Failure
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.configuring import at_least_one, max_fetched
 from sitemapcrawler.crawl.discovery import Discovery, Site, SitePage, Sites
+from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
@@ -29,7 +31,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import KEPT_KEY
 from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.envelopes import FileTally, JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import JudgedBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
@@ -54,6 +56,14 @@ Item = JudgedBatch | SitemapEnd
 """What reading gives: the records of a file in batches, then the record of the file."""
 
 
+class Fetcher(Protocol):
+    """What fetches the steps of a walk: the audit spider, or `SitemapItems`."""
+
+    def fetch(self, step: Step) -> Request | None:
+        """Begin to fetch a step, whose answer then goes to `Walk.read`. Returns a request for Scrapy to send, or None.
+        Raises ValueError for a URL that cannot be requested."""
+
+
 class Walk:
     """Reads the sitemaps of a crawl, each once, in the order in which they are found and answered."""
 
@@ -64,17 +74,13 @@ class Walk:
         policies: Policies,
         reading: Reading,
         sites: Sites,
-        fetch: Callable[[Step], Request | None],
-        complete: Callable[[], bool],
+        fetcher: Fetcher,
         job: Job | None = None,
-        copied: Callable[[FileTally], None] = lambda tally: None,
+        counts: FileCounts | None = None,
         backlog: Backlog | None = None,
         workers: Workers | None = None,
     ) -> None:
-        """`fetch`: begins to fetch a step, whose answer then goes to `read`; returns a request for Scrapy to send, or
-        None; raises ValueError for a URL that cannot be requested.
-        `complete`: returns False once the crawl is ending with work left.
-        `copied`: called with the counts of a file whose entries are copied, as an earlier crawl made them.
+        """`counts`: take those of a file whose entries are copied, as an earlier crawl made them; None without a job.
         `backlog`: keeps records until their site is read; None if they need not wait.
         `workers`: processes that read files too; None for none.
         """
@@ -87,10 +93,9 @@ class Walk:
         self._selection: Selection = reading.selection
         self._sites = sites
         self._discovery = Discovery(sites, policies)
-        self._fetch = fetch
-        self._complete = complete
+        self._fetcher = fetcher
         self._job = job
-        self._copied = copied
+        self._counts = counts
         self._backlog = backlog
         if backlog is not None:
             crawler.signals.connect(backlog.look_again, signal=stopping)
@@ -98,7 +103,7 @@ class Walk:
         if workers is not None:
             crawler.signals.connect(workers.stop, signal=stopping)
             crawler.signals.connect(workers.close, signal=signals.spider_closed)
-        self._stopping = Stop.of(crawler).begun
+        self._stop = Stop.of(crawler)
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
         self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
@@ -172,7 +177,7 @@ class Walk:
     def _fetched(self, step: Step) -> Iterator[Request | SitemapEnd]:
         """Fetch a step. Yields what Scrapy is to send, or the record of a sitemap that cannot be requested."""
         try:
-            request = self._fetch(step)
+            request = self._fetcher.fetch(step)
         except ValueError as error:
             if not isinstance(step, Visit):
                 raise
@@ -227,7 +232,7 @@ class Walk:
                 self._backlog.look_again()
 
     async def _read_list(self, answer: FetchResult) -> AsyncGenerator[Item, None]:
-        for item in Listing(self._selection, self._reading.batch_size, self._reading.stopping).read(answer.url):
+        for item in Listing(self._selection, self._reading.batch_size, self._stop).read(answer.url):
             yield item
 
     async def _read_page(self, page: SitePage, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
@@ -239,7 +244,8 @@ class Walk:
         end: SitemapEnd | None = None
         earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
         if earlier is not None and not self._sites.was_read(visit, answer.final_url, bytes.fromhex(earlier.digest)):
-            self._copied(earlier.tally)
+            if self._counts is not None:
+                self._counts.add(earlier.tally)
             record = self._reading.unchanged(visit, answer, earlier)
             done = Done(earlier.digest, True, False, True, earlier.index, answer.final_url)
             site = self._pass_by(visit, done)
@@ -264,7 +270,7 @@ class Walk:
                         elif isinstance(item, SitemapEnd):
                             end = item
                         else:
-                            await self._backlog.send(item)
+                            await self._backlog.pipelines.send(item)
             finally:
                 if sent is not None and self._workers is not None:
                     self._workers.drop(sent)
@@ -292,7 +298,7 @@ class Walk:
 
     def _is_read(self, visit: Visit) -> bool:
         """True once the pages of a file may be requested: all sitemaps of its site are read, or will not be."""
-        return self._selection.full or self._stopping() or not self._frontier.is_open(visit.judged_with)
+        return self._selection.full or self._stop.begun() or not self._frontier.is_open(visit.judged_with)
 
     def _is_alias(self, visit: Visit, answer: FetchResult) -> bool:
         """True for a sitemap that was read already under another URL."""
@@ -306,7 +312,7 @@ class Walk:
         self._frontier.done(visit)
         if visit.probe and not hit:
             self._crawler.stats.inc_value("sitemap/probes_missed")
-            if self._job is not None and self._complete():
+            if self._job is not None and self._stop.complete:
                 await self._job.records.missed(visit, answer.ok, answer.status)
         silent = answer.status is None and not answer.blocked
         return self._sites.settle(visit, hit, answer.ok, silent)

@@ -13,7 +13,7 @@ reads them when the worker says that it is done. Other messages:
                         ("at", bytes)               has read so much of the body
                         ("hosts", way, origins)     asks for the robots.txt of these, by a method of `Policies`
                         ("log", name, level, text)
-                        ("memory",)                 memory has run out
+                        ("end", reason)             ends the crawl: memory has run out
                         ("done", outcome)           of the task, one of READ, LEFT, FAILED
     to the worker       {origin: Answer}            the answer about hosts
                         STOP                        the crawl is stopping: end the file
@@ -152,14 +152,18 @@ class Link:
             _, (body, results), _, _ = socket.recv_fds(one, 1, 2)
         return os.fdopen(body, "rb"), os.fdopen(results, "wb")
 
-    def stopping(self) -> bool:
-        """True once the crawl is stopping. Ends the process if the crawl is gone."""
+    def begun(self) -> bool:
+        """True once the crawl is ending early. Ends the process if the crawl is gone."""
         if not self._stopped and self._connection.poll():
             try:
                 self._stopped = self._connection.recv() == STOP  # nothing else comes unasked
             except (EOFError, OSError):
                 leave(FAULT)
         return self._stopped
+
+    def end(self, reason: str) -> None:
+        """Have the crawl ended early."""
+        self.send("end", reason)
 
 
 class AskedHosts:
@@ -258,13 +262,12 @@ class Worker:
             Frontier(0, 0, 1, 1),  # nothing is queued here
             setup.limits,
             setup.batch_size,
-            link.stopping,
+            link,
             judging=params.judges,
             every_child=choice.sees_every_child,
-            prove=None if params.offline else self._hosts.prove,
+            hosts=None if params.offline else self._hosts,
             offline=params.offline,
             only_pages=True,
-            ran_out=lambda: link.send("memory"),
         )
         self._json = JsonText(Rows())
 

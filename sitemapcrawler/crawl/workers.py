@@ -16,20 +16,22 @@ import socket
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from sitemapcrawler.crawl.delivery import Delivery
+from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Visit
-from sitemapcrawler.crawl.reading import OUT_OF_MEMORY, Reading
+from sitemapcrawler.crawl.reading import NO_MEMORY, OUT_OF_MEMORY, Reading
 from sitemapcrawler.crawl.verdicts import OURS, Verdicts
 from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Answer, Batch, End, Setup, Task
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.envelopes import EncodedBatch, FileTally, JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import EncodedBatch, JudgedBatch, SitemapEnd
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy
 
@@ -116,17 +118,16 @@ class Workers:
         reading: Reading,
         policies: Policies,
         verdicts: Verdicts,
-        add_file: Callable[[FileTally], None],
-        spoil: Callable[[str], None],
+        counts: FileCounts,
+        delivery: Delivery,
     ) -> None:
-        """`add_file`: called with the counts of each file that was read; `spoil`: with the URL of one that was not."""
         self._number = number
         self._setup = setup
         self._reading = reading
         self._policies = policies
         self._verdicts = verdicts
-        self._add_file = add_file
-        self._spoil = spoil
+        self._counts = counts
+        self._delivery = delivery
         self._workers: list[_Worker] = []
         self._waiting: deque[SentFile] = deque()
         self._server: subprocess.Popen[bytes] | None = None
@@ -137,7 +138,7 @@ class Workers:
     def send(self, visit: Visit, answer: FetchResult) -> SentFile | None:
         """Give the workers a file to read; None if the crawl is to read it."""
         many = self._workers or self._reading.frontier.queued_count >= MANY
-        if self._off or not many or not answer.ok or answer.body.size < LEAST_BYTES or self._reading.stopping():
+        if self._off or not many or not answer.ok or answer.body.size < LEAST_BYTES or self._reading.stop.begun():
             return None
         while len(self._workers) < self._number and self._add():
             pass
@@ -161,7 +162,7 @@ class Workers:
         """Yield the records of a file that was read, then its own, and count what it contains."""
         if sent.outcome.result() == CRASHED:
             often = "once" if sent.attempts == 1 else "twice"
-            self._spoil(sent.visit.url)
+            self._delivery.spoil(sent.visit.url)
             yield self._reading.gave_up(sent.visit, sent.answer, f"the process that read it died, {often}")
             return
         assert sent.results is not None
@@ -175,13 +176,13 @@ class Workers:
                 else:
                     yield self._ended(sent.visit, part)
         except MemoryError:
-            self._reading.ran_out()
-            self._spoil(sent.visit.url)
+            self._reading.stop.end(NO_MEMORY)
+            self._delivery.spoil(sent.visit.url)
             yield self._reading.gave_up(sent.visit, sent.answer, OUT_OF_MEMORY)
 
     def _ended(self, visit: Visit, end: End) -> SitemapEnd:
         record = end.record
-        self._add_file(record.result.tally)
+        self._counts.add(record.result.tally)
         self._verdicts.skipped.update(end.skipped)
         self._reading.count_read(visit, record)
         return record
@@ -234,7 +235,7 @@ class Workers:
 
     def _add(self) -> bool:
         """Start another worker. Returns False if that is impossible."""
-        if self._off or self._reading.stopping():
+        if self._off or self._reading.stop.begun():
             return False
         link = None
         try:
@@ -326,8 +327,8 @@ class Workers:
         elif kind == "log":
             name, level, text = rest
             logging.getLogger(name).log(level, "%s", text)
-        elif kind == "memory":
-            self._reading.ran_out()
+        elif kind == "end":
+            self._reading.stop.end(*rest)
         elif kind == "done":
             worker.sent = None
             if sent is not None:
@@ -375,7 +376,7 @@ class Workers:
     def _give_up(self, sent: SentFile) -> None:
         """End a file that no worker can read. The crawl reads it unless it may have been the reason, or takes a moment
         for it if it is stopping."""
-        sent.end(CRASHED if sent.attempts and not self._reading.stopping() else FAILED)
+        sent.end(CRASHED if sent.attempts and not self._reading.stop.begun() else FAILED)
 
     def _forget(self, worker: _Worker) -> None:
         """Close the connection of a worker, upon which it ends."""

@@ -42,6 +42,16 @@ class Repeating(Protocol):
         """Call no more."""
 
 
+class Stoppable(Protocol):
+    """What can be asked whether a crawl is ending, and to end it: `Stop`, or the link of a worker process."""
+
+    def begun(self) -> bool:
+        """True once the crawl is ending early."""
+
+    def end(self, reason: str) -> None:
+        """End the crawl early."""
+
+
 class OfCrawler:
     """Base of what a crawler has one of. Scrapy has no place for such objects, so they are kept in its attributes."""
 
@@ -80,7 +90,7 @@ class Named(OfCrawler):
 
 
 class Stop(OfCrawler):
-    """Whether a crawl is ending early: why, since when, and whether the user is in a hurry."""
+    """Whether a crawl is ending early, why, since when and how urgently, and whether it is complete."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -94,6 +104,8 @@ class Stop(OfCrawler):
         """Seconds after which the crawl is stopped; None for no limit."""
         self.may_cancel: Callable[[Request], bool] = lambda _: True
         """False for a request that a stop must let finish."""
+        self.internal_errors = 0
+        """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
         self.unreadable = False
         """True if records of the job's database cannot be read back, so that feeds would be incomplete."""
         self._closing: asyncio.Future[None] | None = None
@@ -106,6 +118,15 @@ class Stop(OfCrawler):
     def early(self) -> bool:
         """True if the crawl is ending before its work is done; a limit that the user set is no such end."""
         return self.reason not in ENDED
+
+    @property
+    def complete(self) -> bool:
+        """False once the crawl ends with work left to do."""
+        return not self.early and not self.internal_errors
+
+    def note_failure(self) -> None:
+        """Count an unexpected exception in our code."""
+        self.internal_errors += 1
 
     def begin(self, reason: str) -> None:
         """Announce the end of the crawl, for which `scrapy.core.engine` waits until running requests are done."""

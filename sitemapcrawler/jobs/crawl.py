@@ -154,6 +154,14 @@ class ReplyCounts(Protocol):
         ...
 
 
+class Pipelines(Protocol):
+    """The pipelines of a crawl, and the feeds behind them."""
+
+    async def send(self, item: object) -> None:
+        """Pass an item through them, and wait for it."""
+        ...
+
+
 class Crawl(Protocol):
     """A crawl as its job sees it."""
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -41,7 +41,7 @@ from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED, Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
-from sitemapcrawler.jobs.crawl import Crawl, ListedFile
+from sitemapcrawler.jobs.crawl import Crawl, ListedFile, Pipelines
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, Scope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
@@ -141,7 +141,7 @@ class Job:
         first = FirstFindings() if opened.lists_all else None
         if first is not None and self.run > 1:
             first.restore(store)
-        self.records = Recorder(self._writer, self.comparison, first)
+        self.records = Recorder(self._writer, self.comparison, first, opened.folder is not None)
         self._listing = Listing(store, self._only_changes) if opened.lists_all else None
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
@@ -156,9 +156,9 @@ class Job:
         """True if earlier runs of the job exist."""
         return self.run > 1
 
-    async def begin(self, crawl: Crawl, send: Callable[[FinalBatch], Awaitable[None]]) -> None:
-        """Start the run, and restore the crawl's state from earlier runs. `send`: receives url records of earlier runs
-        whose final form was unknown."""
+    async def begin(self, crawl: Crawl, pipelines: Pipelines) -> None:
+        """Start the run, and restore the crawl's state from earlier runs. `pipelines`: are sent url records of earlier
+        runs whose final form was unknown."""
         if self.finished:
             self.store.set(pid=os.getpid())
             if not history.has(self._earlier_runs, summary := self.summary()):  # killed before it was added
@@ -188,7 +188,7 @@ class Job:
             async for batch in self._writer.each(partial(url_batches, self.store, "TRUE")):
                 again = FinalBatch(batch.sitemap, batch.urls)
                 status.hold_again(again)
-                await send(again)
+                await pipelines.send(again)
 
     def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
         """See `Comparison.earlier`; None without a baseline."""

@@ -120,10 +120,14 @@ OF_A_STEP = ("status", "failure", "why", "attempts", "elapsed_ms", "soft_404")
 class Recorder:
     """Collects records, and passes those of a file to the writer when it has been read."""
 
-    def __init__(self, writer: Committer, comparison: Comparison | None, first: FirstFindings | None = None) -> None:
-        """`first`: which findings feeds write at once, with `findings=all`; None: all."""
+    def __init__(
+        self, writer: Committer, comparison: Comparison | None, first: FirstFindings | None = None, resumes: bool = True
+    ) -> None:
+        """`first`: which findings feeds write at once, with `findings=all`; None: all. `resumes`: False if no run will
+        resume the job, so that it need not keep replies."""
         self._writer = writer
         self._first = first
+        self._resumes = resumes
         self._spool = writer.store.spool
         self._comparison = comparison
         self._reading: dict[str, FileRows] = {}
@@ -222,8 +226,10 @@ class Recorder:
         await self._writer.add(rows)
 
     def reply(self, key: str, method: str, step: Step) -> None:
-        """Add the result of a request for a listed URL."""
-        self.links(key, method, step)
+        """Add the result of a request for a listed URL, and the links of its page. `key`: `urls.request_key` of it."""
+        self._add_links(key, method, step)
+        if not self._resumes:
+            return
         row = {
             "url": key,
             "method": method,
@@ -234,8 +240,8 @@ class Recorder:
         with suppress(UnicodeEncodeError):  # a lone surrogate: a resumed job repeats the request
             self._writer.reply(self._reply_line(row) + b"\n")
 
-    def links(self, key: str, method: str, step: Step) -> None:
-        """Add the links of a page that was read. `key`: `urls.request_key` of its URL."""
+    def _add_links(self, key: str, method: str, step: Step) -> None:
+        """Add the links of a page that was read."""
         if method == "GET":
             for table, row in self._links.rows(key, step):
                 self._writer.put(table, row)

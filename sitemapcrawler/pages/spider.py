@@ -198,7 +198,7 @@ class SitemapSpider(ArgumentSpider):
     async def start(self) -> AsyncGenerator[object, None]:
         """Yield page requests as fast as Scrapy accepts them."""
         log_unguarded(self.settings)
-        sitemaps = SitemapItems(self.crawler, self.params, Policies.of(self.crawler), self._stop.begun)
+        sitemaps = SitemapItems(self.crawler, self.params, Policies.of(self.crawler), self._stop)
         requests = PageRequests(self, self._page_failed)
         try:
             async with aclosing(self._pages(sitemaps, requests)) as pages:

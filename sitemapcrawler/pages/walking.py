@@ -28,6 +28,7 @@ from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.walk import Item, Step, Walk
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.pages.callbacks import ENTRY, Callback, takes_entry
@@ -45,24 +46,23 @@ class SitemapItems:
     sitemaps are fetched at a time and wait to be read one after the other.
     """
 
-    def __init__(self, crawler: Crawler, params: Params, policies: Policies, stopping: Callable[[], bool]) -> None:
-        """`stopping`: returns True once the crawl is stopping; then no more items follow."""
+    def __init__(self, crawler: Crawler, params: Params, policies: Policies, stop: Stop) -> None:
         settings = crawler.settings
         self.selection = Selection(replace(params, max_urls=None))  # a limit on requests, not on what is listed
         self.frontier = new_frontier(settings, params)
         self._crawler = crawler
-        self._stopping = stopping
+        self._stop = stop
         self._files = params.named_files
         reading = Reading(
             self.selection,
             self.frontier,
             limits(settings),
             at_least_one(settings, "SITEMAP_BATCH_SIZE"),
-            stopping,
-            params.follow.matches if params.follow else None,
+            stop,
+            params.follow,
         )
         sites = Sites(self.frontier, params.probe)
-        self._walk = Walk(crawler, params, policies, reading, sites, self._fetch, lambda: not stopping())
+        self._walk = Walk(crawler, params, policies, reading, sites, self)
         self._running: set[asyncio.Future[Result]] = set()
         self._done: asyncio.Queue[asyncio.Future[Result]] = asyncio.Queue()
 
@@ -72,7 +72,7 @@ class SitemapItems:
         try:
             while self._running:
                 done = await self._done.get()
-                if self._stopping():
+                if self._stop.begun():
                     return
                 self._running.remove(done)
                 async with aclosing(self._items(done.result())) as items:
@@ -103,7 +103,7 @@ class SitemapItems:
         """Enter all sites; returns the records of sitemaps that cannot be requested."""
         return [item async for item in self._walk.start() if not isinstance(item, Request)]
 
-    def _fetch(self, step: Step) -> None:
+    def fetch(self, step: Step) -> None:
         """Begin to fetch a step. Raises ValueError unless its URL is a web URL or one of the files that the user named:
         Scrapy's handlers of other schemes check no address."""
         if not urls.is_web(step.url) and step.url not in self._files:

@@ -24,7 +24,7 @@ class CrawlPipeline:
     - `SitemapEnd`: the end of a file, to be judged and stored.
 
     Everything else passes: records that come from the database, those that are stored before they are sent, and with
-    SITEMAP_ITEMS=records the rows of a batch or file, which has passed before (`Audit.unpacked`).
+    SITEMAP_ITEMS=records the rows of a batch or file, which has passed before (`Delivery.unpacked`).
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -42,7 +42,7 @@ class CrawlPipeline:
         if not issubclass(crawler.spidercls, Audited):
             raise NotConfigured
         pipeline = cls(crawler)
-        pipeline._audit.stages.append(pipeline.process_item)
+        pipeline._audit.delivery.stages.append(pipeline)
         return pipeline
 
     async def process_item(self, item: object) -> object:

@@ -43,8 +43,7 @@ class StatusPipeline(CrawlPipeline):
             and not audit.job.finished
         ):
             self._follower = Follower(
-                audit.status.verifier, audit.job, audit.link_scope, audit.stop.begun, audit.note_failure,
-                audit.params.links != "no", audit.params.compare,
+                audit.status.verifier, audit.job, audit.stop, audit.params.links != "no", audit.params.compare,
             )  # fmt: skip
 
     async def process_item(self, item: object) -> object:
@@ -95,12 +94,12 @@ class StatusPipeline(CrawlPipeline):
     async def _draw_and_follow(self, status: Status) -> None:
         await self._draw(status)
         if self._follower is not None:
-            await self._follower.run()
+            await self._follower.run(self._audit.link_scope())
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():
             for start in range(0, len(batch), DRAWN_AT_ONCE):
                 some = batch.urls[start : start + DRAWN_AT_ONCE]
-                await self._audit.send(FinalBatch(batch.sitemap, some, batch.notes.remove(some)))
+                await self._audit.delivery.send(FinalBatch(batch.sitemap, some, batch.notes.remove(some)))
             for finding in findings:
-                await self._audit.send_last(finding)
+                await self._audit.delivery.send_last(finding)

@@ -25,9 +25,9 @@ class StorePipeline(CrawlPipeline):
     def item_failed(self, item: object) -> None:
         """Mark a file as incomplete if a pipeline failed on its records."""
         if isinstance(item, (UrlBatch, UrlRecord)):
-            self._audit.spoil(item.sitemap)
+            self._audit.delivery.spoil(item.sitemap)
         else:
-            self._audit.note_failure()
+            self._audit.stop.note_failure()
 
     def open_spider(self) -> None:
         self._job = self._audit.job

@@ -100,7 +100,7 @@ class SummaryPipeline(CrawlPipeline):
             self._stats.set_value("sitemap/partial", summary.partial)
         if summary.limited_by:
             self._stats.set_value("sitemap/limited_by", summary.limited_by)
-        await audit.send(summary)
+        await audit.delivery.send(summary)
 
     async def _conclude(self, audit: Audit, job: Job | None) -> SummaryRecord:
         """Send the remaining records; returns the summary."""
@@ -113,7 +113,7 @@ class SummaryPipeline(CrawlPipeline):
             async for item in job.stored():
                 if isinstance(item, SitemapRecord):
                     self._count(item)
-                await audit.send(item)
+                await audit.delivery.send(item)
             if job.finished:
                 summary = job.summary()
                 await self._send_rows(audit, job)
@@ -121,25 +121,25 @@ class SummaryPipeline(CrawlPipeline):
                 summary.limited_by = self._limited_by
                 return summary
         for record in audit.verdicts.records(audit.starts, audit.given_up):
-            await audit.send_last(record)
+            await audit.delivery.send_last(record)
         if job is not None and audit.complete and audit.params.links != "no":
             audit.phase = "counting links"
             why = status.following_ended if status is not None else None
             async for pages in job.count_links(audit.link_scope(), why):
-                await audit.send(pages)
+                await audit.delivery.send(pages)
         if job is not None and audit.complete and audit.params.compare:
             audit.phase = "comparing lists"
             await job.compare(audit.link_scope(), audit.params.compare, status.comparing_ended if status else None)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
-                await audit.send_last(finding)
+                await audit.delivery.send_last(finding)
         else:
             audit.judge.skip_site()
         for finding in audit.judge.crawl(audit.frontier.given_up):
-            await audit.send_last(finding)
+            await audit.delivery.send_last(finding)
         for finding in audit.judge.incomplete_lists():
-            await audit.send_last(finding)
+            await audit.delivery.send_last(finding)
         summary = self.summary()
         audit.phase = "writing feeds"
         if job is None:
@@ -147,7 +147,7 @@ class SummaryPipeline(CrawlPipeline):
         elif audit.complete:
             await job.finish(audit, summary)
             async for changes in job.changes():
-                await audit.send(changes)
+                await audit.delivery.send(changes)
             await self._send_rows(audit, job)
             summary.partial = audit.partial
         else:
@@ -160,12 +160,12 @@ class SummaryPipeline(CrawlPipeline):
         """Send the url records, which are final now. With `findings=all`, send the rows that complete the list of
         findings, and what is left out."""
         async for batch in job.urls():
-            await audit.send(batch)
+            await audit.delivery.send(batch)
         async for batch in job.listed():
-            await audit.send(batch)
+            await audit.delivery.send(batch)
         if audit.params.findings == ALL:
             for finding in audit.judge.incomplete_lists(job.left_out, MAX_ROWS):
-                await audit.send(finding)
+                await audit.delivery.send(finding)
 
     def summary(self) -> SummaryRecord:
         """The summary of the crawl so far, before what the rules concern is counted."""

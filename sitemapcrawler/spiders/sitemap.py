@@ -89,7 +89,7 @@ class AuditSpider(Audited):
             plan.discard()
             raise
         spider.params = plan.params
-        spider.audit = Audit.new(crawler, plan, spider.request)
+        spider.audit = Audit.new(crawler, plan, spider)
         return spider
 
     async def start(self) -> AsyncIterator[object]:
@@ -99,20 +99,20 @@ class AuditSpider(Audited):
         remove_leftovers(self.crawler.settings, self.params.report)
         try:
             if job is not None:
-                await job.begin(self.audit, self.audit.send)
+                await job.begin(self.audit, self.audit.delivery)
             if job is None or not job.finished:
                 async for item in self.audit.walk.start(self.enter_robots):
-                    for part in await self.audit.unpacked(item):
+                    for part in await self.audit.delivery.unpacked(item):
                         yield part
         except Exception:
-            self.audit.note_failure()
+            self.audit.stop.note_failure()
             raise
 
     async def enter_robots(self, url: str) -> None:
         """Fetch a robots.txt that the user named and queue its sitemaps; it is judged at the end."""
         await self.audit.walk.enter_robots(url)
 
-    def request(self, step: Step) -> Request:
+    def fetch(self, step: Step) -> Request:
         """The request for a sitemap, page or list. Raises ValueError for a URL that cannot be requested."""
         return self.audit.walk.request(step, self.parse_answer, self.parse_failure)
 
@@ -131,10 +131,10 @@ class AuditSpider(Audited):
         audit = self.audit
         try:
             async for item in audit.walk.read(step, answer):
-                for part in await audit.unpacked(item):
+                for part in await audit.delivery.unpacked(item):
                     yield part
         except Exception:
-            audit.note_failure()
+            audit.stop.note_failure()
             raise
         if audit.selection.full and audit.status is None:  # URLs are verified to the end
             raise CloseSpider("max_urls")

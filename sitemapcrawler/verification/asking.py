@@ -7,7 +7,7 @@ import logging
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -22,6 +22,7 @@ from sitemapcrawler.download.bodies import PageHead
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.slots import Attempts
+from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
@@ -181,10 +182,6 @@ def step_of(response: Response, attempts: Attempts, head: PageHead | None) -> St
     )
 
 
-OnStep = Callable[[str, str, Step], None]
-"""Called with each request: key of its URL, method, result."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verification:
     """The result of verifying a URL."""
@@ -209,14 +206,14 @@ class Verification:
 class Asker:
     """Requests URLs with their redirects. Concurrent callers with the same request share it."""
 
-    def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, on_step: OnStep | None = None) -> None:
+    def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, records: Recorder | None = None) -> None:
         """`head`: use HEAD, and GET if that is refused. False: use GET and read the head of the page.
 
-        `seed`: seed of the made-up path for soft-404 detection; `on_step`: called with each result.
+        `seed`: seed of the made-up path for soft-404 detection; `records`: keep each result.
         """
         self._sender = sender
         self._memo = memo
-        self._on_step = on_step
+        self._records = records
         self._head = head
         self._running: dict[tuple[str, str], asyncio.Future[Step]] = {}
         self._witnesses = Witnesses(sender.send, self._keep_page, seed)
@@ -301,5 +298,5 @@ class Asker:
     def _keep(self, key: tuple[str, str], step: Step) -> None:
         if step.failure != Reason.STOPPED:
             self._memo.put(*key, step.without_links())
-            if self._on_step is not None:
-                self._on_step(key[1], key[0], step)
+            if self._records is not None:
+                self._records.reply(key[1], key[0], step)

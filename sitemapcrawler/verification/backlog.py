@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO
 
 from sitemapcrawler.envelopes import FreshBatch, JudgedBatch
+from sitemapcrawler.jobs.crawl import Pipelines
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 
@@ -45,9 +46,8 @@ class Backlog:
     If the limits are reached, or the disk is full, files are verified as they are read.
     """
 
-    def __init__(self, send: Callable[[JudgedBatch], Awaitable[None]]) -> None:
-        """`send`: passes a batch through the pipelines, and returns when it has passed."""
-        self.send = send
+    def __init__(self, pipelines: Pipelines) -> None:
+        self.pipelines = pipelines
         self._disk: IO[bytes] | None = None
         self._end = 0
         self._files: dict[str, _Waiting] = {}
@@ -101,7 +101,7 @@ class Backlog:
                         await self._changed.wait()
                     async with self._all:
                         for batch in self._batches(sitemap, waiting):
-                            await self.send(batch)
+                            await self.pipelines.send(batch)
         finally:
             self._files.pop(sitemap, None)
             if not any(other.places for other in self._files.values()):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.job import Frontier, Job
 from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, Scope
@@ -31,44 +32,38 @@ class Follower:
         self,
         verifier: Verifier,
         job: Job,
-        scope: Callable[[], Scope],
-        stopped: Callable[[], bool],
-        failed: Callable[[], None],
+        stop: Stop,
         reads_links: bool = True,
         lists: Sequence[str] = (),
     ) -> None:
-        """`scope`: called when following begins. `stopped`: returns True once the crawl is stopping. `failed`: called
-        after an internal error. `reads_links`: False if links do not matter. `lists`: paths of lists to compare
-        with."""
+        """`reads_links`: False if links do not matter. `lists`: paths of lists to compare with."""
         self.ended: str | None = None
         """What ended following links early: max_pages or depth."""
         self.comparing_ended: str | None = None
         """What ended requesting the pages of lists early: max_pages."""
-        self._verifier, self._job, self._scope = verifier, job, scope
-        self._stopped, self._failed = stopped, failed
+        self._verifier, self._job, self._stop = verifier, job, stop
         self._reads_links, self._lists = reads_links, lists
 
-    async def run(self) -> None:
+    async def run(self, scope: Scope) -> None:
         """Request found pages, level by level, or the home pages alone, then those of lists, until none is left, a
         limit is reached, or the crawl stops."""
         try:
-            scope = self._scope()
             if self._reads_links and scope.follows:
                 await self._follow(scope)
             elif self._reads_links:
                 homes = await self._job.follow(Links.unlisted_homes, Links(self._job.store, scope))
                 await self._ask(homes or [], scope, FoundBy.LINK)
-            if self._lists and not self._stopped():
+            if self._lists and not self._stop.begun():
                 await self._compare(scope)
         except Exception:
             logger.exception("unlisted pages could not be requested: internal error")
-            self._failed()
+            self._stop.note_failure()
 
     async def _follow(self, scope: Scope) -> None:
         links = Links(self._job.store, scope)
         await self._job.follow(Links.begin, links)
         asked = 0
-        while not self._stopped():
+        while not self._stop.begun():
             await self._job.follow(Links.wanted, links)
             number, is_whole = await self._request(Links, links, scope)
             asked += number
@@ -92,7 +87,7 @@ class Follower:
     async def _request(self, kind: type[Frontier], frontier: Frontier, scope: Scope) -> tuple[int, bool]:
         """Request the wanted pages. Returns their number, and False if `max_pages` was reached."""
         asked, first = 0, 1
-        while not self._stopped():
+        while not self._stop.begun():
             found = await self._job.follow(partial(kind.take, first=first, many=AT_ONCE), frontier)
             if found is None:
                 break

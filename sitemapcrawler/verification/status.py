@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from math import prod
@@ -23,7 +23,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding, by_file
-from sitemapcrawler.verification.targets import Targets, recorded
+from sitemapcrawler.verification.targets import RobotsVerdicts, Targets, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
@@ -114,6 +114,7 @@ class Status:
         verifier: Verifier,
         asker: Asker,
         judge: Judge,
+        verdicts: RobotsVerdicts,
         targets: Targets,
     ) -> None:
         self.counts: Counter[str] = Counter()
@@ -121,13 +122,11 @@ class Status:
         self.indexability: Counter[str] = Counter()
         """Records by indexability."""
         self._scope = scope
-        self._targets = targets
+        self._targets, self._verdicts = targets, verdicts
         self._admission, self.verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
         self._done = False
-        self.is_judged_asset: Callable[[str], bool] = lambda url: False
-        """True for an image or video file whose robots.txt `Verdicts.judge_assets` has applied."""
         self._listed: Counter[str] = Counter()
         self.trusts = Trusts()
         """Trust in dates, by file and site."""
@@ -306,7 +305,7 @@ class Status:
 
     def _give(self, one: UrlRecord, reply: ReplyRecord, file: FileFacts | Counted | None) -> None:
         one.reply = reply
-        set_indexability(one, self._targets.search_engine)
+        set_indexability(one, self._verdicts.search_engine)
         self.counts[kind_of(reply)] += 1
         self.indexability[one.indexability or ""] += 1
         self._count(one, reply)
@@ -378,7 +377,7 @@ class Status:
                 url,
                 role,
                 reply,
-                [] if self.is_judged_asset(url) and not reply.redirects else None,
+                [] if self._verdicts.judged_assets_of(url) and not reply.redirects else None,
                 notes.element(one),
             )
             for one, role, url in wanted

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Protocol
 
-from sitemapcrawler.items import ReplyRecord, Target, UrlRecord
+from sitemapcrawler.items import ReplyRecord, Target
 from sitemapcrawler.jobs.links import FoundBy
+from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked, at_end
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.indexability import judged, names_other
@@ -16,32 +17,26 @@ from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.verifying import Admission, Verifier
 
 OFFSITE = Verification(Unchecked(reason=Reason.OFF_SITE))
-OnTarget = Callable[[UrlRecord, FoundBy], None]
-"""Called once with each target that was requested, and what led to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """The crawler that decides whether a URL is indexable."""
+class RobotsVerdicts(Protocol):
+    """What robots.txt says of URLs and files: `crawl.verdicts.Verdicts`, which documents it."""
 
-    name: str
-    is_blocked: Callable[[str], bool]
-    """True for a URL that robots.txt blocks for it."""
+    search_engine: str
+
+    def is_blocked(self, url: str) -> bool: ...
+    def judged_assets_of(self, url: str) -> bool: ...
 
 
 class Targets:
     """Verifies each canonical once, and judges where redirects and canonicals lead."""
 
     def __init__(
-        self, admission: Admission, verifier: Verifier, asker: Asker, engine: Engine, on_target: OnTarget | None
+        self, admission: Admission, verifier: Verifier, asker: Asker, verdicts: RobotsVerdicts, records: Recorder | None
     ) -> None:
+        """`records`: keep each target that was requested, and what led to it."""
         self._admission, self._verifier, self._asker = admission, verifier, asker
-        self._engine, self._on_target = engine, on_target
-
-    @property
-    def search_engine(self) -> str:
-        """Name of the crawler that decides."""
-        return self._engine.name
+        self._verdicts, self._records = verdicts, records
 
     async def verify(
         self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
@@ -71,13 +66,13 @@ class Targets:
         return self._judge(reply.final_url, at_end(reply), FoundBy.REDIRECT)
 
     def _judge(self, url: str, reply: ReplyRecord, by: FoundBy) -> Target:
-        page = judged(url, reply, self._engine.name, self._engine.is_blocked(url))
+        page = judged(url, reply, self._verdicts.search_engine, self._verdicts.is_blocked(url))
         if (
-            self._on_target is not None
+            self._records is not None
             and reply.reason not in (Reason.OFF_SITE, Reason.STOPPED)
             and self._asker.is_first_target(url)
         ):
-            self._on_target(page, by)
+            self._records.found(page, by)
         return Target(url, reply.kind, reply.reason, reply.status, reply.final_url, page.indexable, page.indexability)
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import reason
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies import Failed, Reason, ReplyKind, Unchecked
@@ -96,12 +97,12 @@ class Verifier:
     Hands the downloader no more requests than it can run, so that a stopping crawl can drop those that wait.
     """
 
-    def __init__(self, asker: Asker, at_once: int, per_host: int, stopped: Callable[[], bool]) -> None:
+    def __init__(self, asker: Asker, at_once: int, per_host: int, stop: Stop) -> None:
         self._asker = asker
         self._slots = asyncio.Semaphore(at_once)
         self._per_host = per_host
         self._hosts: dict[str, asyncio.Semaphore] = {}
-        self._stopped = stopped
+        self._stop = stop
         self.checked: Counter[str] = Counter()
         """URLs verified, by host."""
         self.waiting: Counter[str] = Counter()
@@ -138,7 +139,7 @@ class Verifier:
         turn = self._hosts.setdefault(host, asyncio.Semaphore(self._per_host))
         for url in waiting:
             async with turn, self._slots:
-                outcomes[url] = STOPPED if self._stopped() else await self._ask(ask, url)
+                outcomes[url] = STOPPED if self._stop.begun() else await self._ask(ask, url)
             if not again:
                 self._count(host, outcomes[url])
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.crawl.local_files import (
@@ -19,6 +20,7 @@ from sitemapcrawler.crawl.local_files import (
     missing_files,
 )
 from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.facts.given import MissingFile
@@ -331,7 +333,7 @@ def test_index_on_the_web_or_from_standard_input_has_no_folder() -> None:
 def listed(path: Path, batch_size: int = 1000, **arguments: str) -> tuple[list[NotedBatch], SitemapRecord]:
     """The batches and the record of a list."""
     selection = Selection(Params.parse({"urls": str(path), **arguments}))
-    *batches, record = Listing(selection, batch_size, lambda: False).read(path.as_uri())
+    *batches, record = Listing(selection, batch_size, Stop(get_crawler())).read(path.as_uri())
     assert isinstance(record, SitemapRecord)
     return [batch for batch in batches if isinstance(batch, NotedBatch)], record
 
@@ -392,7 +394,7 @@ def test_list_that_has_gone_is_told(path: Path) -> None:
     path.write_text("https://e.com/a\n")
     selection = Selection(Params.parse({"urls": str(path)}))
     path.unlink()
-    [record] = Listing(selection, 10, lambda: False).read(path.as_uri())
+    [record] = Listing(selection, 10, Stop(get_crawler())).read(path.as_uri())
     assert isinstance(record, SitemapRecord)
     assert record.outcome == "failed"
     assert "No such file" in (record.error or "")

@@ -29,9 +29,9 @@ def test_failure_of_our_own_is_not_hidden_by_a_limit(reason: str | None, failure
     parts: dict[str, Any] = dict.fromkeys(Audit.__dataclass_fields__)
     parts["selection"] = SimpleNamespace(full=True)
     parts["frontier"] = SimpleNamespace(skipped=Counter(), given_up=Counter())
-    audit = Audit(**parts | {"stop": stop, "internal_errors": 0})
+    audit = Audit(**parts | {"stop": stop})
     for _ in range(failures):
-        audit.note_failure()
+        stop.note_failure()
     assert audit.partial == partial
 
 

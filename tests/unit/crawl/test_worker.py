@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 import pytest
 from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl import configuring
@@ -31,6 +32,7 @@ from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import FAILED, LEFT, READ, AskedHosts, Batch, End, Link, Setup, Task, Worker
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import own_agent
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.items import records
@@ -72,7 +74,7 @@ class Told(Link):
         known = {ORIGIN: Policy.from_response(f"{ORIGIN}/robots.txt", 200, ROBOTS)}
         return pickle.loads(pickle.dumps({origin: (known.get(origin), False) for origin in origins}))
 
-    def stopping(self) -> bool:
+    def begun(self) -> bool:
         return self.ends
 
 
@@ -125,8 +127,8 @@ async def by_crawl(body: bytes, setup: Setup) -> tuple[list[Any], SitemapEnd | N
     verdicts = Verdicts(hosts, params.judged_agents, setup.own, judge)
     judging = Judging(judge, hosts, verdicts, not params.verify_assets)
     reading = Reading(
-        Selection(params), Frontier(100, 5, 1, 1), setup.limits, setup.batch_size, lambda: False,
-        judging=params.judges, every_child=setup.choice.sees_every_child, prove=hosts.prove,
+        Selection(params), Frontier(100, 5, 1, 1), setup.limits, setup.batch_size, Stop(get_crawler()),
+        judging=params.judges, every_child=setup.choice.sees_every_child, hosts=hosts,
     )  # fmt: skip
     rows: list[Any] = []
     end: SitemapEnd | None = None
@@ -373,7 +375,7 @@ def made(arguments: dict[str, str], chosen: dict[str, object], known: tuple[Rule
     settings, params = settings_of(**{"SITEMAP_WORKERS": 2, **chosen}), Params.parse({"domain": "e.com", **arguments})
     choice = choose(settings, params)
     nothing: Any = None
-    reading = Reading(Selection(params), Frontier(1, 1, 1, 1), limits(settings), 1000, lambda: False)
+    reading = Reading(Selection(params), Frontier(1, 1, 1, 1), limits(settings), 1000, Stop(get_crawler()))
     choice = replace(choice, all_rules=known or choice.all_rules)
     return new_workers(settings, params, choice, reading, nothing, nothing, nothing, nothing)
 

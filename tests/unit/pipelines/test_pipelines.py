@@ -6,12 +6,13 @@ import asyncio
 from collections import Counter
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Stop
@@ -39,8 +40,7 @@ class Crawl:
             "stop": stop,
             "sites": [],
             "policies": SimpleNamespace(at=lambda url: None),
-            "internal_errors": 0,
-            "stages": [],
+            "delivery": Delivery(cast(Any, self), stop, None),
             "began": datetime(2026, 5, 1, 10, tzinfo=UTC),
             "params": Params.parse({"domain": "a.com,http://b.com:8080"}),
             "selection": SimpleNamespace(full=False, skipped=Counter(since=2, include=0)),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.entries import ChildRecord
@@ -56,7 +58,7 @@ def crawl(
     judging = Judge(Choice(all_rules(), ("index", "limit")), per_rule=100)
     frontier = Frontier(max_sitemaps, max_depth, 1, 1)
     reading = Reading(
-        Selection(Params.parse({"domain": "example.com"})), frontier, Limits(), 100, lambda: False, judging=True
+        Selection(Params.parse({"domain": "example.com"})), frontier, Limits(), 100, Stop(get_crawler()), judging=True
     )
     frontier.add(Visit(f"{HOME}{start}", "argument"))
     found = []

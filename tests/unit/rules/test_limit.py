@@ -7,12 +7,14 @@ import zlib
 from datetime import UTC, datetime
 
 import pytest
+from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
@@ -134,7 +136,7 @@ def test_pages_that_max_urls_leaves_out_are_told_with_the_file() -> None:
     at = datetime(2026, 1, 5, tzinfo=UTC)
     for most in (2, 3):
         selection = Selection(Params.parse({"domain": "example.com", "max_urls": str(most)}))
-        reading = Reading(selection, Frontier(1, 1, 1, 1), Limits(), 100, lambda: False, judging=True)
+        reading = Reading(selection, Frontier(1, 1, 1, 1), Limits(), 100, Stop(get_crawler()), judging=True)
         body = Body()
         body.write(data)
         visit = Visit("https://example.com/s.xml", "argument")

@@ -23,11 +23,12 @@ class Pipelines:
 
     def __init__(self) -> None:
         self.sent: list[JudgedBatch] = []
-        self.backlog = Backlog(self.send)
+        self.backlog = Backlog(self)
 
-    async def send(self, batch: JudgedBatch) -> None:
+    async def send(self, item: object) -> None:
+        assert isinstance(item, JudgedBatch)
         await asyncio.sleep(0)
-        self.sent.append(batch)
+        self.sent.append(item)
 
     @property
     def locs(self) -> list[str]:
@@ -154,15 +155,16 @@ def test_turn_comes_when_the_rest_is_read(pipelines: Pipelines) -> None:
 def test_two_files_of_a_site_at_a_time() -> None:
     most = running = 0
 
-    async def send(_: JudgedBatch) -> None:
-        nonlocal most, running
-        running += 1
-        most = max(most, running)
-        await asyncio.sleep(0.01)
-        running -= 1
+    class Slow:
+        async def send(self, item: object) -> None:
+            nonlocal most, running
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.01)
+            running -= 1
 
     async def play() -> None:
-        backlog = Backlog(send)
+        backlog = Backlog(Slow())
         names = [f"https://{site}.example/{number}.xml" for site in "abcdefg" for number in range(4)]
         for name in names:
             backlog.open(name)

@@ -12,7 +12,7 @@ from sitemapcrawler.replies import Ok
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
 from sitemapcrawler.verification.asking import Verification
-from sitemapcrawler.verification.targets import Engine, Targets
+from sitemapcrawler.verification.targets import Targets
 from tests.unit.tables import cases
 
 LISTED = "https://www.example.com/a"
@@ -46,6 +46,6 @@ def verified(canonical: str) -> Verification:
 )  # fmt: skip
 def test_canonicals_on_a_host_of_the_site_are_requested(canonical: str, is_asked: bool) -> None:
     verifier, no = Verifier(), cast(Any, None)
-    targets = Targets(no, cast(Any, verifier), no, Engine("Googlebot", lambda url: False), None)
+    targets = Targets(no, cast(Any, verifier), no, no, None)
     asyncio.run(targets.verify({LISTED: verified(canonical)}, None))
     assert verifier.wanted == [canonical] * is_asked

@@ -7,6 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from scrapy.utils.test import get_crawler
+
+from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.replies import Ok, Reason, Unchecked
 from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.verifying import Verifier
@@ -31,7 +34,9 @@ class Asker:
 
 
 def verifier(asker: Any, stopped: bool = False) -> Verifier:
-    return Verifier(asker, 16, 4, lambda: stopped)
+    stop = Stop(get_crawler())
+    stop.reason = "shutdown" if stopped else None
+    return Verifier(asker, 16, 4, stop)
 
 
 def test_urls_wait_until_they_are_checked() -> None:
