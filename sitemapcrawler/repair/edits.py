@@ -20,8 +20,8 @@ from sitemapcrawler.namespaces.schemas.repairs import REPEATABLE, find_own, term
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.recovery import UNREADABLE
+from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
-from sitemapcrawler.rules.facts.suspects import MARKS
 from sitemapcrawler.urls.display import removed
 from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED, hash_is_text
 

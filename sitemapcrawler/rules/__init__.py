@@ -17,6 +17,7 @@ from sitemapcrawler.rules.registry import (
     Per,
     Rule,
     Severity,
+    UrlWith,
     load_plugins,
     rule,
 )
@@ -27,6 +28,7 @@ FAMILIES = (
     "xml",
     "loc",
     "place",
+    "words",
     "index",
     "lastmod",
     "hints",
@@ -47,7 +49,7 @@ FAMILIES = (
 )
 """Modules with rules, in the order of the catalogue."""
 
-__all__ = ["Message", "Objects", "Of", "Once", "Per", "Rule", "Severity", "all_rules", "rule"]
+__all__ = ["Message", "Objects", "Of", "Once", "Per", "Rule", "Severity", "UrlWith", "all_rules", "rule"]
 
 
 def all_rules() -> tuple[Rule, ...]:

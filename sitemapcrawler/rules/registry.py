@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 from sitemapcrawler.namespaces import Namespace, plugins
 from sitemapcrawler.namespaces.declared import NAMESPACES
 from sitemapcrawler.reader.faults import Fault
+from sitemapcrawler.urls.expressions import Expression
 
 
 class Severity(StrEnum):
@@ -96,7 +98,15 @@ class Objects:
     """True for an entry in which none of the rules with this test finds anything."""
 
 
-Subject = Of | Objects
+@dataclass(frozen=True, slots=True)
+class UrlWith:
+    """Entries of `Of.LOC`, and those whose URL contains an expression, although it is usual otherwise."""
+
+    expression: str
+    """Regular expression in RE2 syntax; `$` is the end of the URL."""
+
+
+Subject = Of | Objects | UrlWith
 """What a rule may judge."""
 FIELDS = (Of.LOC, Of.LASTMOD, Of.CHANGEFREQ, Of.PRIORITY, Of.PLACE)
 """What rules on one field of an entry judge."""
@@ -284,7 +294,7 @@ def rule(
     entries <many>, for example ...`. `also`, `text`: see `Rule`.
     Raises ValueError if the id is taken, `of` or `per` is unknown, or the rule could never report anything.
     """
-    subjects = tuple(map(_subject, of if isinstance(of, tuple) else (of,)))
+    subjects = tuple(chain.from_iterable(map(_subjects, of if isinstance(of, tuple) else (of,))))
     once = per if isinstance(per, Once) else Once(_default_per(subjects) if per is None else per)
 
     def register(check: Check) -> Check:
@@ -316,17 +326,24 @@ def _default_per(of: tuple[Subject, ...]) -> Per:
     return Per.SITE if ON_FILES.isdisjoint(of) else Per.FILE
 
 
-def _subject(of: Subject | Namespace) -> Subject:
-    return Objects(of) if isinstance(of, Namespace) else of
+def _subjects(of: Subject | Namespace) -> tuple[Subject, ...]:
+    if isinstance(of, Namespace):
+        return (Objects(of),)
+    return (Of.LOC, of) if isinstance(of, UrlWith) else (of,)
 
 
 def _why_silent(of: tuple[Subject, ...], check: Check) -> str:
     """Say why a rule can never report anything; empty if it can."""
     for one in of:
         if not isinstance(one, Subject):
-            return f"it judges {one!r}; accepted: a member of Of, Objects, a namespace"
+            return f"it judges {one!r}; accepted: a member of Of, Objects, UrlWith, a namespace"
         if isinstance(one, Objects) and NAMESPACES.get(one.namespace.uri) is not one.namespace:
             return f"the namespace {one.namespace.prefix} is not registered"
+        if isinstance(one, UrlWith):
+            try:
+                Expression(one.expression)
+            except ValueError as error:
+                return f"its expression {one.expression!r} is not valid: {error}"
     try:
         inspect.signature(check).bind(of)
     except TypeError as error:

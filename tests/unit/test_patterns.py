@@ -15,8 +15,11 @@ import pytest
 import sitemapcrawler
 from sitemapcrawler.reader.sniff import sniff
 from sitemapcrawler.robots.text import _AGENT_LINE, _FIELD
-from sitemapcrawler.rules.facts.suspects import find_telling
+from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.suspects import find_telling, telling
 
+all_rules()
+TELLING = telling()
 SHORT, LONG = 1_000, 8_000
 """Characters of the two texts."""
 FLOOR_S = 0.005
@@ -104,7 +107,8 @@ def test_time_grows_with_the_length_of_the_text() -> None:
     [
         (_AGENT_LINE.search, "User-agent: a", " "),
         (_FIELD.match, "User-agent: a", " \t"),
-        (lambda text: find_telling([text]), "https://example.com/", "a//"),
+        (lambda text: find_telling(TELLING, [text]), "https://example.com/", "a//"),
+        (lambda text: find_telling(TELLING, [text]), "https://example.com/?", "?a&"),
         (lambda text: sniff(text, complete=True), "<html>", "<?a>"),
     ],
 )

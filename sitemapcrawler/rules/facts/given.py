@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
-from sitemapcrawler.rules.facts.suspects import MARKS, Suspects
+from sitemapcrawler.rules.facts.suspects import Suspects
 from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.registry import Message, Per, Rule, Severity
@@ -31,6 +32,18 @@ from sitemapcrawler.urls.grammar import Form, Invalid, Standing, Uri, fault_of, 
 
 GONE = (404, 410)
 """Statuses of a file that does not exist. Source: RFC 9110, 15.5.5 and 15.5.11"""
+MARKS = re.compile(
+    r"(?:\{\{|%7B%7B|\$\{|(?:\$|%24)%7B|\{%|%7B%25|<%|%3C%25|(?:\[|%5B)(?-i:object)(?:%20|\+|\s)(?-i:[A-Z])\w{0,40}(?=\]|%5D)"
+    r"|(?<=/)(?:\{|%7B)(?=[a-z_]{2,30}(?:\}|%7D)(?:[/?#]|\Z))|\{(?=(?:[a-z_][\w.]{1,39}(?:-[a-z_]{1,39}){0,3}|\d)\})"
+    r"|(?<=[/=])%(?=[sd](?:[/?#&]|\Z))|(?<=/):(?=(?-i:[a-z])\w{1,30}(?:[/?#]|\Z))"
+    r"|(?<=/)(?:\[|%5B){1,2}(?:\.\.\.)?(?=(?-i:[a-z])\w{1,30}(?:\]|%5D){1,2}(?:[/?#]|\Z)))[^/?#&]{0,40}",
+    re.IGNORECASE,
+)
+"""A template placeholder, the parameter of a route (`[slug]`, `:slug`), or a JavaScript object converted to text.
+Braces around a GUID do not count."""
+
+QUERY_PARAMETER = re.compile(r"(?:^|[?&;])([^=&;?]+)=([^&;]*)")
+"""Name and value of a parameter of a query."""
 MAX_CHILDREN = 100_000
 """Children of one index that are judged one by one and kept for a resume: twice the protocol limit."""
 

@@ -1,22 +1,24 @@
 """Prefilter that finds the few entries that per-entry rules need to check.
 
 Nearly all entries of large files are clean. One regular expression, compiled per file, matches clean URLs: same host,
-inside the folder, nothing for a URL rule to report. A second search finds suspicious words in a batch of URLs.
+inside the folder, nothing for a URL rule to report. A second search finds what rules declare with `UrlWith`, in a whole
+batch of URLs.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
-from urllib.parse import quote
+from functools import lru_cache
 
 from sitemapcrawler.items import UrlRecord, objects_in
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
 from sitemapcrawler.reader.notes import Notes
+from sitemapcrawler.rules.registry import RULES, UrlWith
 from sitemapcrawler.urls.expressions import re2
 from sitemapcrawler.urls.grammar import ESCAPE, unescaped
 
@@ -83,17 +85,14 @@ MIN_LENGTH = 12
 """Minimum length of a URL in characters. Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd, tLoc"""
 MAX_CLOSELY = 5_000
 """Entries at the start of a file to compare by spelling as well. They stay in memory, so overlong URLs are excluded."""
-TELLING = r"(?i:sess|sid|token|pass|pwd|mail|auth|secret|key|cfid|zenid)"
-"""Occurs in every parameter name that a rule reports."""
 SAFE = r"A-Za-z0-9\-_~!$'()*+,=:@/"
 """Harmless characters; `;` may start a parameter, `&` separates them."""
 PATH = rf"[{SAFE}&]*+(?:(?:(?<!/)\.|(?:%(?!2[eE])[0-9A-Fa-f]{{2}})++)[{SAFE}&]*+)*+"
 """A path without segments that start with a dot, escaped or not."""
-PARAMETER = rf"(?![^=&]*{TELLING})[{SAFE}.?]*+(?:%[0-9A-Fa-f]{{2}}[{SAFE}.?]*+)*+"
-QUERY = rf"(?:\?{PARAMETER}(?:&{PARAMETER})*+)?+"
+QUERY = rf"(?:\?[{SAFE}&.?]*+(?:%[0-9A-Fa-f]{{2}}[{SAFE}&.?]*+)*+)?+"
 CLEAN_CHILD = PATH + QUERY
 CLEAN = rf"{PATH}(?<!\.xml)(?<!\.gz){QUERY}"
-"""Path and query of a URL that no rule reports: no dot segments, no fragment, no sitemap file name."""
+"""Path and query of a usual URL: no dot segments, no fragment, no sitemap file name."""
 ANY_HOST = (
     r"https?://(?=[^/]{4,253}/)(?!xn--|[^/]*\.(?:xn--|localhost/|local/|test/|internal/|invalid/|localdomain/))"
     r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]/"
@@ -124,6 +123,7 @@ class Suspects:
         self._clean_elsewhere = clean_pattern(folders, CLEAN, own, anywhere=True)
         self._clean_child = clean_pattern(folders, CLEAN_CHILD)
         self._seen = Seen()
+        self._telling = telling()
 
     @property
     def compared(self) -> bool:
@@ -142,7 +142,7 @@ class Suspects:
         locs = [record.loc for record in urls]
         repeated = self._repeated(locs)
         self.similar = self._similar(urls) if len(self.first) < MAX_CLOSELY else {}
-        odd = find_telling(locs).union(repeated, self.similar)
+        odd = find_telling(self._telling, locs).union(repeated, self.similar)
         clean, clean_elsewhere, now, note_on = self._clean, self._clean_elsewhere, self._now, notes.get
         for record, loc in zip(urls, locs, strict=True):
             moment = record.lastmod_at
@@ -172,7 +172,11 @@ class Suspects:
 
     def is_usual(self, loc: str) -> bool:
         """True for a URL that no rule on the URL alone reports."""
-        return self._clean(loc) is not None and MIN_LENGTH <= len(loc) <= MAX_LENGTH and not find_telling((loc,))
+        return (
+            self._clean(loc) is not None
+            and MIN_LENGTH <= len(loc) <= MAX_LENGTH
+            and not find_telling(self._telling, (loc,))
+        )
 
     def is_clean_child(self, child: ChildRecord) -> bool:
         """True for an index entry that no rule reports."""
@@ -184,7 +188,7 @@ class Suspects:
             and (child.lastmod is None or DATE.fullmatch(child.lastmod) is not None)
             and child.loc_raw is None
             and not child.recovered
-            and not find_telling((child.loc,))
+            and not find_telling(self._telling, (child.loc,))
         )
 
     def _repeated(self, locs: Sequence[str]) -> dict[str, bool]:
@@ -339,113 +343,20 @@ def clean_pattern(
     return re.compile(rf"(?!(?:{'|'.join(own)})\Z)" + pattern.pattern).fullmatch if own else pattern.fullmatch
 
 
-UTILITY_PAGES = {
-    "an error page": (
-        "404", "404-error", "404-not-found", "404-page", "error-404", "error404", "page-not-found", "pagenotfound",
-        "not-found", "seite-nicht-gefunden", "page-introuvable", "pagina-no-encontrada", "pagina-niet-gevonden",
-    ),
-    "a login page": (
-        "login", "log-in", "logon", "signin", "sign-in", "sign_in", "logout", "log-out", "signout", "sign-out",
-        "wp-login", "einloggen", "abmelden", "connexion", "iniciar-sesion", "cerrar-sesion", "inloggen", "logowanie",
-        "zaloguj", "logga-in", "prihlaseni", "bejelentkezes", "kirjaudu", "giris-yap", "lost-password",
-        "forgot-password", "reset-password", "password-reset", "passwort-vergessen", "mot-de-passe-oublie", "вход",
-        "ログイン",
-    ),
-    "an administration page": ("admin", "administrator", "wp-admin", "cpanel", "phpmyadmin"),
-    "an account page": (
-        "my-account", "myaccount", "mein-konto", "mon-compte", "mi-cuenta", "il-mio-account", "mijn-account",
-        "minha-conta", "moje-konto", "mitt-konto", "личный-кабинет",
-    ),
-    "a shopping cart": (
-        "cart", "shopping-cart", "shopping_cart", "shoppingcart", "warenkorb", "panier", "carrito",
-        "carrito-de-compras", "carrello", "carrinho", "winkelwagen", "winkelmandje", "koszyk", "kosik", "kosar",
-        "varukorg", "handlekurv", "indkobskurv", "ostoskori", "sepet", "sepetim", "cos-de-cumparaturi", "корзина",
-        "カート", "购物车",
-    ),
-    "a checkout page": (
-        "checkout", "check-out", "kasse", "zur-kasse", "finalizar-compra", "finalizar-pedido", "afrekenen",
-        "valider-la-commande", "passer-commande", "order-confirmation", "order-complete", "order-received",
-        "order-success", "bestellbestaetigung", "confirmation-commande", "оформление-заказа",
-    ),
-    "a page of search results": (
-        "search", "search-results", "searchresults", "search-result", "suche", "suchergebnisse", "suchergebnis",
-        "resultats-de-recherche", "buscar", "resultados-de-busqueda", "risultati-ricerca", "zoeken", "zoekresultaten",
-        "wyszukiwarka", "szukaj", "vyhledavani", "поиск", "検索",
-    ),
-    "a thank-you page": (
-        "thank-you", "thankyou", "thank_you", "thank-you-page", "vielen-dank", "danke", "dankeschoen",
-        "merci-pour-votre-commande", "page-de-remerciement", "gracias", "obrigado", "bedankt", "dziekujemy", "spasibo",
-        "спасибо",
-    ),
-}  # fmt: skip
-"""{kind of page: names of the last path segment, in lower case}. Excludes ambiguous words: French `recherche` and
-Italian `ricerca` also mean research, `basket` is a sport, `merci` is a brand."""
-
-KINDS = {name: kind for kind, names in UTILITY_PAGES.items() for name in names}
-"""{name of a path segment: kind of page}."""
-
-CONTAINERS = frozenset((
-    "account", "accounts", "auth", "checkout", "customer", "customers", "error", "errors", "index.php", "member",
-    "members", "onepage", "page", "pages", "shop", "site", "store", "user", "users", "web", "webshop",
-    "my-account", "wordpress",
-))  # fmt: skip
-"""Path segments that may precede such a name, besides language codes. `/docs/api/login` is a content page."""
-
-PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm")
-
-ASSETS = ("css", "map", "json", "mjs", "scss", "less", "woff", "woff2", "ttf", "otf", "eot", "ico", "wasm", "xsl",
-          "webmanifest", "rss", "atom")  # fmt: skip
-"""Extensions of files that pages load and that are not pages. Excludes documents, images and archives, which search
-engines index and which occur in page names such as `File:Map.png`."""
-
-FOR_PROGRAMS = (
-    "robots.txt", "llms.txt", "llms-full.txt", "humans.txt", "ads.txt", "app-ads.txt", "security.txt",
-    "feed.xml", "rss.xml", "atom.xml", "opensearch.xml", "browserconfig.xml", "crossdomain.xml",
-)  # fmt: skip
-"""Names of files for crawlers, feed readers, advertisers and browsers, in lower case."""
-
-EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
-"""How programs print a missing value: JavaScript, PHP and SQL, Python, Objective-C."""
-
-MARKS = re.compile(
-    r"(?:\{\{|%7B%7B|\$\{|(?:\$|%24)%7B|\{%|%7B%25|<%|%3C%25|(?:\[|%5B)(?-i:object)(?:%20|\+|\s)(?-i:[A-Z])\w{0,40}(?=\]|%5D)"
-    r"|(?<=/)(?:\{|%7B)(?=[a-z_]{2,30}(?:\}|%7D)(?:[/?#]|\Z))|\{(?=(?:[a-z_][\w.]{1,39}(?:-[a-z_]{1,39}){0,3}|\d)\})"
-    r"|(?<=[/=])%(?=[sd](?:[/?#&]|\Z))|(?<=/):(?=(?-i:[a-z])\w{1,30}(?:[/?#]|\Z))"
-    r"|(?<=/)(?:\[|%5B){1,2}(?:\.\.\.)?(?=(?-i:[a-z])\w{1,30}(?:\]|%5D){1,2}(?:[/?#]|\Z)))[^/?#&]{0,40}",
-    re.IGNORECASE,
-)
-"""A template placeholder, the parameter of a route (`[slug]`, `:slug`), or a JavaScript object converted to text.
-Braces around a GUID do not count."""
-
-TRACKING = re.compile(
-    r"utm_[a-z_]+|mtm_[a-z_]+|pk_(?:campaign|kwd|source|medium)|[gdyw]clid|fbclid|ttclid|twclid|msclkid|gclsrc|[gw]braid"
-    r"|mc_[ce]id|igsh(?:id)?|srsltid|_hsenc|_hsmi|mkt_tok|li_fat_id|_g[al]|vero_id",
-    re.IGNORECASE,
-)
-"""Parameters that only identify the advertisement or mail a visitor came from."""
-
-CAMPAIGNS = (
-    r"utm_|mtm_|pk_|[gdyw]clid=|fbclid=|ttclid=|twclid=|msclkid=|gclsrc=|[gw]braid=|mc_[ce]id=|igsh|srsltid=|_hs|mkt_tok="
-    r"|li_fat_id=|_g[al]=|vero_id="
-)
-"""Prefixes of the names in `TRACKING`."""
+NOTHING = r"[^\s\S]"
+"""Expression that is found nowhere."""
+Search = Callable[[bytes], Iterable[re.Match[bytes]]]
 
 
-def _telling() -> Callable[[bytes], Iterator[re.Match[bytes]]]:
-    """Compile the search for URLs, one per line, that contain any of the above. It allows false positives."""
-    names = "|".join(re.escape(form) for name in sorted(KINDS) for form in dict.fromkeys((name, quote(name))))
-    empty = "|".join(re.escape(form) for word in EMPTY_VALUES for form in dict.fromkeys((word, quote(word))))
-    parts = (
-        r"[^:\n?]//",
-        rf"/(?i:{names})(?:\.(?i:{'|'.join(PAGE_EXTENSIONS)}))?/?[?\n]",
-        r"/wp-admin/",
-        rf"\.(?i:{'|'.join(ASSETS)}|js)[?\n]",
-        rf"/(?i:{'|'.join(map(re.escape, FOR_PROGRAMS))})[?\n]",
-        rf"[/=](?:{empty})[/.?&\n]",
-        r"(?i:\{\{|%7B%7B|\$\{|(?:\$|%24)%7B|\{%|%7B%25|<%|%3C%25|(?:\[|%5B)object|/%7B[a-z_]|/%5B[a-z.%]|/:[a-z])",
-        rf"[?&;](?i:{CAMPAIGNS})",
-    )
-    expression = "|".join(parts).encode()
+def telling() -> Search:
+    """Return the search for what the registered rules declare with `UrlWith`, in URLs with one on each line."""
+    declared = (one.expression for rule in RULES.values() for one in rule.of if isinstance(one, UrlWith))
+    return _search_for(tuple(dict.fromkeys(declared)))
+
+
+@lru_cache(maxsize=8)
+def _search_for(expressions: tuple[str, ...]) -> Search:
+    expression = f"(?m){'|'.join(f'(?:{one})' for one in expressions) or NOTHING}".encode()
     if re2 is None:
         return re.compile(expression).finditer
     options = re2.Options()
@@ -454,20 +365,14 @@ def _telling() -> Callable[[bytes], Iterator[re.Match[bytes]]]:
     return compiled.finditer
 
 
-_SEARCH = _telling()
-
-
-def find_telling(urls: Sequence[str]) -> set[str]:
-    """Return the URLs that rules in `families/place.py` may report. Empty for nearly all batches."""
+def find_telling(search: Search, urls: Sequence[str]) -> set[str]:
+    """Return the URLs in which something is found, perhaps with their neighbours. Empty for nearly all batches."""
     text = ("\n".join(urls) + "\n").encode("utf-8", "surrogatepass")
-    found, end = set(), 0
-    for match in _SEARCH(text):
-        if match.start() < end:
-            continue  # this line is already found; copying it for every match takes quadratic time
-        start = text.rfind(b"\n", 0, match.start()) + 1
-        end = text.index(b"\n", match.start() + 1)
-        found.add(text[start:end].decode("utf-8", "surrogatepass"))
+    found: set[str] = set()
+    end = -1
+    for match in search(text):
+        if match.end() - 1 > end:  # else the line is already found; copying it for every match takes quadratic time
+            start = max(end + 1, text.rfind(b"\n", 0, match.start()) + 1)
+            end = text.find(b"\n", match.end() - 1)
+            found.update(text[start:end].decode("utf-8", "surrogatepass").split("\n"))
     return found
-
-
-QUERY_PARAMETER = re.compile(r"(?:^|[?&;])([^=&;?]+)=([^&;]*)")

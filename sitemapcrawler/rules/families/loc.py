@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
-from sitemapcrawler.rules.facts.given import EntryFacts, UrlFacts, loc_message
-from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH, QUERY_PARAMETER
-from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, LOCS, WARNING, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.facts.given import QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
+from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, LOCS, WARNING, Message, Of, Once, Per, UrlWith, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, hash_is_text, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -237,7 +237,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     "loc-session-id",
     WARNING,
     "Google's older guidelines: do not include session IDs in URLs",
-    LOCS,
+    (UrlWith(r"[?&][^=&?\n]*(?i:sess|sid|cftoken|cfid|zenid)"), Of.ODD_CHILD),
     per=Once(Per.FILE, "have a session id", by_value=True),
 )
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
@@ -255,7 +255,12 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
             return
 
 
-@rule("loc-sensitive-parameter", WARNING, "a sitemap is public, and so are its URLs", LOCS)
+@rule(
+    "loc-sensitive-parameter",
+    WARNING,
+    "a sitemap is public, and so are its URLs",
+    (UrlWith(r"[?&][^=&?\n]*(?i:sess|token|passw|secret|pwd|key|mail)"), Of.ODD_CHILD),
+)
 def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL seems to contain a secret or e-mail address. Its parameters have a session, token, password or e-mail
     address.

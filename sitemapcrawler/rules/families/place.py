@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import unquote
 
 from sitemapcrawler.items import READ
-from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import is_in_feed
 from sitemapcrawler.rules.facts.site import ALONE, ENTRIES, SiteFacts, Table, on_entry, row_of, spell
-from sitemapcrawler.rules.facts.suspects import (
-    ASSETS,
-    CONTAINERS,
-    EMPTY_VALUES,
-    FOR_PROGRAMS,
-    KINDS,
-    PAGE_EXTENSIONS,
-    QUERY_PARAMETER,
-    TRACKING,
-)
 from sitemapcrawler.rules.registry import (
     ERROR,
     INFO,
@@ -34,7 +22,6 @@ from sitemapcrawler.rules.registry import (
     Once,
     Per,
     Severity,
-    fault_message,
     rule,
 )
 from sitemapcrawler.urls.display import HIDDEN, counted, quoted
@@ -367,175 +354,3 @@ def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
         text = f"{ends} ends in a slash, {other} does not; the file has {counted(len(both), 'such folder')}"
         url, line = (ends, at) if (at or 0) > (line or 0) else (other, line)
         yield Message(text, line, url=url)
-
-
-CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
-
-BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
-
-LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?")
-"""A path segment that selects a language or country."""
-
-MAX_CONTAINERS = 3
-"""Maximum number of path segments before the name of a page without content."""
-
-ADMINISTRATION = "wp-admin"
-
-ABOUT_WORDS = frozenset((
-    "api", "author", "authors", "brand", "brands", "define", "definition", "dictionary", "doc", "docs",
-    "documentation", "global_objects", "glossary", "java", "javascript", "js", "keyword", "keywords", "label",
-    "labels", "language", "learn", "manual", "meaning", "operators", "php", "python", "questions", "ref",
-    "reference", "sql", "tag", "tagged", "tags", "topic", "topics", "typescript", "user", "users", "wiki", "word",
-    "words",
-))  # fmt: skip
-"""Path segments below which a word such as `null` may be the topic of a page."""
-
-EMBEDDED = re.compile(r"(?::|%3A)/", re.IGNORECASE)
-"""Follows the scheme of a URL inside a path, as in `web.archive.org/web/2020/https://example.com/`."""
-
-ABOUT_FILES = (ABOUT_WORDS - {"api"}) | {"config", "configuration", "files", "guide", "guides", "help"}
-"""Folders in which a file name such as `package.json` may be the topic of a page."""
-
-SCRIPT_FOLDERS = frozenset((
-    "_next", "_nuxt", "asset", "assets", "build", "bundles", "cdn", "chunks", "dist", "includes", "js", "javascript",
-    "javascripts", "lib", "libs", "node_modules", "plugins", "script", "scripts", "static", "themes", "wp-content",
-    "wp-includes", "webpack",
-))  # fmt: skip
-
-SCRIPT = re.compile(
-    r"(?:app|bundle|chunk|common|custom|functions?|global|index|init|loader|main|polyfills?|runtime|scripts?|service-?worker"
-    r"|site|sw|theme|vendors?|jquery.*|.*[.-]min|.*[.-][0-9a-f]{8,})\.js",
-    re.IGNORECASE,
-)
-"""Names of scripts. Excludes `node.js` and `vue.js`, which are topics of pages."""
-
-
-@rule("loc-placeholder", ERROR, BUILD, (*LOCS, Of.FAULT))
-def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
-    undefined, null, None, NaN.
-
-    Why: it is no page of the site; the generator had no value for this entry. Words count as whole segments or values
-    of parameters, but not below folders such as `/docs/` and `/tags/`, where a page may be about them.
-    Fix: Fill in the placeholder, or leave out entries whose value is missing.
-    Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`
-    Good: the URL of the page, or no entry
-    """
-    if isinstance(entry, Fault):  # the URL is nothing but a placeholder: the reader left the entry out
-        yield from fault_message(entry)
-        return
-    if entry.placeholder is not None:
-        text = f"{quoted(entry.placeholder)}: a placeholder that was not filled in"
-        yield loc_message(entry, text, entry.placeholder)
-        return
-    word = _empty_value(entry)
-    if word is not None:
-        text = f"{quoted(word)} in the URL: a value was missing when it was made"
-        yield loc_message(entry, text, word, WARNING)
-
-
-def _empty_value(entry: EntryFacts) -> str | None:
-    if entry.uri is None:
-        return None
-    segments = entry.uri.path.split("/")
-    for position, segment in enumerate(segments):
-        stem, _, extension = segment.partition(".")
-        word = unquote(stem)
-        if word in EMPTY_VALUES and (not extension or extension in PAGE_EXTENSIONS):
-            return None if ABOUT_WORDS.intersection(map(str.lower, segments[:position])) else word
-    values = (unquote(value) for _, value in QUERY_PARAMETER.findall(entry.uri.query or ""))
-    return next((value for value in values if value in EMPTY_VALUES), None)
-
-
-@rule(
-    "loc-tracking-parameter", WARNING, CANONICAL, LOCS, per=Once(Per.FILE, "have a tracking parameter", by_value=True)
-)
-def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
-    """The URL contains a tracking parameter. Known are utm_source, gclid, fbclid, msclkid and others. For information
-    in a feed.
-
-    Why: the page is the same without it; a sitemap lists the canonical URL. Visits from search results are counted as
-    visits from the campaign.
-    Fix: Remove the tracking parameter from the URL.
-    Bad: `https://example.com/shoes?utm_source=newsletter`
-    Good: `https://example.com/shoes`
-    """
-    if entry.uri is None or not entry.uri.query:
-        return
-    names = [name for name, _ in QUERY_PARAMETER.findall(entry.uri.query) if TRACKING.fullmatch(name)]
-    if names:
-        severity = INFO if isinstance(entry, UrlFacts) and is_in_feed(entry) else None
-        yield loc_message(
-            entry, f"the parameter {names[0]} tracks visitors; the page is the same without it", names[0], severity
-        )
-
-
-@rule(
-    "loc-double-slash",
-    WARNING,
-    f"{URI}#section-3.3",
-    LOCS,
-    per=Once(Per.FILE, "have two slashes in a row in their path"),
-)
-def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
-    """The path has two slashes in a row. A URL within the path does not count.
-
-    Why: it is another URL than the one with a single slash, which most servers answer alike: the page is there twice.
-    It comes from joining a base that ends in a slash with a path that begins with one.
-    Fix: Join base URL and path with a single slash.
-    Bad: `https://example.com//shop/shoes`
-    Good: `https://example.com/shop/shoes`
-    """
-    if entry.uri is not None and "//" in entry.uri.path:
-        embedded = EMBEDDED.search(entry.uri.path)
-        path = entry.uri.path[: embedded.start()] if embedded else entry.uri.path
-        if "//" in path:
-            yield loc_message(entry, f"the path {quoted(path)} has two slashes in a row")
-
-
-@rule("loc-asset", WARNING, BUILD, Of.LOC, per=Once(Per.FILE, "are files that pages or programs use"))
-def loc_asset(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is an asset, not a page. It is a stylesheet, script, font, source map, data file or feed, or a file for
-    programs such as robots.txt and llms.txt.
-
-    Why: an entry is a page; such files are for the pages and programs that use them, and are not shown in results. PDFs
-    and other documents may be listed.
-    Fix: Remove the entry.
-    Bad: `https://example.com/assets/app.css`, `https://example.com/robots.txt`, `https://example.com/feed.xml`
-    Good: no entry
-    """
-    if entry.uri is None:
-        return
-    *folders, name = entry.uri.path.lower().split("/")
-    stem, _, extension = name.rpartition(".")
-    is_script = extension == "js" and (SCRIPT.fullmatch(name) or SCRIPT_FOLDERS.intersection(folders))
-    is_for_programs = name in FOR_PROGRAMS
-    is_topic = (extension == "json" or is_for_programs) and ABOUT_FILES.intersection(folders)
-    if stem and not is_topic and (extension in ASSETS or is_script or is_for_programs):
-        users = "programs" if is_for_programs else "pages"
-        yield loc_message(entry, f"{quoted(name)} is a file that {users} use, not a page, by its name", name)
-
-
-@rule("loc-utility-page", INFO, BUILD, Of.LOC, per=Once(Per.FILE, "are utility pages", by_value=True))
-def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
-    """The URL looks like a utility page. By its name it is an error, login, administration, account, cart, checkout,
-    search or thank-you page.
-
-    Why: "include the URLs that you want to see in search results". Such pages have no content of their own, differ for
-    each visitor, or have `noindex`. The last segment of the path is judged, in several languages, if only a language or
-    a folder such as `/shop/` or `/account/` stands before it.
-    Fix: Remove the entry, unless the page is to be found in search results.
-    Bad: `https://example.com/de/warenkorb`, `https://example.com/wp-login.php`
-    Good: no entry
-    """
-    if entry.uri is None:
-        return
-    *above, name = [unquote(segment).lower() for segment in entry.uri.path.rstrip("/").split("/")[1:]] or [""]
-    if ADMINISTRATION in above:
-        name = ADMINISTRATION
-    elif len(above) > MAX_CONTAINERS or not all(part in CONTAINERS or LANGUAGE.fullmatch(part) for part in above):
-        return
-    stem, _, extension = name.partition(".")
-    kind = KINDS.get(stem) if not extension or extension in PAGE_EXTENSIONS else None
-    if kind is not None:
-        yield loc_message(entry, f"{quoted(name)} looks like {kind}", name)

@@ -22,7 +22,7 @@ from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import Entry, EntryBuilder
 from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.formats import FORMATS, InputFormat, register
-from sitemapcrawler.rules import Message, Objects, Of, Rule, Severity, all_rules, rule
+from sitemapcrawler.rules import Message, Objects, Of, Rule, Severity, UrlWith, all_rules, rule
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import MAX_VALUES, Judge
@@ -57,7 +57,7 @@ def widened(of: Subject) -> Subject:
     """What a rule judges without any shortcut."""
     if of is Of.ODD_CHILD:
         return Of.CHILD
-    return Of.ENTRY if of in FIELDS or isinstance(of, Objects) else of
+    return Of.ENTRY if of in FIELDS or isinstance(of, Objects | UrlWith) else of
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -306,3 +306,17 @@ def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
         "toy-changefreq": [6],
         "toy-priority": [6],
     }
+
+
+@pytest.mark.usefixtures("toy_rules")
+@pytest.mark.parametrize(
+    ("expression", "lines"),
+    [("/sale$", [3]), ("(?i)SHOES", [2]), ("/.$", [4, 5]), ("^https", [2, 3, 4, 5]), ("/x|/y", [4, 5]), ("[^/]y$", [])],
+)
+def test_rule_sees_usual_urls_with_the_expression_that_it_declares(expression: str, lines: list[int]) -> None:
+    def listed(entry: UrlFacts) -> Iterator[Message]:
+        yield Message("listed")
+
+    rule("toy-words", Severity.INFO, "", (Of.LASTMOD, UrlWith(expression)))(listed)
+    pages = "\n".join(f"<url><loc>https://example.com/{name}</loc></url>" for name in ("shoes", "a/sale", "x", "y"))
+    assert lines_of(f"<urlset {CORE}>\n{pages}\n</urlset>").get("toy-words", []) == lines

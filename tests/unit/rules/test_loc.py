@@ -12,7 +12,8 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules import Of
 from sitemapcrawler.rules.facts import suspects as telltales
 from sitemapcrawler.rules.facts.given import ChildFacts, UrlFacts
-from sitemapcrawler.rules.facts.suspects import KINDS, find_telling
+from sitemapcrawler.rules.facts.suspects import find_telling, telling
+from sitemapcrawler.rules.families.words import KINDS
 from sitemapcrawler.urls.grammar import Invalid, parse
 from tests.unit.tables import cases
 
@@ -187,7 +188,7 @@ def test_each_name_is_found_and_told(name: str) -> None:
 
 def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     urls = [f"{HOME}/{path}" for path in ("a", "cart", "b//c", "a?gclid=1", "%7B%7Ba%7D%7D", "a.css", "None", "é", "b")]
-    fast = find_telling(urls)
+    fast = find_telling(telling(), urls)
     monkeypatch.setattr(telltales, "re2", None)
-    monkeypatch.setattr(telltales, "_SEARCH", telltales._telling())
-    assert find_telling(urls) == fast == {*urls[1:7]}
+    monkeypatch.setattr(telltales, "_search_for", telltales._search_for.__wrapped__)
+    assert find_telling(telling(), urls) == fast == {*urls[1:7]}

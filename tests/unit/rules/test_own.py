@@ -21,7 +21,7 @@ from tests.unit.rules.judging import URL, judge
 
 RULE = """
 from dataclasses import dataclass
-from sitemapcrawler.rules import Message, Of, Severity, rule
+from sitemapcrawler.rules import Message, Of, Severity, UrlWith, rule
 
 @dataclass
 class Bound:
@@ -193,6 +193,7 @@ def test_rule_is_given_the_arguments_that_it_names(tmp_path: Path, given: dict[s
     ("of", "why"),
     [
         ("()", "it judges nothing"),
+        ("UrlWith('a(?=b)')", "its expression"),
         ("'lastmod'", "it judges 'lastmod'; accepted: a member of Of"),
         ("replace(IMAGE_EXTENSION, prefix='zoo')", "the namespace zoo is not registered"),
     ],
