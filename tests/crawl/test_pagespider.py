@@ -21,6 +21,7 @@ SPIDERS = """
     from scrapy import Request
 
     from sitemapcrawler import SitemapRecord, SitemapSpider, UrlRecord
+    from sitemapcrawler.reader import Document
 
 
     class Shop(SitemapSpider):
@@ -68,6 +69,18 @@ SPIDERS = """
         async def parse_page(self, response, entry):
             self.most = max(self.most, len(self.crawler.engine._slot.scheduler))
             return {"most": self.most}
+
+
+    class Full(Plain):
+        name = "full"
+
+        async def start(self):
+            def read(self, chunks, deflated):
+                raise MemoryError
+
+            Document.read = read
+            async for request in super().start():
+                yield request
 """
 MIDDLEWARES = """
     import asyncio
@@ -229,6 +242,15 @@ def test_robots_txt_may_be_named_as_a_sitemap(shop: Path) -> None:
         }
         done = crawl(shop, "plain", "-a", f"sitemap={home}/robots.txt")
     assert (done.code, done.values("url")) == (0, [f"{home}/1"])
+
+
+def test_crawl_ends_when_memory_runs_out(shop: Path) -> None:
+    with SiteServer() as server:
+        home = server.url()
+        server.routes = {"/s.xml": urlset(f"{home}/1")}
+        done = crawl(shop, "full", "-a", f"sitemap={home}/s.xml")
+    assert f"{home}/s.xml: there is no more memory, and the crawl ends" in done.log
+    assert "'finish_reason': 'memory'" in done.log
 
 
 def test_reading_waits_while_requests_wait(shop: Path) -> None:
