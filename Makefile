@@ -32,8 +32,8 @@ crawl: .venv/.crawl
 demo: .venv/.crawl
 	@$(BIN)/python -m demo serve --port "$${PORT:-0}" --day "$${DAY:-1}"
 
-# In the order of the folders, so that short files come last and no worker waits for the other. tests/conftest.py gives
-# each module to one worker.
+# Fleets first, then in the order of the folders, so that short files come last and no worker waits for the other.
+# tests/conftest.py gives each module to one worker.
 # One worker more than cores, because crawls wait for a quarter of their time.
 WORKERS = $$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder

