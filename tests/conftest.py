@@ -3,6 +3,7 @@ HYPOTHESIS_PROFILE=search, and how long one takes says nothing; how a run ends."
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -90,8 +91,8 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) and val.startswith(GZIP) else None
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_unconfigure() -> None:
+@atexit.register
+def summary_is_last() -> None:
     """Let pytest's summary be the last line: behind it, DuckDB's binding lists objects on standard error that caches of
-    the test tools still hold when the interpreter ends."""
+    the test tools still hold when the interpreter ends. Not in a hook: after the last one, pytest restores the stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

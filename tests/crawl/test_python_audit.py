@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import re
@@ -318,7 +319,7 @@ def test_notebook_runs(shop: SiteServer, tmp_path: Path, monkeypatch: pytest.Mon
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = nbclient.NotebookClient(notebook, timeout=DEADLINE_S, resources={"metadata": {"path": str(tmp_path)}})
-    client.execute()
+    asyncio.run(client.async_execute())  # which closes its event loop; execute() leaves one open
     shown = [cell.outputs[-1].data if cell.outputs else {} for cell in notebook.cells]
     assert "Needs repair" in shown[1]["text/html"]
     assert "<th>lastmod_at</th>" in shown[2]["text/html"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import socket
 import sys
 import time
@@ -55,8 +57,9 @@ from sitemapcrawler.urls import Authority
 @pytest.fixture(scope="module", autouse=True)
 def installed() -> None:
     """Install the reactor of a crawl: the order of the tests must not decide whether there is one."""
-    if not is_reactor_installed():  # another event loop would never be closed
+    if not is_reactor_installed():
         install_reactor(TWISTED_REACTOR)
+        atexit.register(asyncio.get_event_loop().close)  # nobody runs the reactor, which would close it
 
 
 def test_authority_that_the_spider_names_later_is_allowed() -> None:
