@@ -320,6 +320,19 @@ def rule(
     return register
 
 
+def row(
+    check: Check,
+    id: str,
+    severity: Severity,
+    source: str,
+    of: Subject,
+    per: Per | Once | None = None,
+    also: dict[str, str] | None = None,
+) -> Callable[[str], Check]:
+    """Return what registers a rule with a given documentation: a row of a table of rules whose body is one call."""
+    return lambda text: rule(id, severity, source, of, per, also, text)(check)
+
+
 def _default_per(of: tuple[Subject, ...]) -> Per:
     if any(not isinstance(one, Of) or one in ON_ENTRIES for one in of):
         return Per.ENTRY

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
 from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, fault_message, rule
+from sitemapcrawler.rules.registry import (
+    ERROR,
+    INFO,
+    WARNING,
+    Message,
+    Of,
+    Once,
+    Per,
+    fault_message,
+    row,
+    rule,
+)
 from sitemapcrawler.urls.display import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -28,35 +40,37 @@ DECLARED = re.compile(r"<\?xml(?![\w.:-])", re.IGNORECASE)
 PARSING = {"Search Console": "Parsing error"}
 
 
-@rule(
+def _as_read(fault: Fault) -> Iterator[Message]:
+    yield from fault_message(fault)
+
+
+fault_rule = partial(row, _as_read, of=Of.FAULT)
+"""Registers a rule that reports the reader's faults of its id as they are."""
+
+
+fault_rule(
     "doc-gzip-error",
     ERROR,
     GZIP,
-    Of.FAULT,
     per=Per.FILE,
     also={"Search Console": "Compression error", "Yandex": "Extraction error"},
-)
-def doc_gzip_error(fault: Fault) -> Iterator[Message]:
-    """The gzip data is damaged.
+)("""
+    The gzip data is damaged.
 
     Why: everything after the damage is lost.
     Fix: Compress the file again and upload it in binary mode; `gzip -t` must accept it.
     Bad: a file whose checksum does not fit, as after an upload in text mode
     Good: a file that `gzip -t` accepts
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule("doc-decompression-bomb", ERROR, GZIP, Of.FAULT, per=Per.FILE)
-def doc_decompression_bomb(fault: Fault) -> Iterator[Message]:
-    """The content inflates beyond all proportion.
+fault_rule("doc-decompression-bomb", ERROR, GZIP, per=Per.FILE)("""
+    The content inflates beyond all proportion.
 
     Why: readers stop such a file to protect themselves. Real sitemaps inflate to less than 100 times their size.
     Fix: Check what wrote the file: its content repeats itself. Write a sitemap whose entries differ.
     Bad: 100 KB of gzip that inflate to 100 MB
     Good: a sitemap of entries that differ
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule(
@@ -114,16 +128,14 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-bom", INFO, f"{XML}#charencoding", Of.FAULT, per=Once(Per.SITE, "begin with a byte order mark"))
-def doc_bom(fault: Fault) -> Iterator[Message]:
-    """The file begins with a byte order mark.
+fault_rule("doc-bom", INFO, f"{XML}#charencoding", per=Once(Per.SITE, "begin with a byte order mark"))("""
+    The file begins with a byte order mark.
 
     Why: UTF-8 needs none, and some tools fail on it.
     Fix: Save the file without a byte order mark.
     Bad: the bytes EF BB BF before `<?xml`
     Good: `<?xml` as the first bytes
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("doc-leading-whitespace", ERROR, f"{XML}#sec-prolog-dtd", Of.FILE, also={"Search Console": "Leading whitespace"})
@@ -142,17 +154,15 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
         yield Message("white space at the start of the file", 1, 1, severity=INFO)
 
 
-@rule("doc-leading-content", ERROR, f"{XML}#sec-prolog-dtd", Of.FAULT, per=Per.FILE, also=PARSING)
-def doc_leading_content(fault: Fault) -> Iterator[Message]:
-    """Other content comes before the XML document. It stands before the XML declaration or the root element.
+fault_rule("doc-leading-content", ERROR, f"{XML}#sec-prolog-dtd", per=Per.FILE, also=PARSING)("""
+    Other content comes before the XML document. It stands before the XML declaration or the root element.
 
     Why: strict parsers refuse the whole file. Warnings that PHP prints, and comments of plugins before the declaration,
     are the usual causes.
     Fix: Remove the text before `<?xml`. Turn off the display of errors and the plugin that prints it.
     Bad: `<b>Warning</b>: Undefined variable ...` before `<urlset>`, or a comment before `<?xml`
     Good: nothing but the XML declaration and comments before `<urlset>`
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("doc-xml-malformed", ERROR, f"{XML}#sec-well-formed", Of.FILE, also=PARSING)
@@ -171,40 +181,32 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
             yield from fault_message(fault)
 
 
-@rule("doc-unescaped-ampersand", ERROR, f"{PROTOCOL}#escaping", Of.FAULT, also=PARSING)
-def doc_unescaped_ampersand(fault: Fault) -> Iterator[Message]:
-    """An ampersand is not escaped as `&amp;`.
+fault_rule("doc-unescaped-ampersand", ERROR, f"{PROTOCOL}#escaping", also=PARSING)("""
+    An ampersand is not escaped as `&amp;`.
 
     Why: it begins an entity in XML; strict parsers stop here.
     Fix: Write `&amp;` for each `&`, or let an XML library escape the URLs.
     Bad: `<loc>https://example.com/?a=1&b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule("doc-undeclared-entity", ERROR, f"{XML}#sec-predefined-ent", Of.FAULT, also=PARSING)
-def doc_undeclared_entity(fault: Fault) -> Iterator[Message]:
-    """The file uses an undeclared entity.
+fault_rule("doc-undeclared-entity", ERROR, f"{XML}#sec-predefined-ent", also=PARSING)("""
+    The file uses an undeclared entity.
 
     Why: XML has five (amp, lt, gt, quot, apos); those of HTML mean nothing here, and DTDs are not loaded.
     Fix: Write the character itself, in UTF-8, in place of the HTML entity.
     Bad: `<image:title>Caf&eacute;</image:title>`
     Good: `<image:title>Café</image:title>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule("doc-control-character", ERROR, f"{XML}#charsets", Of.FAULT, also=PARSING)
-def doc_control_character(fault: Fault) -> Iterator[Message]:
-    """The file has a character that XML forbids. It is written plain or as a reference.
+fault_rule("doc-control-character", ERROR, f"{XML}#charsets", also=PARSING)("""
+    The file has a character that XML forbids. It is written plain or as a reference.
 
     Why: strict parsers stop here.
     Fix: Strip control characters from the text before writing it.
     Bad: the byte 0B (vertical tab) in a title, or `&#11;`
     Good: a title without it
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("doc-truncated", ERROR, f"{XML}#sec-well-formed", Of.FILE, also=PARSING)
@@ -222,28 +224,23 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-@rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", Of.FAULT, per=Per.FILE, also=PARSING)
-def doc_trailing_content(fault: Fault) -> Iterator[Message]:
-    """Other content comes after the end of the document. It stands behind the root element, or behind the gzip data.
+fault_rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", per=Per.FILE, also=PARSING)("""
+    Other content comes after the end of the document. It stands behind the root element, or behind the gzip data.
 
     Why: strict parsers refuse the whole file. Two sitemaps in one file, or a tracking script, are the usual cause.
     Fix: Remove everything after the closing tag of the root; put a second sitemap into a file of its own.
     Bad: `</urlset><urlset>`
     Good: nothing but comments behind `</urlset>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule("doc-doctype", WARNING, f"{XML}#dt-doctype", Of.FAULT, per=Once(Per.SITE, "have a DOCTYPE"))
-def doc_doctype(fault: Fault) -> Iterator[Message]:
-    """The file has a document type declaration.
+fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Once(Per.SITE, "have a DOCTYPE"))("""
+    The file has a document type declaration.
 
     Why: sitemaps have none. Careful readers refuse such files, since entities can be made to attack them.
     Fix: Remove the document type declaration, and write out the entities that it defines.
     Bad: `<!DOCTYPE urlset [<!ENTITY site "https://example.com">]>`
     Good: no DOCTYPE at all
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("doc-recovered-entry", WARNING, f"{XML}#sec-well-formed", Of.LOC)
@@ -338,28 +335,23 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault, severity)
 
 
-@rule("txt-has-metadata", WARNING, GOOGLE_TEXT, Of.FAULT, per=Once(Per.FILE, "have something behind the URL"))
-def txt_has_metadata(fault: Fault) -> Iterator[Message]:
-    """A line has text after its URL.
+fault_rule("txt-has-metadata", WARNING, GOOGLE_TEXT, per=Once(Per.FILE, "have something behind the URL"))("""
+    A line has text after its URL.
 
     Why: text sitemaps have no dates or priorities; a reader may take the whole line for the URL.
     Fix: Remove everything after the URL, or use an XML sitemap for dates.
     Bad: `https://example.com/shop/ 2026-01-05`
     Good: `https://example.com/shop/`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule("feed-item-without-link", WARNING, GOOGLE_FEEDS, Of.FAULT)
-def feed_item_without_link(fault: Fault) -> Iterator[Message]:
-    """An item of a feed has no link.
+fault_rule("feed-item-without-link", WARNING, GOOGLE_FEEDS)("""
+    An item of a feed has no link.
 
     Why: without one the item names no page, and is passed over.
     Fix: Add a `<link>` to each item of the feed.
     Bad: `<item><title>News</title></item>`
     Good: `<item><title>News</title><link>https://example.com/news</link></item>`
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("feed-as-sitemap-yandex", INFO, YANDEX, Of.FILE)

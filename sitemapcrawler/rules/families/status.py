@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sitemapcrawler.replies import (
     Answer,
@@ -21,7 +21,7 @@ from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Once, Per, Severity, row, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 SOFT = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors"
@@ -36,60 +36,58 @@ NOT_FOUND = {**ERROR_PAGE, "Sitebulb": "Not Found (4XX) URL in XML Sitemaps"}
 FORBIDDEN = {**ERROR_PAGE, "Sitebulb": "Forbidden (403) URL in XML Sitemaps"}
 
 
-def _on_status(facts: ReplyFacts, rule: str, remark: str = "") -> Iterator[Message]:
+def _status_message(facts: ReplyFacts, rule: str, remark: str) -> Iterator[Message]:
     """Yield a message with the status, if this rule is the one to report it; `remark` follows the status."""
     reply = facts.reply
     if isinstance(reply, HttpError) and fault_of(facts) == rule:
         yield Message(f"HTTP status {reply.final_status}{way(reply)}{remark}", value=str(reply.final_status))
 
 
-@rule("status-401", ERROR, ERRORS, Of.REPLY, also=ERROR_PAGE)
-def status_401(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 401 Unauthorized.
+def status_rule(id: str, also: dict[str, str], remark: str = "") -> Callable[[str], Check]:
+    """A rule on a status of a listed URL."""
+
+    def check(facts: ReplyFacts) -> Iterator[Message]:
+        yield from _status_message(facts, id, remark)
+
+    return row(check, id, ERROR, ERRORS, Of.REPLY, also=also)
+
+
+status_rule("status-401", ERROR_PAGE, ": it wants a login")("""
+    Listed URL answers 401 Unauthorized.
 
     Why: search engines do not log in, and drop the page from their index.
     Fix: Remove these URLs from the sitemap, or let everybody read the pages.
     Bad: pages for customers in the sitemap, or a test site that is still behind a password
     Good: pages that everybody may read
-    """
-    yield from _on_status(facts, "status-401", ": it wants a login")
+""")
 
-
-@rule("status-403", ERROR, ERRORS, Of.REPLY, also=FORBIDDEN)
-def status_403(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 403 Forbidden. The server refuses it to us. It may differ for search engines.
+status_rule("status-403", FORBIDDEN, ": refused to us; it may differ for search engines")("""
+    Listed URL answers 403 Forbidden. The server refuses it to us. It may differ for search engines.
 
     Why: a page that is refused to search engines is not indexed. A firewall that knows their addresses may refuse it to
     us alone; the server's log or Search Console's URL inspection tells.
     Fix: Allow crawlers in the firewall, or remove these URLs from the sitemap.
     Bad: a firewall that takes search engines for an attack
     Good: status 200 for everybody who may read the page
-    """
-    yield from _on_status(facts, "status-403", ": refused to us; it may differ for search engines")
+""")
 
-
-@rule("status-404", ERROR, ERRORS, Of.REPLY, also=NOT_FOUND)
-def status_404(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 404 Not Found.
+status_rule("status-404", NOT_FOUND, ": not found")("""
+    Listed URL answers 404 Not Found.
 
     Why: search engines drop the page from their index, and the crawl is wasted.
     Fix: Remove these URLs from the sitemap, or restore the pages.
     Bad: a deleted product that is still in the sitemap
     Good: its entry is taken out
-    """
-    yield from _on_status(facts, "status-404", ": not found")
+""")
 
-
-@rule("status-410", ERROR, ERRORS, Of.REPLY, also=NOT_FOUND)
-def status_410(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 410 Gone.
+status_rule("status-410", NOT_FOUND, ": gone for good")("""
+    Listed URL answers 410 Gone.
 
     Why: search engines drop the page, as with 404. The server knows that it is gone; the sitemap does not.
     Fix: Remove these URLs from the sitemap.
     Bad: an entry for a page that answers 410
     Good: its entry is taken out
-    """
-    yield from _on_status(facts, "status-410", ": gone for good")
+""")
 
 
 @rule("status-429", WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Of.REPLY)
@@ -102,101 +100,86 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
     tries = f" after {count_of(facts.reply.attempts, 'request')}: the server wants fewer; ask more slowly"
-    yield from _on_status(facts, "status-429", tries)
+    yield from _status_message(facts, "status-429", tries)
 
 
-@rule("status-4xx", ERROR, ERRORS, Of.REPLY, also=NOT_FOUND)
-def status_4xx(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers with another client error, 4xx.
+status_rule("status-4xx", NOT_FOUND)("""
+    Listed URL answers with another client error, 4xx.
 
     Why: search engines drop the page from their index, as with 404.
     Fix: Remove these URLs from the sitemap, or let the pages answer with 200.
     Bad: 400 for a URL with a broken query, 451 for a page that may not be shown
     Good: status 200, or no entry
-    """
-    yield from _on_status(facts, "status-4xx")
+""")
 
-
-@rule("status-5xx", ERROR, ERRORS, Of.REPLY, also=ERROR_PAGE)
-def status_5xx(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers with a server error, 5xx. Statuses above 599 count too.
+status_rule("status-5xx", ERROR_PAGE, ": the server failed")("""
+    Listed URL answers with a server error, 5xx. Statuses above 599 count too.
 
     Why: search engines slow down for the whole site, and drop the page if the error lasts.
     Fix: Repair the pages: the server's error log names the cause.
     Bad: 500 from a template that fails, 503 from a server that is overloaded
     Good: status 200
-    """
-    yield from _on_status(facts, "status-5xx", ": the server failed")
+""")
 
 
 NETWORK = f"{ERRORS}#network-and-dns-errors"
 
 
-def _on_failure(facts: ReplyFacts, rule: str) -> Iterator[Message]:
-    """Yield a message with the failure, if this rule is the one to report it."""
-    reply = facts.reply
-    if isinstance(reply, Failed | Cut) and fault_of(facts) == rule:
-        yield Message(f"{reply.error}{way(reply)}", value=reply.kind.value)
+def failure_rule(id: str, severity: Severity, also: dict[str, str] | None = None) -> Callable[[str], Check]:
+    """A rule on a listed URL that gave no whole answer."""
+
+    def check(facts: ReplyFacts) -> Iterator[Message]:
+        reply = facts.reply
+        if isinstance(reply, Failed | Cut) and fault_of(facts) == id:
+            yield Message(f"{reply.error}{way(reply)}", value=reply.kind.value)
+
+    return row(check, id, severity, NETWORK, Of.REPLY, also=also)
 
 
-@rule("status-timeout", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
-def status_timeout(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL does not answer in time.
+failure_rule("status-timeout", ERROR, also=ERROR_PAGE)("""
+    Listed URL does not answer in time.
 
     Why: search engines give up as well, and then visit the whole site less often.
     Fix: Speed up the pages or cache them, or remove these URLs from the sitemap.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT), after some tries
     Good: an answer within a second
-    """
-    yield from _on_failure(facts, "status-timeout")
+""")
 
-
-@rule("status-dns", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
-def status_dns(facts: ReplyFacts) -> Iterator[Message]:
-    """Host of a listed URL has no address.
+failure_rule("status-dns", ERROR, also=ERROR_PAGE)("""
+    Host of a listed URL has no address.
 
     Why: no visitor can open the page.
     Fix: Correct the host name in the sitemap, or restore its DNS record.
     Bad: `https://old-shop.example.com/`, a name that was given up
     Good: a host that DNS knows
-    """
-    yield from _on_failure(facts, "status-dns")
+""")
 
-
-@rule("status-tls", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
-def status_tls(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL has no secure connection. The certificate of its host is not valid, or TLS fails.
+failure_rule("status-tls", ERROR, also=ERROR_PAGE)("""
+    Listed URL has no secure connection. The certificate of its host is not valid, or TLS fails.
 
     Why: browsers warn of the page or refuse it, and Google prefers its http variant or drops it.
     Fix: Install a valid certificate for this host, and renew it in time.
     Bad: a certificate that has expired, is for another host, or is signed by an unknown authority
     Good: a certificate for this host that is renewed in time
-    """
-    yield from _on_failure(facts, "status-tls")
+""")
 
-
-@rule("status-connection", ERROR, NETWORK, Of.REPLY, also=ERROR_PAGE)
-def status_connection(facts: ReplyFacts) -> Iterator[Message]:
-    """The server of a listed URL cannot be reached. It refuses the connection, or ends it without a readable answer.
+failure_rule("status-connection", ERROR, also=ERROR_PAGE)("""
+    The server of a listed URL cannot be reached. It refuses the connection, or ends it without a readable answer.
 
     Why: search engines treat it as a server error: they slow down, and drop the page if it lasts.
     Fix: Open the server's port, or remove these URLs from the sitemap.
     Bad: a closed port, a connection that is reset, an answer that is no HTTP
     Good: an answer with status 200
-    """
-    yield from _on_failure(facts, "status-connection")
+""")
 
-
-@rule("status-truncated", WARNING, NETWORK, Of.REPLY)
-def status_truncated(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers in part. The connection ended before the body did, or the body does not end.
+failure_rule("status-truncated", WARNING)("""
+    Listed URL answers in part. The connection ended before the body did, or the body does not end.
 
     Why: what is missing is not indexed. The page may work at the next visit: a server under load breaks off.
     Fix: Find out why the server breaks off: check its load, its time limits and Content-Length.
     Bad: `Content-Length: 50000`, and 20,000 bytes
     Good: the whole page
-    """
-    yield from _on_failure(facts, "status-truncated")
+""")
 
 
 INDEXABLE = "https://developers.google.com/search/docs/crawling-indexing/indexable-file-types"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sitemapcrawler import urls
 from sitemapcrawler.reader.formats import HTML
@@ -13,7 +13,7 @@ from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.facts.robots import file_scheme, sitemap_lines
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Once, Per, row, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -69,11 +69,6 @@ def _final_url(file: FileFacts) -> str:
     return file.record.final_url or file.place
 
 
-def _fetch_failure(file: FileFacts, rule_id: str) -> Iterator[Message]:
-    if answer_fault(file) == rule_id:
-        yield Message(f"the sitemap could not be fetched: {file.record.error or 'no answer'}", value=file.record.error)
-
-
 @rule(
     "doc-http-status",
     ERROR,
@@ -94,58 +89,55 @@ def doc_http_status(file: FileFacts) -> Iterator[Message]:
         yield Message(f"HTTP status {status}; a sitemap must answer 200", value=str(status))
 
 
-@rule("doc-fetch-failed", ERROR, "a file that is named must be there and readable", Of.FILE)
-def doc_fetch_failed(file: FileFacts) -> Iterator[Message]:
-    """A local sitemap cannot be read.
+def fetch_rule(id: str, source: str, also: dict[str, str] | None = None) -> Callable[[str], Check]:
+    """A rule on a sitemap that could not be fetched."""
+
+    def check(file: FileFacts) -> Iterator[Message]:
+        if answer_fault(file) == id:
+            yield Message(
+                f"the sitemap could not be fetched: {file.record.error or 'no answer'}", value=file.record.error
+            )
+
+    return row(check, id, ERROR, source, Of.FILE, also=also)
+
+
+fetch_rule("doc-fetch-failed", "a file that is named must be there and readable")("""
+    A local sitemap cannot be read.
 
     Why: its entries are missing from the result.
     Fix: Correct the path, or make the file readable for the user that runs the crawl.
     Bad: a path that names no file, or one that may not be read
     Good: a path that names a readable file
-    """
-    yield from _fetch_failure(file, "doc-fetch-failed")
+""")
 
-
-@rule("doc-dns-error", ERROR, REPORT, Of.FILE, also={"Yandex": "DNS error"})
-def doc_dns_error(file: FileFacts) -> Iterator[Message]:
-    """The host of the sitemap has no address.
+fetch_rule("doc-dns-error", REPORT, also={"Yandex": "DNS error"})("""
+    The host of the sitemap has no address.
 
     Why: no crawler can fetch the file.
     Fix: Correct the host name, or add its DNS record.
     Bad: a host name that was moved or mistyped
     Good: a host name that resolves
-    """
-    yield from _fetch_failure(file, "doc-dns-error")
+""")
 
-
-@rule(
-    "doc-connection-error",
-    ERROR,
-    REPORT,
-    Of.FILE,
-    also={"Yandex": "Connection failed", "Search Console": "General HTTP error"},
-)
-def doc_connection_error(file: FileFacts) -> Iterator[Message]:
-    """The sitemap's server cannot be reached. It refuses the connection, or ends it without an answer.
+fetch_rule(
+    "doc-connection-error", REPORT, also={"Yandex": "Connection failed", "Search Console": "General HTTP error"}
+)("""
+    The sitemap's server cannot be reached. It refuses the connection, or ends it without an answer.
 
     Why: crawlers retry a few times, and drop the sitemap if the failure lasts.
     Fix: Open the port, renew the certificate, or repair the server, until the sitemap answers 200.
     Bad: a closed port, a certificate that is not valid, a connection that is reset
     Good: an answer with status 200
-    """
-    yield from _fetch_failure(file, "doc-connection-error")
+""")
 
-
-@rule("doc-timeout", ERROR, REPORT, Of.FILE, also={"Search Console": "Temporary error"})
-def doc_timeout(file: FileFacts) -> Iterator[Message]:
-    """The server gives no answer in time.
+fetch_rule("doc-timeout", REPORT, also={"Search Console": "Temporary error"})("""
+    The server gives no answer in time.
 
     Why: crawlers wait for a minute or less. A sitemap that is built at each request is often the reason.
     Fix: Write the sitemap to a file beforehand instead of building it at each request, or split it.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT)
     Good: a file that is written beforehand
-    """
-    yield from _fetch_failure(file, "doc-timeout")
+""")
 
 
 @rule("doc-redirect-loop", ERROR, f"{HTTP}#name-redirection-3xx", Of.FILE)

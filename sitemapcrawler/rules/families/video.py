@@ -24,7 +24,20 @@ from sitemapcrawler.rules.facts.objects import (
     videos,
 )
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Once, Per, Severity, rule
+from sitemapcrawler.rules.registry import (
+    ERROR,
+    ESCAPING,
+    INFO,
+    WARNING,
+    Check,
+    Message,
+    Objects,
+    Once,
+    Per,
+    Severity,
+    row,
+    rule,
+)
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import quoted
 
@@ -58,13 +71,6 @@ def _text(video: Video, name: str) -> str:
     """Text of an element with optional attributes; empty if it is missing."""
     value = getattr(video, name)
     return (value.get("value") if isinstance(value, dict) else value) or ""
-
-
-def _missing(entry: UrlFacts, name: str) -> Iterator[Message]:
-    """Yield a message for each video in which a required element is missing or empty."""
-    for video, element in videos(entry):
-        if not _text(video, name) and lacks(element, name):
-            yield Message(f"a video without <video:{name}>{stray(element, name)}", line_of(element, name))
 
 
 UNUSUAL = ("expiration_date", "rating", "view_count", "restriction", "platform", "uploader")
@@ -101,44 +107,61 @@ def _is_usual(video: Video, page: str) -> bool:
     return len(video.title) <= MAX_TITLE and len(video.description) <= MAX_DESCRIPTION and len(video.tag) <= MAX_TAGS
 
 
-video_rule = partial(rule, of=Objects(VIDEO_EXTENSION, usual=has_usual_videos))
+UNUSUAL_VIDEOS = Objects(VIDEO_EXTENSION, usual=has_usual_videos)
+video_rule = partial(rule, of=UNUSUAL_VIDEOS)
 """Registers a rule on entries with videos that are not all usual."""
 
 
-@video_rule("video-thumbnail-missing", ERROR, VIDEOS, also={"Search Console": "Missing thumbnail URL"})
-def video_thumbnail_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A video has no `<video:thumbnail_loc>`, or an empty one.
+def required_part(name: str, id: str, also: dict[str, str]) -> Callable[[str], Check]:
+    """A rule on a required element of a video that is missing or empty."""
+
+    def check(entry: UrlFacts) -> Iterator[Message]:
+        for video, element in videos(entry):
+            if not _text(video, name) and lacks(element, name):
+                yield Message(f"a video without <video:{name}>{stray(element, name)}", line_of(element, name))
+
+    return row(check, id, ERROR, VIDEOS, UNUSUAL_VIDEOS, also=also)
+
+
+def limited_part(name: str, limit: int, id: str, severity: Severity = ERROR) -> Callable[[str], Check]:
+    """A rule on an element of a video that exceeds a limit in characters."""
+
+    def check(entry: UrlFacts) -> Iterator[Message]:
+        for video, element in videos(entry):
+            value = _text(video, name)
+            if len(value) > limit:
+                long = f"<video:{name}> has {len(value):,} characters; {limit:,} are allowed"
+                yield Message(long, line_of(element, name), value=value)
+
+    return row(check, id, severity, VIDEOS, UNUSUAL_VIDEOS)
+
+
+required_part("thumbnail_loc", "video-thumbnail-missing", also={"Search Console": "Missing thumbnail URL"})("""
+    A video has no `<video:thumbnail_loc>`, or an empty one.
 
     Why: it is required; results show the thumbnail.
     Fix: Add a `<video:thumbnail_loc>` with the URL of a preview image.
     Bad: a `<video:video>` with title, description and content_loc only
     Good: `<video:thumbnail_loc>https://example.com/thumbs/1.jpg</video:thumbnail_loc>` in it
-    """
-    yield from _missing(entry, "thumbnail_loc")
+""")
 
-
-@video_rule("video-title-missing", ERROR, VIDEOS, also={"Search Console": "Missing video title"})
-def video_title_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A video has no `<video:title>`, or an empty one.
+required_part("title", "video-title-missing", also={"Search Console": "Missing video title"})("""
+    A video has no `<video:title>`, or an empty one.
 
     Why: it is required.
     Fix: Add a `<video:title>` with the video's title.
     Bad: `<video:title></video:title>`
     Good: `<video:title>How to grill</video:title>`
-    """
-    yield from _missing(entry, "title")
+""")
 
-
-@video_rule("video-description-missing", ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
-def video_description_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A video has no `<video:description>`, or an empty one.
+required_part("description", "video-description-missing", also={"Search Console": "Missing XML tag"})("""
+    A video has no `<video:description>`, or an empty one.
 
     Why: it is required.
     Fix: Add a `<video:description>` of a sentence or two.
     Bad: `<video:description/>`
     Good: `<video:description>Six steps to a good steak</video:description>`
-    """
-    yield from _missing(entry, "description")
+""")
 
 
 @video_rule("video-no-location", ERROR, VIDEOS, also={"Search Console": "Missing XML tag"})
@@ -351,38 +374,24 @@ INTEGER = re.compile(r"\+?[0-9]{1,18}")
 DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 
 
-@video_rule("video-description-too-long", ERROR, VIDEOS)
-def video_description_too_long(entry: UrlFacts) -> Iterator[Message]:
-    """A description has more than 2,048 characters.
+limited_part("description", MAX_DESCRIPTION, "video-description-too-long")("""
+    A description has more than 2,048 characters.
 
     Why: search engines take no more.
     Fix: Shorten the description to 2,048 characters at most.
     Bad: the text of the whole page
     Good: some sentences about the video
-    """
-    yield from _too_long(entry, "description", MAX_DESCRIPTION)
+""")
 
-
-@video_rule("video-title-too-long", WARNING, VIDEOS)
-def video_title_too_long(entry: UrlFacts) -> Iterator[Message]:
-    """A title has more than 100 characters.
+limited_part("title", MAX_TITLE, "video-title-too-long", WARNING)("""
+    A title has more than 100 characters.
 
     Why: earlier versions of Google's documentation name that limit, the present one none; results cut titles long
     before.
     Fix: Shorten the title to 100 characters at most.
     Bad: a title of 150 characters
     Good: `<video:title>How to grill</video:title>`
-    """
-    yield from _too_long(entry, "title", MAX_TITLE)
-
-
-def _too_long(entry: UrlFacts, name: str, limit: int) -> Iterator[Message]:
-    """Yield a message for each video whose element exceeds a limit in characters."""
-    for video, element in videos(entry):
-        value = _text(video, name)
-        if len(value) > limit:
-            long = f"<video:{name}> has {len(value):,} characters; {limit:,} are allowed"
-            yield Message(long, line_of(element, name), value=value)
+""")
 
 
 @video_rule("video-duration-range", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
@@ -567,16 +576,14 @@ def _meant_code(code: str) -> str:
     return f" ({meant} is meant)" if meant else ""
 
 
-@video_rule("video-uploader-too-long", ERROR, VIDEOS)
-def video_uploader_too_long(entry: UrlFacts) -> Iterator[Message]:
-    """The name of an uploader has more than 255 characters.
+limited_part("uploader", MAX_UPLOADER, "video-uploader-too-long")("""
+    The name of an uploader has more than 255 characters.
 
     Why: search engines take no more.
     Fix: Shorten the uploader's name to 255 characters at most.
     Bad: a biography
     Good: `<video:uploader>Ann</video:uploader>`
-    """
-    yield from _too_long(entry, "uploader", MAX_UPLOADER)
+""")
 
 
 @video_rule("video-uploader-offsite", WARNING, VIDEOS)

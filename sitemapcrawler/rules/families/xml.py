@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from sitemapcrawler.namespaces import CORE, find, shown
 from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import MAX_NAME, Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, fault_message, rule
+from sitemapcrawler.rules.registry import (
+    ERROR,
+    INFO,
+    WARNING,
+    Message,
+    Of,
+    Once,
+    Per,
+    fault_message,
+    row,
+    rule,
+)
 from sitemapcrawler.urls.display import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -23,16 +35,22 @@ LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/s
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")
 
 
-@rule("xml-root-unknown", ERROR, PROTOCOL, Of.FAULT, per=Per.FILE, also={"Search Console": "Unsupported format"})
-def xml_root_unknown(fault: Fault) -> Iterator[Message]:
-    """The root element is not one of a sitemap. Known are `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`.
+def _as_read(fault: Fault) -> Iterator[Message]:
+    yield from fault_message(fault)
+
+
+fault_rule = partial(row, _as_read, of=Of.FAULT)
+"""Registers a rule that reports the reader's faults of its id as they are."""
+
+
+fault_rule("xml-root-unknown", ERROR, PROTOCOL, per=Per.FILE, also={"Search Console": "Unsupported format"})("""
+    The root element is not one of a sitemap. Known are `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`.
 
     Why: the root element says what the file is.
     Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps.
     Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
-    """
-    yield from fault_message(fault)
+""")
 
 
 def _named(file: FileFacts) -> str | None:
@@ -141,66 +159,53 @@ def _ignored(ignored: Ignored, file: FileFacts) -> str:
     return f"{'all ' if is_all and ignored.count > 1 else ''}{number} {'is' if ignored.count == 1 else 'are'} ignored"
 
 
-@rule("xml-unknown-element", WARNING, TAGS, Of.FAULT, also={"Yandex": "Unknown tag"})
-def xml_unknown_element(fault: Fault) -> Iterator[Message]:
-    """The namespace does not define this element. It is that of the protocol, of images, videos, news or language
+fault_rule("xml-unknown-element", WARNING, TAGS, also={"Yandex": "Unknown tag"})("""
+    The namespace does not define this element. It is that of the protocol, of images, videos, news or language
     links.
 
     Why: it is ignored at best; validators refuse the file. Elements of other namespaces are legal.
     Fix: Remove the element, or correct the spelling of its name.
     Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
     Good: `<url><loc>...</loc></url>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule(
+fault_rule(
     "xml-unknown-attribute",
     WARNING,
     TAGS,
-    Of.FAULT,
     per=Once(Per.FILE, "have an unknown attribute", by_value=True),
     also={"Search Console": "Invalid attribute value"},
-)
-def xml_unknown_attribute(fault: Fault) -> Iterator[Message]:
-    """The namespace does not define this attribute. The protocol itself defines none.
+)("""
+    The namespace does not define this attribute. The protocol itself defines none.
 
     Why: what it says is lost, and validators refuse the file. Attributes of other namespaces are not judged.
     Fix: Remove the attribute.
     Bad: `<url id="7">`, `<image:loc width="640">`
     Good: `<url>`, `<image:loc>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule(
+fault_rule(
     "xml-duplicate-element",
     ERROR,
     TAGS,
-    Of.FAULT,
     also={"Yandex": "Tag found more than once", "Search Console": "Invalid XML: too many tags"},
-)
-def xml_duplicate_element(fault: Fault) -> Iterator[Message]:
-    """An element is repeated where one is allowed. Once for each element of an entry, image, video or article.
+)("""
+    An element is repeated where one is allowed. Once for each element of an entry, image, video or article.
 
     Why: only one can count, and which one is not defined. Here it is the first. Images, videos and tags may repeat.
     Fix: Keep one of the elements. Write an entry of its own for each further URL.
     Bad: `<url><loc>https://example.com/a</loc><loc>https://example.com/b</loc></url>`
     Good: `<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule("xml-mixed-index-urlset", ERROR, f"{PROTOCOL}#index", Of.FAULT, per=Per.FILE)
-def xml_mixed_index_urlset(fault: Fault) -> Iterator[Message]:
-    """The file mixes pages and sitemaps. It has `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
+fault_rule("xml-mixed-index-urlset", ERROR, f"{PROTOCOL}#index", per=Per.FILE)("""
+    The file mixes pages and sitemaps. It has `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
 
     Why: the root says which of the two a file lists; the other kind is passed over.
     Fix: Move the sitemaps to a `<sitemapindex>` file and the pages to a `<urlset>` file.
     Bad: `<urlset ...><sitemap><loc>...</loc></sitemap></urlset>`
     Good: `<sitemapindex ...><sitemap><loc>...</loc></sitemap></sitemapindex>`
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("xml-empty-urlset", WARNING, TAGS, Of.FILE, also={"Lumar": "Empty Sitemaps", "Search Console": "Empty sitemap"})
@@ -216,42 +221,32 @@ def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
         yield Message("the urlset has no entries", file.document.root_line)
 
 
-@rule(
-    "xml-entry-without-loc",
-    ERROR,
-    TAGS,
-    Of.FAULT,
-    also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
-)
-def xml_entry_without_loc(fault: Fault) -> Iterator[Message]:
-    """An entry has no `<loc>`.
+fault_rule(
+    "xml-entry-without-loc", ERROR, TAGS, also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"}
+)("""
+    An entry has no `<loc>`.
 
     Why: it names no page, and search engines skip it.
     Fix: Add a `<loc>` to the entry, or remove the entry.
     Bad: `<url><lastmod>2026-01-05</lastmod></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule(
+fault_rule(
     "xml-entry-ignored",
     ERROR,
     TAGS,
-    Of.FAULT,
     per=Once(Per.FILE, "have a wrong name or place", by_value=True),
     also={"Yandex": "Unknown tag"},
-)
-def xml_entry_ignored(fault: Fault) -> Iterator[Message]:
-    """An entry has a wrong name or place. Names of elements are case-sensitive in XML.
+)("""
+    An entry has a wrong name or place. Names of elements are case-sensitive in XML.
 
     Why: search engines read `<url>` in a `<urlset>` and `<sitemap>` in a `<sitemapindex>`, each with its own `<loc>`.
     They ignore all other elements; this crawler does not list them either.
     Fix: Write the entry as `<url><loc>...</loc></url>`, in small letters, directly below the root.
     Bad: `<Url><Loc>https://example.com/</Loc></Url>`, or a `<loc>` outside of a `<url>`
     Good: `<url><loc>https://example.com/</loc></url>`
-    """
-    yield from fault_message(fault)
+""")
 
 
 @rule("xml-whole-file-one-url-wrapper", INFO, TAGS, Of.FILE)
@@ -271,51 +266,35 @@ def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
 VALIDATING = f"{PROTOCOL}#validating"
 
 
-@rule("xml-schema-violation", ERROR, VALIDATING, Of.FAULT, also={"Search Console": "Invalid tag value"})
-def xml_schema_violation(fault: Fault) -> Iterator[Message]:
-    """The XML Schema does not allow this. It is the schema of the protocol or of a namespace, and no rule of its own
+fault_rule("xml-schema-violation", ERROR, VALIDATING, also={"Search Console": "Invalid tag value"})("""
+    The XML Schema does not allow this. It is the schema of the protocol or of a namespace, and no rule of its own
     names the fault.
 
     Why: parsers ignore what stands in an unexpected place; validators refuse the file.
     Fix: Move or remove what the message names, so that the file validates against the schema.
     Bad: `<url>Home <loc>https://example.com/</loc></url>`, or `<image:loc>` outside of an `<image:image>`
     Good: `<url><loc>https://example.com/</loc></url>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule(
-    "xml-element-order",
-    INFO,
-    VALIDATING,
-    Of.FAULT,
-    per=Once(Per.SITE, "have elements in another order than the schema's"),
-)
-def xml_element_order(fault: Fault) -> Iterator[Message]:
-    """The elements of an entry are out of order. The schema defines a sequence.
+fault_rule(
+    "xml-element-order", INFO, VALIDATING, per=Once(Per.SITE, "have elements in another order than the schema's")
+)("""
+    The elements of an entry are out of order. The schema defines a sequence.
 
     Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
     Fix: Write the elements in the schema's order: `loc`, `lastmod`, `changefreq`, `priority`.
     Bad: `<url><lastmod>2026-01-05</lastmod><loc>https://example.com/</loc></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
-    """
-    yield from fault_message(fault)
+""")
 
-
-@rule(
-    "xml-missing-element",
-    ERROR,
-    VALIDATING,
-    Of.FAULT,
-    also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"},
-)
-def xml_missing_element(fault: Fault) -> Iterator[Message]:
-    """A required element is missing. No rule of its own names it.
+fault_rule(
+    "xml-missing-element", ERROR, VALIDATING, also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"}
+)("""
+    A required element is missing. No rule of its own names it.
 
     Why: without the part the element says nothing. The parts of entries, images, videos and news have rules of
     their own.
     Fix: Add the missing element, or remove the one that requires it.
     Bad: `<video:tvshow><video:show_title>Cooking</video:show_title></video:tvshow>`
     Good: the same with a `<video:video_type>`
-    """
-    yield from fault_message(fault)
+""")
