@@ -11,7 +11,15 @@ from operator import attrgetter
 
 import msgspec
 
-from sitemapcrawler.envelopes import EncodedBatch, FileTally, FinalBatch, JudgedBatch, NotedBatch, SitemapEnd
+from sitemapcrawler.envelopes import (
+    EncodedBatch,
+    FileResult,
+    FileTally,
+    FinalBatch,
+    JudgedBatch,
+    NotedBatch,
+    SitemapEnd,
+)
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
@@ -194,11 +202,11 @@ class Recorder:
             found, held = self._lines(record.findings)
             rows.findings.write(found, len(record.findings))
             record.findings = [finding for finding in record.findings if id(finding) not in held]
-        rows.tally = result.tally
+        rows.result = result
         if not complete or record.sitemap in self._spoilt:
+            rows.result = FileResult(tally=result.tally)  # not known by its content, and nothing copied
             self._hold(rows)
             return
-        rows.digest, rows.children, rows.taken = result.digest, result.children, result.taken
         await self._writer.add(rows)
 
     def _hold(self, rows: FileRows) -> None:
@@ -222,7 +230,7 @@ class Recorder:
         """Add a guessed URL that was no sitemap."""
         rows = self._rows(visit.url)
         del self._reading[visit.url]
-        rows.tally = FileTally(missed=True, answered=answered, status=status)
+        rows.result.tally = FileTally(missed=True, answered=answered, status=status)
         await self._writer.add(rows)
 
     def reply(self, key: str, method: str, step: Step) -> None:

@@ -14,7 +14,7 @@ from typing import IO
 
 import msgspec
 
-from sitemapcrawler.envelopes import FileTally
+from sitemapcrawler.envelopes import FileResult, FileTally
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import summary_of, unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
@@ -46,23 +46,17 @@ class FileRows:
     findings: Spool
     record: Spool
     """The file's own record, one row; empty for a guessed URL that was no sitemap."""
-    digest: str = ""
-    """Hash of the content, in hexadecimal."""
-    tally: FileTally = field(default_factory=FileTally)
-    """What it adds to the crawl's counts."""
-    children: Sequence[tuple[str, str | None]] = ()
-    """(URL, lastmod) of an index's children."""
-    taken: bool = False
-    """True if all rows except the record are copied from the baseline."""
+    result: FileResult = field(default_factory=FileResult)
+    """With `taken`, all rows except the record are copied from the baseline."""
 
     def row(self, run: int) -> dict[str, object]:
         """Row for the table `files`."""
-        found_in = run_of_copy(run) if self.taken else run
+        found_in = run_of_copy(run) if self.result.taken else run
         return {
             "sitemap": self.sitemap,
             "run": found_in,
-            "digest": self.digest,
-            "tally": msgspec.to_builtins(self.tally),
+            "digest": self.result.digest,
+            "tally": msgspec.to_builtins(self.result.tally),
         }
 
     def absorb(self, other: FileRows) -> None:
@@ -150,9 +144,9 @@ def _commit(store: Store, run: int, group: Commit) -> None:
 def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
     """Insert the rows of files, within a transaction of the caller. Raises duckdb.Error, OSError."""
     if store.seeded:
-        _replace(store, [file.sitemap for file in files if not file.taken])
+        _replace(store, [file.sitemap for file in files if not file.result.taken])
     else:
-        _copy_unchanged(store, [file.sitemap for file in files if file.taken])
+        _copy_unchanged(store, [file.sitemap for file in files if file.result.taken])
     for table, spools in (
         ("urls", [file.urls for file in files]),
         ("findings", [file.findings for file in files]),
@@ -169,8 +163,8 @@ def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
         (
             {"sitemap": file.sitemap, "loc": loc, "lastmod_at": lastmod}
             for file in files
-            if not file.taken
-            for loc, lastmod in file.children
+            if not file.result.taken
+            for loc, lastmod in file.result.children
         ),
     )
 

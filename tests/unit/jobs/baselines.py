@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.envelopes import FileResult
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import ReplyRecord, SitemapRecord, UrlRecord
@@ -101,7 +102,7 @@ def job(folder: Path, records: Iterable[UrlRecord], **said: Any) -> Path:
     for record in records:
         by_file.setdefault(record.sitemap, []).append(record)
     for sitemap, alike in by_file.items():
-        file = FileRows(sitemap, store.spool(), store.spool(), store.spool(), f"digest of {sitemap}")
+        file = FileRows(sitemap, store.spool(), store.spool(), store.spool(), FileResult(f"digest of {sitemap}"))
         file.urls.write(lines(alike), len(alike))
         file.record.write(lines([SitemapRecord(sitemap, format="xml-urlset", status=200)]), 1)
         group.add(file)

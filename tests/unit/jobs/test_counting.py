@@ -15,9 +15,9 @@ from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.pipelines import concerned
 from sitemapcrawler.pipelines.concerned import Concerned
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.rules import reach
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.reach import Reaches, places
 from tests.unit.rules.sites import HOME, A, B, C, Site, at
@@ -170,7 +170,7 @@ def test_batches_count_with_their_findings_however_they_come() -> None:
 
 
 def test_more_urls_than_are_kept_are_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "MAX_URLS", 3)
+    monkeypatch.setattr(concerned, "MAX_URLS", 3)
     records = [entry(f"/{number}", A, "status-404") for number in (1, 2, 3, 3)]
     by_rule, by_severity = from_items(records)
     assert by_rule == {"status-404": Reach("error", 3, 4, 1)}

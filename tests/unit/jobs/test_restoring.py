@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler import items
+from sitemapcrawler import envelopes
 from sitemapcrawler.envelopes import NotedBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.exporters import CsvExporter
@@ -56,8 +56,8 @@ def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
 
 def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bytes | str] = []
-    decode = items.decoded
-    monkeypatch.setattr(items, "decoded", lambda line: [made.append(line), decode(line)][1])
+    decode = envelopes.decoded
+    monkeypatch.setattr(envelopes, "decoded", lambda line: [made.append(line), decode(line)][1])
     stored = batch([UrlRecord("a"), UrlRecord("b")])
     assert (len(stored), stored.sitemap, made) == (2, SITEMAP, [])
     assert [one.loc for one in stored.urls] == ["a", "b"]

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from sitemapcrawler.envelopes import FileTally
+from sitemapcrawler.envelopes import FileResult, FileTally
 from sitemapcrawler.items import FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.database import FILE
@@ -37,7 +37,7 @@ def file(store: Store, sitemap: str, *urls: UrlRecord, record: bool = True, **re
     """A file that was read: with a finding for each of its entries."""
     found = [FindingRecord("a-rule", "error", sitemap=sitemap, url=one.loc) for one in urls]
     own = [SitemapRecord(sitemap, url_count=len(urls))] if record else []
-    return FileRows(sitemap, spooled(store, urls), spooled(store, found), spooled(store, own), **rest)
+    return FileRows(sitemap, spooled(store, urls), spooled(store, found), spooled(store, own), FileResult(**rest))
 
 
 def entry(sitemap: str, number: int = 0, **fields: Any) -> UrlRecord:
