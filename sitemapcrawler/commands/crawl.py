@@ -30,13 +30,7 @@ from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.crawl.state import ArgumentSpider, Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.feeds.folder import on_demand
-from sitemapcrawler.feeds.setup import (
-    add_exporters,
-    choose_record_types,
-    components_in,
-    named_formats,
-    prepare_feeds,
-)
+from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats, prepare_feeds
 from sitemapcrawler.feeds.writable import check_writable
 from sitemapcrawler.spiders.checking import check
 from sitemapcrawler.spiders.running import BAD_ARGUMENT, plan, quieten, run

@@ -463,7 +463,7 @@ class Params:
 
     @property
     def of_comparison(self) -> AbstractSet[str]:
-        """Names of the arguments that choose the baseline."""
+        """Names of the arguments that choose the baseline; they may differ once a job is finished."""
         return frozenset(names_of(Use.COMPARISON))
 
 

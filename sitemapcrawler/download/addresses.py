@@ -12,14 +12,7 @@ import re
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import NoReturn
 
 from scrapy.crawler import Crawler

@@ -22,12 +22,7 @@ from scrapy.core.downloader.handlers.http11 import _ResponseReader, _ScrapyAgent
 from scrapy.http import Headers
 from scrapy.utils._download_handlers import normalize_bind_address
 from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
-from twisted.internet.interfaces import (
-    IReactorPluggableNameResolver,
-    IReactorTCP,
-    IReactorTime,
-    IStreamClientEndpoint,
-)
+from twisted.internet.interfaces import IReactorPluggableNameResolver, IReactorTCP, IReactorTime, IStreamClientEndpoint
 from twisted.web._newclient import HEADER, HTTPClientParser
 from twisted.web.client import URI, Agent, HTTPConnectionPool
 from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory

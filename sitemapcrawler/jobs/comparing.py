@@ -14,14 +14,7 @@ from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Arguments, ListedFile
 from sitemapcrawler.jobs.store import Store, StoreError
-from sitemapcrawler.jobs.store.baseline import (
-    REPLY,
-    Baseline,
-    Earlier,
-    EntryHashes,
-    differences,
-    sites_before_here,
-)
+from sitemapcrawler.jobs.store.baseline import REPLY, Baseline, Earlier, EntryHashes, differences, sites_before_here
 from sitemapcrawler.jobs.store.files import JobTable
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, UNCHANGED, sites_of

@@ -1,4 +1,4 @@
-"""What a job needs from its crawl: protocols for classes of higher layers."""
+"""What a job needs from its crawl: protocols for classes of higher layers, which document their members."""
 
 from __future__ import annotations
 
@@ -18,152 +18,81 @@ from sitemapcrawler.urls import Authority
 
 
 class ListedFile(Protocol):
-    """A sitemap to read."""
+    """A sitemap to read: `crawl.frontier.Visit`."""
 
     @property
     def url(self) -> str: ...
-
     @property
-    def parent(self) -> str | None:
-        """URL of the index, robots.txt or page that lists it."""
-        ...
-
+    def parent(self) -> str | None: ...
     @property
-    def listed_at(self) -> str | None:
-        """Its lastmod in the index, ISO 8601 in UTC."""
-        ...
+    def listed_at(self) -> str | None: ...
 
 
 class Arguments(Protocol):
-    """Arguments of a crawl that a job uses."""
+    """Arguments of a crawl that a job uses: `crawl.params.Params`."""
 
     @property
-    def baseline(self) -> str | None:
-        """Path of the earlier crawl to compare with."""
-        ...
-
+    def baseline(self) -> str | None: ...
     @property
-    def force(self) -> bool:
-        """True to accept a baseline that would be refused."""
-        ...
-
+    def force(self) -> bool: ...
     @property
-    def fresh(self) -> bool:
-        """True to discard the job and start over."""
-        ...
-
+    def fresh(self) -> bool: ...
     @property
-    def max_urls(self) -> int | None:
-        """Number of pages after which the crawl stops."""
-        ...
-
+    def max_urls(self) -> int | None: ...
     @property
-    def only(self) -> str | None:
-        """`changes`: leave unchanged url records out of the feeds."""
-        ...
-
+    def only(self) -> str | None: ...
     @property
-    def findings(self) -> str | None:
-        """`all` to list all findings."""
-
+    def findings(self) -> str | None: ...
     @property
-    def report(self) -> str | None:
-        """Folder for the report."""
-        ...
-
+    def report(self) -> str | None: ...
     @property
-    def verify(self) -> str:
-        """off, head or get."""
-        ...
-
+    def verify(self) -> str: ...
     @property
-    def compare(self) -> Sequence[str]:
-        """Paths of lists to compare with."""
-        ...
-
+    def compare(self) -> Sequence[str]: ...
     @property
-    def links(self) -> str:
-        """no, yes or site: whether links of pages are read."""
-        ...
-
+    def links(self) -> str: ...
     @property
-    def judged_agents(self) -> Sequence[Agent]:
-        """Crawlers for which robots.txt is checked."""
-        ...
-
+    def judged_agents(self) -> Sequence[Agent]: ...
     @property
-    def named_authorities(self) -> AbstractSet[Authority]:
-        """Hosts named in the arguments."""
-        ...
-
+    def named_authorities(self) -> AbstractSet[Authority]: ...
     @property
-    def of_files(self) -> AbstractSet[str]:
-        """Names of the arguments that decide which files are read, but not how their entries are judged."""
-        ...
-
+    def of_files(self) -> AbstractSet[str]: ...
     @property
-    def of_comparison(self) -> AbstractSet[str]:
-        """Names of the arguments that choose the baseline; they may differ once a job is finished."""
-        ...
-
-    def as_dict(self) -> dict[str, str]:
-        """Arguments that differ from their defaults, as text."""
-        ...
-
-    def asks_for(self) -> dict[str, str]:
-        """Arguments that must be the same in all runs of a job, as text."""
-        ...
+    def of_comparison(self) -> AbstractSet[str]: ...
+    def as_dict(self) -> dict[str, str]: ...
+    def asks_for(self) -> dict[str, str]: ...
 
 
 class VerdictCounts(Protocol):
-    """Counts of listed URLs that robots.txt blocks."""
+    """Counts of listed URLs that robots.txt blocks: `crawl.verdicts.Verdicts`."""
 
     agents: tuple[Agent, ...]
 
-    def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None:
-        """Add an origin's URLs that an earlier run checked."""
-        ...
-
-    def compare_again(self, denied: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Let the second robots.txt parser check URLs that are blocked for these crawlers."""
-        ...
+    def restore(self, origin: str, judged: int, skipped: int, nobody: int, blocked: Counter[str]) -> None: ...
+    def compare_again(self, denied: Iterable[tuple[str, Sequence[str]]]) -> None: ...
 
 
 class ReplyCounts(Protocol):
-    """Counts of replies to listed URLs."""
+    """Counts of replies to listed URLs: `verification.status.Status`."""
 
     counts: Counter[str]
     indexability: Counter[str]
 
     @property
-    def holding(self) -> bool:
-        """True if url records are held back until everything is read."""
-        ...
-
-    def hold_again(self, batch: FinalBatch) -> None:
-        """Hold url records of an earlier run back again; the batch keeps those that need not wait."""
-        ...
-
-    def remember(self, method: str, key: str, step: Step) -> None:
-        """Keep the result of a request, so that it is not repeated."""
-        ...
-
-    def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
-        """Count a URL that an earlier run verified. `bad` is None for one that is blocked, or redirects to what is not
-        requested."""
-        ...
+    def holding(self) -> bool: ...
+    def hold_again(self, batch: FinalBatch) -> None: ...
+    def remember(self, method: str, key: str, step: Step) -> None: ...
+    def count(self, url: str, bad: bool | None, indexable: bool | None) -> None: ...
 
 
 class Pipelines(Protocol):
-    """The pipelines of a crawl, and the feeds behind them."""
+    """The pipelines of a crawl, and the feeds behind them: `crawl.delivery.Delivery`."""
 
-    async def send(self, item: object) -> None:
-        """Pass an item through them, and wait for it."""
-        ...
+    async def send(self, item: object) -> None: ...
 
 
 class Crawl(Protocol):
-    """A crawl as its job sees it."""
+    """A crawl as its job sees it: `crawl.state.Audit`."""
 
     stop: Stop
     policies: Policies
@@ -171,53 +100,22 @@ class Crawl(Protocol):
 
     @property
     def params(self) -> Arguments: ...
-
     @property
     def verdicts(self) -> VerdictCounts: ...
-
     @property
-    def status(self) -> ReplyCounts | None:
-        """The verification of listed URLs, if any."""
-        ...
-
+    def status(self) -> ReplyCounts | None: ...
     @property
-    def complete(self) -> bool:
-        """False if the crawl ends with work left to do."""
-        ...
-
+    def complete(self) -> bool: ...
     @property
-    def partial(self) -> str | None:
-        """Why the crawl is incomplete; None if it is complete."""
-        ...
-
+    def partial(self) -> str | None: ...
     @property
-    def lost(self) -> set[str]:
-        """Sites that could not be reached."""
-        ...
-
+    def lost(self) -> set[str]: ...
     @property
-    def narrowed(self) -> set[str]:
-        """Sites of which a limit left sitemaps out."""
-        ...
-
+    def narrowed(self) -> set[str]: ...
     @property
-    def home_links(self) -> set[str]:
-        """Sitemaps that the home pages link to, as far as these were read."""
-        ...
-
+    def home_links(self) -> set[str]: ...
     @property
-    def left_out(self) -> Counter[str]:
-        """What crawl-wide filters, limits and an early stop skipped, by reason."""
-        ...
-
-    def passes(self, record: UrlRecord) -> bool:
-        """True for a record that the arguments' filters let pass."""
-        ...
-
-    def add_urls(self, count: int) -> None:
-        """Add url records that earlier runs have stored."""
-        ...
-
-    def add_file(self, tally: FileTally) -> None:
-        """Add the counts of a file that is not read again."""
-        ...
+    def left_out(self) -> Counter[str]: ...
+    def passes(self, record: UrlRecord) -> bool: ...
+    def add_urls(self, count: int) -> None: ...
+    def add_file(self, tally: FileTally) -> None: ...
