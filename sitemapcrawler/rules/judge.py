@@ -90,7 +90,7 @@ class Judge:
         self._subjects: tuple[Subject, ...] = (*FIELDS, *objects)
         """What is judged of entries. Sums of their bits, beginning with those of `suspects.BITS`, stand for several."""
         self._objects = [(1 << at, one) for at, one in enumerate(objects, len(FIELDS))]
-        self._rules_of: dict[int, list[Rule]] = {}
+        self._rules_of: dict[int, tuple[list[Rule], bool]] = {}
         self._failed: set[str] = set()
         self._by_id = {rule.id: rule for rule in choice.all_rules}
         self._sites: dict[str, FindingTally] = {}
@@ -149,16 +149,12 @@ class Judge:
             if repeated:
                 repeats.add(id(record))
             known = file.values.get((odd, form)) if form else None
-            has_objects = _has_objects(record)
-            if known is not None and not record.issues and not has_objects:
+            if known is not None and not record.issues and not _has_objects(record):
                 record.issues = known.issues
                 alike[odd, form] += 1
             else:
                 facts = UrlFacts(record, file, repeated, notes.get(id(record)))
-                said = self._on_fields(facts, odd, form) if known is None else known.said
-                if has_objects:
-                    said = [*said, *self._entry_messages(self._on(self._odd_objects(facts)), facts)]
-                if said:
+                if said := self._judged(facts, odd, form):
                     self._note_on_entry(record, file, notes, said)
         for value, times in alike.items():
             said = file.values[value].said
@@ -194,13 +190,19 @@ class Judge:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             self._note(urls[0], file, notes, failed)
 
-    def _on_fields(self, facts: UrlFacts, odd: int, form: str) -> list[RuleMessage]:
-        """Judge the odd fields of an entry (a sum of `suspects.BITS`), and remember what is found by their `form`."""
+    def _judged(self, facts: UrlFacts, odd: int, form: str) -> list[RuleMessage]:
+        """Run the rules on the odd fields of an entry (a sum of `suspects.BITS`), or take what they found in their
+        `form`, and the rules on its objects."""
         facts.is_only_elsewhere = bool(odd & BITS["place"] and not odd & BITS["loc"])
-        said = [*self._entry_messages(self._on(odd), facts)] if odd else []
-        if form and self._may_repeat(said, facts.file):
+        objects = self._odd_objects(facts) if _has_objects(facts.record) else 0
+        rules, by_value = self._on(odd)
+        if not form or not by_value:
+            return [*self._entry_messages(self._on(odd | objects)[0], facts)]
+        known = facts.file.values.get((odd, form))
+        said = [*self._entry_messages(rules, facts)] if known is None else known.said
+        if known is None and self._may_repeat(said, facts.file):
             facts.file.values[odd, form] = Known(said, list(dict.fromkeys(rule.id for rule, _ in said)))
-        return said
+        return [*said, *self._entry_messages(self._on(objects)[0], facts)]
 
     def _odd_objects(self, facts: UrlFacts) -> int:
         """The objects of an entry that are not usual, as a sum of bits."""
@@ -211,12 +213,13 @@ class Judge:
             if one.namespace.objects(record) and not (one.usual and _is_true(one.usual, facts))
         )
 
-    def _on(self, subjects: int) -> list[Rule]:
-        """Return the rules on several subjects, given as a sum of bits."""
+    def _on(self, subjects: int) -> tuple[list[Rule], bool]:
+        """Return the rules on several subjects, given as a sum of bits, and whether all judge a single value."""
         found = self._rules_of.get(subjects)
         if found is None:
             chosen = [one for at, one in enumerate(self._subjects) if subjects >> at & 1]
-            found = self._rules_of[subjects] = self._choice.rules(*chosen)
+            rules = [rule for rule in self._choice.rules(*chosen) if Of.ENTRY not in rule.of]
+            found = self._rules_of[subjects] = rules, all(rule.judges_one_value for rule in rules)
         return found
 
     def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts) -> Iterator[RuleMessage]:

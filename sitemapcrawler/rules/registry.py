@@ -46,7 +46,7 @@ class Of(StrEnum):
     PLACE = "place"
     """Of these, the entries whose URL is not below the sitemap's folder, or not usual."""
     LASTMOD = "lastmod"
-    """Of these, the entries whose lastmod is not usual. What a rule on this or one of the next two fields finds must
+    """Of these, the entries whose lastmod is not usual. What a rule on this or one of the next two alone finds must
     depend on the text of that field alone, and for a date between 2005 and the fetch not even on its digits: what it
     finds in one entry counts for all others of the file with the same text."""
     CHANGEFREQ = "changefreq"
@@ -110,6 +110,8 @@ Subject = Of | Objects | UrlWith
 """What a rule may judge."""
 FIELDS = (Of.LOC, Of.LASTMOD, Of.CHANGEFREQ, Of.PRIORITY, Of.PLACE)
 """What rules on one field of an entry judge."""
+VALUES = frozenset((Of.LASTMOD, Of.CHANGEFREQ, Of.PRIORITY))
+"""Fields with values that many entries share."""
 LOCS, PLACES, LASTMODS = ((field, Of.ODD_CHILD) for field in (Of.LOC, Of.PLACE, Of.LASTMOD))
 """The same in indexes too."""
 ON_ENTRIES = frozenset((Of.ENTRY, *FIELDS, Of.CHILD, Of.ODD_CHILD, Of.FAULT, Of.VERDICT, Of.REPLY, Of.ASSET))
@@ -235,7 +237,16 @@ class Rule:
     @property
     def judges_entries(self) -> bool:
         """True for a rule on the pages that a file lists, before they are requested."""
-        return not {Of.ENTRY, *FIELDS}.isdisjoint(self.of) or any(not isinstance(one, Of) for one in self.of)
+        return bool(self._parts_of_entries)
+
+    @property
+    def judges_one_value(self) -> bool:
+        """True for a rule that judges nothing of an entry but one field with values that many entries share."""
+        return len(self._parts_of_entries) == 1 and VALUES.issuperset(self._parts_of_entries)
+
+    @property
+    def _parts_of_entries(self) -> list[Subject]:
+        return [one for one in self.of if not isinstance(one, Of) or one in (Of.ENTRY, *FIELDS)]
 
     @property
     def address(self) -> str:

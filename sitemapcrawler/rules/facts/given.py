@@ -71,7 +71,7 @@ Value = tuple[int, str]
 class Known(NamedTuple):
     """What rules find in each entry with the same values."""
 
-    said: Sequence[tuple[Rule, Message]]
+    said: list[tuple[Rule, Message]]
     issues: list[str]
     """Ids of these rules, each once."""
 

@@ -15,7 +15,9 @@ from unittest.mock import patch
 import pytest
 
 from bench.entries import CORE, GOOGLE, plain, rich, unusual
+from sitemapcrawler import read_sitemap
 from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.namespaces import Namespace
 from sitemapcrawler.namespaces.extensions import IMAGE_EXTENSION, Image
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
@@ -320,3 +322,29 @@ def test_rule_sees_usual_urls_with_the_expression_that_it_declares(expression: s
     rule("toy-words", Severity.INFO, "", (Of.LASTMOD, UrlWith(expression)))(listed)
     pages = "\n".join(f"<url><loc>https://example.com/{name}</loc></url>" for name in ("shoes", "a/sale", "x", "y"))
     assert lines_of(f"<urlset {CORE}>\n{pages}\n</urlset>").get("toy-words", []) == lines
+
+
+@pytest.mark.usefixtures("toy_rules")
+@pytest.mark.parametrize(
+    "of", [(Of.LASTMOD, Of.CHANGEFREQ), (Of.LASTMOD, Of.LOC), (Of.ENTRY, Of.LASTMOD), (Of.LASTMOD, IMAGE_EXTENSION)]
+)
+def test_rule_that_judges_more_than_one_value_sees_each_entry_once(of: tuple[Of | Namespace, ...]) -> None:
+    seen: Counter[str] = Counter()
+
+    def check(entry: UrlFacts) -> Iterator[Message]:
+        seen[entry.record.loc] += 1
+        if entry.record.changefreq == "daily":
+            yield Message("daily")
+
+    rule("toy-pair", Severity.ERROR, "", of)(check)
+    image = "<image:image><image:loc>https://example.com/i.png</image:loc></image:image>"
+    entries = "".join(
+        f"<url><loc>https://example.com/{number}</loc><lastmod>5 May 2025</lastmod>"
+        f"<changefreq>{'weekly' if number % 2 else 'daily'}</changefreq>{image}</url>"
+        for number in range(NUMBER)
+    )
+    data = f"<urlset {CORE} {GOOGLE}>{entries}</urlset>".encode()
+    sitemap = read_sitemap(data, URL, select="toy-pair", findings_per_rule=2)
+    assert sitemap.counts == {"toy-pair": NUMBER // 2}
+    assert {*seen.values()} == {1}
+    assert len(seen) == NUMBER
