@@ -200,7 +200,7 @@ class Judge:
             return [*self._entry_messages(self._on(odd | objects)[0], facts)]
         known = facts.file.values.get((odd, form))
         said = [*self._entry_messages(rules, facts)] if known is None else known.said
-        if known is None and self._may_repeat(said, facts.file):
+        if known is None and len(facts.file.values) < MAX_VALUES and self._may_repeat(said, facts.file):
             facts.file.values[odd, form] = Known(said, list(dict.fromkeys(rule.id for rule, _ in said)))
         return [*said, *self._entry_messages(self._on(objects)[0], facts)]
 
@@ -222,13 +222,17 @@ class Judge:
             found = self._rules_of[subjects] = rules, all(rule.judges_one_value for rule in rules)
         return found
 
-    def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts) -> Iterator[RuleMessage]:
-        """Run rules on an entry. Rules whose finding on the file exists need no lines."""
+    def _entry_messages(self, rules: Iterable[Rule], facts: UrlFacts | VerdictFacts) -> Iterator[RuleMessage]:
+        """Run rules on an entry. Those whose findings are only counted need no lines and texts."""
         known = facts.file.found.rules
         for rule in rules:
             found = known.get(rule.id)
-            facts.brief = found is not None and bool(found.sums) and not rule.by_value and rule.per is not Per.ENTRY
+            facts.brief = found is not None and not self._becomes_record(rule, found)
             yield from self._run(rule, facts)
+
+    def _becomes_record(self, rule: Rule, found: RuleTally) -> bool:
+        """True while what a rule finds in a file becomes a record, or the example of one."""
+        return found.findings < self._per_rule if rule.per is Per.ENTRY else rule.by_value or not found.sums
 
     def _repeat(self, said: Iterable[RuleMessage], file: FileFacts | Counted, times: int) -> None:
         """Count messages for further entries in which rules find the same: nothing that becomes a record."""
@@ -242,19 +246,15 @@ class Judge:
                 one.entries += times
             known.add(rule.id)
 
-    def _may_repeat(self, said: Sequence[RuleMessage], file: FileFacts) -> bool:
+    def _may_repeat(self, said: Sequence[RuleMessage], file: FileFacts | Counted) -> bool:
         """True if entries in which rules find the same would change nothing but counts."""
         known = file.found.known
-        return (
-            not self._choice.looks_at_urls
-            and len(file.values) < MAX_VALUES
-            and all(
-                known(rule.id).findings >= self._per_rule
-                if per(rule, message) is Per.ENTRY
-                else not rule.by_value
-                and key_of(rule, message, self._choice.severity(rule, message.severity)) in known(rule.id).sums
-                for rule, message in said
-            )
+        return not self._choice.looks_at_urls and all(
+            known(rule.id).findings >= self._per_rule
+            if per(rule, message) is Per.ENTRY
+            else not rule.by_value
+            and key_of(rule, message, self._choice.severity(rule, message.severity)) in known(rule.id).sums
+            for rule, message in said
         )
 
     def file(self, record: SitemapRecord, file: FileFacts) -> list[FindingRecord]:
@@ -293,16 +293,14 @@ class Judge:
     def verdicts(
         self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts], notes: Notes
     ) -> None:
-        """Judge entries that robots.txt disallows for the same crawlers.
-
-        Which rules report depends on the crawlers alone. Once no more findings become records, and unless the allowlist
-        looks at URLs, the result for one entry applies to the rest.
-        """
+        """Judge entries that robots.txt disallows for the same crawlers. Which rules report depends on these alone, so
+        once no more findings become records, the result for one entry applies to the rest."""
         for number, record in enumerate(denied):
             facts = facts_of(record)
-            said = self._verdict(facts)
+            said = [*self._entry_messages(self._rules[Of.VERDICT], facts)]
+            may_repeat = self._may_repeat(said, facts.file)
             self._note_on_entry(record, facts.file, notes, said)
-            if not self._choice.looks_at_urls and not any(self._becomes_record(facts.file, rule) for rule, _ in said):
+            if may_repeat:
                 rest = denied[number + 1 :] if said else ()
                 if rest:
                     self._repeat(said, facts.file, len(rest))
@@ -310,18 +308,6 @@ class Judge:
                 for other in rest:
                     self._add_issues(other, facts.file, issues)
                 break
-
-    def _verdict(self, facts: VerdictFacts) -> list[RuleMessage]:
-        said = []
-        for rule in self._rules[Of.VERDICT]:
-            facts.brief = not self._becomes_record(facts.file, rule)
-            said += self._run(rule, facts)
-        return said
-
-    def _becomes_record(self, file: FileFacts | Counted, rule: Rule) -> bool:
-        """True while findings of a rule in a file still become records, or the example of one."""
-        found = file.found.known(rule.id)
-        return found.findings < self._per_rule if rule.per is Per.ENTRY else not found.sums
 
     def replies(self, replies: Iterable[ReplyFacts], file: FileFacts | Counted, notes: Notes) -> None:
         """Judge entries whose URLs were requested."""
