@@ -13,7 +13,6 @@ from sitemapcrawler.rules.registry import (
     Message,
     Objects,
     Of,
-    Once,
     Per,
     Rule,
     Severity,
@@ -49,7 +48,7 @@ FAMILIES = (
 )
 """Modules with rules, in the order of the catalogue."""
 
-__all__ = ["Message", "Objects", "Of", "Once", "Per", "Rule", "Severity", "UrlWith", "all_rules", "rule"]
+__all__ = ["Message", "Objects", "Of", "Per", "Rule", "Severity", "UrlWith", "all_rules", "rule"]
 
 
 def all_rules() -> tuple[Rule, ...]:

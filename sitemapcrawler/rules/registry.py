@@ -134,12 +134,16 @@ class Per(StrEnum):
     SITE = "site"
     """Each site, in the same way."""
 
+    def __call__(self, many: str = "", by_value: bool = False, instead_of: str = "") -> Once:
+        """Say how it is reported: `Per.FILE("have images on another host")`. See `Once`."""
+        return Once(self, many, by_value, instead_of)
+
 
 @dataclass(frozen=True, slots=True)
 class Once:
     """How a rule reports one finding for many entries."""
 
-    per: Per | str
+    per: Per
     many: str = ""
     """What several entries do: `have images on another host`."""
     by_value: bool = False
@@ -306,7 +310,7 @@ def rule(
     Raises ValueError if the id is taken, `of` or `per` is unknown, or the rule could never report anything.
     """
     subjects = tuple(chain.from_iterable(map(_subjects, of if isinstance(of, tuple) else (of,))))
-    once = per if isinstance(per, Once) else Once(_default_per(subjects) if per is None else per)
+    once = per if isinstance(per, Once) else Once(_default_per(subjects) if per is None else Per(per))
 
     def register(check: Check) -> Check:
         if id in RULES:

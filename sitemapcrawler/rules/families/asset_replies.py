@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.replied import line_of, trouble
-from sitemapcrawler.rules.registry import ERROR, WARNING, Message, Of, Once, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 
 IMAGE, THUMBNAIL = "image", "thumbnail_loc"
@@ -26,7 +26,7 @@ MAX_NAMED = 5
 """Crawlers that a message names."""
 
 
-@rule("image-status", ERROR, IMAGES, Of.ASSET, per=Once(Per.FILE, "list images that do not work", by_value=True))
+@rule("image-status", ERROR, IMAGES, Of.ASSET, per=Per.FILE("list images that do not work", by_value=True))
 def image_status(asset: AssetFacts) -> Iterator[Message]:
     """An image does not work. It answers with an error, or not at all. A warning if it redirects, arrives in part, or
     is refused to us (401, 403), since that may differ for search engines.
@@ -43,9 +43,7 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, wrong, WARNING if mild else None)
 
 
-@rule(
-    "image-not-image", WARNING, IMAGES, Of.ASSET, per=Once(Per.FILE, "list as an image what is not one", by_value=True)
-)
+@rule("image-not-image", WARNING, IMAGES, Of.ASSET, per=Per.FILE("list as an image what is not one", by_value=True))
 def image_not_image(asset: AssetFacts) -> Iterator[Message]:
     """The listed image is not an image. Its Content-Type is another one.
 
@@ -60,11 +58,7 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
 
 
 @rule(
-    "image-blocked-by-robots",
-    WARNING,
-    IMAGES,
-    Of.ASSET,
-    per=Once(Per.FILE, "list images that robots.txt denies to Google"),
+    "image-blocked-by-robots", WARNING, IMAGES, Of.ASSET, per=Per.FILE("list images that robots.txt denies to Google")
 )
 def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     """Listed image is blocked by robots.txt for Googlebot-Image.
@@ -85,7 +79,7 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     WARNING,
     VIDEOS,
     Of.ASSET,
-    per=Once(Per.FILE, "list files of videos that do not work", by_value=True),
+    per=Per.FILE("list files of videos that do not work", by_value=True),
 )
 def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     """A thumbnail or video file does not work. It answers with an error, not at all, or with a page in its place.
@@ -104,11 +98,7 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
 
 
 @rule(
-    "video-asset-blocked",
-    WARNING,
-    VIDEOS,
-    Of.ASSET,
-    per=Once(Per.FILE, "list video files that robots.txt denies to Google"),
+    "video-asset-blocked", WARNING, VIDEOS, Of.ASSET, per=Per.FILE("list video files that robots.txt denies to Google")
 )
 def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
     """A thumbnail or video file is blocked by robots.txt. It is denied to Googlebot-Image or Googlebot-Video.

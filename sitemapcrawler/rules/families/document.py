@@ -9,18 +9,7 @@ from functools import partial
 from sitemapcrawler.reader.faults import CUT_BYTES, FULL, Fault
 from sitemapcrawler.reader.formats import COMMENT
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.registry import (
-    ERROR,
-    INFO,
-    WARNING,
-    Message,
-    Of,
-    Once,
-    Per,
-    fault_message,
-    row,
-    rule,
-)
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, fault_message, row, rule
 from sitemapcrawler.urls.display import percent
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -128,7 +117,7 @@ def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
         yield from fault_message(fault)
 
 
-fault_rule("doc-bom", INFO, f"{XML}#charencoding", per=Once(Per.SITE, "begin with a byte order mark"))("""
+fault_rule("doc-bom", INFO, f"{XML}#charencoding", per=Per.SITE("begin with a byte order mark"))("""
     The file begins with a byte order mark.
 
     Why: UTF-8 needs none, and some tools fail on it.
@@ -233,7 +222,7 @@ fault_rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", per=Per.FILE
     Good: nothing but comments behind `</urlset>`
 """)
 
-fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Once(Per.SITE, "have a DOCTYPE"))("""
+fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Per.SITE("have a DOCTYPE"))("""
     The file has a document type declaration.
 
     Why: sitemaps have none. Careful readers refuse such files, since entities can be made to attack them.
@@ -258,9 +247,7 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
         yield Message("read after a repair: values may differ", entry.record.line, severity=severity)
 
 
-@rule(
-    "doc-xml-declaration-missing", INFO, f"{XML}#sec-prolog-dtd", Of.FILE, per=Once(Per.SITE, "have no XML declaration")
-)
+@rule("doc-xml-declaration-missing", INFO, f"{XML}#sec-prolog-dtd", Of.FILE, per=Per.SITE("have no XML declaration"))
 def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
     """There is no XML declaration.
 
@@ -335,7 +322,7 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault, severity)
 
 
-fault_rule("txt-has-metadata", WARNING, GOOGLE_TEXT, per=Once(Per.FILE, "have something behind the URL"))("""
+fault_rule("txt-has-metadata", WARNING, GOOGLE_TEXT, per=Per.FILE("have something behind the URL"))("""
     A line has text after its URL.
 
     Why: text sitemaps have no dates or priorities; a reader may take the whole line for the URL.

@@ -12,7 +12,7 @@ from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
 from sitemapcrawler.rules.facts.objects import field, line_of, raw_text, text_of
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.facts.written import MAX_BYTES, size_of
-from sitemapcrawler.rules.registry import ERROR, INFO, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, Message, Of, Per, rule
 from sitemapcrawler.urls.display import quoted
 
 CHANGEFREQ = "https://www.sitemaps.org/protocol.html#changefreqdef"
@@ -58,7 +58,7 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@rule("changefreq-ignored", INFO, GOOGLE, Of.FILE, per=Once(Per.SITE, "say how often their pages change"))
+@rule("changefreq-ignored", INFO, GOOGLE, Of.FILE, per=Per.SITE("say how often their pages change"))
 def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     """Google and Bing ignore changefreq.
 
@@ -78,7 +78,7 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     INFO,
     CHANGEFREQ,
     Of.FILE,
-    per=Once(Per.SITE, "have frequencies that contradict their dates"),
+    per=Per.SITE("have frequencies that contradict their dates"),
 )
 def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
     """changefreq contradicts lastmod. A page said to change weekly or more often was not changed for a year, or a
@@ -183,7 +183,7 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
         )
 
 
-@rule("priority-ignored", INFO, GOOGLE, Of.FILE, per=Once(Per.SITE, "have priorities"))
+@rule("priority-ignored", INFO, GOOGLE, Of.FILE, per=Per.SITE("have priorities"))
 def priority_ignored(file: FileFacts) -> Iterator[Message]:
     """Entries have a priority, which Google and Bing ignore.
 
@@ -197,7 +197,7 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
         yield Message(f"{text}, which Google and Bing ignore; Yandex may use it")
 
 
-@rule("priority-all-same", INFO, PRIORITY, Of.WHOLE, per=Once(Per.SITE, "give all entries the same priority"))
+@rule("priority-all-same", INFO, PRIORITY, Of.WHOLE, per=Per.SITE("give all entries the same priority"))
 def priority_all_same(file: FileFacts) -> Iterator[Message]:
     """All pages have the same priority. There are 20 or more. For 1.0 see priority-all-one.
 
@@ -211,7 +211,7 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
         yield Message(f"all {file.tally.entries:,} entries have the priority {value}", value=str(value))
 
 
-@rule("priority-all-one", INFO, PRIORITY, Of.WHOLE, per=Once(Per.SITE, "give all entries the highest priority"))
+@rule("priority-all-one", INFO, PRIORITY, Of.WHOLE, per=Per.SITE("give all entries the highest priority"))
 def priority_all_one(file: FileFacts) -> Iterator[Message]:
     """All pages have the highest priority. There are 20 or more.
 

@@ -35,7 +35,7 @@ from sitemapcrawler.rules.facts.site_links import (
     TROUBLE,
     on_targets,
 )
-from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Of, Per, rule
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import quoted
 
@@ -100,7 +100,7 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     INFO,
     X_DEFAULT,
     HREFLANG_EXTENSION,
-    per=Once(Per.SITE, "list language versions without an x-default"),
+    per=Per.SITE("list language versions without an x-default"),
     also={"Screaming Frog": "Missing X-Default"},
 )
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
@@ -118,7 +118,7 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"none of the {len(cluster.codes)} versions is {DEFAULT}")
 
 
-@hreflang_rule("hreflang-same-url-many-codes", INFO, GUIDELINES, per=Once(Per.FILE, "give one page several codes"))
+@hreflang_rule("hreflang-same-url-many-codes", INFO, GUIDELINES, per=Per.FILE("give one page several codes"))
 def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
     """One page stands for several language codes. The code `x-default` does not count.
 
@@ -141,9 +141,7 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"{quoted(url)} stands for {named}{more}", value=url)
 
 
-@hreflang_rule(
-    "hreflang-single-member", INFO, GUIDELINES, per=Once(Per.FILE, "list no language version but themselves")
-)
+@hreflang_rule("hreflang-single-member", INFO, GUIDELINES, per=Per.FILE("list no language version but themselves"))
 def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
     """The only language version that the entry lists is itself.
 
@@ -162,7 +160,7 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
 
 
 @hreflang_rule(
-    "hreflang-mixed-protocol", WARNING, GUIDELINES, per=Once(Per.FILE, "list language versions on http and on https")
+    "hreflang-mixed-protocol", WARNING, GUIDELINES, per=Per.FILE("list language versions on http and on https")
 )
 def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     """Some language versions are on http, others on https.
@@ -238,7 +236,7 @@ def _written_code(link: AlternateLink) -> str | None:
     "hreflang-code-invalid",
     ERROR,
     CODES,
-    per=Once(Per.FILE, "have an invalid language code", by_value=True),
+    per=Per.FILE("have an invalid language code", by_value=True),
     also={"Screaming Frog": "Incorrect Language & Region Codes"},
 )
 def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
@@ -267,7 +265,7 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
     "hreflang-code-underscore",
     ERROR,
     CODES,
-    per=Once(Per.FILE, "have a language code with an underscore", by_value=True),
+    per=Per.FILE("have a language code with an underscore", by_value=True),
     also={"Screaming Frog": "Incorrect Language & Region Codes"},
 )
 def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
@@ -290,7 +288,7 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     "hreflang-code-case",
     INFO,
     "https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1",
-    per=Once(Per.FILE, "have a language code in an unusual case"),
+    per=Per.FILE("have a language code in an unusual case"),
 )
 def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
     """The language code has an unusual case. Usual are a lowercase language, a capitalised script, and an uppercase
@@ -379,7 +377,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     "hreflang-href-double-escaped",
     WARNING,
     ESCAPING,
-    per=Once(Per.FILE, "link to a language version whose URL was escaped twice"),
+    per=Per.FILE("link to a language version whose URL was escaped twice"),
 )
 def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """A language version has a URL that was escaped twice.
@@ -449,7 +447,7 @@ class AlternateReply(NamedTuple):
     ERROR,
     GUIDELINES,
     ON,
-    per=Once(Per.FILE, "link to language versions that do not work"),
+    per=Per.FILE("link to language versions that do not work"),
     also={FROG: "Non-200 Hreflang URLs"},
 )
 def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
@@ -471,7 +469,7 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     WARNING,
     GUIDELINES,
     ON,
-    per=Once(Per.FILE, "link to language versions that redirect"),
+    per=Per.FILE("link to language versions that redirect"),
     also={FROG: "Non-200 Hreflang URLs"},
 )
 def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
@@ -496,7 +494,7 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     ERROR,
     GUIDELINES,
     ON,
-    per=Once(Per.FILE, "link to language versions that are not to be indexed"),
+    per=Per.FILE("link to language versions that are not to be indexed"),
     also={FROG: "Noindex Return Links"},
 )
 def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
@@ -518,7 +516,7 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     WARNING,
     GUIDELINES,
     ON,
-    per=Once(Per.FILE, "link to language versions with another canonical"),
+    per=Per.FILE("link to language versions with another canonical"),
     also={FROG: "Non-Canonical Return Links"},
 )
 def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:

@@ -18,7 +18,7 @@ from sitemapcrawler.rules.facts.objects import (
     origin_of,
     stray,
 )
-from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, WARNING, Message, Objects, Per, rule
 from sitemapcrawler.urls import authority, resolve
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -104,9 +104,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
             yield Message(found.text, line_of(element, "loc"), value=image.loc, severity=severity)
 
 
-@image_rule(
-    "image-loc-double-escaped", WARNING, ESCAPING, per=Once(Per.FILE, "have an image whose URL was escaped twice")
-)
+@image_rule("image-loc-double-escaped", WARNING, ESCAPING, per=Per.FILE("have an image whose URL was escaped twice"))
 def image_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image was escaped twice for XML.
 
@@ -151,7 +149,7 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
         yield Message(text, line_of(found[MAX_IMAGES]), value=str(len(found)))
 
 
-@image_rule("image-duplicate", INFO, IMAGES, per=Once(Per.FILE, "list an image more than once"))
+@image_rule("image-duplicate", INFO, IMAGES, per=Per.FILE("list an image more than once"))
 def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """An entry lists an image more than once.
 
@@ -178,7 +176,7 @@ def _absolute(loc: str, base: str) -> str | None:
     return resolve(base, loc) if found.kind == "relative" else None
 
 
-@rule("image-offsite", INFO, IMAGES, IMAGE_EXTENSION, per=Once(Per.SITE, "have images on another host"))
+@rule("image-offsite", INFO, IMAGES, IMAGE_EXTENSION, per=Per.SITE("have images on another host"))
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page.
 
@@ -202,13 +200,7 @@ def _site(host: str) -> str:
     return host.removeprefix("www.")
 
 
-@rule(
-    "image-deprecated-tag",
-    INFO,
-    RETIREMENT,
-    IMAGE_EXTENSION,
-    per=Once(Per.SITE, "have image elements that were retired"),
-)
+@rule("image-deprecated-tag", INFO, RETIREMENT, IMAGE_EXTENSION, per=Per.SITE("have image elements that were retired"))
 def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
     """Images have elements that were retired: caption, geo_location, title, license.
 

@@ -9,7 +9,7 @@ from functools import partial
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.rules.facts.given import ChildFacts, FileFacts, SkippedSite, Unlisted, UrlFacts
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, rule
 from sitemapcrawler.urls.display import counted, percent, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 
@@ -140,7 +140,7 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
     INFO,
     "a limit of common tools; no specification sets one",
     HREFLANG_EXTENSION,
-    per=Once(Per.FILE, "have more than 100 language versions"),
+    per=Per.FILE("have more than 100 language versions"),
 )
 def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
     """The entry has more than 100 language versions.

@@ -32,7 +32,7 @@ from sitemapcrawler.rules.facts.tally import (
     share,
 )
 from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, DateForm, Standard, Written, size_of, written
-from sitemapcrawler.rules.registry import ERROR, INFO, LASTMODS, WARNING, Message, Of, Once, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, LASTMODS, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import quoted
 
 LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
@@ -64,7 +64,7 @@ def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None
     return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity, per=per)
 
 
-@rule("lastmod-invalid", ERROR, W3C, LASTMODS, per=Once(Per.ENTRY, "have a date in another notation"), also=OTHERS)
+@rule("lastmod-invalid", ERROR, W3C, LASTMODS, per=Per.ENTRY("have a date in another notation"), also=OTHERS)
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
     if it is clear); once for a feed, whose program writes all of its dates alike.
@@ -92,13 +92,7 @@ def _illegal_date(entry: EntryFacts) -> Message:
     return _date_message(entry, text, severity, Per.FILE if in_feed else None)
 
 
-@rule(
-    "lastmod-xsd-only-invalid",
-    WARNING,
-    SCHEMA,
-    LASTMODS,
-    per=Once(Per.FILE, "have a date that the schema does not allow"),
-)
+@rule("lastmod-xsd-only-invalid", WARNING, SCHEMA, LASTMODS, per=Per.FILE("have a date that the schema does not allow"))
 def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
     """The date is valid, but not by the schema. It is W3C Datetime without a day, or with a time without seconds.
 
@@ -113,7 +107,7 @@ def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
         )
 
 
-@rule("lastmod-no-timezone", WARNING, W3C, LASTMODS, per=Once(Per.FILE, "have a time without a time zone"))
+@rule("lastmod-no-timezone", WARNING, W3C, LASTMODS, per=Per.FILE("have a time without a time zone"))
 def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
     """The date has a time, but no time zone.
 
@@ -126,7 +120,7 @@ def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, "has a time without a time zone")
 
 
-@rule("lastmod-empty", WARNING, LASTMOD, LASTMODS, per=Once(Per.FILE, "have an empty date"))
+@rule("lastmod-empty", WARNING, LASTMOD, LASTMODS, per=Per.FILE("have an empty date"))
 def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
@@ -157,7 +151,7 @@ def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
         yield _date_message(entry, f"is no date: {found.why}")
 
 
-@rule("lastmod-epoch", WARNING, LASTMOD, LASTMODS, per=Once(Per.FILE, "have the zero of a clock as their date"))
+@rule("lastmod-epoch", WARNING, LASTMOD, LASTMODS, per=Per.FILE("have the zero of a clock as their date"))
 def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
     """The date is the zero of a clock. The real one is not known, as with 1970-01-01.
 
@@ -203,7 +197,7 @@ def _latest(fetched_at: datetime) -> tuple[str, str]:
     return iso(fetched_at + EAST + CLOCKS), iso(fetched_at + CLOCKS)
 
 
-@rule("lastmod-too-old", INFO, LASTMOD, LASTMODS, per=Once(Per.FILE, "have a date before 2005"))
+@rule("lastmod-too-old", INFO, LASTMOD, LASTMODS, per=Per.FILE("have a date before 2005"))
 def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
     """The date is from before 2005, when sitemaps began.
 
@@ -240,7 +234,7 @@ def _dates(file: FileFacts) -> Tally:
     return file.child_tally if file.format.is_index else file.tally
 
 
-@rule("lastmod-date-only", INFO, BING, Of.WHOLE, per=Once(Per.SITE, "have dates without a time"))
+@rule("lastmod-date-only", INFO, BING, Of.WHOLE, per=Per.SITE("have dates without a time"))
 def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
     """Dates have no time.
 
@@ -255,7 +249,7 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
         yield Message(share(dates.date_only, dates.dated, DATE_NOUNS, ("has no time", "have no time")))
 
 
-@rule("lastmod-missing", INFO, LASTMOD, Of.WHOLE, per=Once(Per.SITE, "have entries without a date"))
+@rule("lastmod-missing", INFO, LASTMOD, Of.WHOLE, per=Per.SITE("have entries without a date"))
 def lastmod_missing(file: FileFacts) -> Iterator[Message]:
     """Entries have no date. News articles have their own.
 
@@ -271,7 +265,7 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
         yield Message(share(tally.undated, tally.entries, ENTRY_NOUNS, ("has no date", "have no date")))
 
 
-@rule("lastmod-all-identical", INFO, BING_ALIKE, Of.WHOLE, per=Once(Per.SITE, "have the same day in all dates"))
+@rule("lastmod-all-identical", INFO, BING_ALIKE, Of.WHOLE, per=Per.SITE("have the same day in all dates"))
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     """All dates are the same day. The file has 20 or more. News sitemaps and feeds, which list the latest, do not
     count.
@@ -329,7 +323,7 @@ AGE = re.compile(r"[0-9]{1,9}")
     WARNING,
     ACCURATE,
     Of.REPLY,
-    per=Once(Per.FILE, "have a date that the Last-Modified header contradicts"),
+    per=Per.FILE("have a date that the Last-Modified header contradicts"),
 )
 def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     """lastmod and the Last-Modified header differ. By more than a day, for the page of the entry.
@@ -352,7 +346,7 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
         yield _contradiction(how, lastmod, f"the Last-Modified header {quoted(header)}", header)
 
 
-@rule("lastmod-vs-page-date", WARNING, ACCURATE, Of.REPLY, per=Once(Per.FILE, "have a date that the page contradicts"))
+@rule("lastmod-vs-page-date", WARNING, ACCURATE, Of.REPLY, per=Per.FILE("have a date that the page contradicts"))
 def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
     """lastmod and the date on the page differ. By more than a day from the date of change that the page names.
 

@@ -9,7 +9,7 @@ from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH
-from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, LOCS, WARNING, Message, Of, Once, Per, UrlWith, rule
+from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, LOCS, WARNING, Message, Of, Per, UrlWith, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, hash_is_text, is_sent_as_written
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -125,7 +125,7 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length:,} characters; fewer than {MAX_LENGTH + 1:,} are allowed")
 
 
-@rule("loc-too-short-xsd", INFO, SCHEMA, LOCS, per=Once(Per.FILE, "have a URL that is shorter than the schema allows"))
+@rule("loc-too-short-xsd", INFO, SCHEMA, LOCS, per=Per.FILE("have a URL that is shorter than the schema allows"))
 def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
     """The URL is shorter than the schema allows, 12 characters.
 
@@ -139,7 +139,7 @@ def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length} characters; the schema wants {MIN_LENGTH} at least")
 
 
-@rule("loc-double-escaped", WARNING, ESCAPING, LOCS, per=Once(Per.FILE, "have a URL that was escaped twice"))
+@rule("loc-double-escaped", WARNING, ESCAPING, LOCS, per=Per.FILE("have a URL that was escaped twice"))
 def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
@@ -188,7 +188,7 @@ def _around(entry: EntryFacts) -> str:
     return ""
 
 
-@rule("loc-non-ascii", INFO, f"{IRI}#section-3.1", LOCS, per=Once(Per.FILE, "have a URL with characters beyond ASCII"))
+@rule("loc-non-ascii", INFO, f"{IRI}#section-3.1", LOCS, per=Per.FILE("have a URL with characters beyond ASCII"))
 def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
     """The URL has characters beyond ASCII.
 
@@ -203,7 +203,7 @@ def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
             yield loc_message(entry, f"{found[0]!r} (U+{ord(found[0]):04X}) is not escaped")
 
 
-@rule("loc-fragment", WARNING, f"{URI}#section-3.5", LOCS, per=Once(Per.FILE, "have a URL with a fragment"))
+@rule("loc-fragment", WARNING, f"{URI}#section-3.5", LOCS, per=Per.FILE("have a URL with a fragment"))
 def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a fragment. The `#` may have been meant as a part of the path.
 
@@ -238,7 +238,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
     WARNING,
     "Google's older guidelines: do not include session IDs in URLs",
     (UrlWith(r"[?&][^=&?\n]*(?i:sess|sid|cftoken|cfid|zenid)"), Of.ODD_CHILD),
-    per=Once(Per.FILE, "have a session id", by_value=True),
+    per=Per.FILE("have a session id", by_value=True),
 )
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a session id.

@@ -26,7 +26,7 @@ from sitemapcrawler.rules.facts.objects import (
 )
 from sitemapcrawler.rules.facts.tally import CLOCKS
 from sitemapcrawler.rules.facts.written import DateForm, Standard, span, written
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Objects, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Objects, Of, Per, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
@@ -189,9 +189,7 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
             yield Message(text, line_of(element, "publication_date"), value=value)
 
 
-@rule(
-    "news-too-old", WARNING, GOOGLE, NEWS_EXTENSION, per=Once(Per.FILE, "have an article that is older than two days")
-)
+@rule("news-too-old", WARNING, GOOGLE, NEWS_EXTENSION, per=Per.FILE("have an article that is older than two days"))
 def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
 
@@ -277,7 +275,7 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(map(quoted, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
 
 
-@news_rule("news-title-is-long", INFO, GOOGLE, per=Once(Per.FILE, "have a title of more than 200 characters"))
+@news_rule("news-title-is-long", INFO, GOOGLE, per=Per.FILE("have a title of more than 200 characters"))
 def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 200 characters.
 
@@ -292,9 +290,7 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
             yield Message(f"the title has {len(title):,} characters", line_of(element, "title"), value=title)
 
 
-@news_rule(
-    "news-title-placeholder", WARNING, GOOGLE, per=Once(Per.FILE, "have a placeholder as a news title", by_value=True)
-)
+@news_rule("news-title-placeholder", WARNING, GOOGLE, per=Per.FILE("have a placeholder as a news title", by_value=True))
 def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     """The title of an article is a placeholder. It is `Untitled`, `test`, `undefined`, `{{title}}` and the like.
 
@@ -346,7 +342,7 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
         yield Message(text, file.document.root_line)
 
 
-@news_rule("news-legacy-tag", INFO, GOOGLE, per=Once(Per.SITE, "have news elements that are not documented any more"))
+@news_rule("news-legacy-tag", INFO, GOOGLE, per=Per.SITE("have news elements that are not documented any more"))
 def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
     """An article has a deprecated element. These are access, genres, keywords, stock_tickers or geo_locations. Once for
     an article.

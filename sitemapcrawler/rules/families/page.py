@@ -17,7 +17,7 @@ from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.rules.facts.given import ReplyFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
 from sitemapcrawler.rules.facts.replied import own_page, trouble
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, rule
 from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import Form, form_of
 
@@ -110,7 +110,7 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
     INFO,
     LANGUAGES,
     Of.REPLY,
-    per=Once(Per.FILE, "have pages in another language than their hreflang"),
+    per=Per.FILE("have pages in another language than their hreflang"),
 )
 def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     """The page's language differs from its hreflang. Its `<html lang>` is another language than the entry's hreflang
@@ -130,7 +130,7 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(text, value=written)
 
 
-@rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Once(Per.SITE, "have the same HTML as a made-up URL"))
+@rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Per.SITE("have the same HTML as a made-up URL"))
 def page_shell(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has the same HTML as a made-up URL. So its HTML does not show whether the page exists, and its
     indexability is unknown.
@@ -237,7 +237,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
     ERROR,
     CANONICAL,
     Of.REPLY,
-    per=Once(Per.FILE, "have pages with a canonical that does not answer 200", by_value=True),
+    per=Per.FILE("have pages with a canonical that does not answer 200", by_value=True),
 )
 def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page does not answer 200.
@@ -257,7 +257,7 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     ERROR,
     CANONICAL,
     Of.REPLY,
-    per=Once(Per.FILE, "have pages with a canonical that cannot be indexed", by_value=True),
+    per=Per.FILE("have pages with a canonical that cannot be indexed", by_value=True),
     also={"Screaming Frog": "Non-Indexable Canonical"},
 )
 def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
@@ -273,7 +273,7 @@ def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"the page's canonical {_canonical_text(other)} {unfit}", value=other.url)
 
 
-@rule("page-canonical-missing", INFO, CANONICAL, Of.REPLY, per=Once(Per.FILE, "have pages without a canonical"))
+@rule("page-canonical-missing", INFO, CANONICAL, Of.REPLY, per=Per.FILE("have pages without a canonical"))
 def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has no valid canonical.
 
@@ -313,9 +313,7 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"{len(found)} canonicals: {told}", value=found[1].url)
 
 
-@rule(
-    "page-canonical-relative", WARNING, CANONICAL, Of.REPLY, per=Once(Per.FILE, "have pages with a relative canonical")
-)
+@rule("page-canonical-relative", WARNING, CANONICAL, Of.REPLY, per=Per.FILE("have pages with a relative canonical"))
 def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page is not absolute.
 

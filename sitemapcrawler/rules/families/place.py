@@ -11,19 +11,7 @@ from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, lo
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import is_in_feed
 from sitemapcrawler.rules.facts.site import ALONE, ENTRIES, SiteFacts, Table, on_entry, row_of, spell
-from sitemapcrawler.rules.registry import (
-    ERROR,
-    INFO,
-    LOCS,
-    PLACES,
-    WARNING,
-    Message,
-    Of,
-    Once,
-    Per,
-    Severity,
-    rule,
-)
+from sitemapcrawler.rules.registry import ERROR, INFO, LOCS, PLACES, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import HIDDEN, counted, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
 
@@ -55,7 +43,7 @@ def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
 
 
-@rule("loc-port", INFO, f"{URI}#section-3.2.3", LOCS, per=Once(Per.FILE, "have a URL with a port"))
+@rule("loc-port", INFO, f"{URI}#section-3.2.3", LOCS, per=Per.FILE("have a URL with a port"))
 def loc_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names an unusual port. It is neither the scheme's nor that of the sitemap.
 
@@ -70,11 +58,7 @@ def loc_port(entry: EntryFacts) -> Iterator[Message]:
 
 
 @rule(
-    "loc-default-port",
-    INFO,
-    f"{URI}#section-6.2.3",
-    LOCS,
-    per=Once(Per.FILE, "have a URL with the port that it has anyway"),
+    "loc-default-port", INFO, f"{URI}#section-6.2.3", LOCS, per=Per.FILE("have a URL with the port that it has anyway")
 )
 def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
     """The URL names its default port.
@@ -89,7 +73,7 @@ def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"port {uri.port} is the usual one and can be left out", uri.port)
 
 
-@rule("loc-ip-host", WARNING, LOC, LOCS, per=Once(Per.FILE, "have an address as their host", by_value=True))
+@rule("loc-ip-host", WARNING, LOC, LOCS, per=Per.FILE("have an address as their host", by_value=True))
 def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     """The host is an address instead of a name. For information where it is that of another site. The host of the
     sitemap itself does not count, on whatever port: it was named to the crawl.
@@ -111,7 +95,7 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     WARNING,
     "https://www.rfc-editor.org/rfc/rfc6761",
     LOCS,
-    per=Once(Per.FILE, "are on a local host", by_value=True),
+    per=Per.FILE("are on a local host", by_value=True),
 )
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
     """The host is known on one machine or network only. For information if it is that of another site. The host of
@@ -135,9 +119,7 @@ def _milder_offsite(entry: EntryFacts) -> Severity | None:
     return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else INFO
 
 
-@rule(
-    "loc-uppercase-host", INFO, f"{URI}#section-6.2.2.1", LOCS, per=Once(Per.FILE, "have a host with capital letters")
-)
+@rule("loc-uppercase-host", INFO, f"{URI}#section-6.2.2.1", LOCS, per=Per.FILE("have a host with capital letters"))
 def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
     """The host has capital letters.
 
@@ -170,12 +152,7 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
 
 
 @rule(
-    "loc-www-mismatch",
-    WARNING,
-    LOCATION,
-    PLACES,
-    per=Once(Per.SITE, "are on another host by a leading www."),
-    also=MISMATCH,
+    "loc-www-mismatch", WARNING, LOCATION, PLACES, per=Per.SITE("are on another host by a leading www."), also=MISMATCH
 )
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL and the sitemap differ by a leading `www.`.
@@ -195,7 +172,7 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     WARNING,
     LOCATION,
     PLACES,
-    per=Once(Per.SITE, "are on another protocol than the sitemap"),
+    per=Per.SITE("are on another protocol than the sitemap"),
     also=MISMATCH,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
@@ -216,7 +193,7 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     WARNING,
     LOCATION,
     Of.PLACE,
-    per=Once(Per.SITE, "are outside the sitemap's folder"),
+    per=Per.SITE("are outside the sitemap's folder"),
     also=NOT_ALLOWED,
 )
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
@@ -261,7 +238,7 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     INFO,
     f"{URI}#section-6",
     Of.LOC,
-    per=Once(Per.FILE, "differ from an earlier one only by case, escapes or final slashes"),
+    per=Per.FILE("differ from an earlier one only by case, escapes or final slashes"),
 )
 def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
     """The URL differs only in spelling from an earlier one. The difference is case, needless escapes or final slashes.
@@ -331,7 +308,7 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
     INFO,
     f"{URI}#section-6.2.3",
     Of.FILE,
-    per=Once(Per.SITE, "mix URLs with and without a slash at the end"),
+    per=Per.SITE("mix URLs with and without a slash at the end"),
 )
 def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
     """URLs in one folder differ in their trailing slash. Some end in one and others do not.

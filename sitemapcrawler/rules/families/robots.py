@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.robots import (
     notes,
     sitemap_lines,
 )
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, rule
 from sitemapcrawler.urls import authority, visit_key
 from sitemapcrawler.urls.display import counted, quoted
 from sitemapcrawler.urls.grammar import BLANK, Standing, fault_of, standing
@@ -314,7 +314,7 @@ def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
             yield Message("the line names robots.txt itself", sitemap.line, value=sitemap.raw)
 
 
-@rule("robots-sitemap-duplicate", INFO, PROTOCOL, Of.ROBOTS, per=Once(Per.FILE, "name a sitemap again"))
+@rule("robots-sitemap-duplicate", INFO, PROTOCOL, Of.ROBOTS, per=Per.FILE("name a sitemap again"))
 def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap is named again.
 
@@ -329,7 +329,7 @@ def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
-@rule("robots-sitemap-offsite", INFO, CROSS, Of.ROBOTS, per=Once(Per.FILE, "name a sitemap on another host"))
+@rule("robots-sitemap-offsite", INFO, CROSS, Of.ROBOTS, per=Per.FILE("name a sitemap on another host"))
 def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
     """A sitemap on another host is named. This is legal.
 
@@ -385,7 +385,7 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     INFO,
     f"{RFC}#section-2.2",
     Of.ROBOTS,
-    per=Once(Per.FILE, "have a comment behind the URL of a sitemap"),
+    per=Per.FILE("have a comment behind the URL of a sitemap"),
 )
 def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
     """A comment stands behind the URL of a sitemap.

@@ -14,7 +14,7 @@ from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
 from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 MAX_CRAWL_DAYS = 30
@@ -32,7 +32,7 @@ UNDELAYED = (GOOGLE_OPERATOR, "Yandex", "Amazon")
 https://yandex.com/support/webmaster/en/robot-workings/crawl-delay and https://developer.amazon.com/amazonbot"""
 
 
-@rule("robots-crawl-delay", INFO, GOOGLE, Of.ROBOTS, per=Once(Per.FILE, "ask for a delay"))
+@rule("robots-crawl-delay", INFO, GOOGLE, Of.ROBOTS, per=Per.FILE("ask for a delay"))
 def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
     """A group asks for a delay between requests. A warning where a crawler that obeys needs more than 30 days to read
     all listed URLs. Of several groups the message has the longest delay that is obeyed.
@@ -204,11 +204,7 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
 
 
 @rule(
-    "url-blocked-for-ai-agent",
-    INFO,
-    f"{RFC}#section-2.2.2",
-    Of.VERDICT,
-    per=Once(Per.SITE, "are closed to crawlers of AI"),
+    "url-blocked-for-ai-agent", INFO, f"{RFC}#section-2.2.2", Of.VERDICT, per=Per.SITE("are closed to crawlers of AI")
 )
 def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
     """Listed URL is blocked for AI crawlers by robots.txt. Search engines may fetch it; otherwise see

@@ -23,7 +23,7 @@ from sitemapcrawler.rules.facts.robots import (
     nearest,
     notes,
 )
-from sitemapcrawler.rules.registry import INFO, WARNING, Message, Of, Once, Per, Severity, rule
+from sitemapcrawler.rules.registry import INFO, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 UNSUPPORTED = "https://developers.google.com/search/blog/2019/07/a-note-on-unsupported-rules"
@@ -177,13 +177,7 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
     yield Message(text, outside[0].line, value=outside[0].text)
 
 
-@rule(
-    "robots-user-agent-invalid",
-    WARNING,
-    f"{RFC}#section-2.2.1",
-    Of.ROBOTS,
-    per=Once(Per.ENTRY, "have more than a name"),
-)
+@rule("robots-user-agent-invalid", WARNING, f"{RFC}#section-2.2.1", Of.ROBOTS, per=Per.ENTRY("have more than a name"))
 def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """A `User-agent` line names no crawler, or several. For information where a version or a second word follows.
 
@@ -211,7 +205,7 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     return None if several else INFO, f"names {token} only: the rest of the line is ignored"
 
 
-@rule("robots-groups-joined", WARNING, f"{RFC}#section-2.2.4", Of.ROBOTS, per=Once(Per.FILE, "join the group above"))
+@rule("robots-groups-joined", WARNING, f"{RFC}#section-2.2.4", Of.ROBOTS, per=Per.FILE("join the group above"))
 def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     """A group without rules joins the next one. Its rules hold for both.
 

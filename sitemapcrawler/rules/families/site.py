@@ -23,7 +23,7 @@ from sitemapcrawler.rules.facts.site import (
     row_of,
 )
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
-from sitemapcrawler.rules.registry import INFO, WARNING, Of, Once, Per, SiteMessage, rule
+from sitemapcrawler.rules.registry import INFO, WARNING, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, percent, quoted
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
@@ -60,7 +60,7 @@ DATED = f"""
     WARNING,
     BUILD,
     Of.SITE,
-    per=Once(Per.FILE, "are listed in other files too"),
+    per=Per.FILE("are listed in other files too"),
     also={FROG: "URLs In Multiple Sitemaps"},
 )
 def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
@@ -89,7 +89,7 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, text, fault.other_sitemap)
 
 
-@rule("cross-conflicting-lastmod", WARNING, BUILD, Of.SITE, per=Once(Per.FILE, "have a newer date in another file"))
+@rule("cross-conflicting-lastmod", WARNING, BUILD, Of.SITE, per=Per.FILE("have a newer date in another file"))
 def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     """Sitemaps list the same page with different dates.
 
@@ -204,7 +204,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
 
 
-@rule("cross-lastmod-coverage", INFO, BUILD, Of.WHOLE_SITE, per=Once(Per.SITE, instead_of="lastmod-missing"))
+@rule("cross-lastmod-coverage", INFO, BUILD, Of.WHOLE_SITE, per=Per.SITE(instead_of="lastmod-missing"))
 def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     """Only some entries of the site have a date. The site has several files. News, feeds and text files do not count,
     nor entries without a date of pages that another file dates.
@@ -314,7 +314,7 @@ BUCKETS = 2**20
 """Buckets of a first, rough count. Only the few high ones are counted exactly, which bounds memory."""
 
 
-@rule("cross-same-page", WARNING, MOVES, Of.SITE, per=Once(Per.FILE, "are listed under another URL too"))
+@rule("cross-same-page", WARNING, MOVES, Of.SITE, per=Per.FILE("are listed under another URL too"))
 def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
     """A folder and its index page are both listed. For information: a URL with and without an extension.
 

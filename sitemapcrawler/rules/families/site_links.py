@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.site_links import (
     UNRETURNED,
 )
 from sitemapcrawler.rules.facts.sites import site_of as site_of_url
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Once, Per, SiteMessage, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -249,7 +249,7 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     WARNING,
     GUIDELINES,
     Of.WHOLE_SITE,
-    per=Once(Per.FILE, "link to language versions without an entry"),
+    per=Per.FILE("link to language versions without an entry"),
     also={FROG: "Unlinked Hreflang URLs"},
 )
 def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
@@ -276,13 +276,7 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, f"{quoted(fault.what)} has no entry in any sitemap{more}", fault.what)
 
 
-@rule(
-    "page-canonical-other-listed-too",
-    INFO,
-    CANONICAL,
-    Of.SITE,
-    per=Once(Per.FILE, "have a canonical that is listed too"),
-)
+@rule("page-canonical-other-listed-too", INFO, CANONICAL, Of.SITE, per=Per.FILE("have a canonical that is listed too"))
 def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """The page and its canonical are both listed.
 
@@ -297,11 +291,7 @@ def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
 
 
 @rule(
-    "status-redirect-target-listed-too",
-    INFO,
-    REDIRECTS,
-    Of.SITE,
-    per=Once(Per.FILE, "redirect to a URL that is listed too"),
+    "status-redirect-target-listed-too", INFO, REDIRECTS, Of.SITE, per=Per.FILE("redirect to a URL that is listed too")
 )
 def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """The URL and its redirect target are both listed.

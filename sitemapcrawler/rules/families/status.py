@@ -21,7 +21,7 @@ from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Once, Per, Severity, row, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, Severity, row, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 SOFT = "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors"
@@ -207,7 +207,7 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
         )
 
 
-@rule("status-non-html", INFO, INDEXABLE, Of.REPLY, per=Once(Per.FILE, "are no HTML pages"))
+@rule("status-non-html", INFO, INDEXABLE, Of.REPLY, per=Per.FILE("are no HTML pages"))
 def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is not an HTML page.
 
@@ -229,7 +229,7 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     INFO,
     "https://www.rfc-editor.org/rfc/rfc9110#name-content-type",
     Of.REPLY,
-    per=Once(Per.FILE, "have a malformed Content-Type"),
+    per=Per.FILE("have a malformed Content-Type"),
 )
 def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL has a malformed Content-Type. It is no media type, or there are several.
@@ -246,7 +246,7 @@ def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
         )
 
 
-@rule("status-slow", INFO, "https://web.dev/articles/ttfb", Of.REPLY, per=Once(Per.FILE, "answer slowly"))
+@rule("status-slow", INFO, "https://web.dev/articles/ttfb", Of.REPLY, per=Per.FILE("answer slowly"))
 def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is slow. The server took more than 1.8 seconds for an answer to begin; of several requests, on
     average.
@@ -272,7 +272,7 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     INFO,
     "https://www.rfc-editor.org/rfc/rfc9110#name-head",
     Of.REPLY,
-    per=Once(Per.FILE, "answer HEAD otherwise than GET"),
+    per=Per.FILE("answer HEAD otherwise than GET"),
 )
 def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
     """The server answers HEAD differently from GET.

@@ -13,7 +13,7 @@ from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.facts.robots import file_scheme, sitemap_lines
-from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Once, Per, row, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, row, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -295,7 +295,7 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     INFO,
     "https://www.rfc-editor.org/rfc/rfc1952",
     Of.FILE,
-    per=Once(Per.SITE, "have a name that does not match their compression"),
+    per=Per.SITE("have a name that does not match their compression"),
 )
 def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
     """File name and compression do not agree. This is `.gz` without gzip, gzip that is not announced, or gzip in gzip.

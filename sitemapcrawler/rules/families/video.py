@@ -32,7 +32,6 @@ from sitemapcrawler.rules.registry import (
     Check,
     Message,
     Objects,
-    Once,
     Per,
     Severity,
     row,
@@ -204,7 +203,7 @@ def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
     "video-content-is-page",
     WARNING,
     VIDEOS,
-    per=Once(Per.FILE, "have videos whose content_loc is a page"),
+    per=Per.FILE("have videos whose content_loc is a page"),
     also={"Search Console": "Video location appears to be a play page"},
 )
 def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
@@ -248,7 +247,7 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 
 @video_rule(
-    "video-loc-double-escaped", WARNING, ESCAPING, per=Once(Per.FILE, "have a video with a URL that was escaped twice")
+    "video-loc-double-escaped", WARNING, ESCAPING, per=Per.FILE("have a video with a URL that was escaped twice")
 )
 def video_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video was escaped twice for XML. Checked are thumbnail_loc, content_loc and player_loc.
@@ -311,9 +310,7 @@ def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, uploaders[1].line, value=uploaders[1].text)
 
 
-@video_rule(
-    "video-deprecated", INFO, RETIREMENT, per=Once(Per.SITE, "have video elements or attributes that were retired")
-)
+@video_rule("video-deprecated", INFO, RETIREMENT, per=Per.SITE("have video elements or attributes that were retired"))
 def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
     """Videos have elements or attributes that were retired.
 

@@ -9,18 +9,7 @@ from urllib.parse import quote, unquote
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.rules.facts.given import QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
 from sitemapcrawler.rules.facts.objects import is_in_feed
-from sitemapcrawler.rules.registry import (
-    ERROR,
-    INFO,
-    WARNING,
-    Message,
-    Of,
-    Once,
-    Per,
-    UrlWith,
-    fault_message,
-    rule,
-)
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, UrlWith, fault_message, rule
 from sitemapcrawler.urls.display import quoted
 
 URI = "https://www.rfc-editor.org/rfc/rfc3986"
@@ -202,7 +191,7 @@ def _empty_value(entry: EntryFacts) -> str | None:
     WARNING,
     CANONICAL,
     (UrlWith(rf"[?&;](?i:{CAMPAIGNS})"), Of.ODD_CHILD),
-    per=Once(Per.FILE, "have a tracking parameter", by_value=True),
+    per=Per.FILE("have a tracking parameter", by_value=True),
 )
 def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
     """The URL contains a tracking parameter. Known are utm_source, gclid, fbclid, msclkid and others. For information
@@ -229,7 +218,7 @@ def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
     WARNING,
     f"{URI}#section-3.3",
     (UrlWith("[^:?]//"), Of.ODD_CHILD),
-    per=Once(Per.FILE, "have two slashes in a row in their path"),
+    per=Per.FILE("have two slashes in a row in their path"),
 )
 def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     """The path has two slashes in a row. A URL within the path does not count.
@@ -251,7 +240,7 @@ ASSET = rf"\.(?i:{'|'.join(ASSETS)}|js)(?:\?|$)|/(?i:{_any_of(FOR_PROGRAMS)})(?:
 """Occurs in the URL of each asset."""
 
 
-@rule("loc-asset", WARNING, BUILD, UrlWith(ASSET), per=Once(Per.FILE, "are files that pages or programs use"))
+@rule("loc-asset", WARNING, BUILD, UrlWith(ASSET), per=Per.FILE("are files that pages or programs use"))
 def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     """The URL is an asset, not a page. It is a stylesheet, script, font, source map, data file or feed, or a file for
     programs such as robots.txt and llms.txt.
@@ -278,7 +267,7 @@ UTILITY_PAGE = rf"/(?i:{_any_of(sorted(KINDS))})(?:\.(?i:{'|'.join(PAGE_EXTENSIO
 """Occurs in the URL of each utility page."""
 
 
-@rule("loc-utility-page", INFO, BUILD, UrlWith(UTILITY_PAGE), per=Once(Per.FILE, "are utility pages", by_value=True))
+@rule("loc-utility-page", INFO, BUILD, UrlWith(UTILITY_PAGE), per=Per.FILE("are utility pages", by_value=True))
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL looks like a utility page. By its name it is an error, login, administration, account, cart, checkout,
     search or thank-you page.

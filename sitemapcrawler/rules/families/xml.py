@@ -11,18 +11,7 @@ from sitemapcrawler.reader.entries import Ignored
 from sitemapcrawler.reader.faults import MAX_NAME, Fault
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.rules.facts.objects import declares_news, is_empty_urlset
-from sitemapcrawler.rules.registry import (
-    ERROR,
-    INFO,
-    WARNING,
-    Message,
-    Of,
-    Once,
-    Per,
-    fault_message,
-    row,
-    rule,
-)
+from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, fault_message, row, rule
 from sitemapcrawler.urls.display import counted
 
 PROTOCOL = "https://www.sitemaps.org/protocol.html"
@@ -76,7 +65,7 @@ def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
     WARNING,
     TAGS,
     Of.FILE,
-    per=Once(Per.SITE, "use an old namespace"),
+    per=Per.SITE("use an old namespace"),
     also={"Search Console": "Incorrect namespace"},
 )
 def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
@@ -173,7 +162,7 @@ fault_rule(
     "xml-unknown-attribute",
     WARNING,
     TAGS,
-    per=Once(Per.FILE, "have an unknown attribute", by_value=True),
+    per=Per.FILE("have an unknown attribute", by_value=True),
     also={"Search Console": "Invalid attribute value"},
 )("""
     The namespace does not define this attribute. The protocol itself defines none.
@@ -236,7 +225,7 @@ fault_rule(
     "xml-entry-ignored",
     ERROR,
     TAGS,
-    per=Once(Per.FILE, "have a wrong name or place", by_value=True),
+    per=Per.FILE("have a wrong name or place", by_value=True),
     also={"Yandex": "Unknown tag"},
 )("""
     An entry has a wrong name or place. Names of elements are case-sensitive in XML.
@@ -276,9 +265,7 @@ fault_rule("xml-schema-violation", ERROR, VALIDATING, also={"Search Console": "I
     Good: `<url><loc>https://example.com/</loc></url>`
 """)
 
-fault_rule(
-    "xml-element-order", INFO, VALIDATING, per=Once(Per.SITE, "have elements in another order than the schema's")
-)("""
+fault_rule("xml-element-order", INFO, VALIDATING, per=Per.SITE("have elements in another order than the schema's"))("""
     The elements of an entry are out of order. The schema defines a sequence.
 
     Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
