@@ -42,6 +42,7 @@ def test_guess_that_is_not_answered_has_lost_nothing(site: SiteServer, tmp_path:
     assert done.summary["skipped"]["removed"] == 2
 
 
+@pytest.mark.slow
 def test_robots_of_another_host_that_a_file_lists(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
     days, settings = Days(site, tmp_path), {"SITEMAP_MAX_ROBOTS": 10, **LOOPBACK}
     pages = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{other.url('/page')}</loc></url></urlset>"
@@ -59,6 +60,7 @@ def test_robots_of_another_host_that_a_file_lists(site: SiteServer, other: SiteS
     assert set(done.summary["agents"].values()) == {1}
 
 
+@pytest.mark.slow
 def test_robots_of_the_host_that_a_redirect_leads_to(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
     days = Days(site, tmp_path)
     site.routes = {"/robots.txt": moved(other.url("/robots.txt"), 301)}
@@ -72,6 +74,7 @@ def test_robots_of_the_host_that_a_redirect_leads_to(site: SiteServer, other: Si
     assert changes(done) == {"/page": "changed blocked_for"}
 
 
+@pytest.mark.slow
 def test_verified_urls_are_asked_again(site: SiteServer, tmp_path: Path) -> None:
     days = Days(site, tmp_path)
     pages = {
@@ -96,6 +99,7 @@ def test_verified_urls_are_asked_again(site: SiteServer, tmp_path: Path) -> None
     assert len(changes(sampled)) <= 1
 
 
+@pytest.mark.slow
 def test_alias_that_comes_first_today(site: SiteServer, tmp_path: Path) -> None:
     """Which of two URLs is the file depends on who comes first; its pages are listed once all the same."""
     days = Days(site, tmp_path)
@@ -109,6 +113,7 @@ def test_alias_that_comes_first_today(site: SiteServer, tmp_path: Path) -> None:
     assert [row["change"] for row in done.of_type("url")] == ["unchanged"]
 
 
+@pytest.mark.slow
 def test_finding_that_has_passed_though_the_file_is_the_same(site: SiteServer, tmp_path: Path) -> None:
     days, file, rule = Days(site, tmp_path), site.url("/a.xml"), "index-lastmod-older-than-child"
     site.routes = {"/a.xml": conditional(urlset_of(site, on(TUESDAY, ["/a"])), etag='"1"')}

@@ -67,6 +67,7 @@ def told(done: Crawl) -> Counter[str]:
 # ---- only changes
 
 
+@pytest.mark.slow
 def test_finished_job_has_the_same_changes_again(week: Days, first: Crawl) -> None:
     week.site.routes = routes(week.site, **{"/other/0": "", "/other/1": TUESDAY, "/other/new": TUESDAY})
     live = week.crawl("only", before=f"monday/{JOBDIR}", only="changes")
@@ -165,6 +166,7 @@ def empty_feed(week: Days) -> str:
 LACKING = {"max_urls": cut_job, "shutdown": cut_feed, "only=changes": feed_of_changes, "no url records": empty_feed}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("says", LACKING)
 def test_baseline_that_lacks_something_must_be_forced(
     week: Days, first: Crawl, refusal: Callable[..., str], tmp_path: Path, says: str

@@ -92,6 +92,7 @@ def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.slow
 def test_a_finished_audit_is_repaired_without_another_crawl(site: str, tmp_path: Path) -> None:
     run(tmp_path, "audit", site, "--out", "audit", *SETTINGS)
     assert crawl(tmp_path, site, "-a", "verify=get") in (0, 1)
@@ -274,6 +275,7 @@ def test_a_full_disk_is_not_a_fault_of_the_site(size: str, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "why"), [("200k", "No space left on device"), ("6m", "")])
 def test_a_disk_too_small_for_the_crawl_of_a_site_is_not_a_fault_of_the_site(
     size: str, why: str, site_of_files: SiteServer, tmp_path: Path
@@ -373,6 +375,7 @@ def validators(site: SiteServer, path: str) -> list[str | None]:
     return [one.headers.get("if-none-match") for one in site.exchanges if one.path == path]
 
 
+@pytest.mark.slow
 def test_a_damaged_body_of_an_audit_is_fetched_again(site_of_files: SiteServer, tmp_path: Path) -> None:
     site = site_of_files
     crawl(tmp_path, site.url())
@@ -409,6 +412,7 @@ def test_after_an_audit_nothing_is_requested(tmp_path: Path) -> None:
             assert f"{len(STORED) + 1} files read, {len(STORED) * (number + 1)} entries" in summary
 
 
+@pytest.mark.slow
 def test_a_file_that_has_not_changed_comes_from_the_cache_of_the_baseline(
     site_of_files: SiteServer, tmp_path: Path
 ) -> None:
@@ -488,6 +492,7 @@ def again(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Again(done.stdout, site.exchanges[before[0] :], other.exchanges[before[1] :])
 
 
+@pytest.mark.slow
 def test_bodies_that_the_cache_lacks_are_requested(again: Again) -> None:
     assert ": 3 files read" in again.output
     assert sorted(one.path for one in again.of_files) == ["/a.xml", "/far.xml", "/index.xml"]

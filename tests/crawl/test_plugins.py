@@ -117,6 +117,7 @@ def test_toys_are_in_records_counts_feeds_and_findings(tmp_path: Path, site: Sit
     assert (name, number) == ("Ball", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("baseline", ["database", "feed"])
 def test_toys_are_compared_with_a_baseline(tmp_path: Path, site: SiteServer, declared: str, baseline: str) -> None:
     before = run(tmp_path, site, declared)

@@ -137,6 +137,7 @@ def alone(site: SiteServer, tmp_path_factory: pytest.TempPathFactory) -> list[st
     return lasting(records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_audit_is_that_of_the_console_script(way: str, site: SiteServer, alone: list[str], shop: Shop) -> None:
     done = crawl(shop(way), "sitemap", "-a", f"domain={site.url()}")

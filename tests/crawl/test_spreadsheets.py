@@ -268,6 +268,7 @@ def test_findings_all_lists_all(site: SiteServer, tmp_path: Path) -> None:
     assert listed(sheets(tmp_path / "audit.xlsx")["Problems"]) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "each", "items"), [(1000, 60, "batches"), (53, 26, "batches"), (53, 26, "records")])
 def test_list_of_findings_has_as_many_of_each_rule_as_fit(
     site: SiteServer, tmp_path: Path, rows: int, each: int, items: str

@@ -50,6 +50,7 @@ def test_commands_are_those_that_are_run() -> None:
     assert set(SHOWN) == {"audit", "explain", "defects", "changes", "fixed", "clean", "again", "changed"}
 
 
+@pytest.mark.slow
 def test_tutorial_ends_with_a_fixed_sitemap_and_the_next_day(pupil: Pupil) -> None:
     *first, again = (command for command in COMMANDS if command.startswith("sitemapcrawler"))
     with serving() as pupil.site:

@@ -108,8 +108,8 @@ def order_of(found: Crawl) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("arguments", "settings"),
     [
-        ({}, {}),
-        ({"select": "none"}, {"SITEMAP_ITEMS": "records"}),
+        pytest.param({}, {}, marks=pytest.mark.slow),
+        pytest.param({"select": "none"}, {"SITEMAP_ITEMS": "records"}, marks=pytest.mark.slow),
         ({"agents": "none", "findings": "all", "exclude": "1$", "since": "2024-05-03"}, {}),
     ],
     ids=["all", "records", "chosen"],
@@ -181,6 +181,7 @@ def test_each_way_to_crawl_counts_the_same(site: SiteServer, tmp_path: Path, see
     assert [way for way, counts in found.items() if counts != found["at once"]] == []
 
 
+@pytest.mark.slow
 def test_workers_read_the_large_files(large: SiteServer, tmp_path: Path) -> None:
     """Without this, the test above could compare one process with itself."""
     with started(large, tmp_path) as running:
@@ -277,6 +278,7 @@ def expected(large: SiteServer, tmp_path_factory: pytest.TempPathFactory) -> Cou
     return rows(done.folder / FEED)
 
 
+@pytest.mark.slow
 def test_file_of_a_worker_that_dies_is_read_again(large: SiteServer, expected: Counter[str], tmp_path: Path) -> None:
     with started(large, tmp_path) as running:
         running.wait_until(reading(running))
@@ -287,6 +289,7 @@ def test_file_of_a_worker_that_dies_is_read_again(large: SiteServer, expected: C
     assert not difference(expected, rows(tmp_path / FEED))
 
 
+@pytest.mark.slow
 def test_file_that_kills_each_worker_is_reported_and_read_by_the_next_run(
     large: SiteServer, expected: Counter[str], tmp_path: Path
 ) -> None:
@@ -310,6 +313,7 @@ def check_resumed(large: SiteServer, expected: Counter[str], folder: Path) -> No
     assert not difference(expected, rows(folder / FEED))
 
 
+@pytest.mark.slow
 def test_no_process_outlives_a_crawl_that_is_killed_and_its_job_goes_on(
     large: SiteServer, expected: Counter[str], tmp_path: Path
 ) -> None:
@@ -322,6 +326,7 @@ def test_no_process_outlives_a_crawl_that_is_killed_and_its_job_goes_on(
     check_resumed(large, expected, tmp_path)
 
 
+@pytest.mark.slow
 def test_crawl_goes_on_when_the_processes_cannot_start(
     large: SiteServer, expected: Counter[str], tmp_path: Path
 ) -> None:
@@ -341,6 +346,7 @@ def signal_group(running: Running) -> None:
     os.killpg(running.process.pid, signal.SIGTERM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("send", [signal_process, signal_group])
 def test_stop_ends_the_workers_in_order_and_a_job_goes_on(
     large: SiteServer, expected: Counter[str], tmp_path: Path, send: Callable[[Running], None]
@@ -359,6 +365,7 @@ def test_stop_ends_the_workers_in_order_and_a_job_goes_on(
     check_resumed(large, expected, tmp_path)
 
 
+@pytest.mark.slow
 def test_stop_does_not_wait_for_workers_that_hang(large: SiteServer, tmp_path: Path) -> None:
     with started(large, tmp_path) as running:
         running.wait_until(reading(running))

@@ -36,6 +36,7 @@ def test_every_finding_belongs_to_a_target() -> None:
     assert {path.name.partition("-")[0] for path in FOUND.iterdir()} <= set(names())
 
 
+@pytest.mark.slow
 def test_targets_import_nothing_that_only_tests_need() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     names = {canonicalize_name(Requirement(line).name) for line in extras["test"]}

@@ -93,6 +93,7 @@ def growths(name: str, pattern: re.Pattern[Any], units: Sequence[str] = UNITS) -
                 yield unit, times[1] / max(times[0], 1e-6)
 
 
+@pytest.mark.slow
 def test_time_grows_with_the_length_of_the_text() -> None:
     slow = {
         name: found

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("mkdocs", reason="make docs installs it")
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = re.compile(r"""<(?:script|link|img)\b[^>]*?(?:src|href)=["']?(?:https?:)?//""")
 """An element for which a browser asks another host."""

@@ -125,6 +125,7 @@ entries = st.builds(lambda loc, rest: f"<url><loc>{loc}</loc>{''.join(rest)}</ur
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(entries, max_size=8), min_size=1, max_size=3))
 @settings(max_examples=150)
 def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:

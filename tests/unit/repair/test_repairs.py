@@ -413,6 +413,7 @@ def test_a_feed_that_is_cut_becomes_a_urlset_with_a_row_for_what_is_missing(
     assert [row[:2] for row in rows].count(("unread", "doc-truncated")) == 1
 
 
+@pytest.mark.slow
 def test_a_file_beyond_the_limits_is_split_and_its_url_becomes_their_index(tmp_path: Path) -> None:
     entries = [page(f"p/{number}", f"<lastmod>2026-05-{number % 20 + 1:02}</lastmod>") for number in range(50_001)]
     outcome = repair(tmp_path, urlset(*entries), names=["big.xml"])

@@ -279,6 +279,7 @@ def test_lines_come_in_pieces_and_in_order(store: Store) -> None:
     assert all(json.loads(line)["sitemap"] == tag for tag, line in tagged) and len(tagged) > AT_ONCE
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_fit_into_memory_together_are_read_in_smaller_groups(path: Path) -> None:
     store = Store(path)
     store.resources(1, 100, sparing=True)  # the least that the setting allows
