@@ -104,32 +104,23 @@ def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path:
         assert data.strangers() == []
 
 
-def test_ctrl_c_lets_domains_end_and_begins_no_more(tmp_path: Path) -> None:
-    with sites(4) as servers, gated(servers[0], "/1.xml") as first, gated(servers[1], "/1.xml") as second:
+def test_ctrl_c_lets_domains_end_and_begins_no_more_and_a_second_one_ends_it_at_once(tmp_path: Path) -> None:
+    with sites(4) as servers, gated(servers[0], "/1.xml") as first, gated(servers[1], "/1.xml"):
         domains = [site.url() for site in servers]
+        data = Data(tmp_path / "out")
         with start(tmp_path, domains) as fleet:
             servers[0].wait_for("/1.xml")
             servers[1].wait_for("/1.xml")
+            running = [process for process in below(fleet.process.pid) if "worker.nursery" in process.command]
             os.killpg(fleet.process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
             fleet.wait_until(lambda: ENDING in fleet.log)
             first.open()
-            second.open()
-            stopped = fleet.finish()
-        assert stopped.code == 3
-        rows = Data(tmp_path / "out").domains()
-        assert {row["state"] for row in rows.values()} == {"finished"}
-        assert rows.keys() == set(domains[:2])
-
-
-def test_a_second_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
-    with sites(1) as (site,), gated(site, "/1.xml"), start(tmp_path, [site.url()]) as fleet:
-        site.wait_for("/1.xml")
-        running = [process for process in below(fleet.process.pid) if "worker.nursery" in process.command]
-        for _ in range(2):
+            fleet.wait_until(lambda: bool(data.domains()))
             os.killpg(fleet.process.pid, signal.SIGINT)
-            fleet.wait_until(lambda: ENDING in fleet.log)
-        stopped = fleet.finish()
+            stopped = fleet.finish()
         for process in running:
             wait_for_end(process.pid)
-    assert stopped.code == 3
-    assert site.url() not in Data(tmp_path / "out").urls()
+        assert stopped.code == 3
+        assert {name: row["state"] for name, row in data.domains().items()} == {domains[0]: "finished"}
+        assert data.urls().keys() == set(domains[:1])
+        assert [site.paths for site in servers[2:]] == [[], []]
