@@ -372,8 +372,10 @@ def _why_silent(of: tuple[Subject, ...], check: Check) -> str:
                 Expression(one.expression)
             except ValueError as error:
                 return f"its expression {one.expression!r} is not valid: {error}"
+    signature = inspect.signature(check)
+    arguments = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY]
     try:
-        inspect.signature(check).bind(of)
+        signature.bind(of, **dict.fromkeys(arguments))  # which `-a` gives
     except TypeError as error:
         return f"its function does not take what it judges: {error}"
     return "" if of else "it judges nothing"

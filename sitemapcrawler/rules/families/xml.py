@@ -18,7 +18,6 @@ PROTOCOL = "https://www.sitemaps.org/protocol.html"
 TAGS = f"{PROTOCOL}#xmlTagDefinitions"
 EXTENDING = f"{PROTOCOL}#extending"
 NAMES = "https://www.w3.org/TR/xml-names/#nsc-NSDeclared"
-GOOGLE_NEWS = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap"
 LEGACY = re.compile(r"https?://(?:www\.)?(?:sitemaps\.org|google\.com)/schemas/sitemap/0\.(?:84|90?)/?", re.IGNORECASE)
 """Namespaces of earlier versions, and variants of the current one that readers accept."""
 PREFIX = re.compile(r"[<\s/]([A-Za-z_][\w.-]*):(?!//)")

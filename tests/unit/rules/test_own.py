@@ -173,7 +173,7 @@ from sitemapcrawler.rules import Message, Of, Severity, rule
 declare(number("zoo_animals", 2, "report entries with fewer animals"))
 
 @rule("zoo-animals", Severity.WARNING, "", Of.ENTRY)
-def animals(entry, *, zoo_animals=2, other="left"):
+def animals(entry, *, zoo_animals, other="left"):
     '''An entry.'''
     yield Message(f"{zoo_animals} {other}")
 """

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import sitemapcrawler
 from sitemapcrawler.reader.formats import FORMATS
-from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules import FAMILIES as MODULES
+from sitemapcrawler.rules import Of, all_rules
 
 PACKAGE = Path(sitemapcrawler.__file__).parent
 FAMILIES = ("doc", "xml", "txt", "feed", "loc", "lastmod", "changefreq", "priority", "limit", "index", "image", "video",
@@ -32,3 +33,12 @@ def test_each_fault_that_is_noted_has_a_rule() -> None:
     ids = noted()
     assert ids >= {"doc-truncated", "loc-empty", "xml-element-order", "limit-bytes", "feed-item-without-link"}
     assert ids - {rule.id for rule in all_rules()} == set(EXPLAINED)
+
+
+def test_each_rule_on_faults_has_one_that_is_noted() -> None:
+    assert {rule.id for rule in all_rules() if Of.FAULT in rule.of} - noted() == set()
+
+
+def test_each_module_of_rules_is_in_the_catalogue() -> None:
+    modules = {path.stem for path in (PACKAGE / "rules" / "families").glob("*.py")}
+    assert modules - {"__init__"} == {*MODULES}
