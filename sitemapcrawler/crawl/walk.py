@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -63,6 +63,9 @@ class Fetcher(Protocol):
         """Begin to fetch a step, whose answer then goes to `Walk.read`. Returns a request for Scrapy to send, or None.
         Raises ValueError for a URL that cannot be requested."""
 
+    async def enter_robots(self, url: str) -> None:
+        """Take up a robots.txt among the sitemaps that the user named, as `Walk.enter_robots` does."""
+
 
 class Walk:
     """Reads the sitemaps of a crawl, each once, in the order in which they are found and answered."""
@@ -111,18 +114,15 @@ class Walk:
 
     # What to fetch.
 
-    async def start(
-        self, enter_robots: Callable[[str], Awaitable[None]] | None = None
-    ) -> AsyncGenerator[Request | SitemapEnd, None]:
-        """Fetch the sitemaps that the user named, and enter the sites.
-        `enter_robots`: called in place of the method for each robots.txt among the sitemaps."""
+    async def start(self) -> AsyncGenerator[Request | SitemapEnd, None]:
+        """Fetch the sitemaps that the user named, and enter the sites."""
         listed = self._params.urls
         if listed is not None and (self._job is None or listed not in self._job.done):
             for request in self._fetched(UrlList(listed)):
                 yield request
         for url in self._params.sitemaps:
             if is_robots_url(url):
-                await (enter_robots or self.enter_robots)(url)
+                await self._fetcher.enter_robots(url)
             else:
                 self._frontier.add(Visit(url, ARGUMENT.name, place=self._params.place_of(url)))
         for request in self._go_on():

@@ -19,7 +19,7 @@ EXTRA = "extra"
 """Field of each object, and of a url record, with the elements that no other field holds."""
 
 
-class Extended(Protocol):
+class HasExtra(Protocol):
     """A url record, as far as namespaces depend on it. It also has the field of each of our own."""
 
     @property
@@ -78,7 +78,7 @@ class Namespace:
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
-    def objects(self, record: Extended) -> Sequence[object]:
+    def objects(self, record: HasExtra) -> Sequence[object]:
         """Objects of this namespace that a url record has, in document order."""
         if not self.own:
             return (record.extra or {}).get(self.field, ())

@@ -110,6 +110,10 @@ class SitemapItems:
             raise ValueError("only http and https URLs are requested")
         self._launch(self._answer(step, self._walk.request(step, NO_CALLBACK)))
 
+    async def enter_robots(self, url: str) -> None:
+        """Fetch a robots.txt that the user named and queue its sitemaps."""
+        await self._walk.enter_robots(url)
+
     async def _answer(self, step: Step, request: Request) -> Result:
         try:
             answer = answers.from_response(await self._crawler.engine.download_async(request))

@@ -21,7 +21,7 @@ from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
-from sitemapcrawler.pipelines.concerned import Concerned
+from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.report.wording import verdict
 from sitemapcrawler.rules.reach import places, unknown
@@ -41,7 +41,7 @@ class SummaryPipeline(CrawlPipeline):
         super().__init__(crawler)
         self._stats = crawler.stats
         self._limited_by = limits_of(crawler.settings)
-        self._concerned = Concerned()
+        self._reach = ReachCounter()
         self._clock = time.monotonic()
 
     async def process_item(self, item: object) -> object:
@@ -51,7 +51,7 @@ class SummaryPipeline(CrawlPipeline):
         elif isinstance(item, SitemapEnd):
             self._count(item)
         if self._audit.job is None:
-            self._concerned.add(item)
+            self._reach.add(item)
         return item
 
     def open_spider(self) -> None:
@@ -143,7 +143,7 @@ class SummaryPipeline(CrawlPipeline):
         summary = self.summary()
         audit.phase = "writing feeds"
         if job is None:
-            summary.reach, summary.severity_reach = self._concerned.reaches(summary.rules)
+            summary.reach, summary.severity_reach = self._reach.reaches(summary.rules)
         elif audit.complete:
             await job.finish(audit, summary)
             async for changes in job.changes():

@@ -1,7 +1,7 @@
 """What each rule concerns, in words and in the order of every output: distinct listed URLs, entries and files.
 
 A record names the rules that found something in it: `issues`. A crawl with a database counts them there when its
-records are final (`jobs.counting`), one without as records pass (`pipelines.concerned`).
+records are final (`jobs.counting`), one without as records pass (`pipelines.reach_counter`).
 """
 
 from __future__ import annotations

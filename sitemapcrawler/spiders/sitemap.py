@@ -101,7 +101,7 @@ class AuditSpider(Audited):
             if job is not None:
                 await job.begin(self.audit, self.audit.delivery)
             if job is None or not job.finished:
-                async for item in self.audit.walk.start(self.enter_robots):
+                async for item in self.audit.walk.start():
                     for part in await self.audit.delivery.unpacked(item):
                         yield part
         except Exception:

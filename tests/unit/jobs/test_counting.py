@@ -15,8 +15,8 @@ from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.store.queries import rows_of
-from sitemapcrawler.pipelines import concerned
-from sitemapcrawler.pipelines.concerned import Concerned
+from sitemapcrawler.pipelines import reach_counter
+from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.reach import Reaches, places
@@ -39,7 +39,7 @@ def from_database(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
 
 def from_items(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
     """The same records as items of a crawl: entries in batches, with those findings that are on them."""
-    counted = Concerned()
+    counted = ReachCounter()
     for record in records:
         counted.add(NotedBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
     return counted.reaches(rules or named(records))
@@ -160,7 +160,7 @@ def test_batches_count_with_their_findings_however_they_come() -> None:
     end = SitemapEnd(A)
     end.findings.append(finding("xml-malformed", "error"))
     line = JsonText(Rows()).lines([entry("/2", A, "loc-relative")])
-    counted = Concerned()
+    counted = ReachCounter()
     for item in (NotedBatch(A, [record], notes), EncodedBatch(A, line, 1), end, object()):
         counted.add(item)
     assert counted.reaches(["xml-malformed", "loc-relative"])[0] == {
@@ -170,7 +170,7 @@ def test_batches_count_with_their_findings_however_they_come() -> None:
 
 
 def test_more_urls_than_are_kept_are_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concerned, "MAX_URLS", 3)
+    monkeypatch.setattr(reach_counter, "MAX_URLS", 3)
     records = [entry(f"/{number}", A, "status-404") for number in (1, 2, 3, 3)]
     by_rule, by_severity = from_items(records)
     assert by_rule == {"status-404": Reach("error", 3, 4, 1)}

@@ -19,7 +19,7 @@ ISSUES = b'"issues":'
 
 
 @dataclass(slots=True)
-class _Concerned:
+class _RuleReach:
     """What one rule concerns: URLs and files by their hashes."""
 
     urls: set[int] = field(default_factory=set)
@@ -61,11 +61,11 @@ class _Concerned:
         yield severities[-1], rest
 
 
-class Concerned:
+class ReachCounter:
     """Counts what the rules concern, from records as they pass through the pipelines."""
 
     def __init__(self) -> None:
-        self._rules: defaultdict[str, _Concerned] = defaultdict(_Concerned)
+        self._rules: defaultdict[str, _RuleReach] = defaultdict(_RuleReach)
 
     def add(self, item: object) -> None:
         """Count an item. Others than records and batches of them are ignored."""
