@@ -59,7 +59,8 @@ class Choice:
 
     def rules(self, *of: Subject) -> list[Rule]:
         """Return the selected rules that judge any of these."""
-        return [rule for rule in self.all_rules if not set(of).isdisjoint(rule.of) and self.chosen(rule)]
+        wanted = set(of)
+        return [rule for rule in self.all_rules if not wanted.isdisjoint(rule.of) and self.chosen(rule)]
 
     def chosen(self, rule: Rule) -> bool:
         """True if the rule is selected."""

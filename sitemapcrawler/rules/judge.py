@@ -428,43 +428,42 @@ class Judge:
         self.of_site.of(rule.id).unjudged += files
 
     def _of_site(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
-        told: Counter[str | None] = Counter()
         if rule.per is Per.FILE:
             yield from self._of_files(rule, facts)
             return
-        for message in cast("Iterator[SiteMessage]", rule.check(facts)):
-            sitemap, url = message.sitemap, message.url
-            if self._choice.allowed(rule, url or sitemap or ""):
-                continue
-            severity = self._choice.severity(rule, message.severity)
-            told[sitemap] += 1
+        told: Counter[str | None] = Counter()
+        for message, severity in self._site_messages(rule, facts):
+            told[message.sitemap] += 1
             self._leave_out_replaced(rule, message.value, severity)
-            is_listed = told[sitemap] <= self._per_rule
+            is_listed = told[message.sitemap] <= self._per_rule
             self.of_site.of(rule.id).count(severity, message.times, message.times - is_listed)
             if is_listed:
-                yield self._record(rule, severity, message, sitemap, url=url)
+                yield self._record(rule, severity, message, message.sitemap, url=message.url)
 
     def _of_files(self, rule: Rule, facts: SiteFacts) -> Iterator[FindingRecord]:
         """Yield one finding per file of a rule on the site, those it found before an exception included."""
-        sums: dict[tuple[str | None, Severity], Sum] = {}
+        found = RuleTally()
         failure: Exception | None = None
         try:
-            for message in cast("Iterator[SiteMessage]", rule.check(facts)):
-                sitemap, url = message.sitemap, message.url
-                if self._choice.allowed(rule, url or sitemap or ""):
-                    continue
-                severity = self._choice.severity(rule, message.severity)
-                if (sitemap, severity) not in sums:
-                    sums[sitemap, severity] = Sum(self._record(rule, severity, message, sitemap, url=url))
-                sums[sitemap, severity].entries += message.times
+            for message, severity in self._site_messages(rule, facts):
+                key = f"{severity} {message.sitemap}"
+                if key not in found.sums:
+                    found.sums[key] = Sum(self._record(rule, severity, message, message.sitemap, url=message.url))
+                found.sums[key].entries += message.times
         except Exception as error:  # `site` reports it
             failure = error
-        for (_, severity), one in sums.items():
-            self.of_site.of(rule.id).count(severity, 1, unlisted=0)
-            if self._per_rule:
-                yield summed_up(rule, one)
+        sums = self._told(found)
+        self.of_site.of(rule.id).add(found)
+        for one in sums:
+            yield summed_up(rule, one)
         if failure is not None:
             raise failure
+
+    def _site_messages(self, rule: Rule, facts: SiteFacts) -> Iterator[tuple[SiteMessage, Severity]]:
+        """Yield what a rule finds on the site and the allowlist does not accept, with its severity."""
+        for message in cast("Iterator[SiteMessage]", rule.check(facts)):
+            if not self._choice.allowed(rule, message.url or message.sitemap or ""):
+                yield message, self._choice.severity(rule, message.severity)
 
     def _standalone(
         self, said: Iterable[RuleMessage], sitemap: str | None = None, tally: FindingTally | None = None

@@ -93,7 +93,7 @@ class Objects:
     """Entries with objects of a namespace that are not all usual: `facts.given.UrlFacts`. The rules of a namespace
     share the test, so that all rules on images cost one test of a usual entry."""
 
-    namespace: Namespace
+    namespace: Namespace = field(hash=False)  # whose many fields take time
     usual: Callable[[Any], bool] | None = None  # Any: `UrlFacts`, which imports this module
     """True for an entry in which none of the rules with this test finds anything."""
 
