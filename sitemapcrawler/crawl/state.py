@@ -40,7 +40,7 @@ from sitemapcrawler.feeds.reporting import check_report
 from sitemapcrawler.feeds.setup import FeedNameParts, check_places
 from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.jobs.job import Job, OpenedJob
-from sitemapcrawler.jobs.links import Scope
+from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.robots import RobotsOutcome
@@ -235,17 +235,13 @@ class Audit:
         """Add the counts of a file that an earlier run has read."""
         self.counts.add(tally)
 
-    def link_scope(self) -> Scope:
-        """What of the link graph belongs to this crawl. A found page must pass `include` and `exclude`."""
+    def link_scope(self) -> LinkScope:
+        """What of the link graph belongs to this crawl."""
         params = self.params
         homes = sorted({f"{start}/" for start in self.starts - self.given_up if urls.is_web(start)})
-
-        def passes(url: str) -> bool:
-            included = params.include is None or params.include.matches(url)
-            return included and (params.exclude is None or not params.exclude.matches(url))
-
-        follows = params.links == "site"
-        return Scope(homes, self.verdicts.search_engine, self.verdicts.is_blocked, passes, params.max_pages, follows)
+        return LinkScope(
+            homes, self.verdicts, params.include, params.exclude, params.max_pages, follows=params.links == "site"
+        )
 
 
 def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policies]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage
-from sitemapcrawler.jobs.links import FoundBy, Links, Scope, number_of
+from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, read_export
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
@@ -36,7 +36,7 @@ class Lists:
 
     found_by = FoundBy.LIST
 
-    def __init__(self, store: Store, scope: Scope, paths: Sequence[Path]) -> None:
+    def __init__(self, store: Store, scope: LinkScope, paths: Sequence[Path]) -> None:
         """`scope`: which pages belong to the crawl. `paths`: the lists."""
         self._store = store
         self._scope = scope
@@ -75,7 +75,7 @@ class Lists:
             total.urls, total.listed = found, listed
         return totals
 
-    def _with_homes(self) -> Scope:
+    def _with_homes(self) -> LinkScope:
         """The scope; where sitemaps were named and no site, with the sites of the pages that they list."""
         if self._scope.homes:
             return self._scope

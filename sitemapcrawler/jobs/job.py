@@ -43,7 +43,7 @@ from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawl import Crawl, ListedFile, Pipelines
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
-from sitemapcrawler.jobs.links import Links, Scope
+from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
 from sitemapcrawler.jobs.marking import Marks, mark_files
 from sitemapcrawler.jobs.recording import Recorder
@@ -258,7 +258,7 @@ class Job:
             self.store.insert("urls", [spool])
         spool.discard()
 
-    async def count_links(self, scope: Scope, why: str | None) -> AsyncIterator[RecordBatch]:
+    async def count_links(self, scope: LinkScope, why: str | None) -> AsyncIterator[RecordBatch]:
         """Count the links of all pages that were read, and yield a record of each page. Sets `graph`. `why`: what ended
         following links early, if anything."""
         links = Links(self.store, scope)
@@ -269,7 +269,7 @@ class Job:
         async for lines in self._writer.each(partial(self.store.lines, "pages")):
             yield RecordBatch(list(map(decode, lines)))
 
-    async def compare(self, scope: Scope, paths: Sequence[str], why: str | None) -> None:
+    async def compare(self, scope: LinkScope, paths: Sequence[str], why: str | None) -> None:
         """Compare the listed pages with lists. Sets `coverage`. `why`: what ended requesting pages early, if
         anything."""
         lists = self.lists(scope, paths)
@@ -285,7 +285,7 @@ class Job:
         await self._writer.flush()
         self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
 
-    def lists(self, scope: Scope, paths: Sequence[str]) -> Lists:
+    def lists(self, scope: LinkScope, paths: Sequence[str]) -> Lists:
         """The lists to compare with, for `follow`."""
         return Lists(self.store, scope, list(map(Path, paths)))
 

@@ -6,7 +6,7 @@ page enter the database in the transaction of its reply, so a killed crawl neith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from hashlib import blake2b
@@ -15,11 +15,12 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import LinkGraph, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, Step, target
-from sitemapcrawler.replies.indexability import Indexability, names_other
+from sitemapcrawler.replies.indexability import Indexability, RobotsVerdicts, names_other
 from sitemapcrawler.replies.kinds import ReplyKind
 from sitemapcrawler.rules.facts.languages import NORMAL_URL, page_key
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.unlisted import NOT_LINKED, UNLISTED
+from sitemapcrawler.urls.expressions import Expression
 
 DIGEST_BYTES = 8
 """Bytes of a page's number. Among ten million pages, two share one with a probability of 3 in a million."""
@@ -112,17 +113,16 @@ LISTED = f"SELECT rowid, loc FROM urls WHERE {CURRENT}"
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class LinkScope:
     """Which pages belong to the graph, and which of them may be requested."""
 
     homes: Sequence[str]
     """Home pages, from which clicks are counted."""
-    search_engine: str
-    """Crawler that decides whether a page is indexable."""
-    is_blocked: Callable[[str], bool]
-    """True for a URL that robots.txt blocks for that crawler."""
-    passes: Callable[[str], bool] = lambda url: True
-    """False for a found URL that the arguments leave out."""
+    verdicts: RobotsVerdicts
+    include: Expression | None = None
+    """What found URLs must match."""
+    exclude: Expression | None = None
+    """What they must not match."""
     max_pages: int = 0
     """Found pages to request."""
     follows: bool = False
@@ -132,6 +132,11 @@ class Scope:
     def sites(self) -> frozenset[str]:
         """Sites of the home pages."""
         return frozenset(map(urls.site_of, self.homes))
+
+    def passes(self, url: str) -> bool:
+        """False for a found URL that the arguments leave out."""
+        included = self.include is None or self.include.matches(url)
+        return included and (self.exclude is None or not self.exclude.matches(url))
 
 
 class FoundBy(StrEnum):
@@ -155,7 +160,7 @@ class Links:
 
     found_by = FoundBy.LINK
 
-    def __init__(self, store: Store, scope: Scope) -> None:
+    def __init__(self, store: Store, scope: LinkScope) -> None:
         self._store = store
         self._scope = scope
         self._depth = 0
@@ -306,7 +311,7 @@ class Links:
                     "INSERT INTO link_unlisted "
                     "SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), unnest(?::BOOLEAN[])",
                     [[page for page, _ in near], [url for _, url in near],
-                     [self._scope.is_blocked(url) for _, url in near]],
+                     [self._scope.verdicts.is_blocked(url) for _, url in near]],
                 )  # fmt: skip
 
     def graph(self, why: str | None) -> LinkGraph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from http import HTTPStatus
+from typing import Protocol
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import ReplyRecord, UrlRecord
@@ -64,10 +65,20 @@ def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:
     record.indexable = None if value in UNKNOWN else value is Indexability.OK
 
 
-def judged(url: str, reply: ReplyRecord, crawler: str, is_blocked: bool) -> UrlRecord:
-    """The record of a page that no sitemap lists. `is_blocked`: robots.txt blocks it for the crawler."""
-    record = UrlRecord(loc=url, reply=reply, blocked_for=[crawler] if is_blocked else [])
-    set_indexability(record, crawler)
+class RobotsVerdicts(Protocol):
+    """What robots.txt says of URLs and files: `crawl.verdicts.Verdicts`, which documents it."""
+
+    search_engine: str
+
+    def is_blocked(self, url: str) -> bool: ...
+    def judged_assets_of(self, url: str) -> bool: ...
+
+
+def judged(url: str, reply: ReplyRecord, verdicts: RobotsVerdicts) -> UrlRecord:
+    """The record of a page that no sitemap lists."""
+    engine = verdicts.search_engine
+    record = UrlRecord(loc=url, reply=reply, blocked_for=[engine] if verdicts.is_blocked(url) else [])
+    set_indexability(record, engine)
     return record
 
 

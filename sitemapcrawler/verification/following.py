@@ -9,7 +9,7 @@ from functools import partial
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.job import Frontier, Job
-from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, Scope
+from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, LinkScope
 from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.urls.display import counted
@@ -44,7 +44,7 @@ class Follower:
         self._verifier, self._job, self._stop = verifier, job, stop
         self._reads_links, self._lists = reads_links, lists
 
-    async def run(self, scope: Scope) -> None:
+    async def run(self, scope: LinkScope) -> None:
         """Request found pages, level by level, or the home pages alone, then those of lists, until none is left, a
         limit is reached, or the crawl stops."""
         try:
@@ -59,7 +59,7 @@ class Follower:
             logger.exception("unlisted pages could not be requested: internal error")
             self._stop.note_failure()
 
-    async def _follow(self, scope: Scope) -> None:
+    async def _follow(self, scope: LinkScope) -> None:
         links = Links(self._job.store, scope)
         await self._job.follow(Links.begin, links)
         asked = 0
@@ -75,7 +75,7 @@ class Follower:
             self.ended = DEPTH
         logger.info("followed links to %s", counted(asked, "unlisted page"))
 
-    async def _compare(self, scope: Scope) -> None:
+    async def _compare(self, scope: LinkScope) -> None:
         lists = self._job.lists(scope, self._lists)
         await self._job.load_lists(lists)
         await self._job.follow(Lists.wanted, lists)
@@ -84,7 +84,7 @@ class Follower:
             self.comparing_ended = MAX_PAGES
         logger.info("requested %s of lists", counted(asked, "unlisted page"))
 
-    async def _request(self, kind: type[Frontier], frontier: Frontier, scope: Scope) -> tuple[int, bool]:
+    async def _request(self, kind: type[Frontier], frontier: Frontier, scope: LinkScope) -> tuple[int, bool]:
         """Request the wanted pages. Returns their number, and False if `max_pages` was reached."""
         asked, first = 0, 1
         while not self._stop.begun():
@@ -98,12 +98,12 @@ class Follower:
                 return asked, False
         return asked, True
 
-    async def _ask(self, found: list[str], scope: Scope, by: FoundBy) -> int:
+    async def _ask(self, found: list[str], scope: LinkScope, by: FoundBy) -> int:
         outcomes = await self._verifier.verify(found)
         asked = 0
         for url, outcome in outcomes.items():
             reply = recorded(outcome)
             if reply.reason != Reason.STOPPED:
-                self._job.records.found(judged(url, reply, scope.search_engine, scope.is_blocked(url)), by)
+                self._job.records.found(judged(url, reply, scope.verdicts), by)
                 asked += 1
         return asked

@@ -15,7 +15,7 @@ from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
-from sitemapcrawler.replies.indexability import set_indexability
+from sitemapcrawler.replies.indexability import RobotsVerdicts, set_indexability
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
 from sitemapcrawler.rules.facts.replied import estimate, is_home
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
@@ -23,7 +23,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding, by_file
-from sitemapcrawler.verification.targets import RobotsVerdicts, Targets, recorded
+from sitemapcrawler.verification.targets import Targets, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")

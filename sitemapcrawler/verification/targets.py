@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from sitemapcrawler.items import ReplyRecord, Target
 from sitemapcrawler.jobs.links import FoundBy
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked, at_end
 from sitemapcrawler.replies import record as reply_record
-from sitemapcrawler.replies.indexability import judged, names_other
+from sitemapcrawler.replies.indexability import RobotsVerdicts, judged, names_other
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import bare_host
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.verifying import Admission, Verifier
 
 OFFSITE = Verification(Unchecked(reason=Reason.OFF_SITE))
-
-
-class RobotsVerdicts(Protocol):
-    """What robots.txt says of URLs and files: `crawl.verdicts.Verdicts`, which documents it."""
-
-    search_engine: str
-
-    def is_blocked(self, url: str) -> bool: ...
-    def judged_assets_of(self, url: str) -> bool: ...
 
 
 class Targets:
@@ -66,7 +56,7 @@ class Targets:
         return self._judge(reply.final_url, at_end(reply), FoundBy.REDIRECT)
 
     def _judge(self, url: str, reply: ReplyRecord, by: FoundBy) -> Target:
-        page = judged(url, reply, self._verdicts.search_engine, self._verdicts.is_blocked(url))
+        page = judged(url, reply, self._verdicts)
         if (
             self._records is not None
             and reply.reason not in (Reason.OFF_SITE, Reason.STOPPED)
