@@ -52,6 +52,7 @@ REASONS = {
     ("rules/__init__.py", "import_module"): "modules of ours, by their names",
     ("rules/registry.py", "import_module"): "SITEMAP_RULES: code of the user's own",
     ("rules/registry.py", "spec_from_file_location"): "the same, by the path of a file",
+    ("rules/registry.py", "signature.bind"): "checks what a rule of the user takes; nothing is called",
     ("pipelines/store.py", "load_object"): "ITEM_PIPELINES, a setting",
     ("middlewares/cache.py", "load_object"): "HTTPCACHE_POLICY, a setting",
     ("feeds/setup.py", "load_object"): "options of FEEDS, and settings that name components",
