@@ -39,7 +39,7 @@ from sitemapcrawler.rules.facts.given import (
     VerdictFacts,
 )
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.facts.suspects import BITS
+from sitemapcrawler.rules.facts.suspects import BITS, has_objects
 from sitemapcrawler.rules.finding_tally import FindingTally, RuleTally, Sum, add_counts
 from sitemapcrawler.rules.registry import (
     FIELDS,
@@ -149,8 +149,8 @@ class Judge:
             if repeated:
                 repeats.add(id(record))
             known = file.values.get((odd, form)) if form else None
-            if known is not None and not record.issues and not _has_objects(record):
-                record.issues = known.issues
+            if known is not None and not record.issues and not has_objects(record):
+                record.issues = known.issues or record.issues
                 alike[odd, form] += 1
             else:
                 facts = UrlFacts(record, file, repeated, notes.get(id(record)))
@@ -194,7 +194,7 @@ class Judge:
         """Run the rules on the odd fields of an entry (a sum of `suspects.BITS`), or take what they found in their
         `form`, and the rules on its objects."""
         facts.is_only_elsewhere = bool(odd & BITS["place"] and not odd & BITS["loc"])
-        objects = self._odd_objects(facts) if _has_objects(facts.record) else 0
+        objects = self._odd_objects(facts) if has_objects(facts.record) else 0
         rules, by_value = self._on(odd)
         if not form or not by_value:
             return [*self._entry_messages(self._on(odd | objects)[0], facts)]
@@ -646,13 +646,6 @@ def key_of(rule: Rule, message: Message, severity: Severity) -> str:
     """Key of a message in `RuleTally.sums`: the severity, and the value if the rule reports each one."""
     by_value = rule.by_value and not is_note(rule, message)
     return f"{severity} {shown(message.value) or ''}" if by_value else str(severity)
-
-
-def _has_objects(record: UrlRecord) -> bool:
-    """True for an entry with objects of a namespace."""
-    return bool(
-        record.images or record.videos or record.alternates or record.news is not None or record.extra is not None
-    )
 
 
 def _is_true(test: Callable[[UrlFacts], bool], facts: UrlFacts) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
 from functools import lru_cache
 
-from sitemapcrawler.items import UrlRecord, objects_in
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
@@ -156,18 +156,13 @@ class Suspects:
             odd_moment = record.lastmod is not None if moment is None else not OLDEST <= moment <= now
             note = note_on(id(record))
             entry = None if note is None else note.written
-            if (
-                odd_loc
-                or odd_place
-                or odd_moment
-                or record.recovered
-                or (entry and not is_plain(entry, record))
-                or (any_values and not entry and not has_only_plain_values(record))
-            ):
-                fields, form = (ALL_ODD, "") if record.recovered else odd_fields(entry, record)
-                if odd_loc or odd_place or odd_moment:
-                    fields |= odd_loc * BITS["loc"] | odd_place * BITS["place"] | odd_moment * BITS["lastmod"]
-                    form = ""
+            fields, form = ALL_ODD if record.recovered else 0, ""
+            if not fields and (entry is not None or any_values):
+                fields, form = odd_fields(entry, record)
+            if odd_loc or odd_place or odd_moment:
+                fields |= odd_loc * BITS["loc"] | odd_place * BITS["place"] | odd_moment * BITS["lastmod"]
+                form = ""
+            if fields or ((entry is not None or any_values) and has_objects(record)):
                 yield record, loc in repeated and self._again(loc, repeated), fields, form
 
     def is_usual(self, loc: str) -> bool:
@@ -223,35 +218,11 @@ def shape_of(url: str) -> str:
     return url.lower().rstrip("/")
 
 
-def is_plain(entry: Element | Unparsed, record: UrlRecord) -> bool:
-    """True for an entry that differs from a plain one only in notation: comments, CDATA, fractional seconds."""
-    if isinstance(entry, Unparsed):
-        return entry.is_bare and has_plain_values(record)
-    if entry.name != "url" or entry.attributes or record.extra is not None or not has_plain_values(record):
-        return False
-    position = -1
-    for part in entry.content:
-        if isinstance(part, str):
-            if part.strip():
-                return False
-            continue
-        after = FIELDS.index(part.name) if part.name in FIELDS else -1
-        if after <= position or part.attributes or part.uri != entry.uri or part.has_children:
-            return False
-        text = "".join(map(str, part.content))
-        if after == 0 and text != record.loc:
-            return False
-        if after > 0 and (text if part.name == "changefreq" else text.strip(BLANKS)) != part.text:
-            return False
-        position = after
-    return True
-
-
 BITS = {name: 1 << place for place, name in enumerate((*FIELDS, "place"))}
 """One bit for each field, and one for a URL that is not below the sitemap's folder, or not usual."""
 ALL_ODD = sum(BITS.values())
 NO_DIGITS = str.maketrans("123456789", "0" * 9)
-PRIORITY = re.compile(r"0(?:\.[0-9]{1,4})?|1(?:\.0{1,4})?")
+PRIORITY = re.compile(r"0?\.[0-9]{1,4}|0|1(?:\.0{1,4})?")
 
 
 def odd_fields(entry: Element | Unparsed | None, record: UrlRecord) -> tuple[int, str]:
@@ -310,19 +281,11 @@ def is_usual_value(field: str, text: str, record: UrlRecord) -> bool:
     return (DATE if field == "lastmod" else PRIORITY).fullmatch(text) is not None
 
 
-def has_plain_values(record: UrlRecord) -> bool:
-    """True if all protocol fields hold values that a plain entry may have."""
-    return (
-        record.loc_raw is None
-        and (record.lastmod is None or DATE.fullmatch(record.lastmod) is not None)
-        and (record.changefreq is None or record.changefreq in FREQUENCIES)
-        and (record.priority is None or 0 <= record.priority <= 1)
+def has_objects(record: UrlRecord) -> bool:
+    """True for an entry with objects of a namespace."""
+    return bool(
+        record.images or record.videos or record.alternates or record.news is not None or record.extra is not None
     )
-
-
-def has_only_plain_values(record: UrlRecord) -> bool:
-    """True if a record holds what a plain entry may have, and nothing else."""
-    return has_plain_values(record) and record.extra is None and not objects_in(record)
 
 
 def clean_pattern(
