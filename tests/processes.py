@@ -39,11 +39,11 @@ def children_of(pid: int) -> list[int]:
     return [process.pid for process in all_processes() if process.parent == pid]
 
 
-def wait_for_end(pid: int) -> None:
-    """Return when a process has ended; fails where it stays."""
+def wait_for_end(*pids: int) -> None:
+    """Return when processes have ended; fails where one stays."""
     deadline = time.monotonic() + PATIENCE_S
-    while alive(pid):
-        assert time.monotonic() < deadline, f"{pid} lives"
+    while left := [pid for pid in pids if alive(pid)]:
+        assert time.monotonic() < deadline, f"{left} live"
         time.sleep(LOOK_S)  # between two looks
 
 

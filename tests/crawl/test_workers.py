@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -24,12 +24,13 @@ from tests.crawl.crawling import FEED, LOOPBACK, Crawl, Running, command, crawl,
 from tests.crawl.documents import entry, index, packed, robots, rss, text, urlset
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.site_server import SiteServer, stalled
+from tests.processes import GONE, Process, below, status_of, wait_for_end
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes by /proc")
 WORKERS = {"SITEMAP_WORKERS": 2}
 ONE = {"SITEMAP_WORKERS": 0}
 JOB = {"JOBDIR": "job"}
-MODULE = b"sitemapcrawler.crawl.worker"
+MODULE = "sitemapcrawler.crawl.worker"
 LARGE = 70_000
 """Bytes from which a file goes to a worker, and some more."""
 RICH = (
@@ -189,57 +190,35 @@ def test_workers_read_the_large_files(large: SiteServer, tmp_path: Path) -> None
         running.wait_until(reading(running))
         seen = family(running)
         assert running.finish().code == 0
-    assert len(seen) == 3 and ended(seen)
+    assert len(seen) == 3
+    wait_for_end(*seen)
 
 
 def started(site: SiteServer, folder: Path, *options: str, **more: Any) -> Running:
     return start(folder, *options, settings={**WORKERS, **more.pop("settings", {})}, domain=site.url(""), **more)
 
 
-def parent_of(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
 def workers(running: Running) -> list[int]:
     """Processes that read files for a crawl, but for the one that forks them."""
-    served = [pid for pid in _all() if parent_of(pid) == running.process.pid]
-    return [pid for pid in _all() if parent_of(pid) in served]
+    return [process.pid for process in _own(running) if process.parent != running.process.pid]
 
 
 def family(running: Running) -> list[int]:
     """The workers of a crawl, and what forks them."""
-    return [pid for pid in _all() if parent_of(pid) == running.process.pid] + workers(running)
+    return [process.pid for process in _own(running)]
 
 
-def _all() -> list[int]:
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if MODULE in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-    return found
+def _own(running: Running) -> list[Process]:
+    return [process for process in below(running.process.pid) if MODULE in process.command]
 
 
 def cpu_s(pid: int) -> float:
     """Processor time of a process, in seconds; 0 of one that has ended."""
     try:
-        user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    except OSError:
+        user, system = status_of(pid)[11:13]
+    except GONE:
         return 0.0
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
-def ended(pids: Iterable[int]) -> bool:
-    """True once none of these processes is there any more; False if one is after a while."""
-    deadline = time.monotonic() + 5
-    while left := set(pids) & set(_all()):
-        if time.monotonic() > deadline:
-            return not left
-        time.sleep(0.02)
-    return True
 
 
 def kill(pids: list[int], number: int = signal.SIGKILL) -> None:
@@ -322,7 +301,7 @@ def test_no_process_outlives_a_crawl_that_is_killed_and_its_job_goes_on(
         seen = family(running)
         running.process.kill()
         running.process.wait()
-        assert ended(seen)
+        wait_for_end(*seen)
     check_resumed(large, expected, tmp_path)
 
 
@@ -361,7 +340,7 @@ def test_stop_ends_the_workers_in_order_and_a_job_goes_on(
     assert "died" not in stopped.log
     assert {record["outcome"] for record in stopped.sitemaps.values()} <= {"ok", "truncated", "failed"}
     assert len(stopped.locs()) < FILES * ENTRIES
-    assert ended(seen)
+    wait_for_end(*seen)
     check_resumed(large, expected, tmp_path)
 
 
@@ -377,7 +356,7 @@ def test_stop_does_not_wait_for_workers_that_hang(large: SiteServer, tmp_path: P
     assert stopped.seconds - before < ENDS_S
     assert stopped.code == 3
     assert "the process that reads it does not end" in stopped.log
-    assert ended(seen)
+    wait_for_end(*seen)
 
 
 def test_file_that_was_cut_short_is_read_as_far_as_it_came(site: SiteServer, tmp_path: Path) -> None:

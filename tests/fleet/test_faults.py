@@ -71,8 +71,7 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
             fleet.process.wait()
             crawls_left = [process for process in everything if "worker.nursery" in process.command]
             assert crawls_left
-            for process in crawls_left:
-                wait_for_end(process.pid)
+            wait_for_end(*(process.pid for process in crawls_left))
         data = Data(tmp_path / "out")
         assert first.url() not in data.urls()
         gate.open()
@@ -118,8 +117,7 @@ def test_ctrl_c_lets_domains_end_and_begins_no_more_and_a_second_one_ends_it_at_
             fleet.wait_until(lambda: bool(data.domains()))
             os.killpg(fleet.process.pid, signal.SIGINT)
             stopped = fleet.finish()
-        for process in running:
-            wait_for_end(process.pid)
+        wait_for_end(*(process.pid for process in running))
         assert stopped.code == 3
         assert {name: row["state"] for name, row in data.domains().items()} == {domains[0]: "finished"}
         assert data.urls().keys() == set(domains[:1])

@@ -38,8 +38,7 @@ def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch:
     assert not list(home.iterdir())
     assert "SIGTERM" not in ended.log
     assert others
-    for process in others:
-        wait_for_end(process.pid)
+    wait_for_end(*(process.pid for process in others))
     assert not list((Data(tmp_path / "out").folder).rglob("*.parquet"))
 
 
@@ -64,8 +63,7 @@ def test_sigterm_to_all_its_processes_is_a_stop_too(tmp_path: Path, is_reading: 
             others = below(fleet.process.pid)
             os.killpg(fleet.process.pid, signal.SIGTERM)
             stopped(fleet)
-    for process in others:
-        wait_for_end(process.pid)
+    wait_for_end(*(process.pid for process in others))
 
 
 def test_a_cluster_where_nobody_listens_is_refused_in_one_line(tmp_path: Path) -> None:
