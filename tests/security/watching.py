@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
+from tests.processes import below
+
 LISTENING, UNCONNECTED = "0A", "07"
 """States of sockets in /proc/net/tcp and /proc/net/udp: proc_net_tcp(5)."""
 
@@ -33,26 +35,13 @@ class Seen:
     def look(self, pid: int, *folders: Path) -> None:
         """Take another look at a process, and at what lies in folders."""
         self.looks += 1
-        for process in family(pid):
+        for process in (pid, *(process.pid for process in below(pid))):
             self.listening |= set(listening(process))
             self.nameless |= set(_nameless(process))
             if process != pid:
                 self.children.add(command_line(process))
         for folder in folders:
             self.modes |= {str(path.relative_to(folder)): mode for path, mode in _modes(folder)}
-
-
-def family(pid: int) -> list[int]:
-    """A process and all that descend from it."""
-    parents: dict[int, list[int]] = {}
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            text = status.read_text()
-            parents.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(status.parent.name))
-    found = [pid]
-    for one in found:
-        found += parents.get(one, [])
-    return found
 
 
 def working_in(folder: Path) -> set[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.api import child
+from tests.processes import alive, wait_for_end
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_S = 120
@@ -36,6 +37,7 @@ def main(arguments):
 CALLER = """
 import sys
 from sitemapcrawler.api import child
+from tests.processes import alive, wait_for_end
 folder = child.TemporaryFolder()
 print(folder.path, flush=True)
 child.GRACE_S = 1
@@ -110,14 +112,6 @@ def until(done: object) -> None:
         time.sleep(POLL_S)
 
 
-def is_over(process_id: int) -> bool:
-    """True for a process that has ended, even if nobody has collected its exit code."""
-    try:
-        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 IGNORED = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 
 
@@ -127,10 +121,10 @@ IGNORED = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_child_ends_with_its_caller(tmp_path: Path, number: signal.Signals, ignored: str) -> None:
     with calling(tmp_path, ignored) as (caller, folder, process_id):
-        assert not is_over(process_id)
+        assert alive(process_id)
         caller.send_signal(number)
         _, errors = caller.communicate(timeout=DEADLINE_S)
         assert caller.returncode == -number
         assert ("KeyboardInterrupt" in errors) is (number == signal.SIGINT)
-        until(lambda: is_over(process_id))
+        wait_for_end(process_id)
         until(lambda: not folder.exists())
