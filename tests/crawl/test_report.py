@@ -271,14 +271,13 @@ def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path, room:
 def test_report_that_cannot_be_made_is_refused(audited: Job, tmp_path: Path) -> None:
     audited.site.forget()
     (tmp_path / "locked").mkdir(0o555)
-    within = without_overrides()
     cases = {
-        "locked/report": ({}, "no permission to write"),
-        LOG: ({}, "is no folder"),
-        ".": ({}, "is not empty"),
-        "new": ({"SITEMAP_STORE": "False", "JOBDIR": ""}, "accepted: SITEMAP_STORE=True"),
+        "locked/report": ({}, without_overrides(), "no permission to write"),
+        LOG: ({}, (), "is no folder"),
+        ".": ({}, (), "is not empty"),
+        "new": ({"SITEMAP_STORE": "False", "JOBDIR": ""}, (), "accepted: SITEMAP_STORE=True"),
     }
-    for place, (changed, problem) in cases.items():
+    for place, (changed, within, problem) in cases.items():
         done = Job(audited.site, tmp_path, {"report": place}, changed, within=within).run()
         [line] = done.log.splitlines()
         assert (done.code, done.output) == (2, "")
