@@ -370,7 +370,8 @@ def _why_silent(of: tuple[Subject, ...], check: Check) -> str:
         if isinstance(one, UrlWith):
             try:
                 Expression(one.expression)
-            except ValueError as error:
+                re.compile(one.expression)  # which searches where RE2 is missing
+            except (ValueError, re.error) as error:
                 return f"its expression {one.expression!r} is not valid: {error}"
     signature = inspect.signature(check)
     arguments = [name for name, one in signature.parameters.items() if one.kind is one.KEYWORD_ONLY]

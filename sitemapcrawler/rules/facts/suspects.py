@@ -319,9 +319,10 @@ def telling() -> Search:
 
 @lru_cache(maxsize=8)
 def _search_for(expressions: tuple[str, ...]) -> Search:
-    expression = f"(?m){'|'.join(f'(?:{one})' for one in expressions) or NOTHING}".encode()
     if re2 is None:
-        return re.compile(expression).finditer
+        patterns = [re.compile(one.encode(), re.MULTILINE) for one in expressions]
+        return lambda text: sorted((match for one in patterns for match in one.finditer(text)), key=re.Match.start)
+    expression = f"(?m){'|'.join(f'(?:{one})' for one in expressions) or NOTHING}".encode()
     options = re2.Options()
     options.encoding = options.Encoding.LATIN1
     compiled: re.Pattern[bytes] = re2.compile(expression, options)

@@ -26,9 +26,11 @@ from sitemapcrawler.reader.faults import Faults
 from sitemapcrawler.reader.formats import FORMATS, InputFormat, register
 from sitemapcrawler.rules import Message, Objects, Of, Rule, Severity, UrlWith, all_rules, rule
 from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts import suspects
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts
 from sitemapcrawler.rules.judge import MAX_VALUES, Judge
 from sitemapcrawler.rules.registry import FIELDS, RULES, Subject
+from sitemapcrawler.urls.expressions import re2
 from tests.unit.rules.expecting import keywords
 from tests.unit.rules.judging import NOW, URL, judge
 
@@ -315,7 +317,13 @@ def test_rule_sees_the_entries_that_it_declares_whatever_its_family() -> None:
     ("expression", "lines"),
     [("/sale$", [3]), ("(?i)SHOES", [2]), ("/.$", [4, 5]), ("^https", [2, 3, 4, 5]), ("/x|/y", [4, 5]), ("[^/]y$", [])],
 )
-def test_rule_sees_usual_urls_with_the_expression_that_it_declares(expression: str, lines: list[int]) -> None:
+@pytest.mark.parametrize("engine", [re2, None], ids=["re2", "re"])
+def test_rule_sees_usual_urls_with_the_expression_that_it_declares(
+    expression: str, lines: list[int], engine: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suspects, "re2", engine)
+    monkeypatch.setattr(suspects, "_search_for", suspects._search_for.__wrapped__)
+
     def listed(entry: UrlFacts) -> Iterator[Message]:
         yield Message("listed")
 

@@ -194,6 +194,7 @@ def test_rule_is_given_the_arguments_that_it_names(tmp_path: Path, given: dict[s
     [
         ("()", "it judges nothing"),
         ("UrlWith('a(?=b)')", "its expression"),
+        (r"UrlWith(r'\pN')", "its expression"),
         ("'lastmod'", "it judges 'lastmod'; accepted: a member of Of"),
         ("replace(IMAGE_EXTENSION, prefix='zoo')", "the namespace zoo is not registered"),
     ],
