@@ -2,9 +2,9 @@
 PYTHON ?= python3
 BIN = $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Unit tests that import Scrapy or Twisted, and whole crawls.
-OLDEST = $(shell grep -rlE --include='*.py' '^(from|import) (scrapy|twisted)' tests/unit) \
-	$(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py projects.py scrapy_cloud.py stopping.py)
+# Whole crawls, and unit tests that import Scrapy or Twisted.
+OLDEST = $(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py projects.py scrapy_cloud.py stopping.py) \
+	$(shell grep -rlE --include='*.py' '^(from|import) (scrapy|twisted)' tests/unit)
 
 help:
 	@echo 'make crawl DOMAIN=example.com [ARGS="-a max_urls=10"]   crawl a domain, results in out/'
@@ -47,7 +47,7 @@ test-all: .venv/.test-all
 # That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
 test-scrapy-2.18: .venv/.test-all .venv/.scrapy-2.18
 	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
-	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -m pytest --numprocesses auto --dist loadfile $(OLDEST) $(ARGS)
+	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(PYTEST) $(OLDEST) $(ARGS)
 
 # Two targets at a time. A crash ends its target and prints the input that caused it. What is tried differs each time, so
 # CI does not fuzz: make test-all tries the inputs that were kept.
