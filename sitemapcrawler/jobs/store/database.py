@@ -13,7 +13,18 @@ from typing import Any, Self
 
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.jobs.store.duck import duckdb
-from sitemapcrawler.jobs.store.files import CONFIG, MEMORY_MB, NEW, SEEDED, check, confine, make, refusal
+from sitemapcrawler.jobs.store.files import (
+    CONFIG,
+    MEMORY_MB,
+    NEW,
+    SEEDED,
+    check,
+    confine,
+    create_from,
+    create_tables,
+    make,
+    refusal,
+)
 from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading, rows_of
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
@@ -35,15 +46,15 @@ def content_errors() -> tuple[type[Exception], ...]:
 class Store:
     """Database of a job. One thread writes; other threads read with their own `cursor`."""
 
-    def __init__(self, path: Path, folder: ExitStack | None = None, beside: Sequence[Path] = ()) -> None:
-        """Open an existing database. `folder`: closed and removed with the store; `beside`: the files of a baseline,
-        the only others that can be opened. Raises duckdb.Error."""
+    def __init__(self, path: Path, beside: Sequence[Path] = ()) -> None:
+        """Open a database; a new one gets its tables. `beside`: the files of a baseline, the only others that can be
+        opened. Raises duckdb.Error."""
         self.path = path
-        self._folder = folder or ExitStack()
+        self._folder = ExitStack()
         self.spools = path.parent / SPOOLS
+        is_new = not path.exists()
         # Queries spill to this private folder if they exceed the memory limit.
         self._connection = duckdb.connect(path, config=CONFIG | {"temp_directory": str(self.spools / "spilled")})
-        atexit.register(self.close)  # a second signal ends the process without closing the crawl
         self._in_transaction = False
         self._memory_mb = self._most_mb = MEMORY_MB
         shutil.rmtree(self.spools, ignore_errors=True)
@@ -51,6 +62,9 @@ class Store:
             shutil.rmtree(left, ignore_errors=True)
         self.spools.mkdir(mode=0o700)
         confine(self._connection, [self.spools], beside)
+        if is_new:
+            create_tables(self._connection)
+        atexit.register(self.close)  # a second signal ends the process without closing the crawl
         self.seeded = bool(self.get("seeded"))
         """True while the database holds entries of the baseline whose files have not been requested."""
 
@@ -59,9 +73,13 @@ class Store:
         """Create a database for this process only, and remove those of killed processes. `baseline`: database whose
         entries it starts with; `beside`: see `__init__`."""
         with ExitStack() as stack:
-            folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL))
-            make(folder / FILE, baseline)
-            return cls(folder / FILE, stack.pop_all(), beside)
+            path = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL)) / FILE
+            if baseline is not None:
+                create_from(path, baseline)
+            store = cls(path, beside)  # makes it too: opening it a second time would take 20 ms
+            store.execute("PRAGMA disable_checkpoint_on_shutdown")  # closing removes it anyway
+            store._folder = stack.pop_all()
+            return store
 
     @classmethod
     def open(cls, folder: Path, baseline: Path | None = None, beside: Sequence[Path] = ()) -> Self:
@@ -74,7 +92,7 @@ class Store:
                 check(path, thorough=True)
             else:
                 make(path, baseline)
-            return cls(path, None, beside)
+            return cls(path, beside)
         except (OSError, duckdb.Error) as error:
             raise refusal(path, error) from None
 
@@ -284,6 +302,7 @@ class Store:
     def set(self, **values: object) -> None:
         """Store values in the table `job`, in a transaction of the caller or one of its own."""
         with nullcontext() if self._in_transaction else self.transaction():
-            for name, value in values.items():
-                self._connection.execute("DELETE FROM job WHERE name = ?", [name])
-                self._connection.execute("INSERT INTO job VALUES (?, ?)", [name, json.dumps(value)])
+            names = list(values)
+            self._connection.execute("DELETE FROM job WHERE list_contains(?, name)", [names])
+            texts = list(map(json.dumps, values.values()))
+            self._connection.execute("INSERT INTO job SELECT unnest(?), unnest(?::VARCHAR[])", [names, texts])

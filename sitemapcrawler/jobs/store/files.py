@@ -163,12 +163,17 @@ def create(path: Path) -> None:
     """Create a database atomically."""
     with _making(path) as part, duckdb.connect(part, config=CONFIG) as connection:
         confine(connection)
-        connection.begin()  # one transaction takes two thirds of the time
-        for statement in statements():
-            connection.execute(statement)
-        connection.execute("INSERT INTO job VALUES ('version', ?)", [json.dumps(SCHEMA_VERSION)])
-        connection.commit()
+        create_tables(connection)
         connection.execute("CHECKPOINT")  # closing does it too, but does not report a full disk
+
+
+def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the tables and views of a crawl in an empty database. Raises duckdb.Error."""
+    connection.begin()  # one transaction takes two thirds of the time
+    for statement in statements():
+        connection.execute(statement)
+    connection.execute("INSERT INTO job VALUES ('version', ?)", [json.dumps(SCHEMA_VERSION)])
+    connection.commit()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import duckdb
 import pytest
 
 from sitemapcrawler.items import SCHEMA_VERSION, SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.store import Store, StoreError, check, files
+from sitemapcrawler.jobs.store import Store, StoreError, check, duck, files
 from sitemapcrawler.jobs.store.database import FILE, SPOOLS
 from sitemapcrawler.jobs.store.files import create, in_words, refusal
 from sitemapcrawler.jobs.store.queries import AT_ONCE
@@ -105,6 +106,32 @@ def test_temporary_database_goes_with_all_that_is_in_it() -> None:
     spool.discard()
     store.close()
     assert not folder.exists()
+
+
+def test_temporary_database_is_opened_once_and_has_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, connect = [], duck.duckdb.connect
+
+    def logged(path: Path, config: dict[str, str | bool | int | float | list[str]]) -> duckdb.DuckDBPyConnection:
+        opened.append(path)
+        return connect(path, config=config)
+
+    monkeypatch.setattr(duck.duckdb, "connect", logged)
+    store = Store.temporary()
+    found = store.execute("SELECT table_name FROM information_schema.tables")
+    assert {name for (name,) in found} == {*tables(), *VIEWS}
+    assert store.get("version") == SCHEMA_VERSION
+    assert opened == [store.path]
+    store.close()
+
+
+def test_temporary_database_that_could_not_be_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(files, "statements", lambda: ["CREATE TABLE half (a INTEGER)", "nonsense"])
+    with pytest.raises(duckdb.ParserException):
+        Store.temporary()
+    assert names(tmp_path) == set()
 
 
 def test_rows_that_a_killed_crawl_left_are_cleared_away(path: Path) -> None:
