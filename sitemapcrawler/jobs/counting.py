@@ -69,6 +69,8 @@ def reaches(site: SiteFacts, rules: Iterable[str]) -> Reaches:
     """What each rule concerns, and each severity. `rules`: all with findings; records also name those whose finding
     another rule replaces (`Rule.instead_of`). Raises duckdb.Error."""
     counted = list(rules)
+    if not counted:
+        return completed({}, {}, ())
     site.need(CONCERNED)
     by_rule = {rule: Reach(ORDER[rank - 1], *counts) for rule, rank, *counts in site.query(BY_RULE, counted)}
     by_severity = {

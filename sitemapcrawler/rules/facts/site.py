@@ -27,6 +27,7 @@ class Table:
 
     name: str
     statements: tuple[str, ...]
+    """Create the table, replacing one of the same name, which earlier rules may have left on the connection."""
     of: tuple[Table, ...] = ()
     """Tables that must exist first."""
     fill: Callable[[SiteFacts], None] | None = None
@@ -114,7 +115,9 @@ def _insert_sites(site: SiteFacts) -> None:
     site.run(f"INSERT INTO temp.site_sites {sites_of()}")
 
 
-SITES = Table("site_sites", ("CREATE TEMP TABLE site_sites (sitemap VARCHAR, site VARCHAR)",), fill=_insert_sites)
+SITES = Table(
+    "site_sites", ("CREATE OR REPLACE TEMP TABLE site_sites (sitemap VARCHAR, site VARCHAR)",), fill=_insert_sites
+)
 """The site of each file."""
 
 
@@ -122,7 +125,7 @@ def _mark_whole(site: SiteFacts) -> None:
     site.run("INSERT INTO temp.site_whole SELECT unnest(?::VARCHAR[])", sorted(site.whole_sites))
 
 
-WHOLE = Table("site_whole", ("CREATE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
+WHOLE = Table("site_whole", ("CREATE OR REPLACE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
 """Sites that were crawled completely."""
 
 
@@ -130,14 +133,14 @@ def _insert_feeds(site: SiteFacts) -> None:
     site.run("INSERT INTO temp.site_feeds SELECT unnest(?::VARCHAR[])", format_names(lambda format: format.is_feed))
 
 
-FEEDS = Table("site_feeds", ("CREATE TEMP TABLE site_feeds (format VARCHAR)",), fill=_insert_feeds)
+FEEDS = Table("site_feeds", ("CREATE OR REPLACE TEMP TABLE site_feeds (format VARCHAR)",), fill=_insert_feeds)
 """Formats of feeds, which do not claim to list all pages of a site."""
 
 FILES = Table(
     "site_files",
     (
         f"""
-        CREATE TEMP TABLE site_files AS
+        CREATE OR REPLACE TEMP TABLE site_files AS
         SELECT row_number() OVER (ORDER BY l.sitemap) AS file, l.* EXCLUDE (news, videos, images, versions),
                coalesce(s.site, {site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
                CASE WHEN f.format IN (FROM temp.site_feeds) THEN 'feed' WHEN f.format = '{LIST.name}' THEN 'list'
@@ -156,7 +159,9 @@ FILES = Table(
 have one, else page). `versions` is true if at least half of the entries have language versions."""
 
 SPELLINGS = Table(
-    "site_spellings", ("CREATE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",), fill=_spell_pages
+    "site_spellings",
+    ("CREATE OR REPLACE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    fill=_spell_pages,
 )
 """Page keys of listed URLs that are not in normal form."""
 
@@ -164,7 +169,7 @@ ENTRIES = Table(
     "site_entries",
     (
         f"""
-        CREATE TEMP TABLE site_entries AS
+        CREATE OR REPLACE TEMP TABLE site_entries AS
         SELECT (f.file << {ROW_BITS}) + u.row AS place, coalesce(s.key, u.loc) AS key, u.recovered
         FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) LEFT JOIN temp.site_spellings s ON s.url = u.loc""",
     ),
@@ -175,7 +180,7 @@ PAGES = Table(
     "site_pages",
     (
         """
-        CREATE TEMP TABLE site_pages AS
+        CREATE OR REPLACE TEMP TABLE site_pages AS
         SELECT key, min(place) AS page, count(*) AS entries, bool_or(recovered) AS doubtful
         FROM temp.site_entries GROUP BY key""",
     ),
@@ -187,7 +192,7 @@ AGAIN = Table(
     "site_again",
     (
         """
-        CREATE TEMP TABLE site_again AS
+        CREATE OR REPLACE TEMP TABLE site_again AS
         SELECT e.place, p.page FROM temp.site_entries e JOIN temp.site_pages p USING (key) WHERE p.entries > 1""",
     ),
     of=(PAGES,),
@@ -198,7 +203,7 @@ ORIGINS = Table(
     "site_origins",
     (
         f"""
-        CREATE TEMP TABLE site_origins AS
+        CREATE OR REPLACE TEMP TABLE site_origins AS
         SELECT origin, sum(entries) AS entries, max(share) AS share,
                bool_and(site IN (SELECT site FROM temp.site_whole)) AS whole
         FROM (
@@ -213,7 +218,7 @@ ORIGINS = Table(
 """Scheme, host and port of listed pages: the number of entries, their largest share of a file, and whether all sites
 that list them were crawled completely."""
 
-MARKS = Table("site_marks", ("CREATE TEMP TABLE site_marks (place BIGINT, rule VARCHAR)",))
+MARKS = Table("site_marks", ("CREATE OR REPLACE TEMP TABLE site_marks (place BIGINT, rule VARCHAR)",))
 """Entries that rules on the site concern."""
 
 AS_WRITTEN = "join_order,build_side_probe_side"
@@ -327,6 +332,7 @@ class SiteFacts:
         self._baseline = baseline
         self._uncompared = frozenset(uncompared)
         self._made: set[Table] = set()
+        self._filled: dict[str, bool] = {}
 
     @cached_property
     def sites(self) -> dict[str, int]:
@@ -393,7 +399,14 @@ class SiteFacts:
 
     def has(self, column: str) -> bool:
         """True if an entry has a value in this column; otherwise rules skip their joins."""
-        return bool(list(self.query(f"SELECT 1 FROM urls WHERE {column} IS NOT NULL LIMIT 1")))
+        return self.has_rows(f"urls WHERE {column} IS NOT NULL")
+
+    def has_rows(self, source: str) -> bool:
+        """True if there are such rows; otherwise rules skip their queries. `source`: SQL for a table that does not
+        change any more, with a condition if needed. Ends any query."""
+        if source not in self._filled:
+            self._filled[source] = bool(list(self.query(f"SELECT 1 FROM {source} LIMIT 1")))
+        return self._filled[source]
 
     def query(self, sql: str, *parameters: object) -> Iterator[Any]:  # Any: the query names the columns
         """Run a query and fetch its rows lazily. Starting another query ends this one."""
@@ -415,7 +428,6 @@ class SiteFacts:
                 self.run("RESET disabled_optimizers")
 
     def _make(self, table: Table) -> None:
-        self.run(f"DROP TABLE IF EXISTS temp.{table.name}")
         for statement in table.statements:
             self.run(statement)
         if table.fill is not None:
@@ -432,8 +444,9 @@ class SiteFacts:
         """
         self.need(FILES)
         self.run(f"CREATE OR REPLACE TEMP TABLE site_faults AS ({COLUMNS} UNION ALL BY NAME ({sql}))")
-        if list(self.query("SELECT 1 FROM temp.site_faults LIMIT 1")):
-            self.mark(entries)
+        if not list(self.query("SELECT 1 FROM temp.site_faults LIMIT 1")):
+            return iter(())
+        self.mark(entries)
         self.run(f"CREATE OR REPLACE TEMP TABLE site_told AS {self._limited()}")
         return (EntryFault(*row) for row in self.query(DETAILS.format(what=what or "FROM temp.site_told")))
 
@@ -470,6 +483,11 @@ class SiteFacts:
         accepted = f"SELECT m.place {of_rule} AND u.loc IN (FROM temp.site_allowed)"
         self.run(f"DELETE FROM temp.site_marks WHERE rule = ? AND place IN ({accepted})", self.rule, self.rule)
         self.run("DROP TABLE temp.site_allowed")
+
+    @property
+    def has_marks(self) -> bool:
+        """True if rules have marked entries."""
+        return MARKS in self._made
 
     @property
     def marks(self) -> str:

@@ -90,14 +90,14 @@ def _read_codes(site: SiteFacts) -> None:
 
 TARGETS = Table(
     "site_targets",
-    ("CREATE TEMP TABLE site_targets (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    ("CREATE OR REPLACE TEMP TABLE site_targets (base VARCHAR, url VARCHAR, key VARCHAR)",),
     of=(FILES,),
     fill=_spell_targets,
 )
 """Page keys of link targets that are not in normal form. `base`: the file, for relative links."""
 CODES = Table(
     "site_codes",
-    ("CREATE TEMP TABLE site_codes (base VARCHAR, written VARCHAR, code VARCHAR)",),
+    ("CREATE OR REPLACE TEMP TABLE site_codes (base VARCHAR, written VARCHAR, code VARCHAR)",),
     of=(FILES,),
     fill=_read_codes,
 )
@@ -106,7 +106,7 @@ LINKS = Table(
     "site_links",
     (
         f"""
-        CREATE TEMP TABLE site_links AS
+        CREATE OR REPLACE TEMP TABLE site_links AS
         SELECT coalesce(a.page, t.place) AS source,
                coalesce(p.page, -1 - (hash(t.key) >> 2)::BIGINT) AS target,
                CASE WHEN NOT coalesce(t.of_media, false) THEN c.code END AS code,
@@ -131,7 +131,7 @@ SETS = Table(
     "site_sets",
     (
         """
-        CREATE TEMP TABLE site_sets AS
+        CREATE OR REPLACE TEMP TABLE site_sets AS
         SELECT source AS page, hash(count(code), sum(mark), bit_xor(mark)) AS fingerprint, count(code) AS links,
                bool_or(source = target) AS self
         FROM (SELECT *, CASE WHEN code IS NOT NULL THEN hash(target, code) END AS mark FROM temp.site_links)
@@ -144,7 +144,7 @@ SUSPECTS = Table(
     "site_suspects",
     (
         """
-        CREATE TEMP TABLE site_suspects AS
+        CREATE OR REPLACE TEMP TABLE site_suspects AS
         SELECT l.source, l.target, l.code
         FROM temp.site_links l
         JOIN temp.site_sets s ON s.page = l.source
@@ -168,7 +168,7 @@ UNRETURNED = Table(
     "site_unreturned",
     (
         """
-        CREATE TEMP TABLE site_unreturned AS
+        CREATE OR REPLACE TEMP TABLE site_unreturned AS
         SELECT DISTINCT s.source, s.target FROM temp.site_suspects s
         WHERE NOT EXISTS (FROM temp.site_back b WHERE b.source = s.target AND b.target = s.source)""",
     ),
@@ -179,7 +179,7 @@ CONTRADICTED = Table(
     "site_contradicted",
     (
         f"""
-        CREATE TEMP TABLE site_contradicted AS
+        CREATE OR REPLACE TEMP TABLE site_contradicted AS
         SELECT s.source, s.target, min(s.code) AS code, min(own.code) AS own
         FROM temp.site_suspects s JOIN temp.site_back own ON own.source = s.target AND own.target = s.target
         WHERE s.code <> '{DEFAULT}' AND own.code <> '{DEFAULT}'
@@ -193,7 +193,7 @@ REPEATED = Table(
     "site_repeated",
     (
         f"""
-        CREATE TEMP TABLE site_repeated AS
+        CREATE OR REPLACE TEMP TABLE site_repeated AS
         SELECT a.page FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
         WHERE len(u.alternates) > 0 GROUP BY a.page HAVING count(*) > 1""",
     ),
@@ -204,7 +204,7 @@ APART = Table(
     "site_apart",
     (
         """
-        CREATE TEMP TABLE site_apart AS
+        CREATE OR REPLACE TEMP TABLE site_apart AS
         SELECT target AS page, max_by(source, (links, -source)) AS other FROM (
             SELECT s.source, s.target, o.links FROM temp.site_suspects s
             JOIN temp.site_sets o ON o.page = s.source
@@ -243,7 +243,7 @@ def _spell_ends(site: SiteFacts) -> None:
 
 ENDS = Table(
     "site_ends",
-    ("CREATE TEMP TABLE site_ends (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    ("CREATE OR REPLACE TEMP TABLE site_ends (base VARCHAR, url VARCHAR, key VARCHAR)",),
     of=(AGAIN,),
     fill=_spell_ends,
 )

@@ -40,6 +40,8 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: an entry for `https://example.com/prices`
     """
     names = dict(site.query("SELECT number, name FROM compared_lists"))
+    if not names:
+        return
     for group, many, url, lists in list(site.query(NOT_LISTED_GROUPS)):
         text = f"{counted(many, group)} of {_named(names, lists)} {'is' if many == 1 else 'are'} listed nowhere"
         yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
@@ -65,6 +67,8 @@ def coverage_listed_only(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: `https://example.com/offer-2019` in the sitemap, and in neither the crawl nor the access log
     Good: a page that visitors and crawlers come to
     """
+    if not site.has_rows("uncompared"):
+        return
     site.need(FILES)
     for fault in site.faults(LISTED_ONLY):
         yield on_entry(fault, f"{quoted(fault.url)} is in none of the lists")

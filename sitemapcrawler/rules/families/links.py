@@ -50,6 +50,8 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: the home page links to `https://example.com/prices`, which no sitemap lists
     Good: an entry for `https://example.com/prices`
     """
+    if not site.has_rows("pages"):
+        return
     if site.whole_sites:
         for group, many, url in list(site.query(LINKED_GROUPS)):
             text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} listed nowhere"

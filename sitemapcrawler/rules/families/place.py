@@ -285,7 +285,7 @@ def _key_of(_: str, url: str) -> str:
 
 SITEMAPS = Table(
     "site_read",
-    ("CREATE TEMP TABLE site_read (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    ("CREATE OR REPLACE TEMP TABLE site_read (base VARCHAR, url VARCHAR, key VARCHAR)",),
     of=(ENTRIES,),
     fill=_spell_sitemaps,
 )

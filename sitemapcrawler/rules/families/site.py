@@ -75,6 +75,8 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: each page in one file
     """
     site.need(AGAIN)
+    if not site.has_rows("temp.site_again"):
+        return
     listed = f"SELECT a.page, a.place, f.file, f.site, f.kind, f.versions, {ADDED} AS added FROM {RELISTED}"
     faults = f"""
         SELECT min(place) AS place, count(DISTINCT file) AS number, max(place) AS other
@@ -102,6 +104,8 @@ def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the same date in both, or one file
     """
     site.need(AGAIN)
+    if not site.has_rows("temp.site_again"):
+        return
     faults = f"""
         SELECT min_by(place, (moment, place)) AS place, max_by(place, (moment, -place)) AS other, NULL AS number,
                min_by(written, (moment, place)) || '{BETWEEN}' || max_by(written, (moment, -place)) AS what
@@ -159,6 +163,8 @@ def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
 def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Iterator[SiteMessage]:
     """Report sites with several values of `part` per `whole`, both SQL. `told`: rules that report single entries."""
     site.need(ORIGINS)
+    if not site.has_rows("temp.site_origins HAVING count(*) > 1"):
+        return
     hosts = f"SELECT {whole} AS host FROM temp.site_origins WHERE origin <> '' GROUP BY host"
     if not any(site.query(f"{hosts} HAVING count(DISTINCT {part}) > 1 LIMIT 1")):  # counting entries takes longer
         return
@@ -219,6 +225,8 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the date of its last change for each page, where it is known
     """
     site.need(AGAIN, WHOLE)
+    if not site.has_rows("temp.site_files GROUP BY site HAVING count(*) > 1"):
+        return
     undated = tuple(format_names(lambda format: format.is_feed or not format.has_dates))
     judged = f"""
         WITH again AS (

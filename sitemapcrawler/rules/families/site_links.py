@@ -81,10 +81,12 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
             yield SiteMessage(
                 "linked by the home page, and not named by robots.txt, which names others", sitemap=sitemap
             )
+    others = [url for (url,) in site.query(FOUND, list(READ))]
+    if not others:
+        return
     whole = site.whole_sites
     for robots, number in [one for one in site.query(ALL_UNREAD, list(READ)) if site_of(one[0]) in whole]:
-        others = site.query(FOUND, list(READ))
-        other = next((url for (url,) in list(others) if origin(url) == origin(robots)), None)
+        other = next((url for url in others if origin(url) == origin(robots)), None)
         if other is not None:
             named = "the sitemap that it names" if number == 1 else f"none of the {number} sitemaps that it names"
             text = (
@@ -102,6 +104,8 @@ def robots_lists_child_and_index(site: SiteFacts) -> Iterator[SiteMessage]:
     Bad: `Sitemap: https://example.com/index.xml` and `Sitemap: https://example.com/posts.xml`, which the index lists
     Good: the index alone
     """
+    if not site.has_rows("children"):
+        return
     site.need(SITES)
     both = f"""
         WITH named AS (SELECT robots, unnest(sitemaps) AS sitemap FROM robots WHERE {OF_THE_SITE})
@@ -134,7 +138,7 @@ def _linked_sitemaps(site: SiteFacts) -> list[str]:
     """Sitemaps that a home page links to and nothing else names, ordered by URL: those that were found by it, at a
     usual path, or not at all, since the home page was read as a listed page."""
     linked = {visit_key(url): url for url in site.home_links}
-    guessed = _unnamed_sitemaps(site, COMMON_PATH.name).items()
+    guessed = _unnamed_sitemaps(site, COMMON_PATH.name).items() if linked else ()
     found = {*_unnamed_sitemaps(site, HTML_LINK.name), *(url for url, keys in guessed if not keys.isdisjoint(linked))}
     known = {visit_key(url) for row in site.query(KNOWN) for url in row if url is not None} if linked else set()
     whole = site.whole_sites

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -410,6 +410,34 @@ def test_robots_txt_of_a_host_that_is_no_site_of_the_crawl() -> None:
     moved = RobotsRecord(f"{OTHER}/robots.txt", status=200, sitemaps=[A, B], final_url=ROBOTS)
     rules = audited(robots(A, B), foreign, moved, file(A, format="xml-index"), children=[(A, B)]).rules()
     assert rules == [(BOTH, "/robots.txt")]
+
+
+def statements_on(site: Site) -> list[str]:
+    """SQL that the rules run on a site without findings."""
+    run: list[str] = []
+    rows = rows_of(site.connection.cursor())
+
+    def logged(sql: str, parameters: Sequence[object]) -> Iterator[object]:
+        run.append(sql)
+        return rows(sql, parameters)
+
+    facts = SiteFacts(logged)
+    assert list(site.judge.site(facts)) == []
+    site.judge.mark_entries(facts)
+    return run
+
+
+MOST_STATEMENTS = 60
+"""Statements on a site of one file without findings, on tables that have rows or are asked for one."""
+
+
+def test_rules_ask_little_of_a_small_site() -> None:
+    asked = statements_on(Site(page("/a", A), page("/b", A), page("/c", A)))
+    assert len(asked) <= MOST_STATEMENTS
+    for table in ("site_told", "FROM compared c", "FROM pages)", "site_links", "site_marks"):
+        assert not [sql for sql in asked if table in sql], table
+    columns = [sql for sql in asked if "IS NOT NULL LIMIT 1" in sql]
+    assert len(columns) == len(set(columns)), "asked once for all rules"
 
 
 def test_an_entry_that_was_read_as_a_sitemap() -> None:
