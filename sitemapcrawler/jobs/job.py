@@ -341,7 +341,8 @@ class Job:
                 yield from judge.site(facts, (Of.BASELINE,))
                 with suppress(duckdb.InterruptException):  # another run marks the entries
                     judge.mark_entries(facts)
-                    if not facts.stopped():
+                    # Rows copied from a baseline may have marks of the crawl before, which are removed.
+                    if not facts.stopped() and (facts.has_marks or self.comparison is not None):
                         self._marks = Marks(self.store, cursor, facts.marks)
             if self._reports:
                 self._gatherer.keep(facts)
@@ -402,6 +403,8 @@ class Job:
 
     async def changes(self) -> AsyncIterator[RecordBatch]:
         """Yield the differences from the baseline, once the job is finished."""
+        if self.comparison is None:
+            return
         decode = msgspec.json.Decoder(ChangeRecord).decode
         async for lines in self._writer.each(partial(self.store.lines, "changes")):
             yield RecordBatch(list(map(decode, lines)))
@@ -448,16 +451,25 @@ class Job:
     def _asked(self) -> Asked:
         return Asked(self.run, self.finished, self.holding, self._only_changes, self._listing is not None)
 
+    @property
+    def _has_earlier_rows(self) -> bool:
+        """True if the database may hold rows that this run did not read: those of earlier runs or of the baseline."""
+        return self.resumed or self.comparison is not None
+
     async def url_count(self) -> int:
         """Number of records of listed URLs that `urls` yields."""
+        if not self._has_earlier_rows:
+            return self.records.withheld
         condition = f"{self._asked.earlier_urls} AND {CURRENT}"
         rows = await self._writer.run(lambda: self.store.execute(f"SELECT count(*) FROM urls WHERE {condition}"))
         return self.records.withheld + (rows[0][0] if rows else 0)
 
-    def stored(self) -> AsyncIterator[object]:
+    async def stored(self) -> AsyncIterator[object]:
         """Yield records that this run did not read, for the feeds: files and findings, and all others but url records
         if the job is finished. After a stop, only as many as there is time for."""
-        return self._in_time(read_back(self.store, self._writer, self._asked))
+        if self._has_earlier_rows:
+            async for record in self._in_time(read_back(self.store, self._writer, self._asked)):
+                yield record
 
     def urls(self) -> AsyncIterator[object]:
         """Yield all url records for the feeds, in their final form if the crawl has come to its end. After a stop, only

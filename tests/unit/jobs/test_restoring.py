@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import Sequence
@@ -9,13 +10,15 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import envelopes
-from sitemapcrawler.envelopes import NotedBatch, StoredBatch, decoded
+from sitemapcrawler.envelopes import NotedBatch, RecordBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.exporters import CsvExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import UrlRecord, records
+from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.restoring import Asked, url_batches
 from sitemapcrawler.jobs.store import Store
 from tests.unit.jobs.store.making import of
@@ -82,6 +85,20 @@ def test_line_is_decoded_with_all_that_is_in_it() -> None:
     assert (record.change, record.changed_fields) == ("changed", ["lastmod"])
     assert record.reply is not None and record.reply.status == 200
     assert record.blocked_for is None
+
+
+def test_first_run_without_a_baseline_reads_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.temporary()
+    job = Job(get_crawler(), OpenedJob(store, None, "program", None, only_changes=False, reports=False))
+    for name in ("execute", "lines"):
+        monkeypatch.setattr(Store, name, lambda *given: pytest.fail("reads the database"))
+
+    async def read_back() -> tuple[int, list[object], list[RecordBatch]]:
+        return await job.url_count(), [item async for item in job.stored()], [item async for item in job.changes()]
+
+    assert asyncio.run(read_back()) == (0, [], [])
+    monkeypatch.undo()
+    job.close()
 
 
 def test_rows_that_no_baseline_has_judged_are_changes() -> None:
