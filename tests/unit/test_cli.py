@@ -46,7 +46,7 @@ def test_little_is_imported_before_ctrl_c_ends_quietly() -> None:
     code = "import sys; before = set(sys.modules); import sitemapcrawler.cli; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     ours = {name for name in done.stdout.split() if name.startswith("sitemapcrawler")}
-    assert ours == {"sitemapcrawler", "sitemapcrawler.cli"}
+    assert ours == {"sitemapcrawler", "sitemapcrawler.cli", "sitemapcrawler.version"}
     assert {"asyncio", "difflib", "importlib.metadata"}.isdisjoint(done.stdout.split())
 
 
