@@ -32,8 +32,7 @@ def local_path(uri: str | Path) -> Path | None:
 def is_foreign_link(path: Path) -> bool:
     """True for a symbolic link of a user other than root and the current one. In a shared folder such as /tmp, it may
     point to any file of ours."""
-    # Unlike Path.is_symlink, this does not raise without permission.
-    is_link = os.path.islink(path)  # noqa: PTH114
+    is_link = os.path.islink(path)  # noqa: PTH114  # Path.is_symlink raises without permission
     return is_link and hasattr(os, "geteuid") and path.lstat().st_uid not in (0, os.geteuid())
 
 

@@ -49,7 +49,7 @@ class Notes(dict[int, Note]):
         return cls({id(note.record): note for note in notes})
 
     def on(self, record: UrlRecord) -> Note:
-        """The note on a record, made where there is none."""
+        """Return the note on a record. The first call makes it."""
         note = self.get(id(record))
         if note is None:
             note = self[id(record)] = Note(record)

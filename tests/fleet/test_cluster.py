@@ -175,7 +175,7 @@ class Shared(Site):
 
     def answer(self, exchange: Exchange) -> None:
         began = time.monotonic()
-        time.sleep(ANSWER_S)
+        time.sleep(ANSWER_S)  # so that answers at the same time would overlap
         super().answer(exchange)
         self.spans.append((began, time.monotonic(), exchange.path))
 
