@@ -1,123 +1,19 @@
-"""Parses dates as sitemaps and feeds write them: W3C Datetime, and unambiguous dialects of the web.
+"""Parses dates as sitemaps and feeds write them: W3C Datetime, SQL, RFC 2822, English, and seconds since 1970.
 
 A missing month, day or time defaults to the first; a missing zone to UTC.
 """
 
-# ruff: noqa: RUF001 - Greek and Cyrillic names have letters that look like Latin ones
-
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 
 INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200e\u200f\ufeff"))
 """Zero-width space, the direction marks that some browsers write, and byte order mark."""
-LETTERS = str.maketrans({"ı": "i", "ł": "l", "\u2019": "'"})
-"""Characters that Unicode does not decompose -> their plain form."""
-
-
-def simplified(text: str) -> str:
-    """Return `text` in lower case, without accents and invisible characters, and with single blanks."""
-    text = " ".join(text.translate(INVISIBLE).split()).casefold()
-    if text.isascii():
-        return text
-    letters = unicodedata.normalize("NFD", text.translate(LETTERS))
-    return unicodedata.normalize("NFC", "".join(letter for letter in letters if not unicodedata.combining(letter)))
-
-
-MONTH_NAMES = """\
-jan january januar januari januarie januara janvier janv enero ene janeiro gennaio gen gener janner stycznia styczen sty
-января январь янв січня січень січ студзеня студзень сту јануар јануари јан януари яну ocak oca ledna leden led ianuarie
-ian sijecnja sijecanj sij tammikuuta tammikuu tammi ιανουαριου ιανουαριος ιαν sausio sausis saus janvaris jaanuar jaan
-xaneiro xan
-
-feb february februar februari februarie februara fevrier fevr febrero fevereiro fev febbraio febrer febr lutego luty lut
-февраля февраль февр фев лютого лютий лют лютага люты фебруар феб февруари subat sub unora unor uno veljace veljaca velj
-helmikuuta helmikuu helmi φεβρουαριου φεβρουαριος φεβ vasario vasaris vas februaris veebruar veebr febreiro
-
-mar march marz maerz mars marzo marco maart mrt marca marec marzec марта март мар березня березень бер сакавіка сакавік
-сак marts mart brezna brezen bre marcius marc martie ozujka ozujak ozu maaliskuuta maaliskuu maalis μαρτιου μαρτιος μαρ
-kovo kovas kov maret mac
-
-apr april avril avr abril abr aprile kwietnia kwiecien kwi апреля апрель апр квітня квітень квіт красавіка красавік кра
-април nisan nis dubna duben dub aprila aprilis aprilie travnja travanj tra huhtikuuta huhtikuu huhti απριλιου απριλιος
-απρ balandzio balandis bal aprill
-
-may mai mayo maio maggio mag mei maja maj мая май травня травень трав мај mayis kvetna kveten kve majus svibnja svibanj
-svi toukokuuta toukokuu touko μαιου μαιος μαι geguzes geguze geg maijs maig
-
-jun june juni juin junio junho giugno giu czerwca czerwiec cze июня июнь июн червня червень черв чэрвеня чэрвень чэр јун
-јуни юни haziran haz cervna cerven cvn juna junius iunie iun lipnja lipanj junij kesakuuta kesakuu kesa ιουνιου ιουνιος
-ιουν birzelio birzelis birz junijs juuni juny xuno
-
-jul july juli juillet juil julio julho luglio lug lipca lipiec июля июль июл липня липень лип ліпеня ліпень ліп јул јули
-юли temmuz tem cervence cervenec cvc jula julius iulie iul srpnja srpanj julij heinakuuta heinakuu heina ιουλιου ιουλιος
-ιουλ liepos liepa liep julijs juuli juliol xullo xul julai
-
-aug august aout agosto ago augustus augusti sierpnia sierpien sie августа август авг серпня серпень серп жніўня жнівень
-жні agustos agu augusta augusztus kolovoza kolovoz kol avgust avg elokuuta elokuu elo αυγουστου αυγουστος αυγ rugpjucio
-rugpjutis rugp augusts agost ag agustus ogos ogo
-
-sep sept september septembre septiembre setembro set settembre wrzesnia wrzesien wrz сентября сентябрь сент вересня
-вересень вер верасня верасень септембар сеп септември eylul eyl zari zar septembra szeptember szept septembrie rujna
-rujan ruj syyskuuta syyskuu syys σεπτεμβριου σεπτεμβριος σεπ rugsejo rugsejis rugs septembris setembre
-
-oct october oktober okt octobre octubre outubro out ottobre ott pazdziernika pazdziernik paz октября октябрь окт жовтня
-жовтень жовт кастрычніка кастрычнік кас октобар октомври ekim eki rijna rijen rij oktobra octombrie lokakuuta lokakuu
-loka οκτωβριου οκτωβριος οκτ spalio spalis spal oktobris oktoober
-
-nov november novembre noviembre novembro ноября ноябрь нояб листопада листопад лист лістапада лістапад ліс новембар нов
-ноември ное kasim kas novembra noiembrie studenoga studeni stu marraskuuta marraskuu marras νοεμβριου νοεμβριος νοε
-lapkricio lapkritis lapkr novembris
-
-dec december dezember dez decembre diciembre dic dezembro dicembre grudnia grudzien gru декабря декабрь дек грудня
-грудень груд снежня снежань сне децембар дец декември aralik ara prosince prosinec prosinca prosinac pro desember des
-decembra decembrie joulukuuta joulukuu joulu δεκεμβριου δεκεμβριος δεκ gruodzio gruodis gruod decembris detsember dets
-desembre decembro disember dis
-"""
-"""A paragraph per month: its full and short names from CLDR for English, German, French, Spanish, Portuguese, Italian,
-Dutch, Polish, Russian, Ukrainian, Belarusian, Serbian, Macedonian, Bulgarian, the Nordic and Baltic languages, Turkish,
-Czech, Slovak, Hungarian, Romanian, Croatian, Slovene, Greek, Catalan, Galician, Indonesian and Malay. Names that mean
-different months in two languages, or nearly so, are omitted: listopad, lis, lip, srp, srpen."""
-MONTHS = {simplified(name): month for month, names in enumerate(MONTH_NAMES.split("\n\n"), 1) for name in names.split()}
-
-WEEKDAY_NAMES = """\
-monday mon montag mo lundi lun lunes lunedi luni dilluns segunda-feira segunda seg maandag ma poniedzialek понедельник
-пн понеділок панядзелак понедељак понеделник пон måndag mån mandag man pazartesi pzt pondeli po pondelok hetfo
-ponedjeljak ponedeljek pon maanantai maanantaina δευτερα δευ pirmadienis pirmdiena esmaspaev luns senin sen isnin
-
-tuesday tue tues dienstag di mardi mar martes martedi marti dimarts terca-feira terca ter dinsdag wtorek wt вторник вт
-вівторок ауторак уторак tisdag tis tirsdag tir sali sal utery ut utorok kedd utorak uto torek tiistai tiistaina ti τριτη
-τρι antradienis otrdiena teisipaev selasa sel вто уто
-
-wednesday wed mittwoch mi mercredi mer miercoles mie mercoledi miercuri mercores dimecres quarta-feira quarta qua
-woensdag wo sroda sr среда ср середа серада onsdag ons carsamba car streda szerda srijeda sri sreda sre keskiviikko
-keskiviikkona ke τεταρτη τετ treciadienis tresdiena kolmapaev rabu rab сре сряда sze
-
-thursday thu thur thurs donnerstag do jeudi jeu jueves jue giovedi gio joi dijous quinta-feira quinta qui donderdag
-czwartek czw четверг чт четвер чацвер четвртак четврток четвъртък torsdag tors persembe per ctvrtek ct stvrtok csutortok
-cetvrtak cet cetrtek torstai torstaina πεμπτη πεμ ketvirtadienis ceturtdiena neljapaev xoves kamis kam khamis чет чц
-
-friday fri freitag fr vendredi ven viernes vie venerdi vineri divendres sexta-feira sexta sex vrijdag vr piatek pt
-пятница пт п'ятниця пʼятниця пятніца петак петок петък fredag fre cuma cum patek pa piatok pi pentek petak pet petek
-perjantai perjantaina pe παρασκευη παρ penktadienis piektdiena reede venres jumat jum jumaat пет vin
-
-saturday sat samstag sonnabend sa samedi sam sabado sab sabato sambata dissabte zaterdag za sobota sob суббота сб субота
-lördag lör lørdag lør cumartesi cmt szombat subota sub lauantai lauantaina la σαββατο σαβ sestadienis sestdiena laupaev
-sabtu саб суб сабота събота szo
-
-sunday sun sonntag dimanche dim domingo dom domenica duminica diumenge zondag zo niedziela воскресенье вс неділя нядзеля
-недеља недела неделя söndag sön søndag søn pazar paz nedele ne nedela vasarnap nedjelja ned nedelja sunnuntai
-sunnuntaina su κυριακη κυρ sekmadienis svetdiena puhapaev minggu min ahad нед нд dum niedz
-"""
-"""A paragraph per weekday, Monday first, in the same languages. Ambiguous names are omitted: single letters, `so`
-(Sunday in German, Saturday in Czech), `st` and `tor`."""
-WEEKDAYS = {
-    simplified(name): weekday for weekday, names in enumerate(WEEKDAY_NAMES.split("\n\n")) for name in names.split()
-}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 """Numbered as by `datetime.date.weekday`."""
 
 ZONES = {
@@ -137,71 +33,67 @@ YEAR = r"(?P<year>[0-9]{4})"
 SHORT_YEAR = r"(?P<year>[0-9]{2,4})"
 MONTH = rf"(?P<month>{NUMBER})"
 DAY = rf"(?P<day>{NUMBER})"
-NTH = rf"{DAY}(?:st|nd|rd|th|er|[º°ª.])?"
-NAME = r"(?P<name>[^\W\d_]+)\.?"
-ENGLISH = r"(?P<name>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-WHOLE_ENGLISH = (
+NTH = rf"{DAY}(?:st|nd|rd|th)?"
+NAME = rf"(?P<name>{'|'.join(MONTHS)})"
+WHOLE_NAME = (
     r"(?P<name>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
 """The same with full names, which many feeds write although RFC 2822 allows only short ones."""
-WEEKDAY = r"(?P<weekday>(?:[^\W\d_]|')+(?:-feira)?)\.?(?:, ?| )(?:den )?"
+WEEKDAY = (
+    r"(?P<weekday>mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+    r"\.?(?:, ?| )"
+)
 GAP = r"(?:[-/.,] ?| )"
-OF = r"(?:of |de |del |do |d')?"
 OFFSET = r"(?P<offset>[+-][0-9]{2}(?::?[0-9]{2})?)"
 NO_RANGE = "(?(second)|(?!-[0-9]{2}:))"
 """`10:00-12:00` may be the hours of an event, not a time and an offset."""
-ZONE = rf"(?: ?(?:(?:utc|gmt) ?|{NO_RANGE}){OFFSET}| ?(?P<zone>{'|'.join(ZONES)}))"
-RFC2822_ZONE = rf" ?(?:{NO_RANGE}{OFFSET}|(?P<rfc2822_zone>{'|'.join(RFC2822_ZONES)}))"
-AMERICAN_ZONE = rf" ?(?P<rfc2822_zone>{'|'.join(sorted(RFC2822_ZONES.keys() - ZONES.keys()))})"
 REGION = r"(?: ?\[[^\[\]]+\])?"
 REMARK = r"(?: ?\([^()]*\))?"
 FRACTION = r"(?:[.,](?P<fraction>[0-9]+))?"
 CLOCK = rf"(?P<hour>{NUMBER}):(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}}){FRACTION})?"
 HALF = r"(?: ?(?P<half>[ap])\.? ?m\.?)?"
-TIME = rf"{CLOCK}{HALF}(?: uhr)?(?:{ZONE}{REGION}{REMARK})?"
-AT = r"(?: ?t ?|,? (?:(?:at|um|om|a|as|a las|alle|alle ore|kl\.?|klo|la|v|u|o|ob|в|о) )?)"
+AT = r"(?: ?t ?|,? (?:at )?)"
 """Separator of date and time."""
-LATER = rf"(?:{AT}{TIME})?"
-COMPACT_TIME = rf"(?P<hour>[0-9]{{2}})(?P<minute>[0-9]{{2}})(?:(?P<second>[0-9]{{2}}){FRACTION})?{ZONE}?"
+
+
+def _zone(names: Mapping[str, int], group: str) -> str:
+    return rf"(?: ?(?:(?:utc|gmt) ?|{NO_RANGE}){OFFSET}| ?(?P<{group}>{'|'.join(names)}))"
+
+
+ZONE = _zone(ZONES, "zone")
+RFC2822_ZONE = _zone(RFC2822_ZONES, "rfc2822_zone")
+LATER = rf"(?:{AT}{CLOCK}{HALF}(?:{ZONE}{REGION}{REMARK})?)?"
+ENGLISH_LATER = rf"(?:{AT}{CLOCK}{HALF}(?:{RFC2822_ZONE}{REGION}{REMARK})?)?"
 DAY_AND_HOUR = "(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[01][0-9]|2[0-3])"
 """Ten digits that may also be year, month, day and hour."""
 
-PATTERNS = (
-    # A dialect may have several patterns. `one` and `other` are day and month in an order that only the values decide.
-    ("iso", rf"{YEAR}-{MONTH}-{DAY}{LATER}"),
-    ("xsd-date", rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))"),
-    ("compact", rf"{YEAR}(?P<month>[0-9]{{2}})(?P<day>[0-9]{{2}})(?:(?: ?t ?|(?= ?[0-9]{{6}}) ?){COMPACT_TIME})?"),
-    ("epoch", rf"(?!{DAY_AND_HOUR}\b)(?P<epoch>[0-9]{{10}})(?:\.(?P<fraction>[0-9]+))?"),
-    ("epoch", r"(?P<epoch>[0-9]{10})(?P<fraction>[0-9]{3})"),
-    ("rfc2822", rf"(?:{WEEKDAY})?{DAY} {ENGLISH} {SHORT_YEAR} {CLOCK}{RFC2822_ZONE}{REMARK}"),
-    ("rfc850", rf"{WEEKDAY}{DAY}-{ENGLISH}-(?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}"),
-    ("asctime", rf"{WEEKDAY}{ENGLISH} {DAY} {CLOCK}{ZONE}? {YEAR}"),
-    ("slashes", rf"{YEAR}/{MONTH}/{DAY}{LATER}"),
-    ("slashes", rf"(?P<one>{NUMBER})(?P<slash>[-/])(?P<other>{NUMBER})(?P=slash){YEAR}{LATER}"),
-    ("dots", rf"{YEAR}\. ?{MONTH}\. ?{DAY}\.?{LATER}"),
-    ("dots", rf"{DAY}\. ?{MONTH}\. ?{YEAR}\.?(?: г\.)?{LATER}"),
-    ("cjk", rf"{YEAR} ?[年년] ?{MONTH} ?[月월] ?{DAY} ?[日일](?: ?{TIME})?"),
-    # American zones only after English month names; elsewhere they may mean other zones.
-    ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{WHOLE_ENGLISH}{GAP}{SHORT_YEAR},? {CLOCK}{HALF}{AMERICAN_ZONE}{REMARK}"),
-    ("month-name", rf"(?:{WEEKDAY})?{WHOLE_ENGLISH}{GAP}{NTH}{GAP}{YEAR}{AT}{CLOCK}{HALF}{AMERICAN_ZONE}{REMARK}"),
-    # RFC 2822, but with a full month name and a two-digit year.
-    ("month-name", rf"{WEEKDAY}{DAY} {WHOLE_ENGLISH} (?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}{REMARK}"),
-    ("month-name", rf"(?:{WEEKDAY})?{NTH}{GAP}{OF}{NAME}{GAP}{OF}{YEAR}(?: ?[гр]\.?|\.)?{LATER}"),
-    ("month-name", rf"(?:{WEEKDAY})?{NAME}{GAP}{NTH}{GAP}{OF}{YEAR}{LATER}"),
-    ("month-name", rf"{YEAR}(?: m\.)?{GAP}{NAME}{GAP}{NTH}(?: d\.)?{LATER}"),
-    ("month-name", rf"{YEAR}(?:\. gada)?{GAP}{NTH}{GAP}{NAME}{LATER}"),
-)
-DIALECTS = [(name, re.compile(pattern)) for name, pattern in PATTERNS]
-"""Name and pattern of each dialect, for `simplified` text. The first match decides."""
-
+DIALECTS = [re.compile(pattern) for pattern in (
+    # W3C Datetime with small deviations, SQL, and days with a zone as XML Schema allows them.
+    rf"{YEAR}-{MONTH}-{DAY}{LATER}",
+    rf"{YEAR}-{MONTH}-{DAY}(?:z|(?P<offset>[+-][0-9]{{2}}:[0-9]{{2}}))",
+    # Seconds and milliseconds since 1970.
+    rf"(?!{DAY_AND_HOUR}\b)(?P<epoch>[0-9]{{10}})(?:\.(?P<fraction>[0-9]+))?",
+    r"(?P<epoch>[0-9]{10})(?P<fraction>[0-9]{3})",
+    # Those of HTTP: RFC 2822 (with full names too), RFC 850 and asctime.
+    rf"(?:{WEEKDAY})?{DAY} {NAME} {SHORT_YEAR} {CLOCK}{RFC2822_ZONE}{REMARK}",
+    rf"(?:{WEEKDAY})?{DAY} {WHOLE_NAME} {SHORT_YEAR},? {CLOCK}{HALF}{RFC2822_ZONE}{REMARK}",
+    rf"{WEEKDAY}{DAY}-{NAME}-(?P<year>[0-9]{{2}}) {CLOCK}{RFC2822_ZONE}",
+    rf"{WEEKDAY}{NAME} {DAY} {CLOCK}{ZONE}? {YEAR}",
+    # English in words, and in numbers whose values tell day and month apart: `one` and `other`, in either order.
+    rf"(?:{WEEKDAY})?{NTH}{GAP}(?:of )?{WHOLE_NAME}{GAP}{YEAR}{ENGLISH_LATER}",
+    rf"(?:{WEEKDAY})?{WHOLE_NAME}{GAP}{NTH}{GAP}{YEAR}{ENGLISH_LATER}",
+    rf"{YEAR}{GAP}{WHOLE_NAME}{GAP}{NTH}{ENGLISH_LATER}",
+    rf"(?P<one>{NUMBER})(?P<slash>[-/])(?P<other>{NUMBER})(?P=slash){YEAR}{LATER}",
+)]  # fmt: skip
+"""Pattern of each notation, for `simplified` text. The first match decides."""
 
 MAX_LENGTH = 100
 """Characters. Source: Yandex accepts 100 bytes, https://yandex.com/support/webmaster/en/controlling-robot/sitemap"""
 FIRST_YEAR, LAST_YEAR = 1900, 2100
 """Years accepted in dialects. Others are of another calendar (2567 Buddhist, 1403 Persian) or a program's zero."""
 W3C = re.compile(
-    r"\d{4}(?:-\d\d(?:-\d\d(?P<time>T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:\d\d)?)?)?)?",
+    r"\d{4}(?:-\d\d(?:-\d\d(?:T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:\d\d)?)?)?)?",
     re.ASCII,
 )
 """Profiles of https://www.w3.org/TR/NOTE-datetime, with the zone optional because many sitemaps omit it."""
@@ -263,47 +155,36 @@ def _plain_offset(zone: str) -> timedelta:
 
 def parse(value: str) -> datetime | None:
     """Parse a date to a datetime in UTC; None if it is invalid or ambiguous."""
-    found = _read(value)
-    return None if found is None else found[1]
-
-
-def dialect(value: str) -> str | None:
-    """Return how a date is written: `w3c`, `w3c-no-zone` or a name in `DIALECTS`; None if `parse` returns None."""
-    found = _read(value)
-    return None if found is None else found[0]
-
-
-def _read(value: str) -> tuple[str, datetime] | None:
     if len(value) > MAX_LENGTH:
         return None
     try:
         return _w3c(value.strip()) or _other(simplified(value))
-    except (ValueError, LookupError, OverflowError):
+    except (ValueError, OverflowError):
         return None
 
 
-def _w3c(value: str) -> tuple[str, datetime] | None:
+def simplified(text: str) -> str:
+    """Return `text` in lower case, without invisible characters, and with single blanks."""
+    return " ".join(text.translate(INVISIBLE).split()).casefold()
+
+
+def _w3c(value: str) -> datetime | None:
     match = W3C.fullmatch(value)
     if match is None:
         return None
     if match["zone"] not in (None, "Z"):
         _offset({"offset": match["zone"]})
     moment = datetime.fromisoformat(value + NEW_YEAR[len(value) :])
-    if moment.tzinfo is not None:
-        return "w3c", moment.astimezone(UTC)
-    return "w3c-no-zone" if match["time"] else "w3c", moment.replace(tzinfo=UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _other(text: str) -> tuple[str, datetime] | None:
-    for name, pattern in DIALECTS:
-        match = pattern.fullmatch(text)
-        if match is not None:
-            return name, _moment({part: found for part, found in match.groupdict().items() if found is not None})
-    return None
+def _other(text: str) -> datetime | None:
+    match = next((match for pattern in DIALECTS if (match := pattern.fullmatch(text))), None)
+    return _moment({name: part for name, part in match.groupdict().items() if part is not None}) if match else None
 
 
 def _moment(written: Mapping[str, str]) -> datetime:
-    """Build the datetime from the groups of a pattern. Raises ValueError or LookupError if there is none."""
+    """Build the datetime from the groups of a pattern. Raises ValueError if there is none."""
     if "epoch" in written:
         return _since_epoch(int(written["epoch"])) + _fraction(written)
     local = datetime.combine(_date(written), _time(written), UTC)
@@ -325,7 +206,7 @@ def _fraction(written: Mapping[str, str]) -> timedelta:
 def _date(written: Mapping[str, str]) -> date:
     month, day = _month_and_day(written)
     found = date(_year(written["year"]), month, day)
-    if "weekday" in written and WEEKDAYS[written["weekday"]] != found.weekday():
+    if "weekday" in written and WEEKDAYS.index(written["weekday"][:3]) != found.weekday():
         raise ValueError("a date on another weekday")
     return found
 
@@ -342,7 +223,7 @@ def _year(digits: str) -> int:
 
 def _month_and_day(written: Mapping[str, str]) -> tuple[int, int]:
     if "name" in written:
-        return MONTHS[written["name"]], int(written["day"])
+        return MONTHS.index(written["name"][:3]) + 1, int(written["day"])
     if "month" in written:
         return int(written["month"]), int(written["day"])
     one, other = int(written["one"]), int(written["other"])

@@ -439,15 +439,15 @@ def w3c(text: str) -> str | None:
     return moment if ":" in text else moment.partition("T")[0]
 
 
-@edit("lastmod-invalid", "lastmod-xsd-only-invalid", "lastmod-no-timezone", "lastmod-over-100-bytes")
+@edit("lastmod-invalid", "lastmod-xsd-only-invalid", "lastmod-no-timezone")
 def rewrite_date(draft: Draft) -> None:
-    """Write the date as W3C Datetime. Remove one that cannot be read, or not in one way only."""
+    """Write the date as W3C Datetime. One that cannot be read, or not in one way only, stays."""
     element = draft.field("lastmod")
-    if element is not None:
-        draft.set_text(element, w3c(text_of(element)))
+    if element is not None and (date := w3c(text_of(element))) is not None:
+        draft.set_text(element, date)
 
 
-@edit("lastmod-empty", "lastmod-impossible", "lastmod-epoch")
+@edit("lastmod-empty", "lastmod-impossible", "lastmod-epoch", "lastmod-over-100-bytes")
 def remove_date(draft: Draft) -> None:
     """Remove a date that says nothing."""
     draft.set_field("lastmod", None)

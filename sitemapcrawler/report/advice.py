@@ -131,7 +131,7 @@ def _date(value: str) -> str | None:
         return None
     if ":" not in value and not value.strip().isdecimal():
         return moment.partition("T")[0]
-    return moment if dates.dialect(value) is not None and _has_zone(value) else None
+    return moment if _has_zone(value) else None
 
 
 def _has_zone(value: str) -> bool:

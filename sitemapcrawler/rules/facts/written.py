@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
 
-from sitemapcrawler.reader.dates import FARTHEST_ZONE, parse
+from sitemapcrawler.reader.dates import FARTHEST_ZONE, MONTHS, WEEKDAYS, parse
 
 MAX_BYTES = 100
 """Maximum length of a date, frequency or priority in bytes. Source: Yandex,
@@ -58,8 +58,6 @@ class Written:
     """True if the date names a day that exists."""
 
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 ISO = re.compile(
     r"(?P<year>[0-9]{4})(?:-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
     r"(?:T(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})(?:\.[0-9]+)?)?"

@@ -125,6 +125,8 @@ def test_a_hash_that_belongs_to_the_path_does_not_cut_it(tmp_path: Path) -> None
         (r"<url><loc>https:\\example.com\a</loc></url>", "loc-invalid-uri"),
         (page("a" * 2048), "loc-too-long"),
         (page("a", "<lastmod><date>2026-01-05</date></lastmod>"), "xml-schema-violation"),
+        (page("a", "<lastmod>17. Mai 2024</lastmod>"), "lastmod-invalid"),
+        (page("a", "<lastmod>05/06/2026</lastmod>"), "lastmod-invalid"),
     ],
 )
 def test_an_entry_that_cannot_be_repaired_stays_as_it_was(entry: str, rule: str, tmp_path: Path) -> None:

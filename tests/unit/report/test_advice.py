@@ -61,8 +61,8 @@ def test_statuses_are_not_repeated() -> None:
 
 
 def test_value_is_corrected() -> None:
-    shown = told("lastmod-invalid", 3, main_value="23.11.2026", with_main_value=3)
-    assert shown == "The value is always 23.11.2026. For example, write 2026-11-23 in place of 23.11.2026."
+    shown = told("lastmod-invalid", 3, main_value="11/23/2026", with_main_value=3)
+    assert shown == "The value is always 11/23/2026. For example, write 2026-11-23 in place of 11/23/2026."
 
 
 def test_first_value_that_can_be_corrected_is_the_example() -> None:
@@ -92,7 +92,7 @@ def test_text_of_the_site_is_only_text() -> None:
 @pytest.mark.parametrize(
     ("rule", "value", "url", "right"),
     [
-        ("lastmod-invalid", "23.11.2026", "", "2026-11-23"),
+        ("lastmod-invalid", "11/23/2026", "", "2026-11-23"),
         ("lastmod-invalid", "05/13/2026", "", "2026-05-13"),
         ("lastmod-invalid", "05/06/2026", "", None),
         ("lastmod-invalid", "last Tuesday", "", None),
@@ -144,10 +144,10 @@ def test_no_text_breaks_a_correction(text: str) -> None:
 
 def test_words_for_a_terminal_are_plain_text() -> None:
     reach = RuleReach("lastmod-invalid", Reach("error", 3, 3, 1), 3, "", "", "", fix="Write `2026-01-05`.", main_file=FILE, in_main_file=3,
-        main_value="<b>23.11.2026</b>", with_main_value=3, kept=3,
+        main_value="<b>11/23/2026</b>", with_main_value=3, kept=3,
     )  # fmt: skip
     assert in_words(reach, SITE) == (
-        "Write 2026-01-05. All 3 are in /products.xml.gz. The value is always <b>23.11.2026</b>."
+        "Write 2026-01-05. All 3 are in /products.xml.gz. The value is always <b>11/23/2026</b>."
     )
 
 
