@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import SOON_S, Crawl, crawl
+from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import (
     CORE,
     DECLARATION,
@@ -109,6 +109,7 @@ def damaged(body: bytes) -> bytes:
 
 
 PAIRS = urlset(*pages("page", 5000))
+RETRY_AFTER_S = 2
 LONG_URL = "https://pages.example/" + "x" * 5000
 
 GOOD: dict[str, Case] = {
@@ -118,11 +119,13 @@ GOOD: dict[str, Case] = {
     "/encoded.xml": Case(Reply(packed(FULL), headers=GZIP)),
     "/encoded.xml.gz": Case(Reply(packed(packed(FULL)), headers=GZIP)),
     "/encoded-once.xml.gz": Case(Reply(packed(FULL), headers=GZIP)),
+    "/encoded-x.xml.gz": Case(Reply(packed(FULL), headers={"Content-Encoding": "x-gzip"})),
+    "/packed-twice.xml.gz": Case(packed(packed(FULL)), facts={"bytes": len(FULL)}),
     "/said-to-be-encoded.xml": Case(Reply(FULL, headers=GZIP)),
     "/members.gz": Case(packed(FULL[:150]) + packed(FULL[150:])),
     "/html-type.xml": Case(with_type("text/html; charset=iso-8859-1")),
-    "/octets": Case(with_type("application/octet-stream")),
-    "/sitemap.php?from=1&to=2": Case(with_type("text/html")),
+    "/sitemap.php?from=1&to=2": Case(with_type("image/png")),
+    "/wrong-charset.xml": Case(with_type("text/xml; charset=utf-16")),
     "/text.xml": Case(text(*TWO), facts={"format": "text"}),
     "/feed": Case(rss(*TWO), facts={"format": "rss"}),
     "/utf-16.xml": Case(FULL.decode().replace("UTF-8", "UTF-16").encode("utf-16"), facts={"format": "xml-urlset"}),
@@ -136,7 +139,7 @@ GOOD: dict[str, Case] = {
         Reply(FULL, headers={"ETag": '"5"', "Last-Modified": "Wed, 01 May 2024 10:00:00 GMT"}),
         facts={"etag": '"5"', "last_modified": "Wed, 01 May 2024 10:00:00 GMT", "bytes_fetched": len(FULL)},
     ),
-    "/busy-once.xml": Case(once(Reply("busy", 503), FULL)),
+    "/busy-once.xml": Case(once(Reply("busy", 429, {"Retry-After": str(RETRY_AFTER_S)}), FULL)),
     "/reset-once.xml": Case(once(reset(), FULL)),
 }
 """Read as if nothing were odd."""
@@ -151,6 +154,7 @@ CUT_SHORT: dict[str, Case] = {
     ),
     "/cut.txt": Case(cut(text(*TWO) + b"https://pages.example/hal"), "truncated", error="."),
     "/cut.xml.gz": Case(packed(FULL)[:-12], "truncated", pages=None, error="gzip"),
+    "/stalled.txt": Case(stalled(text(*TWO) + b"https://pages.example/hal"), "truncated", error="time"),
     "/stalled.xml.gz": Case(stalled(packed(PAIRS)[:9000]), "truncated", pages=None, error="."),
     "/damaged.xml.gz": Case(damaged(packed(FULL)), "truncated", error="checksum"),
     "/endless.xml": Case(
@@ -166,18 +170,13 @@ CUT_SHORT: dict[str, Case] = {
 
 FAILED: dict[str, Case] = {
     "/404.xml": Case(Reply(page(), 404), "failed", 404, 0, "404"),
-    "/410.xml": Case(Reply(FULL, 410), "failed", 410, 0, "410"),
     "/403.xml": Case(Reply(page(), 403), "failed", 403, 0, "403"),
-    "/401.xml": Case(Reply("", 401, {"WWW-Authenticate": 'Basic realm="x"'}), "failed", 401, 0, "401"),
     "/500.xml": Case(Reply(page(), 500), "failed", 500, 0, "500"),
-    "/503.xml": Case(Reply("", 503), "failed", 503, 0, "503"),
     "/999.xml": Case(Reply("", 999), "failed", 999, 0, "999"),
     "/204.xml": Case(Reply("", 204), "failed", 204, 0, "204"),
-    "/300.xml": Case(Reply("choose", 300), "failed", 300, 0, "300"),
     "/302-to-nowhere.xml": Case(Reply("", 302), "failed", 302, 0, "302"),
     "/html.xml": Case(Reply(page(), headers=XML), "failed", 200, 0, "HTML", {"format": "html"}),
     "/error.xml": Case("<?xml version='1.0'?><error>none</error>", "failed", 200, 0, ".", {"format": "unknown"}),
-    "/json.xml": Case('{"error": "none"}', "failed", 200, 0, ".", {"format": "unknown"}),
     "/empty.xml": Case(b"", "failed", 200, 0, "empty"),
     "/empty.xml.gz": Case(packed(b""), "failed", 200, 0, "empty"),
     "/zeros.xml": Case(bytes(5000), "failed", 200, 0, "."),
@@ -191,9 +190,6 @@ FAILED: dict[str, Case] = {
     "/no-http.xml": Case(garbage(b"220 ftp.example ready\r\n"), "failed", None, 0, "."),
     "/bad-status.xml": Case(garbage(b"HTTP/1.1 abc\r\n\r\n"), "failed", None, 0, "."),
     "/bad-length.xml": Case(garbage(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n" + FULL), "failed", None, 0, "."),
-    "/two-lengths.xml": Case(
-        garbage(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 9\r\n\r\n123456789"), "failed", None, 0, "."
-    ),
     "/bad-chunk.xml": Case(
         garbage(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), "failed", 200, 0, "."
     ),
@@ -317,12 +313,19 @@ def test_only_what_could_be_sent_again_is_asked_for_again(visit: Visit) -> None:
     assert visit.site.paths.count("/too-long-header.xml") == 1
 
 
+def test_busy_server_is_left_alone_for_as_long_as_it_asks(visit: Visit) -> None:
+    first, second = (exchange.at for exchange in visit.site.exchanges if exchange.path == "/busy-once.xml")
+    assert second - first >= RETRY_AFTER_S
+
+
 def test_requests_accept_gzip_only(visit: Visit) -> None:
     assert visit.site.exchange("/plain.xml.gz").headers["accept-encoding"] == "gzip"
     assert visit.site.exchange("/plain.xml.gz").headers["user-agent"].startswith("sitemapcrawler/")
 
 
 # ---- redirects
+
+NOWHERE = ["file", "ftp", "no-port", "odd-bytes"]
 
 
 @pytest.fixture(scope="module")
@@ -340,17 +343,12 @@ def redirected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
             "/": page(),
             "/gone.xml": moved("/nowhere.xml"),
             "/file.xml": moved(secret.as_uri()),
-            "/script.xml": moved("javascript:alert(1)"),
             "/ftp.xml": moved("ftp://127.0.0.1/x.xml"),
-            "/data.xml": moved("data:text/xml,<urlset/>"),
-            "/bad-url.xml": moved("http://[/"),
-            "/no-host.xml": moved("http:///x.xml"),
             "/no-port.xml": moved("http://127.0.0.1:99999/x.xml"),
             "/odd-bytes.xml": garbage(b"HTTP/1.1 302 Found\r\nLocation: /\xff\xfe.xml\r\nContent-Length: 0\r\n\r\n"),
         }
         site.routes |= {f"/long-{number}.xml": moved(f"/long-{number + 1}.xml") for number in range(1, 20)}
-        names = ["one", "two", "home", "gone", "file", "script", "ftp", "data", "bad-url", "no-host", "no-port",
-                 "odd-bytes", "long-1"]  # fmt: skip
+        names = ["one", "two", "home", "gone", *NOWHERE, "long-1"]
         site.routes["/index.xml"] = index(*(site.url(f"/{name}.xml") for name in names))
         folder = tmp_path_factory.mktemp("redirected")
         yield Visit(crawl(folder, sitemap=site.url("/index.xml"), settings=SETTINGS), site)
@@ -381,9 +379,6 @@ def test_pages_are_read_at_the_end_of_the_redirects(redirected: Visit) -> None:
     assert locs(url("/two.xml")) == TWO
 
 
-NOWHERE = ["file", "script", "ftp", "data", "bad-url", "no-host", "no-port", "odd-bytes"]
-
-
 @pytest.mark.parametrize("name", NOWHERE)
 def test_redirect_that_cannot_be_followed(redirected: Visit, name: str) -> None:
     record = of(redirected, f"/{name}.xml")
@@ -412,23 +407,14 @@ UNASKABLE = [
     "http://nosuchhost.invalid/a.xml",
     "javascript:alert(1)",
     "ftp://127.0.0.1/a.xml",
-    "data:text/xml,<urlset/>",
-    "mailto:me@pages.example",
     "file:///etc/passwd",
     "http://[/a.xml",
-    "http://[::g]/a.xml",
-    "http:///a.xml",
     "http://",
-    "http://127.0.0.1:0/a.xml",
     "http://127.0.0.1:99999/a.xml",
-    "http://127.0.0.1:port/a.xml",
     "http://a..b/a.xml",
-    "http://-/a.xml",
     f"http://{'a' * 70}.example/a.xml",
-    f"http://{'a' * 5000}/a.xml",
     "http://pages example/a.xml",
     "http://b\u00fccher\u2024.invalid/a.xml",
-    "urn:isbn:1",
     "C:\\sitemaps\\a.xml",
     "//",
     "?",
@@ -466,11 +452,6 @@ def test_child_that_cannot_be_asked_has_a_record_that_says_why(unaskable: Visit,
     assert "status" not in records[loc]
 
 
-def test_name_that_cannot_be_resolved_takes_no_long_time(unaskable: Visit) -> None:
-    assert unaskable.crawl.seconds < SOON_S
-    assert "resolve" in unaskable.crawl.sitemaps["http://nosuchhost.invalid/a.xml"]["error"]
-
-
 # ---- all is bad
 
 
@@ -483,11 +464,6 @@ def test_crawl_that_could_read_nothing_ends_with_4(site: SiteServer, tmp_path: P
     assert done.summary["urls"] == 0
 
 
-def test_empty_urlset_was_read(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/empty.xml": urlset()}
-    assert crawl(tmp_path, sitemap=site.url("/empty.xml")).code == 0
-
-
 def test_limits_are_settings(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/a.xml": urlset(*pages("page", 1000)), "/b.xml.gz": gzip.compress(urlset(*pages("page", 1000)))}
     settings = {"SITEMAP_MAX_ENTRIES": 400}
@@ -496,17 +472,6 @@ def test_limits_are_settings(site: SiteServer, tmp_path: Path) -> None:
         assert (record["outcome"], record["url_count"]) == ("truncated", 400)
         assert "400" in record["error"]
         assert done.locs(record["sitemap"]) == pages("page", 400)
-
-
-def test_uncompressed_bytes_are_limited(site: SiteServer, tmp_path: Path) -> None:
-    listed = pages("page", 5000)
-    site.routes = {"/a.xml.gz": packed(urlset(*listed))}
-    done = crawl(tmp_path, sitemap=site.url("/a.xml.gz"), settings={"SITEMAP_MAX_BYTES": 100_000})
-    record = done.sitemaps[site.url("/a.xml.gz")]
-    assert (record["outcome"], record["bytes"]) == ("truncated", 100_000)
-    assert "100000 bytes" in record["error"]
-    assert done.locs() == listed[: record["url_count"]]
-    assert record["url_count"] > 1000
 
 
 def deflating(server: SiteServer, wbits: int) -> None:

@@ -1,4 +1,5 @@
-"""The hard inputs that readers are compared by: ours reads each one right, as docs/comparison.md and bench/readers.md say."""
+"""Hard inputs in a crawl: those that readers are compared by, as docs/comparison.md and bench/readers.md say, and a file for
+each pitfall."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import pytest
 from bench.hard import HARD, PAGES, SITE, Input
 from bench.local import serving
 from bench.verdict import Found, score
+from tests import hard_documents
 from tests.crawl.crawling import ROOT, Crawl, crawl
 
 BY_NAME = {given.name: given for given in HARD}
@@ -102,3 +104,21 @@ def test_table_holds_the_hard_inputs(document: str) -> None:
     assert set(ours.values()) == {"right"}
     if document == "docs/comparison.md":
         assert list(ours) == [given.name for given in HARD if given.short]
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """A crawl of local files that will live at their URL."""
+    folder = tmp_path_factory.mktemp("hard")
+    (folder / "list.txt").write_text("".join(f"{hard_documents.FOLDER / name}\n" for name in hard_documents.CASES))
+    return crawl(folder, sitemap="@list.txt", base_url=hard_documents.URL.rpartition("/")[0] + "/", offline="yes")
+
+
+@pytest.mark.parametrize("name", hard_documents.CASES)
+def test_hard_document_is_read_as_by_the_reader(hard: Crawl, name: str) -> None:
+    case, url = hard_documents.CASES[name], (hard_documents.FOLDER / name).as_uri()
+    file, rows = hard.sitemaps[url], [row for row in hard.of_type("url") if row["sitemap"] == url]
+    assert (file["format"], file["outcome"], file["url_count"]) == (case.format, case.outcome, len(case.locs))
+    assert [row["loc"] for row in rows if row["recovered"]] == case.repaired
+    assert case.format == "xml-index" or [row["loc"] for row in rows] == case.locs
+    assert set(case.rules) <= {rule for record in (file, *rows) for rule in record.get("issues", ())}

@@ -23,48 +23,22 @@ CHAINS: dict[str, Route] = {
     "/to-itself": moved("/to-itself"),
     "/loop-a": moved("/loop-b"),
     "/loop-b": moved("/loop-a#fragment"),
-    "/into-loop": moved("/loop-a", 301),
-    "/ten-0": moved("/ten-1"),
     "/eleven-0": moved("/eleven-1"),
     "/head-refused": by_method(Reply("", 405), moved("/behind")),
 }
 HIDDEN: dict[str, Route] = {
     "/target": page(),
     "/behind": page(),
-    **{f"/ten-{number}": moved(f"/ten-{number + 1}") for number in range(1, 10)},
-    "/ten-10": page(),
     **{f"/eleven-{number}": moved(f"/eleven-{number + 1}") for number in range(1, 12)},
     "/dir/target": page(),
-    "/with%20blank": page(),
     "/%C3%BC": page(),
-    "/target?q=%20x": page(),
 }
 LOCATIONS: dict[str, tuple[str, str]] = {
-    "/dir/relative": ("target", "/dir/target"),
-    "/parent": ("/dir/x/../target", "/dir/target"),
-    "/with-fragment": ("/target#part", "/target"),
-    "/blanks-around": ("  /target  ", "/target"),
-    "/blank-inside": ("/with blank", "/with%20blank"),
-    "/query": ("/target?q= x", "/target?q=%20x"),
-    "/backslash": ("\\target", "/target"),
+    "/dir/relative": ("target#part", "/dir/target"),
     "/raw-letter": ("/\u00fc", "/%C3%BC"),
 }
-"""Path: (its Location, where it leads)"""
-NOWHERE = {"/empty": "", "/no-url": "http://[/", "/no-port": "http://127.0.0.1:99999/", "/no-host": "http://"}
-SCHEMES = {
-    "/to-ftp": "ftp://127.0.0.1/x",
-    "/to-script": "javascript:alert(1)",
-    "/to-file": "file:///etc/passwd",
-    "/to-data": "data:text/html,<p>Hello",
-    "/to-mail": "mailto:me@pages.example",
-}
-PRIVATE = {
-    "/to-lan": "http://10.1.2.3/",
-    "/to-metadata": "http://169.254.169.254/latest/meta-data",
-    "/to-number": "http://2130706433/",
-    "/to-ipv6": "http://[::1]/",
-    "/to-mapped": "http://[::ffff:127.0.0.1]/",
-}
+"""Path: (its Location, where it leads). `unit/replies/test_chase.py` has the others, and those that lead nowhere."""
+NOWHERE = {"/no-port": "http://127.0.0.1:99999/", "/to-ftp": "ftp://127.0.0.1/x", "/to-file": "file:///etc/passwd"}
 
 
 def raw(location: str) -> Route:
@@ -83,7 +57,7 @@ def stranger() -> Iterator[SiteServer]:
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory: pytest.TempPathFactory, stranger: SiteServer) -> Iterator[Verified]:
     odd = {path: raw(location) for path, (location, _) in LOCATIONS.items()}
-    odd |= {path: raw(location) for path, location in {**NOWHERE, **SCHEMES, **PRIVATE}.items()}
+    odd |= {path: raw(location) for path, location in NOWHERE.items()}
     odd |= {"/no-location": Reply("", 302), "/to-stranger": moved(stranger.url("/secret"))}
     odd |= {"/to-local-name": moved(stranger.url("/secret").replace("127.0.0.1", "localhost"))}
     pages = {**KINDS, **CHAINS, **odd, "/last": page()}
@@ -129,13 +103,12 @@ def test_redirect_to_an_error_is_an_error(visit: Verified) -> None:
 
 
 def test_loops_are_found(visit: Verified) -> None:
-    for path, hops in {"/to-itself": 1, "/loop-a": 2, "/loop-b": 2, "/into-loop": 3}.items():
+    for path, hops in {"/to-itself": 1, "/loop-a": 2, "/loop-b": 2}.items():
         assert (visit.reply(path)["kind"], len(visit.hops(path))) == ("redirect-loop", hops), path
         assert visit.hops(path)[0][1] == visit.url(path)
 
 
-def test_ten_redirects_are_followed_and_no_more(visit: Verified) -> None:
-    assert (visit.reply("/ten-0")["kind"], len(visit.hops("/ten-0"))) == ("redirected", 10)
+def test_no_more_than_ten_redirects_are_followed(visit: Verified) -> None:
     assert (visit.reply("/eleven-0")["kind"], len(visit.hops("/eleven-0"))) == ("redirect-loop", 11)
     assert visit.asked("/eleven-11") == []
 
@@ -154,26 +127,21 @@ def test_location_is_read_as_browsers_do(visit: Verified, path: str) -> None:
     assert visit.asked(LOCATIONS[path][1])
 
 
-@pytest.mark.parametrize("path", [*NOWHERE, *SCHEMES, "/no-location"])
+@pytest.mark.parametrize("path", [*NOWHERE, "/no-location"])
 def test_location_that_is_no_url_leads_nowhere(visit: Verified, path: str) -> None:
     reply = visit.reply(path)
     assert (reply["kind"], reply["status"]) == ("http-error", 302)
     assert "redirect" in reply["error"]
 
 
-@pytest.mark.parametrize("path", SCHEMES)
-def test_redirect_to_another_scheme_is_an_error(visit: Verified, path: str) -> None:
-    scheme = SCHEMES[path].partition(":")[0]
-    [message] = [
-        finding["message"]
-        for finding in visit.crawl.of_type("finding")
-        if finding["rule"] == "status-redirect" and finding["severity"] == "error" and finding["url"] == visit.url(path)
-    ]
-    assert message.startswith(f"HTTP status 302: a redirect to {scheme}:")
+def test_redirect_to_another_scheme_is_an_error(visit: Verified) -> None:
+    findings = [one for one in visit.crawl.of_type("finding") if one.get("url") == visit.url("/to-ftp")]
+    [error] = [one for one in findings if one["rule"] == "status-redirect" and one["severity"] == "error"]
+    assert error["message"].startswith("HTTP status 302: a redirect to ftp:")
     assert "security-scheme-refused" not in visit.crawl.summary["rules"]
 
 
-@pytest.mark.parametrize("path", [*PRIVATE, "/to-stranger", "/to-local-name"])
+@pytest.mark.parametrize("path", ["/to-stranger", "/to-local-name"])
 def test_redirect_to_a_private_address_is_not_followed(visit: Verified, path: str) -> None:
     reply = visit.reply(path)
     assert reply["kind"] == "address-refused", reply

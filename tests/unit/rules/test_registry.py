@@ -9,8 +9,10 @@ import sitemapcrawler
 from sitemapcrawler.reader.formats import FORMATS
 from sitemapcrawler.rules import FAMILIES as MODULES
 from sitemapcrawler.rules import Of, all_rules
+from sitemapcrawler.rules.registry import ON_THE_SITE
 
 PACKAGE = Path(sitemapcrawler.__file__).parent
+TESTS = Path(__file__).parents[2]
 FAMILIES = ("doc", "xml", "txt", "feed", "loc", "lastmod", "changefreq", "priority", "limit", "index", "image", "video",
             "news", "hreflang", "cross")  # fmt: skip
 NOTED = re.compile(rf'"((?:{"|".join(FAMILIES)})-[a-z0-9-]+)"')
@@ -42,3 +44,10 @@ def test_each_rule_on_faults_has_one_that_is_noted() -> None:
 def test_each_module_of_rules_is_in_the_catalogue() -> None:
     modules = {path.stem for path in (PACKAGE / "rules" / "families").glob("*.py")}
     assert modules - {"__init__"} == {*MODULES}
+
+
+def test_each_rule_on_the_site_is_tried() -> None:
+    modules = [*TESTS.glob("unit/rules/test_*.py"), *(TESTS / f"crawl/test_{name}.py" for name in ("links", "compare"))]
+    tried = "".join(path.read_text("utf-8") for path in modules)
+    on_the_site = [rule.id for rule in all_rules() if {*rule.of} & {*ON_THE_SITE}]
+    assert [rule for rule in on_the_site if f'"{rule}"' not in tried] == []
