@@ -130,26 +130,9 @@ def test_closing_line_is_for_a_person(feeds: Feeds) -> None:
     assert re.search(rf"{files} files, {urls:,} URLs, {found}; took \d+\.\d s \([\d,]+ URLs/s\)$", last), last
 
 
-def test_folder_holds_the_feeds_and_nothing_else(feeds: Feeds) -> None:
-    files = {str(path.relative_to(feeds.crawl.folder)) for path in feeds.crawl.folder.rglob("*") if path.is_file()}
-    assert files == {*FEEDS, JSON_CELLS, *(f"{name}.jsonl" for name in PICKED), "log.txt"}
-
-
 @pytest.mark.parametrize(("name", "kind"), [("urls", "url"), ("sitemaps", "sitemap"), ("summary", "summary")])
 def test_item_classes_pick_record_types(feeds: Feeds, name: str, kind: str) -> None:
     assert read_feed(feeds.path(f"{name}.jsonl")) == feeds.of_type(kind)
-
-
-def test_every_record_type_is_in_json(feeds: Feeds) -> None:
-    assert set(types(feeds.records)) == {"url", "sitemap", "summary"}
-    assert feeds.records[-1]["type"] == "summary"
-    assert feeds.records[-1]["urls"] == len(feeds.of_type("url"))
-    assert feeds.records[-1]["sitemaps"] == len(feeds.of_type("sitemap")) == 10
-
-
-def test_type_is_the_first_field(feeds: Feeds) -> None:
-    assert all(next(iter(record)) == "type" for record in feeds.records)
-    assert next(iter(feeds.nested_rows[0])) == "type"
 
 
 def test_json_holds_the_same_as_json_lines(feeds: Feeds) -> None:
@@ -162,12 +145,6 @@ def test_compressed_feeds_hold_the_same(feeds: Feeds) -> None:
     assert gzip.decompress(packed) == feeds.path("all.jsonl").read_bytes()
 
 
-def test_null_and_empty_fields_are_left_out_of_json(feeds: Feeds) -> None:
-    for record in feeds.records:
-        assert None not in record.values()
-        assert [] not in [value for name, value in record.items() if name != "blocked_for"]
-
-
 def test_table_has_the_url_records_only(feeds: Feeds) -> None:
     records = feeds.of_type("url")
     for rows in (feeds.rows, feeds.nested_rows):
@@ -177,29 +154,6 @@ def test_table_has_the_url_records_only(feeds: Feeds) -> None:
     assert {row["type"] for row in feeds.nested_rows} == {"url"}
 
 
-def test_table_has_every_column(feeds: Feeds) -> None:
-    assert list(feeds.rows[0])[:12] == [
-        "loc", "status", "status_error", "indexable", "indexability", "final_status", "final_url", "redirects",
-        "canonical", "target", "target_indexability", "noindex",
-    ]  # fmt: skip
-    assert list(feeds.nested_rows[0])[:9] == [
-        "type", "loc", "loc_raw", "sitemap", "line", "lastmod", "lastmod_at", "changefreq", "priority",
-    ]  # fmt: skip
-    for rows in (feeds.rows, feeds.nested_rows):
-        assert {"images", "videos", "news", "alternates", "extra", "recovered"} <= set(rows[0])
-        assert all(None not in row and None not in row.values() for row in rows)
-
-
-def test_flat_table_counts_nested_objects(feeds: Feeds) -> None:
-    [row] = [row for row in feeds.rows if row["loc"] == RICH_LOC]
-    [record] = [record for record in feeds.of_type("url") if record["loc"] == RICH_LOC]
-    for name in ("images", "videos", "alternates"):
-        assert row[name] == str(len(record[name]))
-    assert (row["news"], row["extra"]) == ("1", "; ".join(record["extra"]))
-    assert row["problems"] == "; ".join(record.get("issues", []))
-    assert [cell for each in feeds.rows for cell in each.values() if cell[:1] in ("[", "{")] == []
-
-
 def test_nested_fields_are_json_text_on_request(feeds: Feeds) -> None:
     [row] = [row for row in feeds.nested_rows if row["loc"] == RICH_LOC]
     [record] = [record for record in feeds.of_type("url") if record["loc"] == RICH_LOC]
@@ -207,14 +161,6 @@ def test_nested_fields_are_json_text_on_request(feeds: Feeds) -> None:
         assert json.loads(row[name]) == record[name]
     assert [price["currency"] for price in record["videos"][0]["price"]] == ["EUR", "USD"]
     assert (row["lastmod_at"], row["priority"]) == ("2024-05-01T10:00:00Z", "0.8")
-
-
-def test_text_of_all_languages_is_kept(feeds: Feeds) -> None:
-    titles = {record["loc"]: record["news"]["title"] for record in feeds.of_type("url") if "news" in record}
-    assert titles == {RICH_LOC: "Gr\u00fc\u00dfe \U0001f600"}
-    loc = "https://pages.example/m\u00fcnchen/\u65e5\u672c"
-    assert loc in [row["loc"] for row in feeds.rows]
-    assert loc.encode() in feeds.path("all.jsonl").read_bytes()
 
 
 def test_rows_of_a_file_stand_in_document_order(feeds: Feeds) -> None:
@@ -282,39 +228,7 @@ def test_single_records_give_the_same_rows_byte_for_byte(feeds: Feeds, tmp_path:
     assert f"{len(feeds.rows):,} URLs" in done.log.splitlines()[-1]
 
 
-def test_size_of_batches_changes_no_row(feeds: Feeds, tmp_path: Path) -> None:
-    settings = {"SITEMAP_BATCH_SIZE": 7}
-    crawl(tmp_path, "-O", "all.jsonl", settings=settings, sitemap=feeds.site.url("/index.xml"))
-    assert lines_of_files(tmp_path / "all.jsonl") == lines_of_files(feeds.path("all.jsonl"))
-
-
 # ---- appending, overwriting, other targets
-
-
-def test_append_adds_rows_and_no_second_header(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/a.xml": urlset(*pages("a", 3))}
-    for _ in range(2):
-        assert crawl(tmp_path, "-o", "urls.csv", "-o", "all.jsonl", sitemap=site.url("/a.xml")).code == 0
-    rows = table((tmp_path / "urls.csv").read_bytes())
-    assert [row["loc"] for row in rows] == pages("a", 3) * 2
-    records = read_feed(tmp_path / "all.jsonl")
-    assert types(records) == ["sitemap", "url", "url", "url", "summary"] * 2
-
-
-def test_standard_output_carries_the_feed_alone(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/a.xml": urlset(*pages("a", 3))}
-    done = crawl(tmp_path, "-o", "-:jsonl", sitemap=site.url("/a.xml"))
-    records = [json.loads(line) for line in done.output.splitlines()]
-    assert [record["loc"] for record in records if record["type"] == "url"] == pages("a", 3)
-    assert records[-1]["type"] == "summary"
-    assert "URLs/s" in done.log
-
-
-def test_crawl_that_reads_nothing_writes_an_empty_table(site: SiteServer, tmp_path: Path) -> None:
-    done = crawl(tmp_path, "-O", "urls.csv", "-O", "all.json", sitemap=site.url("/gone.xml"))
-    assert done.code == 4
-    assert types(json.loads((tmp_path / "all.json").read_bytes())) == ["sitemap", "summary"]
-    assert (tmp_path / "urls.csv").read_bytes().count(b"\n") <= 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux that is always full")

@@ -69,17 +69,6 @@ def test_children_of_a_local_index_are_asked_on_the_web(site: SiteServer, tmp_pa
     assert done.code == 0
 
 
-def test_relative_pages_of_a_local_file_are_told_as_they_are(tmp_path: Path) -> None:
-    (tmp_path / "x.xml").write_bytes(urlset("https://pages.example/1", "/relative", "https://pages.example/2"))
-    done = crawl(tmp_path, sitemap="x.xml")
-    assert [loc for loc in done.locs() if loc.startswith("https:")] == [
-        "https://pages.example/1",
-        "https://pages.example/2",
-    ]
-    assert not any(loc.startswith("file:") for loc in done.locs())
-    assert done.code == 0
-
-
 def test_server_cannot_have_a_file_read(site: SiteServer, tmp_path: Path) -> None:
     secret = tmp_path / "secret.xml"
     secret.write_bytes(urlset("https://pages.example/secret"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -49,44 +48,25 @@ def robots_of(done: Crawl, site: SiteServer) -> dict[str, Any]:
 # ---- what an answer means: RFC 9309, 2.3.1
 
 MEANINGS: dict[str, tuple[Route, str, str]] = {
-    "rules that allow": (OPEN, "parsed", "ok"),
     "rules that forbid": (DENIED, "parsed", "blocked"),
     "204": (Reply(status=204), "parsed", "ok"),
-    "401": (Reply(DENIED, 401), "unavailable", "ok"),
     "403": (Reply(DENIED, 403), "unavailable", "ok"),
-    "404": (Reply(DENIED, 404), "unavailable", "ok"),
-    "410": (Reply(DENIED, 410), "unavailable", "ok"),
-    "429": (Reply(DENIED, 429), "unavailable", "ok"),
     "500": (Reply(OPEN, 500), "unreachable", "blocked"),
-    "503": (Reply(OPEN, 503), "unreachable", "blocked"),
     "reset": (reset(), "unreachable", "failed"),
     "no answer in time": (stalled(), "unreachable", "failed"),
     "no HTTP": (garbage(b"hello"), "unreachable", "failed"),
     "cut short": (cut(DENIED.encode()), "unreachable", "failed"),
-    "byte order mark": (codecs.BOM_UTF8 + DENIED.encode(), "parsed", "blocked"),
     "UTF-16": (DENIED.encode("utf-16"), "parsed", "blocked"),
-    "lone CR": (DENIED.replace("\n", "\r"), "parsed", "blocked"),
-    "NULs": (b"\0\0\n" + DENIED.encode() + b"\0", "parsed", "blocked"),
-    "binary": (bytes(range(256)) * 40, "parsed", "ok"),
     "HTML": (page(), "parsed", "ok"),
-    "JSON": ('{"error": "not found"}', "parsed", "ok"),
     "endless": (endless(DENIED.encode(), b"# more\n" * 10_000), "parsed", "blocked"),
     "long header": (Reply(DENIED, headers={"Set-Cookie": "a=" + 200_000 * "b"}), "parsed", "blocked"),
     "too long header": (Reply(OPEN, headers={"Set-Cookie": "a=" + 300_000 * "b"}), "unreachable", "failed"),
-    "100,000 rules": (DENIED + "Disallow: /a/*/b\n" * 100_000, "parsed", "blocked"),
-    "rules beyond 500 KiB": ("# nothing\n" * 60_000 + DENIED, "parsed", "ok"),
-    "empty": ("", "parsed", "ok"),
-    "redirect to nowhere": (Reply(status=302), "unavailable", "ok"),
-    "five redirects": (moved("/hop2", 301), "parsed", "blocked"),
     "six redirects": (moved("/hop1", 301), "too-many-redirects", "ok"),
 }
-"""robots.txt, its outcome and that of the sitemap."""
+"""robots.txt, its outcome and that of the sitemap; the others are tried in `unit/robots/`."""
 HOPS: dict[str, Route] = {f"/hop{number}": moved(f"/hop{number + 1}") for number in range(1, 6)} | {"/hop6": DENIED}
 MEDIA: dict[str, tuple[str, bool]] = {
-    "all": ("User-agent: *\nDisallow: /media/\n", True),
     "Googlebot": ("User-agent: Googlebot\nDisallow: /media/\n", True),
-    "its own group": ("User-agent: Googlebot-Image\nDisallow: /media/\n\nUser-agent: *\nDisallow:\n", True),
-    "the group of Googlebot allows": ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot\nDisallow:\n", False),
     "its own group allows": ("User-agent: *\nDisallow: /media/\n\nUser-agent: Googlebot-Image\nAllow: /\n", False),
 }
 """robots.txt, and whether it denies /media/ to Google's crawler of images."""
@@ -331,10 +311,7 @@ VIEWER = '<html><head></head><body><pre style="word-wrap: break-word;">{}</pre><
 
 SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "comment before": (f"{CACHED}\n{{}}", {"robots-markup": "warning"}),
-    "comment behind": (f"{{}}{CACHED}\n", {"robots-markup": "warning"}),
-    "notice": ("<br />\n<b>Notice</b>: x\n<br />\n{}", {"robots-markup": "warning"}),
     "viewer": (VIEWER, {"robots-is-html": "warning"}),
-    "plain": ("{}", {}),
 }
 """robots.txt around its lines, and what is found in it."""
 SCRIPT = "<html><head><script>\nsite = {\n  sitemap: '/maps/a.xml',\n}\n</script></head><body>Not found</body></html>"
@@ -461,12 +438,6 @@ def test_images_are_judged_without_a_request(named: Sites, name: str) -> None:
     expected = [("image-blocked-by-robots", site.url("/media/1.jpg"))] if MEDIA[name][1] else []
     assert blocked_assets(named.of(f"images: {name}", "finding")) == expected
     assert site.paths == [SITEMAP]
-
-
-@pytest.mark.slow
-def test_files_of_videos_are_judged_without_a_request(named: Sites) -> None:
-    thumbnail = named.servers["video"].url("/media/1.mp4.jpg")
-    assert blocked_assets(named.of("video", "finding")) == [("video-asset-blocked", thumbnail)]  # once for a file
 
 
 @pytest.mark.slow

@@ -6,12 +6,10 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import openpyxl
 import polars
 import pyarrow.parquet as pq
@@ -119,16 +117,6 @@ def test_job_that_was_stopped_and_one_that_is_finished_give_the_same_workbook(si
     }
 
 
-def test_workbook_of_changes(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/a.xml": urlset("https://e.com/1", "https://e.com/2")}
-    crawl(tmp_path, settings={"JOBDIR": "monday"}, sitemap=site.url("/a.xml"))
-    site.routes = {"/a.xml": urlset("https://e.com/2", "https://e.com/3")}
-    done = crawl(tmp_path, "-O", "audit.xlsx", sitemap=site.url("/a.xml"), baseline="monday", only="changes")
-    assert done.code == 0
-    found = {row["url"]: row["change"] for row in sheets(tmp_path / "audit.xlsx")["URLs"]}
-    assert found == {"https://e.com/1": "removed", "https://e.com/3": "added"}
-
-
 def test_files_named_after_a_record_type_hold_it(site: SiteServer, tmp_path: Path) -> None:
     publish(site)
     names = (
@@ -150,14 +138,6 @@ def test_files_named_after_a_record_type_hold_it(site: SiteServer, tmp_path: Pat
     assert pq.read_table(tmp_path / "robots.parquet")["robots"].to_pylist() == [site.url("/robots.txt")]
     assert [row["loc"] for row in table(tmp_path / "urls.csv")] == [record["loc"] for record in done.of_type("url")]
     assert (tmp_path / "my-findings.csv").read_bytes() == (tmp_path / "urls.csv").read_bytes()
-
-
-def test_rows_of_findings_can_be_appended(site: SiteServer, tmp_path: Path) -> None:
-    publish(site)
-    for _ in range(2):
-        assert crawl(tmp_path, "-o", "findings.csv", domain=site.url(), select="loc-relative").code == 0
-    rows = table(tmp_path / "findings.csv")
-    assert listed(rows) == {"loc-relative": 4 * FAULTY}
 
 
 def test_item_classes_make_a_table_of_any_record_type(site: SiteServer, tmp_path: Path) -> None:
@@ -186,27 +166,6 @@ def test_item_classes_make_a_table_of_any_record_type(site: SiteServer, tmp_path
     assert sheet.max_row == 1 + len(done.of_type("finding"))
 
 
-REFUSED = [
-    ({"x.csv": {"item_classes": ["SitemapRecord", "FindingRecord"]}}, "a table has records of one type; name one of the item_classes"),
-    ({"x.sarif": {"overwrite": True, "item_classes": ["UrlRecord"]}}, "x.sarif cannot hold UrlRecord: sarif holds finding records alone"),
-    ({"x.csv": {"item_classes": ["NoRecord"]}}, "item_classes of x.csv: "),
-    ({"x.xlsx": {"overwrite": True, "fields": ["urll"]}}, "fields: no field 'urll' in any record of x.xlsx, did you mean url?"),
-    ({"x.xlsx": {"overwrite": True, "item_export_kwargs": {"dates": 1}}}, "xlsx has no option dates; accepted: item_classes"),
-    ({"x.xlsx": {}}, "xlsx cannot be appended to; use -O (overwrite: True in FEEDS)"),
-    ({"x.parquet": {}}, "parquet cannot be appended to; use -O (overwrite: True in FEEDS)"),
-    ({"x.parquet.gz": {"overwrite": True}}, "x.parquet.gz cannot be gzip: parquet is compressed inside; leave .gz out"),
-    ({"x.xlsx.gz": {"overwrite": True}}, "x.xlsx.gz cannot be gzip: xlsx is compressed inside; leave .gz out"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("feeds", "problem"), REFUSED)
-def test_feeds_that_cannot_work_are_refused_in_one_line(feeds: Any, problem: str, refusal: Callable[..., str]) -> None:
-    for options in feeds.values():
-        options["item_classes"] = [f"sitemapcrawler.items.{name}" for name in options.get("item_classes", ())]
-    line = command(settings={"FEEDS": json.dumps(feeds)}, domain="127.0.0.1:1")
-    assert problem in refusal(*line[3:])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ["xlsx", "parquet"])
 def test_standard_output_holds_a_whole_file(site: SiteServer, tmp_path: Path, format: str) -> None:
@@ -219,14 +178,6 @@ def test_standard_output_holds_a_whole_file(site: SiteServer, tmp_path: Path, fo
     else:
         (tmp_path / "audit.xlsx").write_bytes(done.stdout)
         assert [row["url"] for row in sheets(tmp_path / "audit.xlsx")["URLs"]] == [site.url("/page")]
-
-
-def test_full_disk_loses_the_workbook_in_one_line(site: SiteServer, tmp_path: Path) -> None:
-    publish(site)
-    done = crawl(tmp_path, "-O", "/dev/full:xlsx", "-O", FEED, domain=site.url())
-    assert done.code == 1
-    assert done.log.count("/dev/full cannot be written: No space left on device") == 1
-    assert counts(done)["URLs"] == 2 * FAULTY
 
 
 def test_each_feed_says_what_it_does_not_list(site: SiteServer, tmp_path: Path) -> None:
@@ -316,11 +267,6 @@ def test_stopped_crawl_lists_what_it_says_of_the_files_that_it_has_read(site: Si
     assert done.summary["reach"]["lastmod-missing"]["urls"] == len(rows)
 
 
-def test_findings_takes_one_value(refusal: Callable[..., str]) -> None:
-    line = command(domain="127.0.0.1:1", findings="some")
-    assert refusal(*line[3:]) == "sitemapcrawler: argument findings='some': no such choice; accepted: all"
-
-
 def test_rules_on_the_site_count_what_they_do_not_list(site: SiteServer, tmp_path: Path) -> None:
     files = [f"/{n}.xml" for n in range(FAULTY)]
     site.routes = {
@@ -362,14 +308,6 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Feeds:
         done = crawl(folder, "-O", FEED, "-O", "urls.csv", "-O", "x.parquet", domain=base)
     assert done.code == 0, done.log
     return Feeds(folder, table(folder / "urls.csv"), done.of_type("url"))
-
-
-def test_it_has_the_rows_of_the_table(feeds: Feeds) -> None:
-    rows = duckdb.execute("SELECT sitemap, loc, line, lastmod FROM read_parquet(?)", [feeds.parquet]).fetchall()
-    assert len(rows) >= 111
-    assert [tuple("" if cell is None else str(cell) for cell in row) for row in rows] == [
-        (row["sitemap"], row["loc"], row["line"], row["lastmod"]) for row in feeds.table
-    ]
 
 
 def test_its_columns_are_the_fields_of_the_json_feed(feeds: Feeds) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.crawl.crawling import FEED, SOON_S, Crawl, Running, start
-from tests.crawl.documents import index, packed, pages, robots, urlset
+from tests.crawl.documents import index, packed, pages, urlset
 from tests.crawl.site_server import SiteServer, stalled
 
 EARLIER = '{"type":"earlier"}\n'
@@ -92,11 +92,6 @@ def test_feeds_are_in_place_and_whole(terminated: Stopped) -> None:
     assert sorted(row["loc"] for row in terminated.rows) == expected
 
 
-def test_no_temporary_file_is_left(terminated: Stopped) -> None:
-    names = {path.name for path in terminated.crawl.folder.iterdir()}
-    assert names == {FEED, "all.json", "urls.csv", "log.txt"}
-
-
 def test_summary_says_that_the_crawl_is_partial(terminated: Stopped) -> None:
     assert terminated.crawl.summary["partial"]
     assert terminated.crawl.summary["urls"] == 6
@@ -110,13 +105,6 @@ def test_every_file_that_was_asked_for_has_a_record(terminated: Stopped) -> None
     assert len(stopped) == 4
     assert all(record["outcome"] == "failed" and "stopped" in record["error"] for record in stopped)
     assert terminated.crawl.summary["sitemaps"] == 7
-
-
-@pytest.mark.slow
-def test_timeout_after_the_signal_leaves_a_record_too(site: SiteServer, tmp_path: Path) -> None:
-    ended = stopped(site, tmp_path, signal.SIGTERM, DOWNLOAD_TIMEOUT=2)
-    assert set(ended.crawl.sitemaps) == ended.asked
-    assert ended.crawl.code == 3
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -181,11 +169,3 @@ def test_signal_during_discovery(site: SiteServer, tmp_path: Path) -> None:
     assert done.types == ["summary"]
     assert done.summary["partial"]
     assert site.paths == []
-
-
-def test_crawl_that_ends_by_itself_is_not_partial(site: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/robots.txt": robots("/1.xml"), "/1.xml": urlset(*pages("1", 3))}
-    done = start(tmp_path, domain=site.url()).finish()
-    assert done.code == 0
-    assert "partial" not in done.summary
-    assert "stopped" not in done.log

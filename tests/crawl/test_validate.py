@@ -150,23 +150,6 @@ def test_clean_file_from_standard_input(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_limit_that_was_asked_for_can_pass(tmp_path: Path) -> None:
-    write(tmp_path, a_xml=urls_of(*(f"{HOME}/{number}" for number in range(9))))
-    done = validate(tmp_path, "a.xml", "-a", "max_urls=3", "--ignore", "limit")
-    assert told(done) == ["1 file, 3 URLs: nothing found; the rest was not read (max_urls)"]
-    assert done.returncode == 0
-
-
-def test_file_that_no_chosen_rule_can_speak_of_is_told_where_it_cannot_be_read(tmp_path: Path) -> None:
-    write(tmp_path, page_xml=page())
-    done = validate(tmp_path, "page.xml", "--select", "hreflang")
-    assert done.stdout.decode().splitlines() == ["1 file, 0 URLs: nothing found"]
-    assert done.stderr.decode().endswith(
-        f"nothing could be read; {(tmp_path / 'page.xml').as_uri()}: an HTML page, no sitemap\n"
-    )
-    assert done.returncode == 2
-
-
 def test_what_is_no_sitemap_is_a_finding(tmp_path: Path) -> None:
     write(tmp_path, empty_xml=b"", page_xml=page())
     done = validate(tmp_path, "-", "empty.xml", "page.xml", "--fail-on", "warning", sent=b"")
@@ -224,21 +207,6 @@ def test_robots_txt_is_judged_where_it_will_live(tmp_path: Path) -> None:
         assert told(done)[1].endswith("'Sitemap: /t.xml' is not absolute; https://example.com/t.xml would be")
         assert done.returncode == 0
     assert validate(tmp_path, "robots.txt", "--fail-on", "warning").returncode == 1
-
-
-def test_good_robots_txt_beside_a_sitemap(tmp_path: Path) -> None:
-    (tmp_path / "robots.txt").write_bytes(f"User-agent: *\nDisallow: /private\nSitemap: {HOME}/s.xml\n".encode())
-    write(tmp_path, s_xml=urls_of(f"{HOME}/1"))
-    done = validate(tmp_path, "robots.txt", "s.xml")
-    assert (told(done), done.returncode) == (["2 files, 1 URL: nothing found"], 0)
-    done = validate(tmp_path, "robots.txt", "--format", "json")
-    [record, _] = json.loads(done.stdout)
-    assert (record["robots"], record["outcome"]) == ((tmp_path / "robots.txt").as_uri(), "parsed")
-
-
-def test_page_in_place_of_robots_txt_is_a_finding(tmp_path: Path) -> None:
-    (tmp_path / "robots.txt").write_bytes(page())
-    assert places(validate(tmp_path, "robots.txt")) == [["robots.txt", "warning", "robots-is-html"]]
 
 
 @pytest.mark.slow
@@ -335,14 +303,12 @@ def test_folder_with_what_cannot_be_read_is_no_verdict(tmp_path: Path) -> None:
 
 SWITCHED_OFF = 'select = "none"\nfail-on = "never"\nquiet = true\n'
 FORMATS = ("text", "github", "json", "sarif", "junit")
-SHOWN = {"info": 3, "warning": 2, "error": 1}
+SHOWN = {"info": 3, "warning": 2}
 """How many of three findings, from error to note, are shown from each severity on."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("format", "least"), [("text", "info"), *((format, "warning") for format in FORMATS), ("text", "error")]
-)
+@pytest.mark.parametrize(("format", "least"), [("text", "info"), *((format, "warning") for format in FORMATS)])
 def test_less_is_shown_in_every_format_and_the_exit_code_stays(tmp_path: Path, format: str, least: str) -> None:
     write(tmp_path, a_xml=urls_of("/1", "http://localhost/2"), i_xml=index(f"{HOME}/child.xml"))
     done = validate(tmp_path, "a.xml", "i.xml", "--format", format, "--min-severity", least, "--fail-on", "warning")
@@ -353,24 +319,6 @@ def test_less_is_shown_in_every_format_and_the_exit_code_stays(tmp_path: Path, f
         text = " ".join(result["ruleId"] for result in json.loads(text)["runs"][0]["results"])
     rules = ["loc-relative", "index-child-missing", "index-lastmod-missing"]
     assert [rule for rule in rules if rule in text] == rules[: SHOWN[least]]
-    assert done.returncode == 1
-
-
-def test_rows_of_a_list_of_all_findings_are_hidden_too(tmp_path: Path) -> None:
-    write(tmp_path, a_xml=urlset(f"{HOME}/1", f"{HOME}/2"))
-    options = ("a.xml", "--select", "lastmod-missing", "-a", "findings=all", "--format", "json")
-    shown = [
-        [each for each in json.loads(validate(tmp_path, *options, "--min-severity", least).stdout) if "rule" in each]
-        for least in ("info", "warning")
-    ]
-    assert [len(found) for found in shown] == [3, 0], "the file, and its entries"
-
-
-def test_hidden_findings_still_fail_and_are_counted(tmp_path: Path) -> None:
-    write(tmp_path, i_xml=index(f"{HOME}/child.xml"))
-    options = ("i.xml", "--select", "index-child-missing", "--min-severity", "error", "--fail-on", "warning")
-    done = validate(tmp_path, *options)
-    assert told(done)[0] == "1 file, 0 URLs: warnings in 1 file"
     assert done.returncode == 1
 
 
@@ -405,7 +353,7 @@ def test_workflow_commands_name_files_of_the_checkout(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ["text", "github"])
 def test_file_names_are_never_workflow_commands(tmp_path: Path, format: str) -> None:
     (tmp_path / "::debug::").mkdir()
     for name in ("::add-mask::a.xml", " ::stop-commands::b.xml", "c\n::set-env name=x::y.xml", "##[error]d.xml"):
@@ -499,15 +447,6 @@ def test_site_is_discovered_and_its_urls_are_asked(server: SiteServer, tmp_path:
     assert done.returncode == 1
 
 
-def test_page_and_missing_file_of_a_server_are_findings(server: SiteServer, tmp_path: Path) -> None:
-    done = validate(tmp_path, server.url("/page"), server.url("/missing.xml"), "--select", "doc")
-    assert places(done) == [
-        [server.url("/missing.xml"), "error", "doc-http-status"],
-        [server.url("/page"), "error", "doc-is-html"],
-    ]
-    assert done.returncode == 1
-
-
 @pytest.mark.slow
 def test_robots_txt_of_a_server_is_judged_without_its_sitemaps(tmp_path: Path) -> None:
     with SiteServer() as site:
@@ -546,24 +485,12 @@ def test_host_without_an_answer_is_one_line_and_no_verdict(tmp_path: Path) -> No
 REFUSED: dict[str, tuple[list[str], str]] = {
     "nothing named": ([], "name a URL, a file, a folder, a domain, or -"),
     "missing file": (["missing.xml"], "missing.xml: no such file"),
-    "folder without a sitemap": (["empty"], "empty: no sitemap was found"),
-    "two folders": ([".", "sub"], "sub: is a second folder"),
     "unknown option": (["a.xml", "--fromat", "json"], "option '--fromat' is not known"),
     "option without its value": (["a.xml", "--format"], "--format: expected one argument"),
-    "format": (["a.xml", "--format", "xml"], "--format 'xml': accepted: text, json, github, sarif, junit"),
-    "threshold": (["a.xml", "--fail-on", "all"], "--fail-on 'all': accepted: error, warning, never"),
-    "severity": (["a.xml", "--min-severity", "all"], "--min-severity 'all': accepted: info, warning, error"),
     "base folder": (["a.xml", "--base-dir", "nosuch"], "argument base_dir='nosuch': no such folder"),
-    "folder at the URL of a file": (["sub", "--base-url", "https://e.com/a"], "accepted: a URL that ends in /"),
-    "method": (["a.xml", "--verify", "post"], "post: no such file"),
     "rule": (["a.xml", "--select", "loc-relativ"], "did you mean loc-relative?"),
-    "base URL": (["a.xml", "--base-url", "/public"], "no valid http or https URL"),
-    "base URL of a URL": (["https://e.com/s.xml", "--base-url", "https://e.com/"], "no local file"),
     "baseline": (["a.xml", "--baseline", "missing.jsonl"], "argument baseline='missing.jsonl'"),
-    "argument": (["a.xml", "-a", "nonsense"], "-a takes NAME=VALUE"),
-    "unknown argument": (["a.xml", "-a", "max_url=5"], "did you mean max_urls?"),
     "setting": (["a.xml", "-s", "nonsense"], "use -s NAME=VALUE"),
-    "setting of ours": (["a.xml", "-s", "SITEMAP_STORE_MEMORY=1"], "setting SITEMAP_STORE_MEMORY"),
     "output in a folder": (["a.xml", "--output", "."], "is a folder"),
     "rule to explain": (["--explain", "loc-relativ"], "no such rule; did you mean loc-relative"),
 }
@@ -598,9 +525,7 @@ def in_shell(folder: Path, line: str, *arguments: str) -> subprocess.CompletedPr
         ("closed input", ["-"], 2, "sitemapcrawler: standard input is closed\n"),
         ("closed output", ["a.xml"], 2, "sitemapcrawler: standard output is closed; --output names a file\n"),
         ("full", ["a.xml"], 2, "sitemapcrawler: standard output cannot be written: No space left on device\n"),
-        ("full", ["--list-rules"], 2, "sitemapcrawler: standard output cannot be written: No space left on device\n"),
         ("head", ["a.xml"], 1, ""),
-        ("head", ["--list-rules"], 0, ""),
     ],
 )
 def test_streams_that_end_early(folder: Path, name: str, arguments: list[str], code: int, says: str) -> None:
@@ -647,9 +572,7 @@ def hook() -> Any:
     [
         ("sitemap.xml", True),
         ("public/sitemap_index.xml", True),
-        ("public/news-sitemap-2.xml.gz", True),
         ("sitemap.txt", True),
-        ("sitemap.xsl", False),
         ("docs/sitemap.md", False),
         ("sitemaps/config.xml", False),
     ],
