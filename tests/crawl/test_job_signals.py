@@ -118,9 +118,7 @@ sys.meta_path.insert(0, Deadly())
 """
 BEFORE_THE_ENGINE = {
     "making the crawler": ("scrapy.crawler", "Crawler._create_engine"),
-    "opening the spider": ("scrapy.core.engine", "ExecutionEngine.open_spider_async"),
     "opening the job": ("sitemapcrawler.jobs.job", "Job.begin"),
-    "starting the engine": ("scrapy.core.engine", "ExecutionEngine.start_async"),
     "starting the reactor": ("twisted.internet.asyncioreactor", "AsyncioSelectorReactor.startRunning"),
     "before the crawl": ("scrapy.crawler", "AsyncCrawlerProcess.crawl"),
 }
@@ -148,9 +146,7 @@ os.kill = lambda *what: (kill(*what), kill(*what))
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("scrapy", "SIGINT"),
         ("twisted.internet.asyncioreactor", "SIGTERM"),
-        ("sitemapcrawler.commands.crawl", "SIGINT"),
         ("sitemapcrawler.commands.crawl", "SIGTERM"),
     ],
 )
@@ -169,7 +165,6 @@ def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) 
     [
         *((moment, "SIGTERM") for moment in BEFORE_THE_ENGINE),
         ("making the crawler", "SIGINT"),
-        ("before the crawl", "SIGINT"),
     ],
 )
 def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, name: str) -> None:
@@ -182,7 +177,7 @@ def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, n
     assert job.parts == []
 
 
-@pytest.mark.parametrize("moment", ["opening the spider", "opening the job", "before the crawl"])
+@pytest.mark.parametrize("moment", ["opening the job", "before the crawl"])
 def test_second_signal_before_the_engine_runs_ends_at_once(shop: Shop, moment: str) -> None:
     job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]
     (job.folder / FEED).write_text("earlier\n")

@@ -106,13 +106,13 @@ def test_crawl_without_a_database(shop: JobSite, tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {FEED, LOG}
 
 
+# ---- a finished job
+
+
 def test_job_without_a_database_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:
     line = refused(Job(shop, tmp_path), settings={"SITEMAP_STORE": "False"})
     assert "SITEMAP_STORE" in line
     assert "JOBDIR" in line
-
-
-# ---- a finished job
 
 
 def test_finished_job_asks_for_nothing(job: Job, known: Undisturbed) -> None:
@@ -130,15 +130,6 @@ def test_finished_job_writes_feeds_that_were_not_asked_for_before(job: Job, know
     assert done.summary["started"]
 
 
-def test_finished_job_without_a_feed(job: Job) -> None:
-    before = job.database.read_bytes()
-    done = job.run("--loglevel=INFO")
-    assert done.code == 0
-    assert job.site.exchanges == []
-    assert done.records == []
-    assert len(before) > 0
-
-
 def test_finished_job_with_nothing_to_read_has_the_same_code(site: SiteServer, tmp_path: Path) -> None:
     def run() -> Crawl:
         return crawl(tmp_path, sitemap=site.url(MISSING), settings={"JOBDIR": JOBDIR})
@@ -148,11 +139,6 @@ def test_finished_job_with_nothing_to_read_has_the_same_code(site: SiteServer, t
     assert (first.code, again.code) == (4, 4)
     assert len(site.exchanges) == asked
     assert [record["outcome"] for record in again.of_type("sitemap")] == ["failed"]
-
-
-def test_records_of_a_finished_job_one_by_one(job: Job, known: Undisturbed) -> None:
-    assert job.run(settings={"SITEMAP_ITEMS": "records"}).code == 0
-    assert not (told := job.differences(known.rows)), told
 
 
 # ---- fresh
@@ -187,7 +173,6 @@ def test_fresh_takes_other_arguments_and_forgets_an_unfinished_job(
 
 OTHERS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "another value": ({"verify": "head"}, ("verify", "get", "head")),
-    "rules": ({"ignore": "lastmod"}, ("ignore", "lastmod")),
     "another site": ({"domain": "http://other.example"}, ("domain", "http://127.0.0.1", "http://other.example")),
 }
 """Arguments besides those of the job, and what the line says."""
@@ -199,13 +184,6 @@ def test_other_arguments_are_refused(job: Job, refused: Refused, name: str) -> N
     line = refused(job, **more)
     assert all(word in line for word in says), line
     assert "fresh=yes" in line
-
-
-def test_fewer_arguments_are_refused(job: Job, refused: Refused) -> None:
-    job.arguments = {name: value for name, value in VERIFIED.items() if name != "verify"}
-    line = refused(job)
-    assert "verify" in line
-    assert "get" in line
 
 
 @pytest.mark.slow
@@ -266,21 +244,8 @@ def of_another_version(path: Path) -> None:
         assert rows == 1
 
 
-def without_tables(path: Path) -> None:
-    path.unlink()
-    duckdb.connect(path).close()
-
-
-def without_a_table(path: Path) -> None:
-    with duckdb.connect(path) as connection:
-        connection.execute("DROP TABLE files")
-
-
-def cut(share: float) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
-        path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
-
-    return change
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.9)])
 
 
 def written(data: bytes) -> Callable[[Path], None]:
@@ -295,19 +260,9 @@ def folder(path: Path) -> None:
     path.mkdir()
 
 
-def of_zeros_at_the_end(path: Path) -> None:
-    data = path.read_bytes()
-    path.write_bytes(data[: len(data) // 2].ljust(len(data), b"\0"))
-
-
 UNUSABLE: dict[str, tuple[Callable[[Path], None], str]] = {
     "another version": (of_another_version, "version"),
-    "no tables": (without_tables, ""),
-    "a table is missing": (without_a_table, ""),
-    "cut at the end": (cut(0.9), ""),
-    "zeros at the end": (of_zeros_at_the_end, ""),
-    "text": (written(b"This is no database.\n" * 1000), ""),
-    "a folder": (folder, ""),
+    "cut at the end": (cut, ""),
 }
 """What is done to the database, and what the line says besides its name."""
 
@@ -319,23 +274,6 @@ def test_database_that_cannot_be_used_is_kept(job: Job, refused: Refused, what: 
     line = refused(job)
     assert DATABASE in line
     assert says in line
-
-
-def test_empty_database_is_refused_or_begun(job: Job, known: Undisturbed) -> None:
-    """A crash may leave one; there is nothing in it to destroy."""
-    job.database.write_bytes(b"")
-    done = job.run()
-    assert done.code in (0, 2)
-    if done.code == 0:
-        assert not (told := job.differences(known.rows)), told
-    else:
-        assert len(done.log.splitlines()) == 1
-
-
-def test_fresh_replaces_a_database_that_cannot_be_used(job: Job, known: Undisturbed) -> None:
-    job.database.write_bytes(b"This is no database.\n")
-    assert job.run(fresh="yes").code == 0
-    assert not (told := job.differences(known.rows)), told
 
 
 def test_jobdir_that_is_a_file_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:
@@ -358,12 +296,6 @@ def test_new_job_on_a_read_only_file_system_is_refused(shop: JobSite, refused: R
     (tmp_path / "jobs").mkdir()
     with read_only(tmp_path / "jobs") as mounted:
         assert JOBDIR in refused(Job(shop, tmp_path, within=mounted.within(tmp_path)))
-
-
-def test_read_only_file_is_refused(job: Job, refused: Refused) -> None:
-    job.within = without_overrides()
-    job.database.chmod(0o444)
-    assert DATABASE in refused(job)
 
 
 def test_new_job_in_a_folder_that_cannot_be_written_is_refused(shop: JobSite, refused: Refused, tmp_path: Path) -> None:

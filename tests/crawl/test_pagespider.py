@@ -349,8 +349,7 @@ def test_second_run_of_a_job_says_that_nothing_is_new(shop: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(end: signal.Signals, shop: Path, tmp_path: Path) -> None:
+def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(shop: Path, tmp_path: Path) -> None:
     paths = [f"/page/{number}" for number in range(24)]
     with SiteServer() as server:
         home = server.url()
@@ -365,7 +364,7 @@ def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(end: signal.Signals, s
         with start(shop, *command, "-o", FEED) as running:
             server.wait_for(paths[2])
             signalled = running.seconds
-            running.process.send_signal(end)
+            running.process.send_signal(signal.SIGTERM)
             before = finish(running)
         asked = len(server.exchanges)
         assert running.seconds - signalled < 10
@@ -377,9 +376,8 @@ def test_stopped_crawl_goes_on_and_asks_for_no_page_twice(end: signal.Signals, s
         assert Counter(server.paths).keys() >= set(paths)
         assert max(Counter(path for path in server.paths if path in paths).values()) == 1
         assert asked < len(server.exchanges)
-        if end == signal.SIGINT:  # once more, of a crawl that is finished
-            assert len(run(shop, *command, "-o", FEED).items) == len(pages)
-            assert max(Counter(path for path in server.paths if path in paths).values()) == 1
+        assert len(run(shop, *command, "-o", FEED).items) == len(pages), "again, of a crawl that is finished"
+        assert max(Counter(path for path in server.paths if path in paths).values()) == 1
 
 
 def test_limit_holds_for_all_runs_of_a_job(shop: Path, tmp_path: Path) -> None:
@@ -395,17 +393,6 @@ def test_limit_holds_for_all_runs_of_a_job(shop: Path, tmp_path: Path) -> None:
             asked = [path for path in server.paths if path in paths]
             assert len(asked) == len(set(asked)) == most
     assert asked == paths[:5]
-
-
-def test_limit_counts_pages_that_are_asked_for(wired: Path) -> None:
-    """Those that the spider does not want are listed and not asked for, and neither are repeated ones."""
-    with SiteServer() as server:
-        home = server.url()
-        listed = ["/unwanted/1", "/unwanted/2", "/a", "/a", "/b", "/c"]
-        server.routes = {"/s.xml": urlset(*(home + path for path in listed))}
-        server.otherwise = page("page")
-        crawl(wired, "shop", "-a", f"sitemap={home}/s.xml", "-a", "max_urls=2")
-    assert [path for path in server.paths if path in listed] == ["/a", "/b"]
 
 
 KINDS = """
@@ -511,13 +498,3 @@ def test_spider_runs_with_the_settings_of_this_project(tmp_path: Path) -> None:
     assert done.code == 0
     assert done.values("url") == [server.url("/1")]
     assert "HTTP status code is not handled" in done.log  # as in every crawl of Scrapy
-
-
-def test_bad_argument_is_one_line_and_touches_nothing(shop: Path) -> None:
-    (shop / FEED).write_text("earlier\n")
-    options = ("-a", "domain=e.com", "-a", "verify=head")
-    done = run(shop, "-m", "scrapy", "crawl", "plain", "-s", "LOG_LEVEL=INFO", "-O", FEED, *options)
-    assert done.code == 1
-    [line] = [line for line in done.log.splitlines() if "argument" in line]
-    assert "ERROR: argument verify='head': is for an audit" in line
-    assert (shop / FEED).read_text() == "earlier\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import re
 import tempfile
-import zlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,27 +56,11 @@ def test_children_of_an_index_are_not_fetched(site: SiteServer) -> None:
 
 
 @pytest.mark.slow
-def test_deflate_and_a_url_of_the_callers_choice(site: SiteServer) -> None:
-    body = zlib.compress(urlset("/a"))
-    site.routes = {"/staging.xml": Reply(body, headers={"Content-Encoding": "deflate"})}
-    with read_sitemap(site.url("/staging.xml"), "https://example.com/sitemap.xml", settings=SETTINGS) as sitemap:
-        assert [entry.sitemap for entry in sitemap] == ["https://example.com/sitemap.xml"]
-
-
-@pytest.mark.slow
 def test_download_that_breaks_off_is_an_outcome(site: SiteServer) -> None:
     site.routes = {"/sitemap.xml": cut(urlset(site.url("/a"), site.url("/b"))[:-20])}
     sitemap = read(site.url("/sitemap.xml"))
     assert site.url("/a") in [entry.loc for entry in sitemap]
     assert (sitemap.sitemap.outcome, sitemap.sitemap.error) == ("truncated", "the connection ended before the body did")
-
-
-@pytest.mark.slow
-def test_limit_of_the_download_holds(site: SiteServer) -> None:
-    site.routes = {"/sitemap.xml": urlset(*(site.url(f"/{number}") for number in range(1000)))}
-    sitemap = read(site.url("/sitemap.xml"), {"DOWNLOAD_MAXSIZE": 2000})
-    assert 0 < len(list(sitemap)) < 1000
-    assert (sitemap.sitemap.bytes_fetched, sitemap.sitemap.outcome) == (2000, "truncated")
 
 
 @pytest.mark.slow

@@ -42,7 +42,6 @@ def test_job_finds_what_a_crawl_without_one_does(shop: Shop, tmp_path: Path) -> 
 # ---- killed once
 
 MOMENTS: dict[str, Callable[[Undisturbed], Moment]] = {
-    "before the index is read": lambda known: Moment(1),
     "reading": lambda known: Moment(6),
     "finishing, at first": lambda known: known.after_the_last_request(0),
     "finishing, half way": lambda known: known.after_the_last_request(0.5),
@@ -69,7 +68,7 @@ def test_killed_when_the_first_feed_is_in_place(shop: Shop) -> None:
     job.complete(expected)
 
 
-@pytest.mark.parametrize("kind", ["verified", "sample of 20", "records", "links", "lists"])
+@pytest.mark.parametrize("kind", ["verified", "sample of 20", "links"])
 def test_what_is_known_is_not_asked_again(shop: Shop, kind: str) -> None:
     expected, job = shop.undisturbed(kind), shop.job(kind)
     assert job.kill_settled(expected.moment(0.8))
@@ -151,12 +150,6 @@ def check_part_of(stopped: Crawl, whole: Crawl) -> None:
     replies = {(one["sitemap"], one["loc"]): one["reply"]["kind"] for one in whole.of_type("url")}
     for one in stopped.of_type("url"):
         assert one["reply"].get("reason") == "stopped" or one["reply"]["kind"] == replies[one["sitemap"], one["loc"]]
-
-
-def test_stopped_sample_goes_on(shop: Shop) -> None:
-    expected, job = shop.undisturbed("sample of 20"), shop.job("sample of 20")
-    signalled(job, expected.moment(0.5))
-    job.complete(expected)
 
 
 def test_killed_after_a_signal(shop: Shop) -> None:

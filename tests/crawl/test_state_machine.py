@@ -22,7 +22,7 @@ from tests.crawl.site_server import Answering, Exchange, Route, SiteServer, by_m
 
 pytestmark = pytest.mark.slow
 
-EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("STATE_MACHINE_EXAMPLES", "2"))
 """Walks through the states; each starts some crawls, which take two seconds."""
 DELAY_S = 0.02
 """Seconds that an answer takes, so that a kill has something to fall into."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -86,10 +86,6 @@ def test_delay_that_nobody_can_wait_for_is_capped(tmp_path: Path) -> None:
 PAUSE_S = 2
 
 
-def in_seconds() -> Reply:
-    return busy(str(PAUSE_S))
-
-
 def in_a_date() -> Reply:
     """Dates have whole seconds: the pause is up to one second shorter."""
     moment = datetime.now(UTC) + timedelta(seconds=PAUSE_S + 1)
@@ -97,10 +93,9 @@ def in_a_date() -> Reply:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("refusal", [in_seconds, in_a_date])
-def test_retry_after_is_waited_for_by_all_urls_of_the_host(tmp_path: Path, refusal: Callable[[], Reply]) -> None:
+def test_retry_after_is_waited_for_by_all_urls_of_the_host(tmp_path: Path) -> None:
     def refused_now(exchange: Exchange) -> None:
-        once(refusal(), "")(exchange)
+        once(in_a_date(), "")(exchange)
 
     pages: dict[str, Route] = {"/busy": once(refused_now, page()), **{path: page() for path in SIX[:3]}}
     settings = {"RETRY_TIMES": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
@@ -127,8 +122,10 @@ def test_pause_has_a_limit_and_errors_are_told(tmp_path: Path) -> None:
 
 # ---- requests that wait in Scrapy's slot
 
-HELD_S = 3
+HELD_S = 2
 DELAY_S = 0.3
+AT_ONCE = 16
+"""Requests."""
 PAGES = [f"/page/{number}" for number in range(40)]
 
 
@@ -172,22 +169,16 @@ def _answer_with(exchange: Exchange) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("at_once", "delays", "rules"),
-    [
-        (1, {}, []),
-        (16, {}, []),
-        (16, {"DOWNLOAD_DELAY": DELAY_S}, []),
-        (16, {}, [f"Crawl-delay: {DELAY_S}"]),
-        (16, {"AUTOTHROTTLE_ENABLED": 1, "AUTOTHROTTLE_START_DELAY": DELAY_S}, []),
-    ],
-    ids=["one at a time", "no delay", "delay", "crawl-delay", "autothrottle"],
+    "delays",
+    [{}, {"AUTOTHROTTLE_ENABLED": 1, "AUTOTHROTTLE_START_DELAY": DELAY_S}],
+    ids=["no delay", "autothrottle"],
 )
-def test_nothing_is_sent_in_a_pause(tmp_path: Path, at_once: int, delays: dict[str, object], rules: list[str]) -> None:
-    refusing = Refusing(1 if delays or rules else at_once)
-    settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": at_once, "RETRY_TIMES": 1, **delays}
+def test_nothing_is_sent_in_a_pause(tmp_path: Path, delays: dict[str, object]) -> None:
+    refusing = Refusing(1 if delays else AT_ONCE)
+    settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE, "RETRY_TIMES": 1, **delays}
     with SiteServer() as site:
         site.otherwise = refusing
-        site.routes = {ROBOTS: robots(rules=rules), SITEMAP: urlset(*map(site.url, PAGES))}
+        site.routes = {ROBOTS: robots(), SITEMAP: urlset(*map(site.url, PAGES))}
         crawl(tmp_path, settings=settings, sitemap=site.url(SITEMAP), verify="head", max_time=HELD_S + 3)
         assert refusing.during == []
         assert [at for at in refusing.asked if at - refusing.at > HELD_S - EARLY_S]  # it goes on
@@ -209,15 +200,14 @@ def test_pause_begins_with_the_head_of_the_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("throttled", ["0", "1"])
-def test_host_that_was_not_named_is_asked_ten_times_a_second_at_most(tmp_path: Path, throttled: str) -> None:
+def test_host_that_was_not_named_is_asked_ten_times_a_second_at_most(tmp_path: Path) -> None:
     with SiteServer() as named, SiteServer(host="127.0.0.2") as other:
         paths = PAGES[:25]
         for site in (named, other):
             site.otherwise = page()
             site.routes = {ROBOTS: robots()}
         named.routes[SITEMAP] = urlset(*map(other.url, paths))
-        settings = AT_HOME | LOOPBACK | {"SITEMAP_MAX_ROBOTS": 1, "AUTOTHROTTLE_ENABLED": throttled}
+        settings = AT_HOME | LOOPBACK | {"SITEMAP_MAX_ROBOTS": 1, "AUTOTHROTTLE_ENABLED": "0"}
         words = ["crawl", "sitemap", "-O", FEED, "-a", f"sitemap={named.url(SITEMAP)}", "-a", "verify=head"]
         words += ["-a", "verify_offsite=yes", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=16"]
         words += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
@@ -263,11 +253,8 @@ def test_delay_of_robots_holds_from_the_first_request_on(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "reply", [Reply("", 500), busy("1"), garbage(b"no HTTP\r\n\r\n")], ids=["500", "429", "no answer"]
-)
-def test_trouble_of_the_host_ends_the_quick_start(tmp_path: Path, reply: Route) -> None:
-    waited = first_files(tmp_path, 4, trouble=reply)
+def test_trouble_of_the_host_ends_the_quick_start(tmp_path: Path) -> None:
+    waited = first_files(tmp_path, 4, trouble=garbage(b"no HTTP\r\n\r\n"))
     after = waited[2:]  # the request that follows may be on its way already
     assert sum(after) > len(after) * AUTOTHROTTLE_START_DELAY - EARLY_S
 
