@@ -17,13 +17,7 @@ from tests.crawl.documents import index, page, pages, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer, moved
 
-SPELLINGS = (
-    "http://127.0.0.1",
-    "http://localhost",
-    "http://[::1]",
-    "http://user:password@127.0.0.1",
-    "https://127.0.0.1",
-)
+SPELLINGS = ("http://localhost", "http://user:password@127.0.0.1")
 """Some ways to name a server on this machine; `security/test_addresses.py` tries all others."""
 
 
@@ -89,18 +83,10 @@ def test_crawl_goes_on_after_refusals(refusals: Refusals) -> None:
     assert refusals.crawl.locs() == pages("good", 2)
 
 
-@pytest.mark.parametrize("network", ["127.0.0.0/8", "10.0.0.0/8,127.0.0.1"])
-def test_allowed_network_may_be_asked(site: SiteServer, other: SiteServer, tmp_path: Path, network: str) -> None:
+def test_allowed_network_may_be_asked(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/index.xml": index(other.url("/a.xml"))}
     other.routes = {"/a.xml": urlset(*pages("other", 2))}
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings={"SITEMAP_ALLOW_NETWORKS": network})
-    assert done.locs(other.url("/a.xml")) == pages("other", 2)
-
-
-def test_named_server_may_be_asked_by_the_other_one(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/index.xml": index(other.url("/a.xml"))}
-    other.routes = {"/a.xml": urlset(*pages("other", 2)), "/named.xml": urlset(*pages("named", 1))}
-    done = crawl(tmp_path, sitemap=f"{site.url('/index.xml')},{other.url('/named.xml')}")
+    done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings={"SITEMAP_ALLOW_NETWORKS": "10.0.0.0/8,127.0.0.1"})
     assert done.locs(other.url("/a.xml")) == pages("other", 2)
 
 
@@ -152,14 +138,6 @@ def test_file_of_a_command_is_read(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "a.html").write_text("found")
     done = single(tmp_path, *command, (tmp_path / "a.html").as_uri())
     assert (done.returncode, done.stdout.strip()) == (0, "found"), done.stderr
-
-
-def test_network_that_is_allowed_does_not_allow_another(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    site.routes = {"/index.xml": index(other.url("/a.xml"))}
-    settings = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.64/26,10.0.0.0/8"}
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"), settings=settings)
-    assert other.connections == 0
-    assert done.sitemaps[other.url("/a.xml")]["outcome"] == "failed"
 
 
 # ---- robots.txt

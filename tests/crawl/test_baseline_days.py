@@ -61,20 +61,6 @@ def test_robots_of_another_host_that_a_file_lists(site: SiteServer, other: SiteS
 
 
 @pytest.mark.slow
-def test_robots_of_the_host_that_a_redirect_leads_to(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:
-    days = Days(site, tmp_path)
-    site.routes = {"/robots.txt": moved(other.url("/robots.txt"), 301)}
-    other.routes = {"/a.xml": conditional(urlset_of(other, on(MONDAY, ["/page"])), etag='"1"')}
-    other.routes["/robots.txt"] = robots(other.url("/a.xml"))
-    assert days.crawl("one", settings=LOOPBACK).code == 0
-    same = days.crawl("same", before=f"one/{JOBDIR}", settings=LOOPBACK)
-    assert outcomes(same)["/a.xml"][0] == "unchanged"
-    other.routes["/robots.txt"] = robots(other.url("/a.xml"), rules=["Disallow: /page"])
-    done = days.crawl("two", before=f"one/{JOBDIR}", settings=LOOPBACK)
-    assert changes(done) == {"/page": "changed blocked_for"}
-
-
-@pytest.mark.slow
 def test_verified_urls_are_asked_again(site: SiteServer, tmp_path: Path) -> None:
     days = Days(site, tmp_path)
     pages = {

@@ -82,27 +82,6 @@ def test_sitemap_is_read_as_what_it_is(crawl: Crawl, path: str) -> None:
     assert len(crawl.urls(path)) == (0 if record["format"] == "xml-index" else record["url_count"])
 
 
-def test_raw_ampersand_never_gives_another_url(crawl: Demo) -> None:
-    base = crawl.sitemap("/sitemaps/ampersand.xml")["sitemap"].removesuffix("/sitemaps/ampersand.xml")
-    searches = {url["loc"] for url in crawl.of_type("url") if urlsplit(url["loc"]).path == "/search"}
-    assert searches == {f"{base}/search?colour=red&size=2"}
-
-
-def test_wrong_values_cost_no_entry(crawl: Demo) -> None:
-    urls = crawl.urls("/sitemaps/defects.xml")
-    assert urls[0]["loc_raw"] == "/defects/1"
-    assert urlsplit(urls[0]["loc"]).path == "/defects/1"
-    assert urls[1]["lastmod"] == "2025-13-45"
-    assert "lastmod_at" not in urls[1]
-    assert urls[3]["priority"] == 1.5
-    assert "priority" not in urls[4]
-
-
-def test_namespaces_are_counted(crawl: Demo) -> None:
-    counts = {"images": 2, "videos": 1, "news": 1, "alternates": 6}
-    assert crawl.sitemap("/sitemaps/media.xml")["counts"] == counts
-
-
 def test_summary_counts_the_records(crawl: Demo) -> None:
     assert crawl.summary["sitemaps"] == len(crawl.of_type("sitemap"))
     assert crawl.summary["urls"] == len(crawl.of_type("url")) == len(crawl.rows) >= 111

@@ -161,10 +161,6 @@ def test_endless_body_is_cut_off_at_the_server(bodies: Outcome, body_server: Sit
     assert body_server.exchange("/endless").sent < 32 * LIMIT
 
 
-def test_path_is_asked_for_as_it_is_written(bodies: Outcome, body_server: SiteServer) -> None:
-    assert UNUSUAL_PATH in [exchange.path for exchange in body_server.exchanges]
-
-
 def test_collected_requests_accept_gzip_only(bodies: Outcome, body_server: SiteServer) -> None:
     collected = [each for each in body_server.exchanges if each.path not in ("/gzip", "/plain")]
     assert {each.headers["accept-encoding"] for each in collected} == {"gzip"}
@@ -232,16 +228,6 @@ def test_unnamed_loopback_is_refused_in_every_spelling(
     assert "retry/count" not in outcome.stats
 
 
-def test_allowed_network_is_reached_in_every_spelling(
-    canary: SiteServer, tmp_path: Path, resolver: dict[str, str]
-) -> None:
-    settings = resolver | {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8"}
-    requests = {host: {"url": canary.url("/", host)} for host in SPELLINGS}
-    outcome = run(tmp_path, requests=requests, names=NAMES, settings=settings)
-    assert {host: result.get("status") for host, result in outcome.items()} == dict.fromkeys(SPELLINGS, 200)
-    assert canary.connections > 0
-
-
 def test_named_authority_is_reached_and_no_other_port(canary: SiteServer, tmp_path: Path) -> None:
     routes = PAGE_ROUTES | {"/to-canary": moved(canary.url("/")), "/to-file": moved("file:///etc/hostname")}
     with SiteServer(routes) as server:
@@ -278,30 +264,6 @@ def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: SiteSe
         assert outcome["name"]["status"] == 200
         assert outcome["address"]["error"] == "AddressForbidden"
         assert [exchange.path for exchange in proxy.exchanges] == [target]
-
-
-def test_name_with_one_allowed_address_is_reached_there(canary: SiteServer, tmp_path: Path) -> None:
-    outcome = run(
-        tmp_path,
-        requests={"a": {"url": canary.url("/", "mixed.test")}, "broken": {"url": canary.url("/broken", "mixed.test")}},
-        names={"mixed.test": ["127.0.0.2", "127.0.0.1"]},
-        settings={"SITEMAP_ALLOW_NETWORKS": "127.0.0.1/32"},
-    )
-    assert outcome["a"]["status"] == 200
-    assert outcome["broken"]["error"] == "DownloadFailedError"
-
-
-def test_other_schemes_are_refused(tmp_path: Path) -> None:
-    urls = ("data:,text", "ftp://127.0.0.1/", "s3://bucket/key")
-    outcome = run(tmp_path, requests={url: {"url": url} for url in urls})
-    assert {url: result["error"] for url, result in outcome.items()} == dict.fromkeys(urls, "NotSupported")
-
-
-def test_bad_network_lets_nothing_through(canary: SiteServer, tmp_path: Path) -> None:
-    settings = {"SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8,everything"}
-    outcome = run(tmp_path, requests={"a": {"url": canary.url("/")}}, settings=settings)
-    assert "'everything' is no network" in outcome["a"]["message"]
-    assert canary.connections == 0
 
 
 # ---- files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import ftplib
 import gzip
@@ -338,26 +337,6 @@ def log_of(process: subprocess.Popen[bytes]) -> str:
 
 class TestCrawl:
     @pytest.mark.slow
-    def test_feeds_of_all_formats_plain_compressed_and_on_standard_output(self, tmp_path: Path) -> None:
-        feeds: dict[str, dict[str, Any]] = {}
-        for name in ("csv", "json", "jsonl"):
-            feeds[f"plain.{name}"] = {"format": name, "overwrite": True}
-            feeds[f"packed.{name}.gz"] = {"format": name, "overwrite": True, "postprocessing": [GZIP]}
-        process = job({**feeds, "stdout:": {"format": "jsonl"}}, tmp_path)
-        output, log = process.communicate(timeout=60)
-        assert (process.returncode, log.count(b"Stored"), log.count(b"Traceback")) == (0, 7, 0)
-        for name in ("csv", "json", "jsonl"):
-            plain = (tmp_path / f"plain.{name}").read_bytes()
-            assert gzip.decompress((tmp_path / f"packed.{name}.gz").read_bytes()) == plain
-        rows = [json.loads(line) for line in (tmp_path / "plain.jsonl").read_text().splitlines()]
-        assert [row["type"] for row in rows] == ["url"] * 2000 + ["sitemap"]
-        assert [json.loads(line) for line in output.splitlines()] == rows
-        assert json.loads((tmp_path / "plain.json").read_text()) == rows
-        with (tmp_path / "plain.csv").open(newline="") as file:
-            assert [row["loc"] for row in csv.DictReader(file)] == [row["loc"] for row in rows[:-1]]
-        assert not list(tmp_path.glob(".*.part"))
-
-    @pytest.mark.slow
     def test_append_writes_no_second_header(self, tmp_path: Path) -> None:
         feeds: dict[str, dict[str, Any]] = {
             "urls.csv": {"format": "csv"},
@@ -374,20 +353,11 @@ class TestCrawl:
         assert kinds == ["mine", *["url"] * 1000, "sitemap", *["url"] * 1000, "sitemap"]
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("batches", [1, 20])
-    def test_head_closes_standard_output_and_the_crawl_ends_in_peace(self, tmp_path: Path, batches: int) -> None:
-        process = job({"stdout:": {"format": "jsonl"}}, tmp_path, batches)
+    def test_head_closes_standard_output_and_the_crawl_ends_in_peace(self, tmp_path: Path) -> None:
+        process = job({"stdout:": {"format": "jsonl"}}, tmp_path, batches=20)
         assert process.stdout is not None
         process.stdout.close()
         process.stdout = None
         log = log_of(process)
         assert "Broken" not in log
-        assert f"Stored jsonl feed ({batches + 1} items)" in log
-
-    @pytest.mark.slow
-    def test_a_disk_that_is_full_is_told_without_a_storm(self, tmp_path: Path) -> None:
-        process = job({"/dev/full": {"format": "jsonl"}}, tmp_path, batches=20)
-        _, log = process.communicate(timeout=60)
-        assert log.count(b"/dev/full cannot be written: No space left on device") == 1
-        assert b"Traceback" not in log
-        assert b"/dev/full was not written: No space left on device\n" in log
+        assert "Stored jsonl feed (21 items)" in log
