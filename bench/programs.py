@@ -44,7 +44,7 @@ AT_64 = ("CONCURRENT_REQUESTS=64", "CONCURRENT_REQUESTS_PER_DOMAIN=64", "ROBOTST
 URL_ROW = b'{"type":"url"'
 ANY_ROW = b'{"type":"summary"'
 """Start of a row that every crawl writes once."""
-RAISED = tuple(f"{name}={NO_LIMIT}" for name in ("DOWNLOAD_MAXSIZE", "SITEMAP_MAX_BYTES", "SITEMAP_MAX_ENTRIES"))
+RAISED = tuple(f"{name}={NO_LIMIT}" for name in ("DOWNLOAD_MAXSIZE", "SITEMAP_MAX_BYTES"))
 
 
 def index_of(name: str) -> str:

@@ -42,10 +42,9 @@ SETTINGS = {
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
     "DOWNLOAD_TIMEOUT": 8,
     "RETRY_TIMES": 1,
-    "SITEMAP_READ_AT_ONCE": 8,
     "SITEMAP_MAX_HOST_ERRORS": 0,
     "SITEMAP_ALLOW_NETWORKS": "127.0.0.0/8",
-    "SITEMAP_PROGRESS_INTERVAL": 0,
+    "LOGSTATS_INTERVAL": 0,
     "LOG_LEVEL": "WARNING",
 }
 """No delays, and no host is given up: every failure is retried to the end."""

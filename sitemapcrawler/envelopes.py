@@ -216,7 +216,7 @@ class FileResult:
     digest: str = ""
     """Hash of the body as fetched, in hexadecimal."""
     children: list[tuple[str, str | None]] = field(default_factory=list)
-    """(URL, `lastmod_at`) of the children that are followed, in order; limited by `Reading.max_children`."""
+    """(URL, `lastmod_at`) of the children that are followed, in order; at most `MAX_CHILDREN`."""
     taken: bool = False
     """True if it is unchanged since the baseline, whose entries are copied."""
     tally: FileTally = field(default_factory=FileTally)

@@ -774,7 +774,7 @@ class Envelope(ABC):
 
 @dataclass(slots=True)
 class UrlBatch(Envelope):
-    """Up to `SITEMAP_BATCH_SIZE` url records of one sitemap, in document order: what travels through Scrapy."""
+    """Up to 1,000 url records of one sitemap, in document order: what travels through Scrapy."""
 
     sitemap: str
     """URL of the file all records stand in."""

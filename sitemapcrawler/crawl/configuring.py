@@ -36,7 +36,6 @@ from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.formats import added_formats
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
-from sitemapcrawler.rules.facts.given import MAX_CHILDREN
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.verification.asking import Asker, Memo, Sender
@@ -123,20 +122,20 @@ def findings_per_rule(settings: BaseSettings, params: Params) -> int:
 
 
 def limits(settings: BaseSettings) -> Limits:
-    return Limits(
-        max_bytes=settings.getint("SITEMAP_MAX_BYTES"),
-        max_ratio=settings.getint("SITEMAP_MAX_RATIO"),
-        max_entries=settings.getint("SITEMAP_MAX_ENTRIES"),
-        max_depth=settings.getint("SITEMAP_MAX_DEPTH"),
-        max_element=settings.getint("SITEMAP_MAX_ELEMENT"),
-    )
+    return Limits(max_bytes=settings.getint("SITEMAP_MAX_BYTES"))
+
+
+MAX_SITEMAPS = 100_000
+"""Sitemaps of one crawl, without the argument `max_sitemaps`: twice what one index may list."""
+FETCH_AHEAD = 8
+"""Sitemaps that are fetched or wait to be read at a time, on all hosts: enough to keep reading, little on disk."""
 
 
 def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
     return Frontier(
-        params.max_sitemaps or settings.getint("SITEMAP_MAX_SITEMAPS"),
+        params.max_sitemaps or MAX_SITEMAPS,
         params.max_depth,
-        at_least_one(settings, "SITEMAP_FETCH_AHEAD"),
+        FETCH_AHEAD,
         at_least_one(settings, "CONCURRENT_REQUESTS_PER_DOMAIN"),
         Patience(settings.getfloat("SITEMAP_MAX_SITE_TIME", 0)),
     )
@@ -149,7 +148,6 @@ def new_reading(crawler: Crawler, params: Params, choice: Choice, selection: Sel
         selection,
         frontier,
         replace(limits(settings), faults_kept=min(findings_per_rule(settings, params), MAX_FAULTS)),
-        at_least_one(settings, "SITEMAP_BATCH_SIZE"),
         Stop.of(crawler),
         params.follow,
         params.judges,
@@ -158,7 +156,6 @@ def new_reading(crawler: Crawler, params: Params, choice: Choice, selection: Sel
         params.offline,
         None if params.base_dir is None else Published(params.base_dir, params.base_url),
         Named.of(crawler).files,
-        max(MAX_CHILDREN, settings.getint("SITEMAP_MAX_SITEMAPS")),
     )
 
 
@@ -225,7 +222,6 @@ def new_workers(
         replace(choice, all_rules=()),
         findings_per_rule(settings, params),
         reading.limits,
-        reading.batch_size,
         own_agent(settings),
         logging.getLogger().getEffectiveLevel(),
     )

@@ -39,6 +39,8 @@ OUT_OF_MEMORY = "there is no more memory"
 """Reason for an incomplete file when memory runs out."""
 START_BYTES = 16 * 1024
 """Bytes from the start of a file that suffice to recognise an HTML page."""
+BATCH_SIZE = 1000
+"""Url records of a batch at most: an item costs Scrapy more than an entry costs the reader."""
 BATCH_BYTES = 2**20
 """Uncompressed bytes of a file after which a batch ends: about 300 entries with 30 languages. A single entry may be a
 thousand times larger."""
@@ -61,7 +63,6 @@ class Reading:
     selection: Selection
     frontier: Frontier
     limits: Limits
-    batch_size: int
     stop: Stoppable
     """Asked between batches, and told when memory runs out."""
     follow: Expression | None = None
@@ -79,8 +80,6 @@ class Reading:
     """The folder that is published as a whole; None: local indexes and their sitemaps are in the same folder."""
     files: set[str] = field(default_factory=set)
     """`file:` URLs that may be read: each listed sitemap that is beside its index is added."""
-    max_children: int = MAX_CHILDREN
-    """Limit on the children kept per index."""
     indexes: Counter[str] = field(default_factory=Counter)
     """Indexes read so far, by site."""
     opened: list[Body] = field(default_factory=list)
@@ -246,7 +245,7 @@ class Reading:
     def _batches(
         self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, result: FileResult
     ) -> Iterator[FreshBatch | None]:
-        size = self.batch_size
+        size = BATCH_SIZE
         waiting: list[UrlRecord] = []
         notes = Notes()
         taken = 0
@@ -289,13 +288,13 @@ class Reading:
                 raise ListsSitemaps
             if file is not None:
                 file.list_child(record)
-                if self.offline and len(file.listed) < self.max_children:
+                if self.offline and len(file.listed) < MAX_CHILDREN:
                     file.listed.append((record.loc, record.line))
             if self.follow is not None and not self.follow.matches(record.loc):
                 self.frontier.skip("follow")
                 add_counts(result.tally.skipped, {"follow": 1})
                 continue
-            if len(result.children) < self.max_children:
+            if len(result.children) < MAX_CHILDREN:
                 result.children.append((record.loc, record.lastmod_at))
             before = self.frontier.skipped.copy()
             if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:

@@ -24,7 +24,7 @@ from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.crawl.reading import Reading, is_page
+from sitemapcrawler.crawl.reading import BATCH_SIZE, Reading, is_page
 from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
@@ -50,6 +50,8 @@ class UrlList:
     url: str
 
 
+READ_AT_ONCE = 2
+"""Files that are read at a time: one more than a core needs, so that a large one holds back no small ones."""
 Step = Visit | SitePage | UrlList
 """What is fetched: a sitemap, a page that may name sitemaps, or a list of URLs."""
 Item = JudgedBatch | SitemapEnd
@@ -109,7 +111,7 @@ class Walk:
         self._stop = Stop.of(crawler)
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
-        self._reading_slots = asyncio.Semaphore(at_least_one(settings, "SITEMAP_READ_AT_ONCE"))
+        self._reading_slots = asyncio.Semaphore(READ_AT_ONCE)
         self._again: set[str] = set()
 
     # What to fetch.
@@ -232,7 +234,7 @@ class Walk:
                 self._backlog.look_again()
 
     async def _read_list(self, answer: FetchResult) -> AsyncGenerator[Item, None]:
-        for item in Listing(self._selection, self._reading.batch_size, self._stop).read(answer.url):
+        for item in Listing(self._selection, BATCH_SIZE, self._stop).read(answer.url):
             yield item
 
     async def _read_page(self, page: SitePage, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:

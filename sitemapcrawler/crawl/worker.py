@@ -83,7 +83,6 @@ class Setup:
     per_rule: int
     """As in `Judge`."""
     limits: Limits
-    batch_size: int
     own: Agent
     """The crawl's agent."""
     log_level: int
@@ -261,7 +260,6 @@ class Worker:
             Selection(params),
             Frontier(0, 0, 1, 1),  # nothing is queued here
             setup.limits,
-            setup.batch_size,
             link,
             judging=params.judges,
             every_child=choice.sees_every_child,

@@ -229,7 +229,7 @@ LIVE_WINDOW_S = 15.0
 
 
 class ProgressDisplay:
-    """Shows the progress of a crawl, controlled by SITEMAP_PROGRESS and SITEMAP_PROGRESS_INTERVAL.
+    """Shows the progress of a crawl, controlled by SITEMAP_PROGRESS and LOGSTATS_INTERVAL.
 
     If several crawls share a process, the first one gets the terminal.
     """
@@ -238,7 +238,7 @@ class ProgressDisplay:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._interval = crawler.settings.getfloat("SITEMAP_PROGRESS_INTERVAL")
+        self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._lines: Repeating | None = None
         self._display: Display | None = None
 

@@ -202,7 +202,7 @@ class FleetDisplay:
 
     def __init__(self, settings: BaseSettings) -> None:
         self._live = is_live(settings)
-        interval = settings.getfloat("SITEMAP_PROGRESS_INTERVAL")
+        interval = settings.getfloat("LOGSTATS_INTERVAL")
         logs = (not self._live or logs_elsewhere()) and 0 < interval < math.inf
         self._interval = interval if logs else math.inf
         self._pace = FleetPace()

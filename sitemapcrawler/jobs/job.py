@@ -250,8 +250,8 @@ class Job:
 
     async def _get_resources(self, sparing: bool = False) -> None:
         settings = self._crawler.settings
-        threads, memory = (settings.getint(f"SITEMAP_STORE_{name}") for name in ("THREADS", "MEMORY"))
-        await self._writer.run(partial(self.store.resources, threads, memory, sparing))
+        memory = settings.getint("SITEMAP_STORE_MEMORY")
+        await self._writer.run(partial(self.store.resources, memory, sparing))
 
     def _put_removed(self, spool: Spool) -> None:
         with self.store.transaction():

@@ -39,6 +39,10 @@ logger = logging.getLogger(__name__)
 
 PAUSED_KEY = "sitemap_paused"
 """Key in `Request.meta`: the pause that its response asks for has started."""
+MAX_CRAWL_DELAY = 60.0
+"""Seconds between two requests that a robots.txt may ask for; a longer delay is cut to this."""
+MAX_PAUSE = 120.0
+"""Seconds that a host may ask to pause (Retry-After of 429 and 503); after that it is requested again."""
 FIRST_PAUSE_S = 1.0
 """Seconds to pause after a 429 without Retry-After; doubles with each further one in a row."""
 MAX_DOUBLINGS = 10
@@ -96,8 +100,8 @@ class PolitenessMiddleware(Gate):
         self._crawler = crawler
         self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
         self._own = own_agent(crawler.settings)
-        self._max_delay = crawler.settings.getfloat("SITEMAP_MAX_CRAWL_DELAY")
-        self._max_pause = crawler.settings.getfloat("SITEMAP_MAX_RETRY_AFTER")
+        self._max_delay = MAX_CRAWL_DELAY
+        self._max_pause = MAX_PAUSE
         self._max_slowdown = crawler.settings.getfloat("AUTOTHROTTLE_MAX_DELAY")
         self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
         self._steady = crawler.settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0

@@ -21,7 +21,6 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from sitemapcrawler.crawl.configuring import at_least_one
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use, names_of
 from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
@@ -39,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 ACCEPTED = names_of(Use.PAGES)
 """Arguments that select the pages to crawl."""
+PAGES_WAITING = 1000
+"""Requests that may wait to be made; reading waits when there are more, until half of them are made."""
 LIKENESS = 0.8
 """Similarity (`difflib`, 0 to 1) from which an unknown name counts as a misspelled argument."""
 
@@ -133,7 +134,7 @@ class SitemapSpider(ArgumentSpider):
     `sitemap`, `probe`, `include`, `exclude`, `follow`, `since`, `max_urls`, `max_sitemaps`, `max_depth`, `max_time`. A
     subclass may have others. An invalid argument raises ValueError before the crawl starts and logs one line.
 
-    Each listed URL is requested once (Scrapy's duplicate filter). Reading pauses while SITEMAP_PAGES_WAITING requests
+    Each listed URL is requested once (Scrapy's duplicate filter). Reading pauses while `PAGES_WAITING` requests
     wait. With JOBDIR, a stopped crawl can be resumed: pages already crawled are not requested again, and `max_urls`
     applies to all runs together.
     """
@@ -208,7 +209,7 @@ class SitemapSpider(ArgumentSpider):
             requests.conclude(sitemaps)
 
     async def _pages(self, sitemaps: SitemapItems, requests: PageRequests) -> AsyncGenerator[object, None]:
-        room = Room(self.crawler, at_least_one(self.settings, "SITEMAP_PAGES_WAITING"))
+        room = Room(self.crawler, PAGES_WAITING)
         async with aclosing(sitemaps.read()) as items:
             while not requests.full and (item := await anext(items, None)) is not None:
                 for request in requests.for_batch(item) if isinstance(item, UrlBatch) else ():

@@ -20,7 +20,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import arg_to_iter
 
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.configuring import at_least_one, limits, new_frontier
+from sitemapcrawler.crawl.configuring import limits, new_frontier
 from sitemapcrawler.crawl.discovery import Sites
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.crawl.params import Params
@@ -42,7 +42,7 @@ requested."""
 class SitemapItems:
     """The url records and file records of a crawl.
 
-    Requests go straight to Scrapy's downloader, bypassing scheduler and spider middlewares. Up to SITEMAP_FETCH_AHEAD
+    Requests go straight to Scrapy's downloader, bypassing scheduler and spider middlewares. Up to `FETCH_AHEAD`
     sitemaps are fetched at a time and wait to be read one after the other.
     """
 
@@ -57,7 +57,6 @@ class SitemapItems:
             self.selection,
             self.frontier,
             limits(settings),
-            at_least_one(settings, "SITEMAP_BATCH_SIZE"),
             stop,
             params.follow,
         )

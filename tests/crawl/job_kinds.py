@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from tests.constants import ONE_BY_ONE, constants
 from tests.crawl.crawling import DEADLINE_S, FEED, Running
 from tests.crawl.job_site import JobSite, behind
 from tests.crawl.jobs import FEEDS, VERIFIED, Job, Undisturbed
 
-ONE_BY_ONE = {"SITEMAP_FETCH_AHEAD": 1, "SITEMAP_READ_AT_ONCE": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+IN_ORDER = {**ONE_BY_ONE, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 """Settings by which the order of the files, and so what `max_urls` takes, is always the same."""
 
 
@@ -42,7 +43,7 @@ KINDS = {
     "only read": Kind({}),
     "sample of 20": Kind({**VERIFIED, "sample": "20"}),
     "a tenth": Kind({**VERIFIED, "sample": "10%"}),
-    "60 urls": Kind({**VERIFIED, "max_urls": "60"}, ONE_BY_ONE),
+    "60 urls": Kind({**VERIFIED, "max_urls": "60"}, IN_ORDER),
     "records": Kind(settings={"SITEMAP_ITEMS": "records"}),
     "links": Kind({**VERIFIED, "links": "site"}),
     "lists": Kind({**VERIFIED, "compare": str(FOUND_PAGES)}),
@@ -52,9 +53,9 @@ MORE_KINDS = {
     "head": Kind({"verify": "head"}),
     "assets": Kind({**VERIFIED, "verify_assets": "yes"}),
     "filtered": Kind({**VERIFIED, "include": "/page/|/gone/", "since": "2024-05-10"}),
-    "6 files": Kind({**VERIFIED, "max_sitemaps": "6"}, ONE_BY_ONE),
+    "6 files": Kind({**VERIFIED, "max_sitemaps": "6"}, IN_ORDER),
     "no rules": Kind({**VERIFIED, "select": "none"}),
-    "small batches": Kind(settings={"SITEMAP_BATCH_SIZE": 5}),
+    "small batches": Kind(settings=constants({"crawl.reading.BATCH_SIZE": 5})),
     "sample of 20 by records": Kind({**VERIFIED, "sample": "20"}, {"SITEMAP_ITEMS": "records"}),
 }
 """More of them, most of which only `bench.kills` has the time for."""

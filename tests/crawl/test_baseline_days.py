@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.constants import ONE_BY_ONE
 from tests.crawl.crawling import LOOPBACK
 from tests.crawl.days import (
     JOBDIR,
@@ -24,7 +25,6 @@ from tests.crawl.documents import index, robots
 from tests.crawl.site_server import Reply, SiteServer, moved
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
-ONE_BY_ONE = {"SITEMAP_FETCH_AHEAD": 1, "SITEMAP_READ_AT_ONCE": 1}
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from tests.crawl.crawling import FEED, LOG, Crawl, command, crawl
 from tests.crawl.days import JOBDIR, ONCE, Days, changes, conditional, dated_index, on, outcomes, urlset_of, xml
 from tests.crawl.documents import robots
 from tests.crawl.job_feeds import timeless
-from tests.crawl.job_kinds import ONE_BY_ONE
+from tests.crawl.job_kinds import IN_ORDER
 from tests.crawl.jobs import KEPT
 from tests.crawl.site_server import Reply, Route, SiteServer
 
@@ -138,7 +138,7 @@ def carried(path: Path) -> list[str]:
 
 
 def cut_job(week: Days) -> str:
-    done = week.crawl("cut", max_urls=3, settings=ONE_BY_ONE)
+    done = week.crawl("cut", max_urls=3, settings=IN_ORDER)
     assert done.summary["partial"] == "max_urls"
     return f"cut/{JOBDIR}"
 

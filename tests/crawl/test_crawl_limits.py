@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.constants import constants
 from tests.crawl.crawling import LOOPBACK, SOON_S, Crawl, crawl
 from tests.crawl.documents import CORE, dated, index, page, pages, robots, text, urlset
 from tests.crawl.site_server import Exchange, SiteServer, moved, stalled
@@ -188,7 +189,9 @@ def test_max_sitemaps_counts_the_index_and_takes_the_first_children(site: SiteSe
 
 def test_max_urls_is_exact(site: SiteServer, tmp_path: Path) -> None:
     family(site)
-    done = crawl(tmp_path, sitemap=site.url("/index.xml"), max_urls=7, settings={"SITEMAP_BATCH_SIZE": 3})
+    done = crawl(
+        tmp_path, sitemap=site.url("/index.xml"), max_urls=7, settings=constants({"crawl.reading.BATCH_SIZE": 3})
+    )
     assert len(done.locs()) == done.summary["urls"] == 7
     assert {record["sitemap"] for record in done.of_type("url")} <= set(done.sitemaps)
     assert (done.code, done.summary["partial"]) == (3, "max_urls")

@@ -152,9 +152,9 @@ def test_site_is_found_from_any_of_its_urls(museum: SiteServer) -> None:
 
 
 def test_limits_and_settings_reach_the_crawl(museum: SiteServer) -> None:
-    done = inspect(museum.url("/index.xml"), "--expand", "-a", "max_sitemaps=2", "-s", "SITEMAP_MAX_ENTRIES=10")
+    done = inspect(museum.url("/index.xml"), "--expand", "-a", "max_sitemaps=2", "-s", "SITEMAP_MAX_BYTES=1000")
     assert done.returncode == 3
-    assert "10 URLs" in done.stdout and "left out    5 by max_sitemaps" in done.stdout
+    assert "17 URLs" in done.stdout and "left out    5 by max_sitemaps" in done.stdout
 
 
 def test_sitemaps_that_robots_txt_does_not_name(site: SiteServer) -> None:

@@ -296,7 +296,7 @@ def test_file_in_which_our_code_failed_is_read_again(shop: Shop, where: str) -> 
 REFUSED: dict[str, tuple[dict[str, object], dict[str, object], str]] = {
     "nothing to begin anew": ({}, {"fresh": "yes"}, "fresh"),
     "no truth value": ({"SITEMAP_STORE": "nein"}, {}, "SITEMAP_STORE"),
-    "no threads": ({"SITEMAP_STORE_THREADS": 0}, {}, "SITEMAP_STORE_THREADS"),
+    "no memory": ({"SITEMAP_STORE_MEMORY": 0}, {}, "SITEMAP_STORE_MEMORY"),
     "a question mark": ({"JOBDIR": "jobs/what?"}, {}, "JOBDIR"),
 }
 

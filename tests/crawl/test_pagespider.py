@@ -22,6 +22,7 @@ SPIDERS = """
 
     from sitemapcrawler import SitemapRecord, SitemapSpider, UrlRecord
     from sitemapcrawler.reader import Document
+    from tests.constants import constants
 
 
     class Shop(SitemapSpider):
@@ -63,7 +64,7 @@ SPIDERS = """
 
     class Watching(Plain):
         name = "watching"
-        custom_settings = {"SITEMAP_PAGES_WAITING": 50, "DOWNLOADER_MIDDLEWARES": {"shop.middlewares.Soon": 10}}
+        custom_settings = {**constants({"pages.spider.PAGES_WAITING": 50}), "DOWNLOADER_MIDDLEWARES": {"shop.middlewares.Soon": 10}}
         most = 0
 
         async def parse_page(self, response, entry):

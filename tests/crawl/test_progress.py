@@ -50,7 +50,7 @@ class Other(scrapy.Spider):
         yield {"page": response.url}
 
 settings = project_settings()
-settings.setdict({"SITEMAP_PROGRESS_INTERVAL": 0.1, "AUTOTHROTTLE_ENABLED": False, "SITEMAP_ITEMS": "records"})
+settings.setdict({"LOGSTATS_INTERVAL": 0.1, "AUTOTHROTTLE_ENABLED": False, "SITEMAP_ITEMS": "records"})
 settings.set("SITEMAP_ALLOW_NETWORKS", "127.0.0.0/8")
 settings.setdict({"ITEM_PIPELINES": settings.getdict("ITEM_PIPELINES") | {Printing: 950}})
 before = sys.stdout, sys.stderr
@@ -126,7 +126,7 @@ def test_terminal_of_80_columns_until_ctrl_c(tmp_path: Path) -> None:
 def test_terminal_of_200_columns_without_colours(tmp_path: Path) -> None:
     with museum(free=20) as (site, gate):
         arguments = {"domain": site.url(), "verify": "get", "sample": "25"}
-        settings = DELAY | {"LOG_FILE": "log.txt", "SITEMAP_PROGRESS_INTERVAL": "0.1"}
+        settings = DELAY | {"LOG_FILE": "log.txt", "LOGSTATS_INTERVAL": "0.1"}
         words = command("-O", "urls.jsonl", settings=settings, **arguments)
         with Terminal(words, tmp_path, columns=200, variables={"NO_COLOR": "1"}) as terminal:
             asked = re.compile(rf"of 25  .*\nreplies  .*\n.*\n.*every 0\.02 s +{re.escape(site.url())}/")
@@ -144,7 +144,7 @@ def test_terminal_of_200_columns_without_colours(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_no_progress_on_a_terminal(tmp_path: Path) -> None:
     with museum(free=0) as (site, gate):
-        settings = DELAY | {"SITEMAP_PROGRESS_INTERVAL": "0.1"}
+        settings = DELAY | {"LOGSTATS_INTERVAL": "0.1"}
         words = command("-O", "urls.jsonl", "--no-progress", settings=settings, domain=site.url(), verify="head")
         with Terminal(words, tmp_path, columns=200) as terminal:
             terminal.read_until(lambda: "progress] INFO: verifying: " in terminal.text)
@@ -167,7 +167,7 @@ def test_pipe_gets_lines_and_no_escape_sequences(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     with museum(free=3 * PAGES) as (site, _):  # a 404 to HEAD is asked again by GET
-        settings = {"DOWNLOAD_DELAY": "0.01", "SITEMAP_PROGRESS_INTERVAL": "0.1"}
+        settings = {"DOWNLOAD_DELAY": "0.01", "LOGSTATS_INTERVAL": "0.1"}
         done = crawl(tmp_path, settings=settings, domain=site.url(), verify="head")
     assert done.code == 0
     assert "progress] INFO: verifying: " in done.log

@@ -37,7 +37,7 @@ AUDIT = """
 
     class Sitemap(AuditSpider):
         name = "sitemap"
-        custom_settings = {"SITEMAP_BATCH_SIZE": 2}
+        custom_settings = {"SITEMAP_MAX_SITE_TIME": 600}
 """
 PARTS = """
     from itemadapter import ItemAdapter

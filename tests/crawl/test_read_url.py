@@ -104,8 +104,8 @@ def test_redirect_to_a_private_address_is_refused(site: SiteServer) -> None:
         ("https://exa mple.com/sitemap.xml", {}, "accepted: "),
         (
             "https://example.com/sitemap.xml",
-            {"SITEMAP_MAX_DEPTH": "x"},
-            "setting SITEMAP_MAX_DEPTH='x': accepted: a whole number",
+            {"SITEMAP_MAX_BYTES": "x"},
+            "setting SITEMAP_MAX_BYTES='x': accepted: a whole number",
         ),
     ],
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY
+from tests.constants import constants
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, FEED, LOOPBACK, SOON_S, Crawl, crawl, launch
 from tests.crawl.documents import page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, garbage, once
@@ -71,7 +72,7 @@ def test_delay_of_robots_is_kept(asked_to_be_slow: tuple[SiteServer, Crawl], nam
 
 
 def test_delay_that_nobody_can_wait_for_is_capped(tmp_path: Path) -> None:
-    settings = UNHURRIED | {"SITEMAP_MAX_CRAWL_DELAY": 0.2}
+    settings = UNHURRIED | constants({"middlewares.politeness.MAX_CRAWL_DELAY": 0.2})
     pages: dict[str, Route] = {path: page() for path in SIX[:3]}
     hidden = {ROBOTS: robots(rules=["Crawl-delay: 3600"])}
     with verifying(tmp_path, pages, hidden=hidden, settings=settings, verify="head") as visit:
@@ -111,7 +112,11 @@ def test_retry_after_is_waited_for_by_all_urls_of_the_host(tmp_path: Path) -> No
 
 def test_pause_has_a_limit_and_errors_are_told(tmp_path: Path) -> None:
     pages: dict[str, Route] = {"/busy": busy("3600"), "/other": page()}
-    settings = {"RETRY_TIMES": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1, "SITEMAP_MAX_RETRY_AFTER": 0.5}
+    settings = {
+        "RETRY_TIMES": 1,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        **constants({"middlewares.politeness.MAX_PAUSE": 0.5}),
+    }
     with verifying(tmp_path, pages, settings=settings, verify="head") as visit:
         first, again = visit.exchanges("/busy")
         assert 0.5 - EARLY_S < again.at - first.at < 10

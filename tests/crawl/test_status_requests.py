@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.constants import constants
 from tests.crawl.crawling import crawl
 from tests.crawl.documents import index, page, urlset
 from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, by_method, reset, stalled
@@ -196,7 +197,7 @@ def test_records_stay_in_document_order(site: SiteServer, tmp_path: Path) -> Non
         site.routes |= dict.fromkeys(batch, answers.other) | {batch[0]: answers.last}
     paths = [path for batch in batches for path in batch]
     site.routes[SITEMAP] = urlset(*map(site.url, paths))
-    settings = PATIENT | {"SITEMAP_BATCH_SIZE": 4}
+    settings = PATIENT | constants({"crawl.reading.BATCH_SIZE": 4})
     done = crawl(tmp_path, settings=settings, sitemap=site.url(SITEMAP), verify="head")
     assert done.locs() == list(map(site.url, paths))
     assert done.summary["replies"] == {"ok": 12}

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.constants import constants
 from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Reply, SiteServer
@@ -29,7 +30,7 @@ ASKABLE = LISTED.keys() - set(PRIVATE)
 COUNT = 5
 WAYS: dict[str, dict[str, object]] = {
     "one at a time": {"CONCURRENT_REQUESTS": 1},
-    "many at once": {"CONCURRENT_REQUESTS": 16, "SITEMAP_BATCH_SIZE": 7},
+    "many at once": {"CONCURRENT_REQUESTS": 16, **constants({"crawl.reading.BATCH_SIZE": 7})},
     "records": {"SITEMAP_ITEMS": "records"},
 }
 
@@ -178,7 +179,7 @@ def test_rows_are_in_the_order_of_their_file(site: SiteServer, tmp_path: Path, i
     site.routes = {"/robots.txt": robots(*map(site.url, files)), "/gone": Reply(b"", 404)} | {
         file: urlset(*(site.url(f"/{name}") for name in listed)).replace(b"\n", b"") for file, listed in files.items()
     }
-    settings = {**PATIENT, "JOBDIR": "job", "SITEMAP_BATCH_SIZE": 7, "SITEMAP_ITEMS": items}
+    settings = {**PATIENT, "JOBDIR": "job", "SITEMAP_ITEMS": items, **constants({"crawl.reading.BATCH_SIZE": 7})}
     done = crawl(tmp_path, settings=settings, domain=site.url(), verify="head", sample=COUNT)
     with duckdb.connect(tmp_path / "job" / "audit.duckdb", read_only=True) as database:
         rows = database.execute("SELECT sitemap, loc, reply.kind FROM urls ORDER BY rowid").fetchall()

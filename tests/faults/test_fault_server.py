@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from tests.constants import constants
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import index, urlset
 from tests.crawl.verified import counted
@@ -26,9 +27,8 @@ SETTINGS: dict[str, object] = {
     "CONCURRENT_REQUESTS_PER_DOMAIN": 48,
     "DOWNLOAD_TIMEOUT": 3,
     "RETRY_TIMES": RETRIES,
-    "SITEMAP_FETCH_AHEAD": 48,
+    **constants({"crawl.configuring.FETCH_AHEAD": 48, "middlewares.politeness.MAX_PAUSE": 0.2}),
     "SITEMAP_MAX_HOST_ERRORS": 0,
-    "SITEMAP_MAX_RETRY_AFTER": 0.2,
     "AUTOTHROTTLE_MAX_DELAY": 0.2,
 }
 REDIRECTS = 10

@@ -129,7 +129,7 @@ def test_room_that_queries_take_on_disk_is_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         store = Store.open(tmp_path / "job")
-        store.resources(2, 100)
+        store.resources(100)
         query = "SELECT count(*) FROM (SELECT DISTINCT range::VARCHAR || repeat('x', 60) FROM range(2_000_000))"
         assert store.execute(query) == [(2_000_000,)]
         assert store.execute("SELECT current_setting('temp_directory')") == [(str(store.spools / "spilled"),)]

@@ -14,6 +14,7 @@ from tempfile import mkdtemp
 
 import pytest
 
+from tests.constants import constants
 from tests.crawl.crawling import Crawl, Running, launch, start
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, SiteServer
@@ -90,7 +91,7 @@ def ended(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Ended:
         patch.setenv("TMPDIR", str(temporary))
         site.folders = [folder, temporary]
         options = ("-O", "urls.csv", "-O", "out/records.jsonl.gz", "-O", "urls.parquet")
-        settings = {"JOBDIR": "job", "SITEMAP_READ_AT_ONCE": 1}
+        settings = {"JOBDIR": "job", **constants({"crawl.walk.READ_AT_ONCE": 1})}
         arguments = {"domain": site.url(), "report": "report", "verify": "get", "sample": "5", "max_time": "60"}
         site.running = start(folder, *options, settings=settings, **arguments)
         crawl = site.running.finish()

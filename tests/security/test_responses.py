@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from sitemapcrawler.crawl.discovery import MAX_MOVES
+from tests.constants import constants
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import CORE, index, robots, urlset
 from tests.crawl.site_server import Answering, Exchange, Reply, _answer, moved
@@ -25,8 +26,7 @@ SETTINGS = LOOPBACK | {
     "RETRY_TIMES": 0,
     "SITEMAP_MAX_SITE_TIME": 40,
     "SITEMAP_MAX_HOST_ERRORS": 0,
-    "SITEMAP_MAX_CRAWL_DELAY": 0.2,
-    "SITEMAP_MAX_RETRY_AFTER": 0.2,
+    **constants({"middlewares.politeness.MAX_CRAWL_DELAY": 0.2, "middlewares.politeness.MAX_PAUSE": 0.2}),
     "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
     "LOG_LEVEL": "DEBUG",
 }

@@ -34,6 +34,8 @@ FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
 SPOOLS = ".spool"
 """Folder next to the database for rows waiting for their commit."""
+THREADS = 2
+"""Threads of the rules on the whole site; one while files are read, which keeps a core busy itself."""
 FEED_LINE = 16 * 1024 * 1024
 """Maximum length of a feed's line in bytes."""
 
@@ -110,10 +112,10 @@ class Store:
         """Return a cursor for use in another thread."""
         return self._connection.cursor()
 
-    def resources(self, threads: int, memory_mb: int, sparing: bool = False) -> None:
-        """Set the number of threads and the memory limit of DuckDB. `sparing`: keep the low limit of the reading phase
+    def resources(self, memory_mb: int, sparing: bool = False) -> None:
+        """Let DuckDB use `THREADS`, and set its memory limit. `sparing`: keep the low limit of the reading phase
         and raise it on demand, since DuckDB fills the memory it may use and few queries gain from it."""
-        self._connection.execute(f"SET threads = {threads}")
+        self._connection.execute(f"SET threads = {THREADS}")
         self._most_mb = memory_mb
         self._limit_memory(min(memory_mb, MEMORY_MB) if sparing else memory_mb)
 

@@ -10,7 +10,7 @@ import scrapy
 from scrapy.settings import Settings, default_settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.crawl.setting_values import check_settings
+from sitemapcrawler.crawl.setting_values import DEFAULTS, REMOVED, check_settings
 
 
 def settings(name: str, value: object) -> Settings:
@@ -23,7 +23,6 @@ WRONG = [
     ("CONCURRENT_REQUESTS", "zero", "='zero': accepted: a whole number"),
     ("RETRY_TIMES", "1.5", "='1.5': accepted: a whole number"),
     ("RETRY_TIMES", [1], "=[1]: accepted: a whole number"),
-    ("SITEMAP_MAX_DEPTH", "2.5", "='2.5': accepted: a whole number"),
     ("CONCURRENT_ITEMS", "0", "='0': accepted: a number from 1"),
     ("DOWNLOAD_DELAY", "abc", "='abc': accepted: a number"),
     ("DOWNLOAD_DELAY", "nan", "='nan': accepted: a number"),
@@ -53,7 +52,7 @@ WRONG = [
     ("FEED_STORAGES", {"x": "no_such.Storage"}, ": x: No module named 'no_such'"),
     ("SITEMAP_STORE", "perhaps", "='perhaps': accepted: True, False"),
     ("SITEMAP_PROGRESS", "perhaps", "='perhaps': accepted: True, False"),
-    ("SITEMAP_PROGRESS_INTERVAL", "often", "='often': accepted: a number"),
+    ("LOGSTATS_INTERVAL", "often", "='often': accepted: a number"),
     ("SITEMAP_ITEMS", "xml", "='xml': accepted: auto, batches, records"),
     ("SITEMAP_CSV_CELLS", "xml", "='xml': accepted: flat, json"),
 ]  # fmt: skip
@@ -64,6 +63,15 @@ def test_wrong_value_is_one_line(name: str, value: object, problem: str) -> None
     with pytest.raises(ValueError, match=f"^{re.escape(f'setting {name}{problem}')}.*$") as error:
         check_settings(settings(name, value))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_former_setting_is_one_line_that_names_what_to_use(name: str) -> None:
+    with pytest.raises(ValueError, match=f"^setting {name}='1': no longer exists: ") as error:
+        check_settings(settings(name, "1"))
+    assert "\n" not in str(error.value)
+    for other in re.findall(r"\b[A-Z]+_[A-Z_]+\b", REMOVED[name]):
+        assert other in DEFAULTS, other
 
 
 RIGHT = [
@@ -82,7 +90,6 @@ RIGHT = [
     ("COUNTRY_CODES", ["de"]),
     ("MY_ENCODING", "wibble"),
     *((name, value) for name in ("SITEMAP_STORE", "SITEMAP_PROGRESS") for value in (True, "False", "1", "0")),
-    ("SITEMAP_PROGRESS_INTERVAL", "0"),
     *(("SITEMAP_ITEMS", word) for word in ("auto", "batches", "records")),
     *(("SITEMAP_CSV_CELLS", word) for word in ("flat", "json")),
 ]

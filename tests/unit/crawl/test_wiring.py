@@ -69,7 +69,7 @@ def test_defaults_of_scrapy_are_completed() -> None:
 def test_what_the_user_chose_stays(priority: str) -> None:
     chosen: dict[str, Any] = {
         "ROBOTSTXT_OBEY": False,
-        "SITEMAP_PAGES_WAITING": 7,
+        "SITEMAP_MAX_BYTES": 7,
         "DOWNLOAD_MAXSIZE": 5,
         "EXTENSIONS": {"a.B": 1, "sitemapcrawler.extensions.stopping.Stopping": None},
         "DOWNLOADER_MIDDLEWARES": {"c.D": 543, ROBOTS: None},
@@ -80,7 +80,7 @@ def test_what_the_user_chose_stays(priority: str) -> None:
     settings = (
         completed(complete_for_pages, chosen) if priority == "project" else completed(complete_for_pages, **chosen)
     )
-    for name in ("ROBOTSTXT_OBEY", "SITEMAP_PAGES_WAITING", "ITEM_PIPELINES", "HTTPERROR_ALLOW_ALL"):
+    for name in ("ROBOTSTXT_OBEY", "SITEMAP_MAX_BYTES", "ITEM_PIPELINES", "HTTPERROR_ALLOW_ALL"):
         assert settings[name] == chosen[name]
     assert settings["EXTENSIONS"]["a.B"] == 1
     assert settings["EXTENSIONS"]["sitemapcrawler.extensions.stopping.Stopping"] is None

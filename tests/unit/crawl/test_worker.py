@@ -55,7 +55,13 @@ LISTED = [f"{ORIGIN}/{number}" for number in range(250)]
 PAGES = urlset(*LISTED)
 BATCH = 100
 """Entries of a batch, of which there are 1,000 in a crawl."""
+
 EMPTY: tuple[object, ...] = (None, [], {}, ())
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemapcrawler.crawl.reading.BATCH_SIZE", BATCH)
 
 
 class Told(Link):
@@ -88,7 +94,7 @@ def settings_of(**chosen: object) -> Settings:
 def setup_of(**arguments: object) -> Setup:
     settings, params = settings_of(), Params.parse({"domain": "museum.example", **arguments})
     choice = choose(settings, params)
-    return Setup(params, choice, 100, limits(settings), BATCH, own_agent(settings), logging.INFO)
+    return Setup(params, choice, 100, limits(settings), own_agent(settings), logging.INFO)
 
 
 def answer(body: bytes | None) -> FetchResult:
@@ -127,7 +133,7 @@ async def by_crawl(body: bytes, setup: Setup) -> tuple[list[Any], SitemapEnd | N
     verdicts = Verdicts(hosts, params.judged_agents, setup.own, judge)
     judging = Judging(judge, hosts, verdicts, not params.verify_assets)
     reading = Reading(
-        Selection(params), Frontier(100, 5, 1, 1), setup.limits, setup.batch_size, Stop(get_crawler()),
+        Selection(params), Frontier(100, 5, 1, 1), setup.limits, Stop(get_crawler()),
         judging=params.judges, every_child=setup.choice.sees_every_child, hosts=hosts,
     )  # fmt: skip
     rows: list[Any] = []
@@ -245,14 +251,14 @@ def test_index_is_left_to_the_crawl() -> None:
     assert by_worker(index(*LISTED), setup_of())[0] == LEFT
 
 
-def test_full_disk_leaves_the_file_to_the_crawl() -> None:
+def test_full_disk_leaves_the_file_to_the_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemapcrawler.crawl.reading.BATCH_SIZE", 1_000)  # more than buffers hold
     full = Path("/dev/full").open("wb")  # noqa: SIM115  # it cannot be closed without an error
     with tempfile.TemporaryFile() as file:
         file.write(urlset(*(f"{ORIGIN}/{number}" for number in range(1_000))))
         file.flush()
         task = Task(Visit(URL, "robots"), answer(None), b"", {})
-        setup = replace(setup_of(), batch_size=1_000)  # more than buffers hold
-        assert asyncio.run(Worker(Told(), setup).read(task, file, full)) == FAILED
+        assert asyncio.run(Worker(Told(), setup_of()).read(task, file, full)) == FAILED
     with pytest.raises(OSError, match="No space"):
         full.close()
 
@@ -375,7 +381,7 @@ def made(arguments: dict[str, str], chosen: dict[str, object], known: tuple[Rule
     settings, params = settings_of(**{"SITEMAP_WORKERS": 2, **chosen}), Params.parse({"domain": "e.com", **arguments})
     choice = choose(settings, params)
     nothing: Any = None
-    reading = Reading(Selection(params), Frontier(1, 1, 1, 1), limits(settings), 1000, Stop(get_crawler()))
+    reading = Reading(Selection(params), Frontier(1, 1, 1, 1), limits(settings), Stop(get_crawler()))
     choice = replace(choice, all_rules=known or choice.all_rules)
     return new_workers(settings, params, choice, reading, nothing, nothing, nothing, nothing)
 

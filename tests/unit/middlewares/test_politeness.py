@@ -68,7 +68,7 @@ class Waiting:
         monkeypatch.setattr(slots, "call_later", self._later)
         downloader = SimpleNamespace(slots={"busy.example": self.slot}, _latercall=None, ip_concurrency=0)
         downloader.get_slot_key = lambda request: request.meta["download_slot"]
-        crawler: Any = get_crawler(Spider, {"SITEMAP_MAX_RETRY_AFTER": 120.0})
+        crawler: Any = get_crawler(Spider)
         crawler.engine = SimpleNamespace(downloader=downloader)
         self.politeness = PolitenessMiddleware.from_crawler(crawler)
         self.request = Request(URL, meta={"download_slot": "busy.example"})

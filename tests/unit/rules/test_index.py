@@ -58,7 +58,7 @@ def crawl(
     judging = Judge(Choice(all_rules(), ("index", "limit")), per_rule=100)
     frontier = Frontier(max_sitemaps, max_depth, 1, 1)
     reading = Reading(
-        Selection(Params.parse({"domain": "example.com"})), frontier, Limits(), 100, Stop(get_crawler()), judging=True
+        Selection(Params.parse({"domain": "example.com"})), frontier, Limits(), Stop(get_crawler()), judging=True
     )
     frontier.add(Visit(f"{HOME}{start}", "argument"))
     found = []

@@ -136,7 +136,7 @@ def test_pages_that_max_urls_leaves_out_are_told_with_the_file() -> None:
     at = datetime(2026, 1, 5, tzinfo=UTC)
     for most in (2, 3):
         selection = Selection(Params.parse({"domain": "example.com", "max_urls": str(most)}))
-        reading = Reading(selection, Frontier(1, 1, 1, 1), Limits(), 100, Stop(get_crawler()), judging=True)
+        reading = Reading(selection, Frontier(1, 1, 1, 1), Limits(), Stop(get_crawler()), judging=True)
         body = Body()
         body.write(data)
         visit = Visit("https://example.com/s.xml", "argument")

@@ -146,7 +146,7 @@ def test_crawl_leaves_the_machine_to_others_until_the_end(path: Path) -> None:
     store = Store.open(path.parent)
     setting = "SELECT current_setting('threads'), current_setting('memory_limit')"
     [(threads, memory)] = store.execute(setting)
-    store.resources(2, 512)
+    store.resources(512)
     [(more_threads, more_memory)] = store.execute(setting)
     assert (threads, more_threads) == (1, 2)
     assert memory.startswith("12") and more_memory.startswith("48"), "in MiB"
@@ -157,12 +157,12 @@ def test_memory_is_given_as_it_is_needed(path: Path) -> None:
     store = Store.open(path.parent)
     limit = "SELECT current_setting('memory_limit')"
     given = []
-    store.resources(2, 500, sparing=True)
+    store.resources(500, sparing=True)
     given.append(store.execute(limit)[0][0])
     while store.give_more_memory():
         given.append(store.execute(limit)[0][0])
     assert given == ["122.0 MiB", "244.1 MiB", "476.8 MiB"]
-    store.resources(2, 100, sparing=True)
+    store.resources(100, sparing=True)
     assert store.execute(limit)[0][0] == "95.3 MiB" and not store.give_more_memory()
     with store.memory(50):
         assert store.execute(limit)[0][0] == "95.3 MiB", "never less"
@@ -172,7 +172,7 @@ def test_memory_is_given_as_it_is_needed(path: Path) -> None:
 def test_rows_that_need_more_memory_get_it(path: Path) -> None:
     store = Store.open(path.parent)
     store.insert_rows("urls", [{"sitemap": "s", "loc": f"{number}{'x' * 100_000}"} for number in range(300)])
-    store.resources(1, 500, sparing=True)
+    store.resources(500, sparing=True)
     store.execute("SET memory_limit = '8MB'")
     assert sum(map(len, store.lines("urls"))) == 300
     assert store.execute("SELECT current_setting('memory_limit')")[0][0] != "7.6 MiB"
@@ -309,7 +309,7 @@ def test_lines_come_in_pieces_and_in_order(store: Store) -> None:
 @pytest.mark.slow
 def test_rows_that_do_not_fit_into_memory_together_are_read_in_smaller_groups(path: Path) -> None:
     store = Store(path)
-    store.resources(1, 100, sparing=True)  # the least that the setting allows
+    store.resources(100, sparing=True)  # the least that the setting allows
     long = [f"{number}{'x' * 900_000}" for number in range(40)]
     for loc in long:
         store.execute("INSERT INTO urls (sitemap, loc) VALUES ('s', ?)", [loc])
