@@ -96,7 +96,6 @@ SITEMAP_STORE = True
 SITEMAP_STORE_MEMORY = 500
 
 # Output.
-SITEMAP_CSV_CELLS = "flat"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_URI_PARAMS = "sitemapcrawler.crawl.state.uri_params"
 FEED_EXPORTERS = {

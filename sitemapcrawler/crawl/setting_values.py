@@ -24,14 +24,12 @@ from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import worker_count
-from sitemapcrawler.feeds.columns import CELLS
 from sitemapcrawler.feeds.setup import imported
 
 TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 """Source: https://docs.scrapy.org/en/latest/topics/settings.html#download-tls-min-version"""
 CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "SITEMAP_ITEMS": ("auto", "batches", "records"),
-    "SITEMAP_CSV_CELLS": CELLS,
     "DOWNLOAD_TLS_MIN_VERSION": TLS_VERSIONS,
     "DOWNLOAD_TLS_MAX_VERSION": TLS_VERSIONS,
 }
@@ -40,6 +38,7 @@ LEAST = {"SITEMAP_STORE_MEMORY": 100, "CONCURRENT_ITEMS": 1}
 """Minimum values. DuckDB requires the first; without the second, no item passes the pipelines."""
 REMOVED: Mapping[str, str] = {
     "SITEMAP_BATCH_SIZE": "a batch has at most 1,000 url records; SITEMAP_ITEMS=records passes them one by one",
+    "SITEMAP_CSV_CELLS": "FEED_EXPORT_FIELDS may name fields; .jsonl and .parquet have all of them",
     "SITEMAP_FETCH_AHEAD": "8 sitemaps are fetched ahead; CONCURRENT_REQUESTS limits all requests",
     "SITEMAP_MAX_CRAWL_DELAY": "a Crawl-delay is kept up to 60 s; DOWNLOAD_DELAY makes the crawl slower",
     "SITEMAP_MAX_DEPTH": "elements of an entry are read 32 deep; the argument max_depth limits nested indexes",

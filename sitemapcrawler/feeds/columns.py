@@ -5,8 +5,6 @@ The formats csv and xlsx share the columns. Formulas in cells of untrusted text 
 
 from __future__ import annotations
 
-import _csv
-import csv
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,11 +20,6 @@ from msgspec.structs import astuple
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.replies import status_error
-
-FLAT = "flat"
-CELLS = (FLAT, "json")
-"""Values of the setting SITEMAP_CSV_CELLS and of the option `cells` of a CSV feed: flat columns, or a column for each
-field, with lists and objects as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,24 +179,19 @@ class Constant(list[str]):
 class Cells:
     """Converts values to cells that a spreadsheet does not run as formulas.
 
-    `delimiter`: cell separator; None if the dialect quotes cells in a way that spreadsheets do not know, so that they
-    split lines at each of `SEPARATORS`. `written`: returns a text as the table's encoding represents it, if that drops
-    or replaces characters.
+    `delimiter`: cell separator of the table.
     """
 
-    def __init__(self, delimiter: str | None = DELIMITER, written: Callable[[str], str] | None = None) -> None:
+    def __init__(self, delimiter: str = DELIMITER) -> None:
         self._separators = [each for each in SEPARATORS if each != delimiter]
         between = f"([{''.join(self._separators)}])"
         self._inner = re.compile(rf"{between}(?={_UNSEEN_WITHIN}{_SIGN})(?!{_NUMBER}(?:[{SEPARATORS}]|$))")
         self._put_in = re.compile(rf"{between}'(?={_UNSEEN_WITHIN}{_SIGN})")
         self._inner_json = re.compile(rf"{between}({_UNSEEN_WITHIN})(?!{_JSON_NUMBER})({_SIGN})")
-        self._written = written
 
     def disarmed(self, text: str) -> str:
         """Insert `'` where a spreadsheet would run the text, or what it takes for a cell of it, as a formula. Negative
         numbers stay unchanged."""
-        if self._written:
-            text = self._written(text)
         if self._is_split(text):
             text = self._inner.sub(r"\1'", text)
         return f"'{text}" if _FORMULA.match(text) and not re.fullmatch(_NUMBER, text) else text
@@ -216,8 +204,6 @@ class Cells:
 
     def disarmed_json(self, text: str) -> str:
         """Escape signs in JSON that a spreadsheet would take for the start of a formula; the value stays the same."""
-        if self._written:
-            text = self._written(text)
         return self._inner_json.sub(_escaped, text) if self._is_split(text) else text
 
     def cell(self, value: object, structure: Callable[[object], str]) -> object:
@@ -264,7 +250,7 @@ class Cells:
         return [self.cell(value, structure) for value in values]
 
     def _texts(self, values: Sequence[Any], together: str) -> Sequence[object]:  # Any: texts and None
-        if self._written or self._is_split(together):
+        if self._is_split(together):
             shown = {text: text and self.disarmed(text) for text in set(values)}
             return [shown[text] for text in values]
         if _IN_QUESTION.search(together) is None:
@@ -274,14 +260,6 @@ class Cells:
 
     def _is_split(self, text: str) -> bool:
         return any(separator in text for separator in self._separators)
-
-
-def cells_of(dialect: _csv.Dialect, encoding: str | None = None, errors: str | None = None) -> Cells:
-    """Return the cells for a dialect of `csv.writer`. `errors`: error handler of the encoding; None if characters that
-    `encoding` lacks become backslash escapes."""
-    is_usual = dialect.quoting != csv.QUOTE_NONE and dialect.quotechar == '"' and dialect.doublequote
-    delimiter = dialect.delimiter if is_usual and dialect.escapechar is None else None
-    return Cells(delimiter, partial(_written, encoding or "utf-8", errors) if errors else None)
 
 
 def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
@@ -326,10 +304,6 @@ def _quoted(text: str) -> str:
 def is_texts(value: object) -> TypeGuard[Sequence[str]]:
     """True for a list of texts, also an empty one."""
     return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
-
-
-def _written(encoding: str, errors: str, text: str) -> str:
-    return text if text.isascii() else text.encode(encoding, errors).decode(encoding)
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
 from sitemapcrawler.envelopes import NotedBatch
-from sitemapcrawler.feeds.columns import CELLS, FLAT, URLS, Column, cells_of, is_texts, lines_of, values_of
+from sitemapcrawler.feeds.columns import URLS, Cells, Column, is_texts, lines_of, values_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import RECORDS, Envelope, FindingRecord, UrlRecord, records
@@ -41,7 +41,22 @@ ROW_GROUP_BYTES = 64 * 1024 * 1024
 ROWS_AT_ONCE = 1000
 """Records converted to columns together; converting them one by one takes ninety times as long."""
 JOIN = "; "
-"""Between the texts of a list in a flat CSV cell."""
+"""Between the texts of a list in a CSV cell."""
+FORMER_OPTIONS: Mapping[str, str] = {
+    "cells": "`fields` may name fields; .jsonl and .parquet have all of them",
+    "delimiter": "cells are separated by commas; .xlsx opens in spreadsheets of every country",
+    "errors": "a character that the encoding lacks is a backslash escape; encoding chooses another",
+    "join_multivalued": "lists are joined by '; '; .jsonl and .parquet keep them",
+    **dict.fromkeys(
+        ("dialect", "doublequote", "escapechar", "lineterminator", "quotechar", "quoting", "strict"),
+        "rows are written as in RFC 4180; .jsonl and .parquet need no quotes",
+    ),
+    **dict.fromkeys(
+        ("allow_nan", "check_circular", "default", "ensure_ascii", "separators", "skipkeys", "sort_keys"),
+        "JSON is compact, or has `indent`; encoding=ascii writes escapes, and `fields` orders the keys",
+    ),
+}
+"""{former option of a CSV or JSON feed: what to use instead}."""
 
 
 class RecordFilter(ItemFilter):
@@ -99,23 +114,32 @@ class Undeclared(RecordExporter):
 class JsonLinesExporter(RecordExporter):
     """`jsonl`, `jsonlines`, `jl`: one JSON object per line, all record types; null and empty fields are omitted.
 
-    Characters that `encoding` (default UTF-8) cannot encode, including lone surrogates, become `\\uXXXX` escapes. Other
-    keyword arguments (`item_export_kwargs`) are those of `json.JSONEncoder`; they make encoding slower.
+    Characters that `encoding` (default UTF-8) cannot encode, including lone surrogates, become `\\uXXXX` escapes.
     """
 
     suffix = "jsonl"
     selects_records = True
     is_appendable = True
 
-    def __init__(self, file: IO[bytes], item_classes: Sequence[type | str] = (), **kwargs: object) -> None:
-        """`item_classes`: record types to write; default: all."""
-        super().__init__(dont_fail=True, **kwargs)
+    def __init__(
+        self,
+        file: IO[bytes],
+        item_classes: Sequence[type | str] = (),
+        **kwargs: Any,  # Any: as in Scrapy
+    ) -> None:
+        """`item_classes`: record types to write; default: all. `kwargs`: those of Scrapy's exporters."""
+        super().__init__(**kwargs)
         self._classes = tuple(_loaded(item_classes))
         encoding = "utf-8" if self.encoding in BYTE_ORDER_MARKED else self.encoding
         self.outlet = Outlet(file, encoding, ESCAPES)
-        self._json = JsonText(Rows(self.fields_to_export, self.export_empty_fields), self._kwargs)
-        altered = self.fields_to_export or self.export_empty_fields or self._kwargs
+        self._json = JsonText(Rows(self.fields_to_export, self.export_empty_fields))
+        altered = self.fields_to_export or self.export_empty_fields
         self._takes_lines = not altered and (not self._classes or UrlRecord in self._classes)
+
+    @classmethod
+    def check_options(cls, options: FeedOptions) -> None:
+        """Raise ValueError for former options, TypeError for unknown ones."""
+        _check_text_options(cls, options)
 
     def export_item(self, item: object) -> None:
         """Write the item's records, one per line."""
@@ -171,16 +195,11 @@ class JsonExporter(JsonLinesExporter):
 class CsvExporter(RecordExporter):
     """`csv`: one table of the URL records, or of the record type in `item_classes`; other types are not written.
 
-    Columns are those of `cells`, or `fields`, which may name columns of either kind:
-
-    - `flat` (default): URL records have the columns of `feeds/columns.py`; lists of texts are joined by
-      `join_multivalued` (default: `; `).
-    - `json`: the fields of the record in order; lists and objects are JSON text, but for lists of texts if
-      `join_multivalued` is set.
+    URL records have the columns of `feeds/columns.py`, other records their fields; `fields` may name both.
+    Lists of texts are joined by `; `; other lists and objects are JSON text.
 
     Null and empty values become empty cells. Text that any spreadsheet would run as a formula gets a leading `'`
     (`columns.Cells`). Characters that the encoding lacks become backslash escapes. Appending writes no second header.
-    Other keyword arguments (`item_export_kwargs`) are those of `csv.writer`.
     """
 
     suffix = "csv"
@@ -192,44 +211,29 @@ class CsvExporter(RecordExporter):
         self,
         file: IO[bytes],
         include_headers_line: bool = True,
-        join_multivalued: str | None = None,
-        errors: str | None = None,
         item_classes: Sequence[type | str] = (),
-        cells: str = FLAT,
-        **kwargs: object,
+        **kwargs: Any,  # Any: as in Scrapy
     ) -> None:
-        """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written. Raises
-        ValueError if `cells` is not in `CELLS`."""
-        super().__init__(dont_fail=True, **kwargs)
-        if cells not in CELLS:
-            raise ValueError(f"cells {cells!r}: accepted: {', '.join(CELLS)}")
+        """`item_classes`: the record type to write; several must include `UrlRecord`, which is then written.
+        `kwargs`: those of Scrapy's exporters."""
+        super().__init__(**kwargs)
         self._record = record_of(_loaded(item_classes))
         own = {field.name: Column(field.name, 0, field.name) for field in dataclasses.fields(self._record)}
         flat = {column.name: column for column in URLS} if self._record is UrlRecord else own
-        default, other = (flat, own) if cells == FLAT else (own, flat)
-        self._fields = list(default)
-        self._known = {**other, **default}
+        self._fields = list(flat)
+        self._known = {**own, **flat}
         self._columns: list[Column] | None = None
-        self.outlet = Outlet(file, self.encoding, errors or "backslashreplace")
+        self.outlet = Outlet(file, self.encoding, "backslashreplace")
         self._text = io.StringIO(newline="")
-        self._writer = csv.writer(self._text, **self._kwargs)
-        self._is_usual = not self._kwargs
-        self._cells = cells_of(self._writer.dialect, self.encoding, errors)
+        self._writer = csv.writer(self._text)
+        self._cells = Cells()
         self._header_due = include_headers_line and not self.outlet.appending
-        self._join_other = "," if join_multivalued is None else join_multivalued
-        self._join = JOIN if join_multivalued is None and cells == FLAT else join_multivalued
         self._json = JsonText(Rows(keep_empty=self.export_empty_fields))
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: object) -> Self:
-        """Create an exporter whose `cells` are those of the setting SITEMAP_CSV_CELLS unless the feed names others."""
-        return cls(file, **{"cells": crawler.settings.get("SITEMAP_CSV_CELLS", FLAT), **kwargs})
-
-    @classmethod
     def check_options(cls, options: FeedOptions) -> None:
-        """Raise ValueError for several record types or unknown `cells`, and what `csv.writer` raises for its
-        arguments."""
-        cls(io.BytesIO(), **options)
+        """Raise ValueError for several record types and for former options, TypeError for unknown ones."""
+        _check_text_options(cls, options)
 
     @classmethod
     def fields_of(cls, kinds: Iterable[type]) -> list[str]:
@@ -256,8 +260,8 @@ class CsvExporter(RecordExporter):
         if self._columns is None:
             absent = Column("", 0, lambda record: None)
             self._columns = [self._known.get(name, absent) for name in self._start(self._fields)]
-        cells = [self._cells.column(values, self._structure, self._join) for values in values_of(self._columns, rows)]
-        if self._is_usual and len(cells) > 1:
+        cells = [self._cells.column(values, self._structure, JOIN) for values in values_of(self._columns, rows)]
+        if len(cells) > 1:
             self._text.write("\r\n".join([*lines_of(cells), ""]))
         else:
             self._writer.writerows(zip(*cells, strict=True))
@@ -278,14 +282,14 @@ class CsvExporter(RecordExporter):
         return columns
 
     def _structure(self, value: object) -> str:
-        if self._join is not None and is_texts(value):
-            return self._cells.disarmed(self._join.join(value))
+        if is_texts(value):
+            return self._cells.disarmed(JOIN.join(value))
         return self._cells.disarmed_json(self._json.text(value))
 
     def _other_structure(self, value: object) -> str:
         """Convert a value as Scrapy does, except that lists and objects become JSON text."""
         if is_texts(value):
-            return self._cells.disarmed(self._join_other.join(value))
+            return self._cells.disarmed(",".join(value))
         if isinstance(value, (list, tuple, dict)) or is_item(value):
             return self._cells.disarmed_json(self._json.line(value).decode()[:-1])
         text = to_unicode(value, errors="backslashreplace") if isinstance(value, bytes) else str(value)
@@ -295,6 +299,12 @@ class CsvExporter(RecordExporter):
         self.outlet.write_text(self._text.getvalue())
         self._text.seek(0)
         self._text.truncate()
+
+
+def _check_text_options(exporter: type[JsonLinesExporter | CsvExporter], options: FeedOptions) -> None:
+    for name in FORMER_OPTIONS.keys() & options.keys():
+        raise ValueError(f"{name} no longer exists: {FORMER_OPTIONS[name]}")
+    exporter(io.BytesIO(), **options)
 
 
 def is_ours(item: object) -> bool:

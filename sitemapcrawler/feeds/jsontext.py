@@ -35,32 +35,26 @@ codecs.register_error(ESCAPES, _escaped)
 
 
 class JsonText:
-    """Compact JSON of records (by their `rows`) and other values. `options`: arguments of `json.JSONEncoder`, which
-    then encodes everything."""
+    """Compact JSON of records (by their `rows`) and other values."""
 
-    def __init__(self, rows: Rows, options: Mapping[str, object] | None = None) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        self._fast = None if options else msgspec.json.Encoder(enc_hook=str)
-        given: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":"), **(options or {})}  # Any: the user's
-        self._slow = ScrapyJSONEncoder(**given)
+        self._fast = msgspec.json.Encoder(enc_hook=str)
+        self._slow = ScrapyJSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
     def lines(self, records: Sequence[object]) -> bytes:
         """Encode each record as one line of UTF-8; skip records without any of the fields."""
         rows = self._rows.make(records)
-        if self._fast:
-            try:
-                return self._fast.encode_lines(rows)
-            except UNHOLDABLE:
-                pass
-        return b"".join(map(self._row, rows))
+        try:
+            return self._fast.encode_lines(rows)
+        except UNHOLDABLE:
+            return b"".join(map(self._row, rows))
 
     def _row(self, row: object) -> bytes:
-        if self._fast:
-            try:
-                return self._fast.encode(row) + b"\n"
-            except UNHOLDABLE:
-                pass
-        return self.line(msgspec.to_builtins(row, enc_hook=str))
+        try:
+            return self._fast.encode(row) + b"\n"
+        except UNHOLDABLE:
+            return self.line(msgspec.to_builtins(row, enc_hook=str))
 
     def line(self, value: object) -> bytes:
         """Encode any value that Scrapy can encode as one line of UTF-8."""

@@ -47,7 +47,6 @@ RICH = f"""{DECLARATION}<urlset {CORE} {EXTENSIONS} xmlns:x="https://example.com
 RICH_LOC = "https://pages.example/rich?a=1&b=2"
 CHILDREN = ("/rich.xml", "/many.xml.gz", "/list.txt", "/feed.rss", "/gone.xml", "/page.xml", "/moved.xml",
             "/dated.xml", "/cut.xml")  # fmt: skip
-JSON_CELLS = "json-cells.csv"
 MANY = 1100
 """Entries of a file that is more than a batch."""
 PICKED = {"urls": "UrlRecord", "sitemaps": "SitemapRecord", "summary": "SummaryRecord"}
@@ -87,10 +86,6 @@ class Feeds:
         return table(self.path("urls.csv").read_bytes())
 
     @property
-    def nested_rows(self) -> list[dict[str, str]]:
-        return table(self.path(JSON_CELLS).read_bytes())
-
-    @property
     def records(self) -> list[dict[str, Any]]:
         return read_feed(self.path("all.jsonl"))
 
@@ -109,7 +104,7 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Feeds]:
         options = [option for name in FEEDS for option in ("-O", name)]
         folder = tmp_path_factory.mktemp("feeds")
         (folder / "urls.csv").write_text("an earlier and much longer feed\n" * 100_000)
-        chosen = {JSON_CELLS: {"format": "csv", "item_export_kwargs": {"cells": "json"}}} | {
+        chosen = {
             f"{name}.jsonl": {"format": "jsonl", "overwrite": True, "item_classes": [f"sitemapcrawler.items.{kind}"]}
             for name, kind in PICKED.items()
         }
@@ -147,20 +142,9 @@ def test_compressed_feeds_hold_the_same(feeds: Feeds) -> None:
 
 def test_table_has_the_url_records_only(feeds: Feeds) -> None:
     records = feeds.of_type("url")
-    for rows in (feeds.rows, feeds.nested_rows):
-        assert [(row["loc"], row["sitemap"], row["line"]) for row in rows] == [
-            (record["loc"], record["sitemap"], str(record["line"])) for record in records
-        ]
-    assert {row["type"] for row in feeds.nested_rows} == {"url"}
-
-
-def test_nested_fields_are_json_text_on_request(feeds: Feeds) -> None:
-    [row] = [row for row in feeds.nested_rows if row["loc"] == RICH_LOC]
-    [record] = [record for record in feeds.of_type("url") if record["loc"] == RICH_LOC]
-    for name in ("images", "videos", "news", "alternates", "extra"):
-        assert json.loads(row[name]) == record[name]
-    assert [price["currency"] for price in record["videos"][0]["price"]] == ["EUR", "USD"]
-    assert (row["lastmod_at"], row["priority"]) == ("2024-05-01T10:00:00Z", "0.8")
+    assert [(row["loc"], row["sitemap"], row["line"]) for row in feeds.rows] == [
+        (record["loc"], record["sitemap"], str(record["line"])) for record in records
+    ]
 
 
 def test_rows_of_a_file_stand_in_document_order(feeds: Feeds) -> None:

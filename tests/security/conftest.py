@@ -32,7 +32,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     folder = tmp_path_factory.mktemp("written")
     formats = ("csv", "json", "jsonl", "parquet", "sarif", "junit")
     options = [word for name in formats for word in ("-O", f"out.{name}")]
-    feeds = json.dumps({"cells.csv": {"item_export_kwargs": {"cells": "json"}}})
+    feeds = json.dumps({"cells.csv": {"fields": ["loc", "lastmod", "extra", "issues", "reply", "target"]}})
     settings = {"LOG_LEVEL": "DEBUG", "RETRY_TIMES": 1, "STATS_DUMP": True, "LOG_FILE": "file.log", "FEEDS": feeds}
     with alone_or_skipped(), SiteServer() as site:
         fill(site)

@@ -54,7 +54,6 @@ WRONG = [
     ("SITEMAP_PROGRESS", "perhaps", "='perhaps': accepted: True, False"),
     ("LOGSTATS_INTERVAL", "often", "='often': accepted: a number"),
     ("SITEMAP_ITEMS", "xml", "='xml': accepted: auto, batches, records"),
-    ("SITEMAP_CSV_CELLS", "xml", "='xml': accepted: flat, json"),
 ]  # fmt: skip
 
 
@@ -91,7 +90,6 @@ RIGHT = [
     ("MY_ENCODING", "wibble"),
     *((name, value) for name in ("SITEMAP_STORE", "SITEMAP_PROGRESS") for value in (True, "False", "1", "0")),
     *(("SITEMAP_ITEMS", word) for word in ("auto", "batches", "records")),
-    *(("SITEMAP_CSV_CELLS", word) for word in ("flat", "json")),
 ]
 
 

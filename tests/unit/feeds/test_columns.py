@@ -71,7 +71,6 @@ def test_unknown_field_is_refused(feed: str, fields: Any) -> None:
     [
         ("x.csv", "loc,issues", {}),
         ("x.csv", "loc,status,problems,reply", {}),
-        ("x.csv", "loc,status,reply", {"item_export_kwargs": {"cells": "json"}}),
         ("x.csv", "nonsense", {"fields": None}),
         ("x.csv", "nonsense", {"fields": ["loc"]}),
         ("x.csv", "nonsense", {"pipelines": {"mine.Pipeline": 1}}),

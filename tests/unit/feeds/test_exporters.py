@@ -18,12 +18,10 @@ from hypothesis import strategies as st
 from scrapy import Field, Item
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
-from scrapy.utils.misc import build_from_crawler
-from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.envelopes import EncodedBatch, NotedBatch
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
+from sitemapcrawler.feeds.exporters import FORMER_OPTIONS, CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.items import (
@@ -179,10 +177,6 @@ class TestJsonLines:
         row = json.loads(lines(a_url(extra={"urn:x": [{"price": Decimal("1.10"), "at": Path("a")}]}))[0])
         assert row["extra"] == {"urn:x": [{"price": "1.10", "at": "a"}]}
 
-    def test_arguments_of_the_json_encoder_are_honoured(self) -> None:
-        row = export(JsonLinesExporter, a_url("é"), ensure_ascii=True, sort_keys=True)
-        assert row.startswith(b'{"loc":"\\u00e9","recovered":false,"sitemap":"')
-
     def test_an_unknown_argument_is_refused(self) -> None:
         with pytest.raises(TypeError, match="colour"):
             export(JsonLinesExporter, a_url(), colour="red")
@@ -219,7 +213,6 @@ class TestWrittenLines:
         [
             ({"fields_to_export": ["line"]}, '{"line":3}'),
             ({"fields_to_export": {"loc": "url"}}, '{"url":"https://e.com/made"}'),
-            ({"sort_keys": True, "fields_to_export": ["type", "loc"]}, '{"loc":"https://e.com/made","type":"url"}'),
         ],
     )
     def test_they_are_made_anew_where_options_alter_them(self, options: dict[str, Any], expected: str) -> None:
@@ -298,14 +291,7 @@ ROWS: dict[str, tuple[list[Any], list[str] | None, dict[str, Any], list[list[str
     "columns of either kind": (
         [EITHER], NAMES, {}, [["https://e.com/", "200", "1", "a; b", "a; b", '{"kind":"ok","status":200}', "url"]],
     ),
-    "columns of either kind in JSON": (
-        [EITHER], NAMES, {"cells": "json"},
-        [["https://e.com/", "200", '[{"loc":"i"}]', '["a","b"]', '["a","b"]', '{"kind":"ok","status":200}', "url"]],
-    ),
     "lists of other records": ([FILE], None, OF_FILES, [["a; b", "urn:x;' =1", '{"ok":1}']]),
-    "lists of other records in JSON": (
-        [FILE], None, {**OF_FILES, "cells": "json"}, [['["a","b"]', '["urn:x","=1"]', '{"ok":1}']],
-    ),
     "formulas in lists": (
         [*map(run_by_spreadsheets, ["=1+1", "@x", "\uff1dcmd"])], ["extra", "noindex"], {},
         [["'=1+1; b;'  =1+1", "'=1+1"], ["'@x; b;'  @x", "'@x"], ["'\uff1dcmd; b;'  \uff1dcmd", "'\uff1dcmd"]],
@@ -314,12 +300,6 @@ ROWS: dict[str, tuple[list[Any], list[str] | None, dict[str, Any], list[list[str
     "line ends and NUL": ([a_url("a\r\nb\x00\rc\x1b")], ["loc"], {}, [["a\r\nb\x00\rc\x1b"]]),
     "fields that no record has": ([a_url(line=3)], ["line", "colour", "loc"], {}, [["3", "", "https://e.com/"]]),
     "lists": ([a_url(issues=["=a", "b"])], ["issues"], {}, [["'=a; b"]]),
-    "lists in JSON": ([a_url(issues=["=a", "b"])], ["issues"], {"cells": "json"}, [['["=a","b"]']]),
-    "lists joined": ([a_url(issues=["=a", "b"])], ["issues"], {"join_multivalued": "|"}, [["'=a|b"]]),
-    "lists joined in JSON": (
-        [a_url(issues=["=a", "b"])], ["issues"], {"join_multivalued": "|", "cells": "json"}, [["'=a|b"]],
-    ),
-    "other items joined": ([Page("u", ["a", "b"])], None, {"join_multivalued": "|"}, [["u", "a|b"]]),
 }  # fmt: skip
 """{what: (items, fields, other options, rows)}."""
 
@@ -392,28 +372,11 @@ class TestCsv:
         assert found == {"loc": "https://e.com/", "sitemap": SITEMAP, "recovered": "false", **expected}
         assert [cell for cell in plain if cell] == ["https://e.com/", SITEMAP, "false"]
 
-    def test_columns_are_the_fields_on_request(self) -> None:
-        url = a_url(line=3, lastmod="2024", priority=0.5, images=[Image(loc="i")], alternates=[Alternate("de", "h")])
-        url.issues, url.blocked_for = ["a", "b"], []
-        assert export(CsvExporter, url, cells="json").decode().splitlines() == [
-            FIELDS,
-            "url,https://e.com/,,https://e.com/sitemap.xml,3,2024,,,0.5,"
-            '"[{""loc"":""i""}]",,,"[{""hreflang"":""de"",""href"":""h""}]",,false,,,,,,"[""a"",""b""]",,',
-        ]
-
-    def test_cells_of_an_unknown_kind_are_refused(self) -> None:
-        with pytest.raises(ValueError, match=r"^cells 'xml': accepted: flat, json$"):
-            CsvExporter.check_options({"cells": "xml"})
-
-    @pytest.mark.parametrize(
-        ("options", "first"),
-        [({}, "type"), ({"cells": "flat"}, "loc"), ({"cells": "json"}, "type")],
-    )
-    def test_setting_decides_unless_the_feed_does(self, options: dict[str, str], first: str) -> None:
-        file = io.BytesIO()
-        crawler = get_crawler(settings_dict={"SITEMAP_CSV_CELLS": "json"})
-        build_from_crawler(CsvExporter, crawler, file, **options).finish_exporting()
-        assert file.getvalue().decode().partition(",")[0] == first
+    @pytest.mark.parametrize("exporter", [CsvExporter, JsonLinesExporter, JsonExporter])
+    @pytest.mark.parametrize("name", FORMER_OPTIONS)
+    def test_former_option_names_what_to_use(self, exporter: Any, name: str) -> None:
+        with pytest.raises(ValueError, match=f"^{name} no longer exists: .*(fields|encoding|feed|jsonl|xlsx)"):
+            exporter.check_options({name: ","})
 
     def test_other_types_of_record_are_not_in_the_table(self) -> None:
         rows = table(SitemapRecord(sitemap=SITEMAP), NotedBatch(SITEMAP, [a_url(recovered=True)]), SummaryRecord())
@@ -438,21 +401,13 @@ class TestCsv:
             assert cells["line"] == ("" if url.line is None else str(url.line))
             assert cells["images"] == ("" if not url.images else str(len(url.images)))
 
-    @given(st.lists(URLS.filter(can_be_read), min_size=1, max_size=3), st.sampled_from(["flat", "json"]))
-    @example([a_url(lastmod="2026-01-01", priority=0.5), a_url(blocked_for=[], issues=["a"])], "flat")
-    @example([a_url("a"), a_url("b", reply=ReplyRecord("ok", status=200))], "flat")
-    @example([a_url("a", blocked_for=()), a_url("b", blocked_for=())], "flat")
-    def test_lines_of_a_worker_give_the_table_of_their_records(self, urls: list[UrlRecord], cells: str) -> None:
+    @given(st.lists(URLS.filter(can_be_read), min_size=1, max_size=3))
+    @example([a_url(lastmod="2026-01-01", priority=0.5), a_url(blocked_for=[], issues=["a"])])
+    @example([a_url("a"), a_url("b", reply=ReplyRecord("ok", status=200))])
+    @example([a_url("a", blocked_for=()), a_url("b", blocked_for=())])
+    def test_lines_of_a_worker_give_the_table_of_their_records(self, urls: list[UrlRecord]) -> None:
         batch = EncodedBatch(SITEMAP, JsonText(Rows()).lines(urls), len(urls))
-        assert export(CsvExporter, batch, cells=cells) == export(CsvExporter, NotedBatch(SITEMAP, urls), cells=cells)
-
-    @given(st.lists(URLS, max_size=3))
-    def test_any_object_comes_back_from_json_cells(self, urls: list[UrlRecord]) -> None:
-        header, *rows = table(NotedBatch(SITEMAP, urls), cells="json")
-        for row, url in zip(rows, urls, strict=True):
-            cells = dict(zip(header, row, strict=True))
-            if url.images:
-                assert [image.get("loc") for image in json.loads(cells["images"])] == [i.loc for i in url.images]
+        assert export(CsvExporter, batch) == export(CsvExporter, NotedBatch(SITEMAP, urls))
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
     def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
@@ -463,19 +418,8 @@ class TestCsv:
     def test_what_a_character_set_cannot_hold_is_a_backslash_escape(self) -> None:
         assert b"\xe9 \\u4e2d" in export(CsvExporter, a_url("é 中"), encoding="latin-1")
         assert b"https://e.com/\\ud800" in export(CsvExporter, a_url("https://e.com/\ud800"))
-        assert table(a_url(images=[Image(loc="\ud800")]), fields_to_export=["images"], cells="json")[1] == [
-            '[{"loc":"\\ud800"}]'
-        ]
-        assert b"\xe9 ?," in export(CsvExporter, a_url("é 中"), encoding="latin-1", errors="replace")
-
-    def test_arguments_of_the_csv_writer_are_honoured(self) -> None:
-        options = {
-            "fields_to_export": ["type", "loc"],
-            "delimiter": ";",
-            "quoting": csv.QUOTE_ALL,
-            "lineterminator": "\n",
-        }
-        assert export(CsvExporter, a_url(), **options) == b'"type";"loc"\n"url";"https://e.com/"\n'
+        reply = ReplyRecord("ok", error="\ud800")
+        assert table(a_url(reply=reply), fields_to_export=["reply"])[1] == ['{"kind":"ok","error":"\\ud800"}']
 
     def test_the_header_may_be_left_out(self) -> None:
         assert export(CsvExporter, a_url(), include_headers_line=False).startswith(b"https://e.com/,")
@@ -510,11 +454,12 @@ def test_a_batch_is_handed_over_in_one_piece(exporter: Exporter) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"cells": "json"}, {"fields_to_export": ["loc"]}, {"errors": "replace"}])
 @given(urls=st.lists(URLS, min_size=1, max_size=4))
-def test_table_is_what_the_csv_module_writes(options: dict[str, Any], urls: list[UrlRecord]) -> None:
-    by_the_module = export(CsvExporter, NotedBatch(SITEMAP, urls), dialect="excel", **options)
-    assert export(CsvExporter, NotedBatch(SITEMAP, urls), **options) == by_the_module
+def test_table_is_what_the_csv_module_writes(urls: list[UrlRecord]) -> None:
+    written = export(CsvExporter, NotedBatch(SITEMAP, urls)).decode()
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(csv.reader(io.StringIO(written, newline="")))
+    assert text.getvalue() == written
 
 
 class TestAppending:
