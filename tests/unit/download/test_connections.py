@@ -28,13 +28,12 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
 
 from sitemapcrawler.download import connections
-from sitemapcrawler.download import connections as idle
 from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.connections import (
+    IDLE_S,
     LAST_DATA,
     LAST_DATA_AT,
     MAX_HEAD,
-    MAX_IDLE,
     BoundedPool,
     GuardedAgent,
     HeadTooLong,
@@ -44,7 +43,6 @@ from sitemapcrawler.download.connections import (
     keep_response_time,
     last_data,
     limited,
-    max_idle,
     pop_response_time,
     timed,
 )
@@ -388,66 +386,24 @@ class Connection:
         self.lost = True
 
 
-@pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch) -> BoundedPool:
-    monkeypatch.setattr(idle, "max_idle", lambda: 3)
-    return BoundedPool(Clock())
-
-
-def given_back(pool: BoundedPool, *hosts: str) -> list[Connection]:
-    connections = [Connection() for _ in hosts]
-    for host, connection in zip(hosts, connections, strict=True):
-        pool._putConnection(host, connection)
-    return connections
-
-
-def test_connection_that_has_waited_longest_goes(pool: BoundedPool) -> None:
-    connections = given_back(pool, *"abcde")
-    assert [connection.lost for connection in connections] == [True, True, False, False, False]
-    assert pool.idle == 3
-    assert list(pool._connections) == ["c", "d", "e"]
-
-
-def test_connection_in_use_does_not_count(pool: BoundedPool) -> None:
-    first, *_ = given_back(pool, *"abc")
-    endpoint: Any = None
-    pool.getConnection("a", endpoint)
-    [last] = given_back(pool, "d")
-    assert not first.lost
-    assert pool.idle == 3
-    pool._putConnection("a", first)
-    assert not first.lost
-    assert not last.lost
-    assert pool.idle == 3
-
-
-def test_connections_time_out_as_before(pool: BoundedPool) -> None:
-    connections = given_back(pool, *"aab")
+def test_idle_connection_is_closed_in_time() -> None:
+    pool, connection = BoundedPool(Clock()), Connection()
+    pool._putConnection("a", connection)  # type: ignore[no-untyped-call]  # Twisted has no types
     clock: Any = pool._reactor
-    clock.advance(pool.cachedConnectionTimeout + 1)
-    assert all(connection.lost for connection in connections)
-    assert (pool.idle, pool._connections) == (0, {})
+    clock.advance(IDLE_S - 1)
+    assert not connection.lost
+    clock.advance(2)
+    assert connection.lost
 
 
-def test_pool_like_another(pool: BoundedPool) -> None:
+def test_pool_like_another() -> None:
+    pool = BoundedPool(Clock())
     pool.maxPersistentPerHost = 7
     other = BoundedPool.like(pool)
     assert other.maxPersistentPerHost == 7
     assert other.persistent
     assert other._factory is pool._factory
     assert other._reactor is pool._reactor
-
-
-@pytest.mark.parametrize(("soft", "most"), [(4, 1), (256, 32), (1024, 128), (1_000_000, MAX_IDLE), (-1, MAX_IDLE)])
-def test_share_of_the_descriptors(monkeypatch: pytest.MonkeyPatch, soft: int, most: int) -> None:
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft if soft >= 0 else resource.RLIM_INFINITY, soft))
-    assert max_idle() == most
-
-
-def test_without_such_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "resource", None)
-    assert max_idle() == MAX_IDLE
 
 
 def test_headers_are_those_of_scrapy() -> None:
