@@ -162,6 +162,6 @@ RICH: dict[str, str] = {
 """Entries with something in every field but that of news."""
 NEWS: dict[str, str] = {
     "/news/page": "<news:news><news:publication><news:name>P</news:name><news:language>en</news:language>"
-    "</news:publication><news:publication_date>2024-05-01</news:publication_date><news:title>N</news:title></news:news>",
+    "</news:publication><news:publication_date>2024-05-01</news:publication_date><news:title>N</news:title></news:news>"
 }
 """An entry with news."""

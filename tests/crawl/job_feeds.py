@@ -78,11 +78,5 @@ def _sarif(path: Path) -> Iterator[Any]:
     yield run
 
 
-READERS = {
-    ".jsonl": _lines,
-    ".json": _list,
-    ".csv": _table,
-    ".parquet": _parquet,
-    ".sarif": _sarif,
-}
+READERS = {".jsonl": _lines, ".json": _list, ".csv": _table, ".parquet": _parquet, ".sarif": _sarif}
 """How the rows of a feed are read, by the end of its name."""

@@ -75,11 +75,7 @@ def test_bad_argument(refused: Refused, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [
-        (["-O", "urls.ods"], "ods"),
-        (["-o", "urls.json"], "-O"),
-        (["-O", "smb://host/urls.csv"], "smb"),
-    ],
+    [(["-O", "urls.ods"], "ods"), (["-o", "urls.json"], "-O"), (["-O", "smb://host/urls.csv"], "smb")],
 )
 def test_bad_feed(refused: Refused, options: list[str], says: str) -> None:
     assert says in refused(*options)

@@ -200,11 +200,7 @@ LATER: dict[str, tuple[str, ...]] = {
     "get again": (),
 }
 """Audits of a site that does not change, each with the one before as its baseline."""
-ADDED = {
-    "links": "cross-orphan-url",
-    "all families": "page-noindex-meta",
-    "get again": "page-noindex-meta",
-}
+ADDED = {"links": "cross-orphan-url", "all families": "page-noindex-meta", "get again": "page-noindex-meta"}
 """A rule that reports something in an audit, and was not applied in the one before."""
 NOT_COMPARED = {"all families": "applied by one crawl only", "get again": "another value of verify"}
 """Why problems were not compared."""

@@ -59,18 +59,10 @@ ODD_HEADERS = b"HTTP/1.1 200 OK\r\nX-Odd: \xff\xfe\r\nX-Long: %b\r\nContent-Leng
 BUSY = Reply("come back later", 503)
 
 
-def chunked_reset(exchange: Exchange) -> None:
-    exchange.head(Transfer_Encoding="chunked")
-    exchange.send(b"%x\r\n%b" % (len(LARGE), PART))
-    exchange.reset()
-
-
 BODY_ROUTES: dict[str, Route] = {
     "/full": LARGE,
-    "/empty": b"",
     "/short": cut(PART),
     "/reset": reset(PART),
-    "/chunked-reset": chunked_reset,
     "/until-closed": garbage(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + PART),
     "/stall": stalled(PART),
     "/endless": endless(LARGE, LARGE),
@@ -80,7 +72,6 @@ BODY_ROUTES: dict[str, Route] = {
     "/flaky": once(BUSY, PART),
     "/busy": BUSY,
     "/gzip": Reply(gzip.compress(PART, mtime=0), headers={"Content-Encoding": "gzip"}),
-    "/zstd": Reply(PART, headers={"Content-Encoding": "zstd"}),
     "/plain": LARGE,
     "/odd-headers": garbage(ODD_HEADERS),
     UNUSUAL_PATH: b"",
@@ -103,10 +94,8 @@ def bodies(body_server: SiteServer, tmp_path_factory: pytest.TempPathFactory) ->
     requests["too large"] = {"url": body_server.url("/full"), "limit": LIMIT}
     requests["just large enough"] = {"url": body_server.url("/full"), "limit": len(LARGE)}
     requests["head"] = {"url": body_server.url("/full"), "method": "HEAD"}
-    requests["plain head"] = {"url": body_server.url("/plain"), "method": "HEAD", "plain": True}
     requests["plain too large"] = {"url": body_server.url("/plain"), "plain": True}
     requests["plain"] = {"url": body_server.url("/gzip"), "plain": True}
-    requests["stalled twice"] = {"url": body_server.url("/stall"), "meta": {"download_timeout": 4}}
     return run(
         tmp_path_factory.mktemp("bodies"),
         requests=requests,
@@ -120,14 +109,9 @@ STALLED = {
     "error": "DownloadTimeoutError", "body_status": 200, "body_url": "/stall", "headers": ["Content-Length"],
 }  # fmt: skip
 COLLECTED: dict[str, tuple[bytes | None, dict[str, Any]]] = {
-    "/full": (LARGE, {"in_memory": 0, "flags": [], "body_status": 200}),
-    "/empty": (b"", {"status": 200}),
-    "/short": (PART, CUT),
     "/reset": (PART, CUT),
-    "/chunked-reset": (PART, CUT),
     "/until-closed": (PART, {"flags": ["partial"]}),
     "/stall": (PART, STALLED),
-    "stalled twice": (PART, STALLED),
     "/endless": (LARGE[:LIMIT], {"overflowed": True, "flags": ["download_stopped"]}),
     "too large": (LARGE[:LIMIT], {"overflowed": True}),
     "just large enough": (LARGE, {"overflowed": False}),
@@ -136,12 +120,10 @@ COLLECTED: dict[str, tuple[bytes | None, dict[str, Any]]] = {
     "/flaky": (PART, {"body_status": 200}),
     "/busy": (b"come back later", {"error": "HttpError", "body_status": 503}),
     "/gzip": (gzip.compress(PART, mtime=0), {"encoding": "gzip"}),
-    "/zstd": (PART, {"encoding": "zstd"}),
     "/odd-headers": (b"", {"status": 200, "headers": ["Content-Length", "X-Long", "X-Odd"]}),
     UNUSUAL_PATH: (b"", {"status": 200}),
     "head": (b"", {"body_status": 200, "headers": ["Content-Length"]}),
     "plain": (None, {"in_memory": len(PART), "encoding": ""}),
-    "plain head": (None, {"status": 200}),
     "plain too large": (None, {"error": "DownloadCancelledError"}),
 }
 """{request: (its body, where it is of interest, and facts, with the paths of URLs)}"""

@@ -135,10 +135,7 @@ Store.{method} = broken(Store.{method})
 UNREAD = {"urls after some": ("tagged_lines", 1), "files": ("lines", 1)}
 
 
-@pytest.mark.parametrize(
-    ("finished", "what"),
-    [(True, "files"), (False, "urls after some")],
-)
+@pytest.mark.parametrize(("finished", "what"), [(True, "files"), (False, "urls after some")])
 def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, finished: bool, what: str) -> None:
     job, (method, after) = shop.finished() if finished else shop.half_done(), UNREAD[what]
     (job.folder / FEED).write_text("earlier\n")

@@ -144,11 +144,7 @@ os.kill = lambda *what: (kill(*what), kill(*what))
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("twisted.internet.asyncioreactor", "SIGTERM"),
-        ("sitemapcrawler.commands.crawl", "SIGTERM"),
-    ],
+    ("module", "name"), [("twisted.internet.asyncioreactor", "SIGTERM"), ("sitemapcrawler.commands.crawl", "SIGTERM")]
 )
 def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) -> None:
     job, before = shop.job(), shop.site.connections
@@ -161,11 +157,7 @@ def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) 
 
 
 @pytest.mark.parametrize(
-    ("moment", "name"),
-    [
-        *((moment, "SIGTERM") for moment in BEFORE_THE_ENGINE),
-        ("making the crawler", "SIGINT"),
-    ],
+    ("moment", "name"), [*((moment, "SIGTERM") for moment in BEFORE_THE_ENGINE), ("making the crawler", "SIGINT")]
 )
 def test_signal_before_the_engine_runs_stops_in_order(shop: Shop, moment: str, name: str) -> None:
     job, (module, place) = shop.job(), BEFORE_THE_ENGINE[moment]

@@ -17,13 +17,13 @@ from sitemapcrawler.feeds.folder import FEEDS, ON_DEMAND, PAGE
 from sitemapcrawler.jobs import history
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.trend import trend
-from tests.crawl.crawling import DEADLINE_S, FEED, LOG, Crawl
+from tests.crawl.crawling import DEADLINE_S, FEED, Crawl
 from tests.crawl.forks import environment
 from tests.crawl.job_feeds import difference, rows
 from tests.crawl.job_site import LISTED, PLAIN, JobSite
 from tests.crawl.jobs import JOBDIR, Job, Moment
 from tests.crawl.modelled import WITHIN
-from tests.crawl.mounts import small, without_overrides
+from tests.crawl.mounts import small
 from tests.crawl.reports import FILES, Folder, languages
 from tests.crawl.test_arguments import CRAWLER_PROCESS
 
@@ -251,40 +251,19 @@ def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", [0, 60_000])
-def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path, room: int) -> None:
+def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path) -> None:
     job = Job(audited.site, tmp_path, {"report": "disk/report"}, {"JOBDIR": ""})
     (tmp_path / "disk").mkdir()
     with small(tmp_path / "disk", "4m") as disk:
         shutil.copytree(report(audited).path, disk.seen / "report")
         before = contents(Folder(disk.seen / "report"))
-        disk.fill(room)
+        disk.fill(60_000)
         job.within = disk.within(tmp_path)
         done = job.run()
         assert contents(Folder(disk.seen / "report")) == before
     assert done.code == 1, done.log
     [line] = [line for line in done.log.splitlines() if "ERROR" in line]
     assert "report is not written: No space left on device; what stood there before is kept" in line
-
-
-@pytest.mark.slow
-def test_report_that_cannot_be_made_is_refused(audited: Job, tmp_path: Path) -> None:
-    audited.site.forget()
-    (tmp_path / "locked").mkdir(0o555)
-    cases = {
-        "locked/report": ({}, without_overrides(), "no permission to write"),
-        LOG: ({}, (), "is no folder"),
-        ".": ({}, (), "is not empty"),
-        "new": ({"SITEMAP_STORE": "False", "JOBDIR": ""}, (), "accepted: SITEMAP_STORE=True"),
-    }
-    for place, (changed, within, problem) in cases.items():
-        done = Job(audited.site, tmp_path, {"report": place}, changed, within=within).run()
-        [line] = done.log.splitlines()
-        assert (done.code, done.output) == (2, "")
-        assert line.startswith("sitemapcrawler: argument report=")
-        assert problem in line
-    assert audited.site.forget() == []
-    assert {path.name for path in tmp_path.iterdir()} == {"locked", LOG}
 
 
 def contents(folder: Folder) -> dict[str, bytes]:

@@ -110,10 +110,6 @@ def own_group(site: SiteServer) -> None:
     site.routes = {ROBOTS: OWN_GROUP, SITEMAP: index(*map(site.url, files)), **files}
 
 
-def nothing_listed(site: SiteServer) -> None:
-    site.routes = {ROBOTS: robots(), SITEMAP: urlset()}
-
-
 @pytest.fixture(scope="module")
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Sites whose sitemap is named."""
@@ -123,7 +119,6 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
         "video": media(VIDEO_RULES, video="/media/1.mp4"),
         "images elsewhere": media(OPEN, "https://cdn.example/1.jpg"),
         "own group": own_group,
-        "nothing listed": nothing_listed,
     }
     with visited(tmp_path_factory.mktemp("named"), programs, SITEMAP, settings=QUICK) as sites:
         yield sites
@@ -231,12 +226,6 @@ def test_groups_of_crawlers_are_judged_without_the_argument(site: SiteServer, tm
     assert {"Bingbot", "YandexBot", "ClaudeBot"} < set(done.of_type("url")[1]["blocked_for"])
 
 
-def test_nobody_is_judged_for_none(site: SiteServer, tmp_path: Path) -> None:
-    done = judged(site, tmp_path, agents="none")
-    assert not any("blocked_for" in record for record in done.of_type("url"))
-    assert "agents" not in done.summary
-
-
 # ---- obeying
 
 
@@ -314,7 +303,6 @@ SHAPES: dict[str, tuple[str, dict[str, str]]] = {
     "viewer": (VIEWER, {"robots-is-html": "warning"}),
 }
 """robots.txt around its lines, and what is found in it."""
-SCRIPT = "<html><head><script>\nsite = {\n  sitemap: '/maps/a.xml',\n}\n</script></head><body>Not found</body></html>"
 PROTEGO_PATHS = ("/denied/1", "/?u=%2Fx1", "/?u=%2Fx2", "/price$1", "/other")
 
 
@@ -328,19 +316,6 @@ def shaped(shape: str) -> Program:
     return program
 
 
-def unnamed(site: SiteServer) -> None:
-    site.routes = {"/maps/a.xml": urlset(site.url("/page"))}
-
-
-def only_robots(site: SiteServer) -> None:
-    site.routes = {ROBOTS: robots()}
-
-
-def page_for_robots(site: SiteServer) -> None:
-    html = Reply(SCRIPT, headers={"Content-Type": "text/html"})
-    site.routes = {ROBOTS: html, "/maps/a.xml": urlset(site.url("/page"))}
-
-
 def protego_differs(site: SiteServer) -> None:
     rules = ["Disallow: /denied", "Disallow: /?u=/x", "Disallow: /price$"]
     site.routes = {ROBOTS: robots(site.url(SITEMAP), rules=rules), SITEMAP: urlset(*map(site.url, PROTEGO_PATHS))}
@@ -349,7 +324,7 @@ def protego_differs(site: SiteServer) -> None:
 @pytest.fixture(scope="module")
 def in_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Sites whose sitemap in a folder is named."""
-    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()} | {"unnamed": unnamed}
+    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()}
     with visited(tmp_path_factory.mktemp("folders"), programs, "/maps/a.xml") as sites:
         yield sites
 
@@ -357,13 +332,7 @@ def in_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
 @pytest.fixture(scope="module")
 def domains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
     """Sites whose sitemaps are to be found."""
-    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()} | {
-        "nothing listed": nothing_listed,
-        "only robots": only_robots,
-        "page for robots": page_for_robots,
-        "misspelt": meaning("User-agent: *\nDisallowed: /page\n"),
-        "protego differs": protego_differs,
-    }
+    programs = {name: shaped(shape) for name, (shape, _) in SHAPES.items()} | {"protego differs": protego_differs}
     with visited(tmp_path_factory.mktemp("domains"), programs, agents="search") as sites:
         yield sites
 
@@ -383,33 +352,6 @@ def test_sitemaps_of_a_robots_txt_with_markup_are_read_and_proven(
     assert sites.locs(name) == [sites.servers[name].url("/page")]
     assert rules_of(sites.of(name, "finding")) == []
     assert robots_findings(sites, name) == SHAPES[name][1]
-
-
-def test_directory_rule_holds_where_no_robots_txt_names_the_file(in_folders: Sites) -> None:
-    assert rules_of(in_folders.of("unnamed", "finding")) == ["loc-outside-sitemap-dir"]
-
-
-def test_page_in_place_of_robots_txt_names_no_sitemap(domains: Sites) -> None:
-    assert domains.of("page for robots") == []
-    assert robots_findings(domains, "page for robots") == {"robots-is-html": "warning"}
-    assert asked_of(domains.servers["page for robots"], "/maps/a.xml") == 0
-
-
-def test_google_reads_fields_that_others_skip(domains: Sites) -> None:
-    [record] = domains.of("misspelt", "url")
-    assert record["blocked_for"] == ["Googlebot"]
-    assert robots_findings(domains, "misspelt") == {
-        "robots-field-misspelt": "warning",
-        "robots-no-sitemap": "info",
-        "robots-parsers-disagree": "info",
-    }
-
-
-@pytest.mark.slow
-def test_robots_txt_without_a_sitemap_matters_more_where_there_is_none(domains: Sites, named: Sites) -> None:
-    assert robots_findings(domains, "only robots") == {"robots-no-sitemap": "warning"}
-    assert robots_findings(domains, "nothing listed") == {"robots-no-sitemap": "info"}
-    assert robots_findings(named, "nothing listed") == {"robots-no-sitemap": "info"}
 
 
 def test_verdicts_that_protego_does_not_share(domains: Sites) -> None:
@@ -445,14 +387,6 @@ def test_images_on_hosts_that_are_not_known_are_skipped(named: Sites) -> None:
     assert blocked_assets(named.of("images elsewhere", "finding")) == []
     assert named.crawl.summary["skipped"]["image-blocked-by-robots"] == 1, "on the only site that has any"
     assert "video-asset-blocked" not in named.crawl.summary["skipped"]
-
-
-def test_an_image_that_is_requested_too_is_reported_once(site: SiteServer, tmp_path: Path) -> None:
-    rules = "User-agent: *\nDisallow: /media/\n"
-    listed = with_images(site.url("/page"), site.url("/media/1.jpg"))
-    site.routes = {ROBOTS: rules, SITEMAP: listed, "/page": page()}
-    done = crawl(tmp_path, sitemap=site.url(SITEMAP), verify="head", verify_assets="yes")
-    assert blocked_assets(done.of_type("finding")) == [("image-blocked-by-robots", site.url("/media/1.jpg"))]
 
 
 # ---- a robots.txt that is named as a sitemap, as Scrapy's own SitemapSpider takes it

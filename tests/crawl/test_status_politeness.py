@@ -174,9 +174,7 @@ def _answer_with(exchange: Exchange) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "delays",
-    [{}, {"AUTOTHROTTLE_ENABLED": 1, "AUTOTHROTTLE_START_DELAY": DELAY_S}],
-    ids=["no delay", "autothrottle"],
+    "delays", [{}, {"AUTOTHROTTLE_ENABLED": 1, "AUTOTHROTTLE_START_DELAY": DELAY_S}], ids=["no delay", "autothrottle"]
 )
 def test_nothing_is_sent_in_a_pause(tmp_path: Path, delays: dict[str, object]) -> None:
     refusing = Refusing(1 if delays else AT_ONCE)

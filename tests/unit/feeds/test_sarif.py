@@ -447,10 +447,7 @@ class TestCrawl:
             {
                 "level": "warning",
                 "message": {"text": "'/x' is not absolute"},
-                "associatedRule": {
-                    "id": "allow-expired",
-                    "index": IDS.index("allow-expired"),
-                },
+                "associatedRule": {"id": "allow-expired", "index": IDS.index("allow-expired")},
             }
         ]
 

@@ -169,8 +169,7 @@ def test_nothing_to_write_is_no_commit(crawl: Crawl) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
-    [(FULL, "No space left on device"), (OSError(errno.ENOSPC, "No space left"), "No space left")],
+    ("error", "words"), [(FULL, "No space left on device"), (OSError(errno.ENOSPC, "No space left"), "No space left")]
 )
 def test_first_error_ends_the_writing(crawl: Crawl, error: Exception, words: str) -> None:
     crawl.error = error

@@ -104,8 +104,7 @@ def test_rows_that_no_baseline_has_judged_are_changes() -> None:
     with store.transaction():
         store.insert_rows("files", [{"sitemap": SITEMAP, "run": 1}])
         store.insert_rows(
-            "urls",
-            [{"loc": name, "sitemap": SITEMAP, "change": change} for name, change in CHANGES.items()],
+            "urls", [{"loc": name, "sitemap": SITEMAP, "change": change} for name, change in CHANGES.items()]
         )
     asked = Asked(run=2, finished=False, holding=False, only_changes=True)
     for condition in (asked.urls, asked.earlier_urls):

@@ -91,10 +91,7 @@ def test_spec_order_of_precedence_of_agents(agent: str, group: str | None) -> No
     assert policy(text).verdict(at("/"), agent).group == group
 
 
-@pytest.mark.parametrize(
-    ("agent", "denied"),
-    [("a", "/c"), ("b", "/d"), ("e", "/g"), ("f", "/g"), ("h", None)],
-)
+@pytest.mark.parametrize(("agent", "denied"), [("a", "/c"), ("b", "/d"), ("e", "/g"), ("f", "/g"), ("h", None)])
 def test_spec_grouping_of_lines(agent: str, denied: str | None) -> None:
     text = "user-agent: a\ndisallow: /c\n\nuser-agent: b\ndisallow: /d\n\nuser-agent: e\nuser-agent: f\ndisallow: /g\n\nuser-agent: h\n"
     robots = policy(text)
@@ -149,8 +146,7 @@ disallow: /
 
 
 @pytest.mark.parametrize(
-    ("agent", "allowed"),
-    [("FooBot", ["/x/b", "/z/d"]), ("BarBot", ["/y/c", "/w/a"]), ("BazBot", ["/z/d"])],
+    ("agent", "allowed"), [("FooBot", ["/x/b", "/z/d"]), ("BarBot", ["/y/c", "/w/a"]), ("BazBot", ["/z/d"])]
 )
 def test_parser_groups(agent: str, allowed: list[str]) -> None:
     paths = ["/x/b", "/y/c", "/w/a", "/z/d", "/foo/bar/"]
@@ -279,13 +275,7 @@ def test_parser_counts_lines_of_every_kind(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("start", "read"),
-    [
-        (b"\xef\xbb\xbf", True),
-        (b"", True),
-        (b"\xef\xbb", True),
-        (b"\xef", True),
-        (b"\xef\x11\xbf", False),
-    ],
+    [(b"\xef\xbb\xbf", True), (b"", True), (b"\xef\xbb", True), (b"\xef", True), (b"\xef\x11\xbf", False)],
 )
 def test_parser_byte_order_mark_is_no_part_of_the_first_line(start: bytes, read: bool) -> None:
     robots = policy(start + b"User-Agent: foo\nDisallow: /\n")

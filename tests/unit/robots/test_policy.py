@@ -65,8 +65,7 @@ def test_stars_and_end(pattern: str, path: str, matches: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["https://example.com", "https://example.com?x", "https://example.com#a", "HTTPS://EXAMPLE.COM:443", "/", ""],
+    "url", ["https://example.com", "https://example.com?x", "https://example.com#a", "HTTPS://EXAMPLE.COM:443", "/", ""]
 )
 def test_url_without_a_path_is_the_home_page(url: str) -> None:
     assert rules("Disallow: /$", "Disallow: /?").allows(url, "foobot") is False

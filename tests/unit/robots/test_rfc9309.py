@@ -56,11 +56,7 @@ def test_simple_example_of_5_1(agent: str, path: str, allowed: bool, line: int |
 
 @pytest.mark.parametrize(
     ("path", "allowed", "line"),
-    [
-        ("/example/page/", True, 2),
-        ("/example/page/disallow.gif", True, 2),
-        ("/example/page/disallowed.gif", False, 3),
-    ],
+    [("/example/page/", True, 2), ("/example/page/disallow.gif", True, 2), ("/example/page/disallowed.gif", False, 3)],
 )
 def test_longest_match_of_5_2(path: str, allowed: bool, line: int) -> None:
     robots = rules("Allow: /example/page/", "Disallow: /example/page/disallowed.gif")

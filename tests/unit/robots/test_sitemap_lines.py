@@ -74,11 +74,7 @@ def test_comment_and_fragment_end_the_url(line: str, url: str, comment: bool) ->
 
 @pytest.mark.parametrize(
     ("value", "url"),
-    [
-        ("/s.xml", "https://e.com/s.xml"),
-        ("s.xml", "https://e.com/s.xml"),
-        ("//cdn.com/s.xml", "https://cdn.com/s.xml"),
-    ],
+    [("/s.xml", "https://e.com/s.xml"), ("s.xml", "https://e.com/s.xml"), ("//cdn.com/s.xml", "https://cdn.com/s.xml")],
 )
 def test_relative_url_is_resolved_and_marked(value: str, url: str) -> None:
     (sitemap,) = sitemaps_of(f"Sitemap: {value}".encode(), ROBOTS)

@@ -114,11 +114,7 @@ def test_a_recovered_entry_is_for_information_where_its_fault_is_told() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "severity"),
-    [
-        (Limits(max_bytes=100), "info"),
-        (Limits(max_entries=1), "info"),
-        (Limits(max_depth=2), "warning"),
-    ],
+    [(Limits(max_bytes=100), "info"), (Limits(max_entries=1), "info"), (Limits(max_depth=2), "warning")],
     ids=["bytes", "entries", "depth"],
 )
 def test_a_limit_of_ours_is_told_as_one(limits: Limits, severity: str) -> None:

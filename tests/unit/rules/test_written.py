@@ -38,10 +38,7 @@ def test_a_day_with_a_zone_is_no_date_of_a_feed() -> None:
 def test_a_day_lasts_until_it_is_over_everywhere() -> None:
     day = (datetime(2026, 5, 31, 10, tzinfo=UTC), datetime(2026, 6, 2, 12, tzinfo=UTC))
     assert span("2026-06-01") == span("2026-06-01Z") == day
-    assert span("2026-06-01T12:00:00") == (
-        datetime(2026, 5, 31, 22, tzinfo=UTC),
-        datetime(2026, 6, 2, tzinfo=UTC),
-    )
+    assert span("2026-06-01T12:00:00") == (datetime(2026, 5, 31, 22, tzinfo=UTC), datetime(2026, 6, 2, tzinfo=UTC))
     moment = datetime(2026, 6, 1, 10, tzinfo=UTC)
     assert span("2026-06-01T12:00:00+02:00") == span("2026-06-01T12:00+02:00") == (moment, moment)
 

@@ -44,10 +44,7 @@ def put(baseline: Baseline, *records: UrlRecord) -> None:
 
 
 ASKED = page("/asked", reply=ReplyRecord("ok", status=200, final_status=200, final_url=f"{HOME}/a", noindex=False))
-LOST = page(
-    "/lost",
-    reply=ReplyRecord("timeout", status=301, final_url=f"{HOME}/b", redirects=[Hop(301, f"{HOME}/a")]),
-)
+LOST = page("/lost", reply=ReplyRecord("timeout", status=301, final_url=f"{HOME}/b", redirects=[Hop(301, f"{HOME}/a")]))
 TWICE = [page("/twice"), page("/twice", lastmod="2"), page("/twice", B)]
 HELD = [rich("/a"), page("/b", B), rich("/c", videos=[Video(), video("x")], images=(), extra=None), ASKED, LOST]
 LISTED = [*HELD, *TWICE, page("/gone", change="removed")]
