@@ -18,6 +18,7 @@ NEEDED = {
     "lxml": "lxml>=5.3,<7",
     "itemadapter": "itemadapter>=0.12,<1",
     "msgspec": "msgspec>=0.19,<1",
+    "pydantic": "pydantic>=2.10,<3",
     "pycountry": "pycountry>=24.6,<28",
     "ada_url": "ada-url>=1.15,<5",
     "certifi": "certifi>=2024.7.4",

@@ -108,7 +108,7 @@ def main(arguments: Sequence[str]) -> None:
         named = Params() if job["rights"] is not None else Params.parse({"sitemap": job["urls"][0]})
     except ValueError as error:
         refuse(str(error))
-    wanted = named.sitemaps or job["urls"]
+    wanted = named.sitemap or job["urls"]
     places = {url: Path(job["folder"], f"content-{number}") for number, url in enumerate(wanted)}
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(FileSpider)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from functools import partial
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+from pydantic import BeforeValidator
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
@@ -26,8 +25,8 @@ from sitemapcrawler.commands.running import (
     spider_arguments,
     without_options,
 )
-from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.crawl.argument_values import quoted
+from sitemapcrawler.crawl.arguments import AboveZero, Count, FromZero, value_of
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
@@ -43,8 +42,8 @@ class Option(NamedTuple):
     metavar: str
     help: str
     default: str | None = None
-    parse: Callable[[str], object] = str
-    """Parses the value; raises ValueError with the reason if it is invalid."""
+    kind: Any = str  # Any: a type
+    """Type of the value, as an argument has it."""
     accepted: str = ""
 
     @property
@@ -54,42 +53,31 @@ class Option(NamedTuple):
     def value_of(self, text: str | None) -> object:
         """Parse the value; None if not given. Raises ValueError, one line."""
         try:
-            return None if text is None else self.parse(text)
+            return None if text is None else value_of(self.kind, text)
         except ValueError as error:
             raise ValueError(f"option {self.flag}={quoted(text)}: {error}; accepted: {self.accepted}") from None
 
 
 FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
-AGAIN = ("unread", "partial", "finished")
+States = Annotated[
+    list[Literal["unread", "partial", "finished"]],
+    BeforeValidator(lambda text: [state.strip() for state in text.split(",")]),
+]
 """States in which a domain counts as done."""
 OPTIONS = (
     Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
     Option("address", "ADDRESS", "join this Ray cluster (auto: the one of this machine); without it one starts here"),
-    Option("workers", "N", "domains at once (default: one for each core)", None, values.count, FROM_1),
-    Option(
-        "cpus",
-        "N",
-        "cores of a joined cluster reserved for each domain",
-        "1",
-        partial(values.seconds, what="number"),
-        ABOVE_0,
-    ),
-    Option(
-        "per_address",
-        "N",
-        "domains at once that share an address; 0: any number",
-        "4",
-        partial(values.count, least=0),
-        FROM_0,
-    ),
-    Option("max_time", "S", "seconds that a domain may take", "3600", values.seconds, ABOVE_0),
-    Option("max_urls", "N", "pages that a domain may list (default: any number)", None, values.count, FROM_1),
+    Option("workers", "N", "domains at once (default: one for each core)", None, Count, FROM_1),
+    Option("cpus", "N", "cores of a joined cluster reserved for each domain", "1", AboveZero, ABOVE_0),
+    Option("per_address", "N", "domains at once that share an address; 0: any number", "4", FromZero, FROM_0),
+    Option("max_time", "S", "seconds that a domain may take", "3600", AboveZero, ABOVE_0),
+    Option("max_urls", "N", "pages that a domain may list (default: any number)", None, Count, FROM_1),
     Option(
         "again",
         "STATES",
         "crawl domains again that are done, in these states",
         None,
-        lambda text: [values.choice(state.strip(), AGAIN) for state in text.split(",")],
+        States,
         "unread, partial, finished, separated by commas",
     ),
     Option(
@@ -97,7 +85,7 @@ OPTIONS = (
         "N",
         "further attempts at a domain whose crawl died, or whose results could not be written",
         "2",
-        partial(values.count, least=0),
+        FromZero,
         FROM_0,
     ),
 )

@@ -31,7 +31,7 @@ from scrapy.utils.conf import arglist_to_dict
 from sitemapcrawler.commands.targets import STDIN
 from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
 from sitemapcrawler.crawl.arguments import canonical
-from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Use
+from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use
 from sitemapcrawler.crawl.setting_values import check_dictionary
 from sitemapcrawler.download.crawl import UNNAMED_URL
 from sitemapcrawler.extensions.logs import MAX_LINE
@@ -210,7 +210,7 @@ class Config:
         of_file = {name: text for name, text in self._arguments.items() if name not in without}
         merged = {**defaults, **of_file, **given}
         for name in [name for name in ARGUMENTS if name in merged and name not in given]:
-            if not all(_is_set(other.name, merged) for other in ARGUMENTS[name].beside):
+            if not all(_is_set(other, merged) for other in ARGUMENTS[name].needs):
                 del merged[name]
         return merged
 
@@ -229,7 +229,7 @@ class Config:
         found = {
             name.replace("_", "-"): text
             for name, text in self._arguments.items()
-            if arguments.get(name) == text and ARGUMENTS[name].limits(text, defaults.get(name))
+            if arguments.get(name) == text and _narrows(name, text, defaults.get(name))
         }
         if self.options.get(FAIL_ON) == options.get(FAIL_ON) == NEVER:
             found[FAIL_ON] = NEVER
@@ -250,6 +250,14 @@ class Config:
         place = self.options.get("base-url")
         if place is not None and arguments.get("base_url") == place:
             settings.set(UNNAMED_URL, place, "cmdline")
+
+
+def _narrows(name: str, text: str, default: str | None) -> bool:
+    """True if the value of an argument leaves out something that its default, or that of the command, does not."""
+    narrows = ARGUMENTS[name].narrows
+    if narrows is None:
+        return False
+    return narrows(Params.read({name: text})[name], Params.read({name: default} if default else {})[name])
 
 
 def _is_set(name: str, arguments: Mapping[str, str]) -> bool:
@@ -369,13 +377,12 @@ def _parsed(path: str, key: str, value: object, folder: Path | None) -> object:
     @file without its text.
     """
     name = key.replace("-", "_")
-    argument = ARGUMENTS[name]
     try:
-        return argument.value_of(value, partial(_read_below, folder))
+        return Params.read({name: value}, partial(_read_below, folder))[name]
     except ArgumentError as error:
         problem = str(error).removeprefix(f"argument {name}=")
         if error.line is not None:
-            problem = f"{quoted(value)}: {error.line} is wrong; accepted: {argument.accepted}"
+            problem = f"{quoted(value)}: {error.line} is wrong; accepted: {ARGUMENTS[name].accepted}"
         raise ValueError(f"{path}: {key} = {problem}") from None
 
 

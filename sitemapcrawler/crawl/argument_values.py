@@ -22,8 +22,6 @@ from sitemapcrawler.urls.expressions import Expression
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
 _COMMENT = re.compile(r"(?:^|\s)#")
-_COUNT = re.compile(r"[0-9]{1,12}")
-_SECONDS = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
@@ -41,7 +39,6 @@ BASELINES = ("audit.duckdb", *OF_A_REPORT)
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
 MAX_COMPARED = 32
 """Lists to compare with, each of which has a bit of a number."""
-ANSWERS = ("yes", "no", "true", "false")
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")
 PASSWORD = "holds a user name or a password, which the setting or environment variable SITEMAP_AUTH takes"
 
@@ -149,12 +146,6 @@ def directory(text: str) -> str:
     raise ValueError("no such folder")
 
 
-def choice(text: str, accepted: tuple[str, ...]) -> str:
-    if text not in accepted:
-        raise ValueError("no such choice")
-    return text
-
-
 def expression(text: str) -> Expression:
     try:
         return Expression(text)
@@ -170,18 +161,6 @@ def moment(text: str) -> datetime:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("no such date or time") from None
-
-
-def count(text: str, least: int = 1, most: int | None = None) -> int:
-    """Parse a whole number from `least` to `most`."""
-    if not _COUNT.fullmatch(text) or int(text) < least or (most is not None and int(text) > most):
-        raise ValueError("no such number")
-    return int(text)
-
-
-def yes(text: str) -> bool:
-    """Parse yes, true, no or false in any case; Scrapy Cloud writes booleans as Python does."""
-    return choice(text.lower(), ANSWERS) in ("yes", "true")
 
 
 def joined(value: object) -> object:
@@ -248,13 +227,6 @@ def _baseline(path: Path) -> Path:
     if not path.name.endswith(BASELINE_SUFFIXES):
         raise ValueError(f"the name ends with none of {', '.join(BASELINE_SUFFIXES)}")
     return path
-
-
-def seconds(text: str, what: str = "time") -> float:
-    """Parse a number above 0; `what` names it in the message."""
-    if not _SECONDS.fullmatch(text) or float(text) <= 0:
-        raise ValueError(f"no such {what}")
-    return float(text)
 
 
 def rule(text: str) -> str:

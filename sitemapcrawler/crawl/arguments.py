@@ -1,4 +1,4 @@
-"""Declarations of the spider's arguments: how a value is parsed, and what it means to jobs, fleets and commands.
+"""What an argument of the spider is: its meaning to jobs, fleets and commands, and how a text becomes its value.
 
 `Params` in `params` declares ours; a plug-in adds its own with `declare`.
 """
@@ -6,18 +6,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from enum import Flag, auto
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, core_schema
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.crawl.argument_values import Start, read_list
 from sitemapcrawler.urls.display import masked_url
 from sitemapcrawler.urls.expressions import Expression
+
+ReadText = Callable[[str], str]
+"""Returns the text of an @file. Raises OSError or UnicodeDecodeError."""
+TOO_LARGE = 10**12
+"""Numbers end below: times and counts so large have no meaning, and databases count in 64 bits."""
 
 
 class ArgumentError(ValueError):
@@ -58,112 +66,131 @@ class Use(Flag):
     """Chooses the baseline. May differ once the job is finished."""
 
 
-class Beside(NamedTuple):
-    """Another argument that must be given too."""
-
-    name: str
-    problem: str
-    """What is wrong without it."""
-    accepted: str
-
-
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """The declaration of an argument."""
+    """What an argument means: the annotation of a field, which has its type, its default and its help."""
 
-    name: str
-    default: object
-    """Value of an argument that is not given; None or an empty tuple for none."""
-    help: str
-    accepted: str
-    parse: Callable[[str], object]
-    """Parses a value, or one item of a list; raises ValueError if it is invalid. Of what `str` makes of a value, it
-    makes the same value again."""
-    separator: re.Pattern[str] | None = None
-    """Separates the items of a list; None for a single value."""
+    accepted: str = ""
+    """Accepted values; for a flag, a choice or a number, those of its type."""
     use: Use = Use.AUDIT
-    schema: Mapping[str, object] = field(default_factory=lambda: {"type": "string"})
-    """JSON Schema of a value, for web forms."""
-    beside: tuple[Beside, ...] = ()
-    narrows: Callable[[Any, Any], bool] | None = None  # Any: the argument's own type
+    needs: tuple[str, ...] = ()
+    """Arguments without which it has no effect."""
+    narrows: Callable[..., bool] | None = None
     """True if the first value leaves out something that the second, the default, has read or judged; None if no value
     does."""
+    help: str = ""
+    default: object = None
+    """Value of an argument that is not given; None or an empty tuple for none."""
 
-    def limits(self, text: str, default: str | None = None) -> bool:
-        """True if a value, as a user writes it, leaves out something that the default does not.
-
-        `default`: that of a command; None for the argument's own.
-        """
-        if self.narrows is None:
-            return False
-        values = [self.default if each is None else self.value_of(each, read_list) for each in (text, default)]
-        return self.narrows(*values)
+    @classmethod
+    def of(cls, field: FieldInfo, schema: Mapping[str, Any]) -> Argument:  # Any: JSON Schema
+        """The argument that a field declares."""
+        own = next(one for one in field.metadata if isinstance(one, cls))
+        accepted = own.accepted or _accepted(schema.get("anyOf", [schema])[0])
+        return replace(own, accepted=accepted, help=(field.description or "").rstrip("."), default=field.default)
 
     @property
     def default_text(self) -> str:
         """Default as a user would write it; empty if there is none."""
         return "" if self.default is None else canonical(self.default)
 
-    def value_of(self, value: object, read_text: Callable[[str], str]) -> object:
-        """Parse a value as Scrapy passes it. Raises ArgumentError. `read_text` returns the text of an @file."""
-        if isinstance(value, bool) and self.schema["type"] == "boolean":
-            return value
-        try:
-            if isinstance(value, re.Pattern) and self.parse is values.expression:
-                return Expression(value)
-            if self.separator is None:
-                return self.parse(_text(value))
-            text = _text(values.joined(value))
-            return _list(_items(text, self.separator, read_text), self.parse, text)
-        except ValueError as error:
-            line = error.line if isinstance(error, ListError) else None
-            raise ArgumentError(self.name, value, str(error), self.accepted, line) from None
+
+def _accepted(schema: Mapping[str, Any]) -> str:  # Any: JSON Schema
+    """What a flag, a choice or a number accepts."""
+    match schema:
+        case {"type": "boolean"}:
+            return "yes, no, true, false"
+        case {"enum": choices}:
+            return ", ".join(choices)
+        case {"const": choice}:
+            return str(choice)
+        case {"minimum": least}:
+            return f"a whole number from {least}"
+        case {"exclusiveMinimum": least}:
+            return f"a number above {least:g}"
+    return "a text"
 
 
-ARGUMENTS: dict[str, Argument] = {}
-"""All arguments by name, in the order of the documentation; those of plug-ins are last."""
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Annotation of a type whose values are written as text, as pydantic reads annotations."""
+
+    parse: Callable[[str], object]
+    """Parses a value, or one item of a list; raises ValueError if it is invalid. Of what `str` makes of a value, it
+    makes the same value again."""
+    separator: re.Pattern[str] | None = None
+    """Separates the items of a list; None for a single value."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(self._value)
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, object]:
+        return {"type": "string"}
+
+    def _value(self, value: object, info: core_schema.ValidationInfo) -> object:
+        if isinstance(value, re.Pattern) and self.parse is values.expression:
+            return Expression(value)
+        if self.separator is None:
+            return self.parse(plain(value))
+        read_text: ReadText = (info.context or {}).get("read_text", read_list)
+        text = plain(values.joined(value))
+        return _list(_items(text, self.separator, read_text), self.parse, text)
 
 
-def declare(argument: Argument) -> None:
-    """Add an argument to those of the spider. Raises ValueError if the name is taken."""
-    if ARGUMENTS.setdefault(argument.name, argument) != argument:
-        raise ValueError(f"two arguments are named {argument.name}")
+def plain(value: object) -> str:
+    """The value as stripped text; scripts may also pass numbers and dates."""
+    if isinstance(value, date):
+        value = value.isoformat()
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError("is no text")
+    if values.CONTROL.search(str(value)):
+        raise ValueError("has a control character")
+    if not str(value).strip():
+        raise ValueError("is empty")
+    return str(value).strip()
 
 
-def names_of(use: Use) -> tuple[str, ...]:
-    """Names of the arguments with this use, in the order of the documentation."""
-    return tuple(name for name, argument in ARGUMENTS.items() if use in argument.use)
+def _no_switch(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("is no number")
+    return value
 
 
-def flag(name: str, help: str, use: Use = Use.AUDIT, *beside: Beside) -> Argument:
-    """An argument that is yes or no, no by default."""
-    accepted, schema = ", ".join(values.ANSWERS), {"type": "boolean"}
-    return Argument(name, False, help, accepted, values.yes, use=use, schema=schema, beside=beside)
+NO_SWITCH = BeforeValidator(_no_switch)
+"""Refuses True and False, which are 1 and 0 to Python."""
+Count = Annotated[int, Field(ge=1, lt=TOO_LARGE), NO_SWITCH]
+FromZero = Annotated[int, Field(ge=0, lt=TOO_LARGE), NO_SWITCH]
+AboveZero = Annotated[float, Field(gt=0, lt=TOO_LARGE, allow_inf_nan=False), NO_SWITCH]
 
 
-def choice(
-    name: str, default: str | None, help: str, accepted: Iterable[str], use: Use = Use.AUDIT, *beside: Beside
-) -> Argument:
-    """An argument with one of the accepted values."""
-    choices = tuple(accepted)
-    parse, schema = partial(values.choice, accepted=choices), {"type": "string", "enum": list(choices)}
-    return Argument(name, default, help, ", ".join(choices), parse, use=use, schema=schema, beside=beside)
+PROBLEMS = {"less_than": "is too large"}
+"""{type of an error of pydantic: what is wrong}, where what is accepted does not tell."""
 
 
-def number(
-    name: str,
-    default: int | None,
-    help: str,
-    use: Use = Use.AUDIT,
-    *beside: Beside,
-    least: int = 1,
-    most: int | None = None,
-) -> Argument:
-    """An argument that is a whole number from `least` to `most`."""
-    accepted = f"a whole number from {least}{'' if most is None else f' to {most}'}"
-    parse = partial(values.count, least=least, most=most)
-    schema = {"type": "integer", "minimum": least, **({} if most is None else {"maximum": most})}
-    return Argument(name, default, help, accepted, parse, use=use, schema=schema, beside=beside)
+class Problem(NamedTuple):
+    """What is wrong with a value."""
+
+    name: str
+    """Argument whose value it is."""
+    text: str
+    line: str | None
+    """Line of an @file that is at fault; None if the value itself is."""
+
+    @classmethod
+    def of(cls, error: ValidationError) -> Problem:
+        """The first of the problems that pydantic found. Messages name what is accepted in place of its words."""
+        first = error.errors(include_url=False)[0]
+        cause = first.get("ctx", {}).get("error")
+        text = str(cause) if isinstance(cause, ValueError) else PROBLEMS.get(first["type"], "invalid value")
+        return cls(str(first["loc"][0]) if first["loc"] else "", text, getattr(cause, "line", None))
+
+
+def value_of(kind: Any, text: str) -> Any:  # Any: a type, and its value
+    """The value of a text. Raises ValueError with the problem alone."""
+    try:
+        return TypeAdapter(kind).validate_python(plain(text))
+    except ValidationError as error:
+        raise ValueError(Problem.of(error).text) from None
 
 
 def canonical(value: object) -> str:
@@ -177,18 +204,7 @@ def canonical(value: object) -> str:
     return str(value)
 
 
-def _text(value: object) -> str:
-    """The value as stripped text; scripts may also pass numbers."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError("is no text")
-    if values.CONTROL.search(str(value)):
-        raise ValueError("has a control character")
-    if not str(value).strip():
-        raise ValueError("is empty")
-    return str(value).strip()
-
-
-def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str]) -> Iterator[tuple[str, str | None]]:
+def _items(text: str, separator: re.Pattern[str], read_text: ReadText) -> Iterator[tuple[str, str | None]]:
     """Yield each item, and its place if it is a line of an @file."""
     for item in map(str.strip, separator.split(text)):
         if item.startswith("@"):
@@ -197,7 +213,7 @@ def _items(text: str, separator: re.Pattern[str], read_text: Callable[[str], str
             yield item, None
 
 
-def _lines(path: str, read_text: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+def _lines(path: str, read_text: ReadText) -> Iterator[tuple[str, str]]:
     try:
         lines = [values.without_comment(line) for line in read_text(path).split("\n")]
     except OSError as error:
@@ -213,7 +229,7 @@ def _list(items: Iterator[tuple[str, str | None]], parse: Callable[[str], object
     found: dict[str, object] = {}
     for item, line in items:
         try:
-            value = parse(_text(item))
+            value = parse(plain(item))
         except ValueError as error:
             if line is not None:
                 raise ListError(line, f"item {values.quoted(item)}: {error}") from None

@@ -1,403 +1,263 @@
-"""The spider's arguments as one validated model: parses strings into `Params` or raises a one-line ArgumentError.
+"""The spider's arguments as one pydantic model: `Params.parse` validates them or raises a one-line ArgumentError.
 
-Each field of `Params` declares an argument: parser, accepted values, help, default and use. `arguments` describes a
-declaration; the parsers are in `argument_values`.
+Each field of `Params` is an argument: its type, its default, and an `Argument` with help, accepted values and use.
+`arguments` has the types, `argument_values` the parsers of texts.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from operator import lt, ne
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl import argument_values as values
 from sitemapcrawler.crawl.argument_values import MAX_SHOWN, Start, read_list
 from sitemapcrawler.crawl.arguments import (
-    ARGUMENTS,
+    AboveZero,
     Argument,
     ArgumentError,
-    Beside,
+    Count,
+    FromZero,
+    Problem,
+    ReadText,
+    Text,
     Use,
     canonical,
-    choice,
-    declare,
-    flag,
-    names_of,
-    number,
+    plain,
 )
 from sitemapcrawler.feeds.folder import folder
 from sitemapcrawler.robots.agents import Agent, distinct, named
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.expressions import SYNTAX, Expression
-from sitemapcrawler.verification.sampling import MAX_SEED, Sample
+from sitemapcrawler.verification.sampling import Sample
 
-__all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Params", "Use", "choice", "declare", "flag", "names_of", "number"]
+__all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Count", "Params", "Text", "Use", "declare", "names_of"]
 
-
-def _field(argument: Argument) -> Any:  # Any: the field states the type of its value
-    """Declare an argument as a field."""
-    declare(argument)
-    return field(default=argument.default, metadata={"argument": argument.name})
-
-
-def _differs(value: object, default: object) -> bool:
-    return value != default
-
-
-def _limiting(argument: Argument, narrows: Callable[[Any, Any], bool] = _differs) -> Any:  # Any: as for `_field`
-    """Declare an argument as a field, of which any value but the default leaves something out, or some `narrows`."""
-    return _field(replace(argument, narrows=narrows))
-
-
-_PAGES = f"{SYNTAX}, searched in page URLs"
 ALL = "all"
 """Value of `findings`."""
 UNNAMED = "sitemap.xml"
 """File name of standard input in the folder where it will live."""
-LINKS = ("no", "yes", "site")
 VERIFYING_BY = ("off", "head", "get")
 """Values of `verify`; each finds more than the one before."""
 MAX_PAGES = 10_000
 """Unlisted pages, found by links or in lists, that are requested at most unless the user says otherwise."""
-VERIFYING = Beside("verify", "nothing is verified", "with verify=head or verify=get")
-SAMPLING = Beside("sample", "no sample is drawn", "with sample")
-LINKING = Beside("links", "no unlisted pages are fetched", "with links=site, or with compare and verify")
-COMPARING = Beside("baseline", "there is nothing to compare with", "with baseline")
+SITES = "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one per line"
+SITEMAPS = "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one per line"
+IN_PAGES = f"{SYNTAX}, searched in page URLs"
+IN_SITEMAPS = f"{SYNTAX}, searched in sitemap URLs"
+DATE = "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone"
+LISTS = "files, separated by commas: exports of crawlers, Search Console or GA4, access logs, CSV, JSON, Parquet"
+RULES = "ids and families of rules, separated by commas"
+
+Pattern = Annotated[Expression, Text(values.expression)]
+Rules = Annotated[tuple[str, ...], Text(values.rule, values.COMMA)]
 
 
-@dataclass(frozen=True)
-class Params:
-    """Validated spider arguments; None for an optional one that was not given."""
+class Params(BaseModel):
+    """The validated arguments; None for an optional one that was not given."""
 
-    starts: tuple[Start, ...] = _field(
+    model_config = ConfigDict(title="Arguments", frozen=True, use_attribute_docstrings=True)
+
+    domain: Annotated[
+        tuple[Start, ...], Text(values.start, values.COMMA), Argument(SITES, Use.TARGET | Use.PAGES | Use.FILES)
+    ] = ()
+    """Sites whose sitemaps are discovered."""
+    sitemap: Annotated[
+        tuple[str, ...],
+        Text(values.sitemap, values.COMMA_BEFORE_URL),
+        Argument(SITEMAPS, Use.TARGET | Use.PAGES | Use.FILES | Use.ONE_SITE),
+    ] = ()
+    """Sitemaps to read without discovery."""
+    base_url: Annotated[
+        Annotated[str, Text(values.base_url)] | None,
+        Argument("the http(s) URL of the file, or of its folder if it ends in /", Use.ONE_SITE),
+    ] = None
+    """URL where a local file will live; it is judged as if it were served there."""
+    base_dir: Annotated[Annotated[str, Text(values.directory)] | None, Argument("a local folder", Use.ONE_SITE)] = None
+    """Local folder that will live at base_url; sitemaps of indexes are searched in it."""
+    offline: Annotated[bool, Argument(use=Use.ONE_SITE)] = False
+    """Read local files only and make no request."""
+    probe: Annotated[
+        Literal["auto", "always", "never"], Argument(use=Use.PAGES | Use.FILES, narrows=lambda new, _: new == "never")
+    ] = "auto"
+    """Try the common paths; auto: if robots.txt names no sitemap, up to the first sitemap."""
+    include: Annotated[Pattern | None, Argument(IN_PAGES, Use.PAGES, narrows=ne)] = None
+    """List only pages that match."""
+    exclude: Annotated[Pattern | None, Argument(IN_PAGES, Use.PAGES, narrows=ne)] = None
+    """Leave out pages that match."""
+    follow: Annotated[Pattern | None, Argument(IN_SITEMAPS, Use.PAGES, narrows=ne)] = None
+    """Read only children of indexes that match."""
+    since: Annotated[Annotated[datetime, Text(values.moment)] | None, Argument(DATE, Use.PAGES, narrows=ne)] = None
+    """List only pages with a lastmod at or after this time."""
+    max_urls: Annotated[Count | None, Argument(use=Use.PAGES, narrows=ne)] = None
+    """Stop after this number of pages."""
+    max_sitemaps: Annotated[Count | None, Argument(use=Use.PAGES | Use.FILES, narrows=ne)] = None
+    """Request at most this number of sitemaps."""
+    max_depth: Annotated[FromZero, Argument(use=Use.PAGES | Use.FILES, narrows=lt)] = 10
+    """Read at most this number of nested indexes."""
+    max_time: Annotated[AboveZero | None, Argument(use=Use.PAGES | Use.RUN, narrows=ne)] = None
+    """Stop after this number of seconds."""
+    agents: Annotated[
+        tuple[str, ...],
+        Text(values.agent, values.COMMA),
         Argument(
-            "domain",
-            (),
-            "sites whose sitemaps are discovered",
-            "hosts, host:port or http(s) URLs, separated by commas, or @list, a file with one per line",
-            values.start,
-            values.COMMA,
-            Use.TARGET | Use.PAGES | Use.FILES,
-        )
-    )
-    sitemaps: tuple[str, ...] = _field(
-        Argument(
-            "sitemap",
-            (),
-            "sitemaps to read without discovery",
-            "http(s) URLs or files (./x.xml, /dir/x.gz, file:///dir/x), separated by commas, or @list, one per line",
-            values.sitemap,
-            values.COMMA_BEFORE_URL,
-            Use.TARGET | Use.PAGES | Use.FILES | Use.ONE_SITE,
-        )
-    )
-    base_url: str | None = _field(
-        Argument(
-            "base_url",
-            None,
-            "URL where a local file will live; it is judged as if it were served there",
-            "the http(s) URL of the file, or of its folder if it ends in /",
-            values.base_url,
-            use=Use.ONE_SITE,
-        )
-    )
-    base_dir: str | None = _field(
-        Argument(
-            "base_dir",
-            None,
-            "local folder that will live at base_url; sitemaps of indexes are searched in it",
-            "a local folder",
-            values.directory,
-            use=Use.ONE_SITE,
-        )
-    )
-    offline: bool = _field(flag("offline", "read local files only and make no request", Use.ONE_SITE))
-    probe: str = _limiting(
-        choice(
-            "probe",
-            "auto",
-            "try the common paths; auto: if robots.txt names no sitemap, up to the first sitemap",
-            ("auto", "always", "never"),
-            Use.PAGES | Use.FILES,
-        ),
-        lambda value, default: value == "never",
-    )
-    include: Expression | None = _limiting(
-        Argument("include", None, "list only pages that match", _PAGES, values.expression, use=Use.PAGES)
-    )
-    exclude: Expression | None = _limiting(
-        Argument("exclude", None, "leave out pages that match", _PAGES, values.expression, use=Use.PAGES)
-    )
-    follow: Expression | None = _limiting(
-        Argument(
-            "follow",
-            None,
-            "read only children of indexes that match",
-            f"{SYNTAX}, searched in sitemap URLs",
-            values.expression,
-            use=Use.PAGES,
-        )
-    )
-    since: datetime | None = _limiting(
-        Argument(
-            "since",
-            None,
-            "list only pages with a lastmod at or after this time",
-            "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone",
-            values.moment,
-            use=Use.PAGES,
-        )
-    )
-    max_urls: int | None = _limiting(number("max_urls", None, "stop after this number of pages", Use.PAGES))
-    max_sitemaps: int | None = _limiting(
-        number("max_sitemaps", None, "request at most this number of sitemaps", Use.PAGES | Use.FILES)
-    )
-    max_depth: int = _limiting(
-        number("max_depth", 10, "read at most this number of nested indexes", Use.PAGES | Use.FILES, least=0),
-        lambda value, default: value < default,
-    )
-    max_time: float | None = _limiting(
-        Argument(
-            "max_time",
-            None,
-            "stop after this number of seconds",
-            "a number above 0",
-            values.seconds,
-            use=Use.PAGES | Use.RUN,
-            schema={"type": "number", "exclusiveMinimum": 0},
-        )
-    )
-    agents: tuple[str, ...] = _limiting(
-        Argument(
-            "agents",
-            ("search", "ai"),
-            "crawlers to judge robots.txt for",
             "names and the groups search and ai, separated by commas, or none",
-            values.agent,
-            values.COMMA,
+            narrows=lambda new, old: not {*old} <= {*new},
         ),
-        lambda value, default: not {*default} <= {*value},
-    )
-    verify: str = _limiting(
-        choice(
-            "verify",
-            "off",
-            "request every listed URL: head for its status, get to read the head of the page too",
-            VERIFYING_BY,
-        ),
-        lambda value, default: VERIFYING_BY.index(value) < VERIFYING_BY.index(default),
-    )
-    sample: Sample | None = _limiting(
+    ] = ("search", "ai")
+    """Crawlers to judge robots.txt for."""
+    verify: Annotated[
+        Literal["off", "head", "get"],
+        Argument(narrows=lambda new, old: VERIFYING_BY.index(new) < VERIFYING_BY.index(old)),
+    ] = "off"
+    """Request every listed URL: head for its status, get to read the head of the page too."""
+    sample: Annotated[
+        Annotated[Sample, Text(Sample.parse)] | None,
         Argument(
-            "sample",
-            None,
-            "verify only a random sample of the URLs",
             "a number such as 500, or a share such as 2.5%",
-            Sample.parse,
-            beside=(VERIFYING,),
+            needs=("verify",),
+            narrows=lambda new, _: not new.is_whole,
         ),
-        lambda value, default: not value.is_whole,
-    )
-    seed: int = _field(
-        number(
-            "seed",
-            0,
-            "number that selects the sample; the same seed draws the same URLs",
-            Use.AUDIT,
-            VERIFYING,
-            SAMPLING,
-            least=0,
-            most=MAX_SEED,
-        )
-    )
-    verify_offsite: bool = _field(flag("verify_offsite", "verify URLs on other hosts too", Use.AUDIT, VERIFYING))
-    verify_assets: bool = _field(
-        flag(
-            "verify_assets",
-            "request images, video thumbnails and video files too; whether robots.txt blocks them is always judged",
-            Use.AUDIT,
-            VERIFYING,
-        )
-    )
-    links: str = _field(
-        choice(
-            "links",
-            "no",
-            "read the links of pages: yes for the pages that are listed, site to fetch those that links lead to, too",
-            LINKS,
-            Use.ONE_SITE,
-        )
-    )
-    compare: tuple[str, ...] = _field(
+    ] = None
+    """Verify only a random sample of the URLs."""
+    seed: Annotated[FromZero, Argument(needs=("verify", "sample"))] = 0
+    """Number that selects the sample; the same seed draws the same URLs."""
+    verify_offsite: Annotated[bool, Argument(needs=("verify",))] = False
+    """Verify URLs on other hosts too."""
+    verify_assets: Annotated[bool, Argument(needs=("verify",))] = False
+    """Request images, video thumbnails and video files too; whether robots.txt blocks them is always judged."""
+    links: Annotated[Literal["no", "yes", "site"], Argument(use=Use.ONE_SITE)] = "no"
+    """Read the links of pages: yes for the pages that are listed, site to fetch those that links lead to, too."""
+    compare: Annotated[tuple[str, ...], Text(values.compared), Argument(LISTS, Use.ONE_SITE)] = ()
+    """Lists of URLs from elsewhere: report what they have and no sitemap lists, and the other way round."""
+    max_pages: Annotated[Count, Argument(use=Use.ONE_SITE)] = MAX_PAGES
+    """Fetch so many unlisted pages at most."""
+    urls: Annotated[
+        Annotated[str, Text(values.list_file)] | None,
         Argument(
-            "compare",
-            (),
-            "lists of URLs from elsewhere: report what they have and no sitemap lists, and the other way round",
-            "files, separated by commas: exports of crawlers, Search Console or GA4, access logs, CSV, JSON, Parquet",
-            values.compared,
-            use=Use.ONE_SITE,
-        )
-    )
-    max_pages: int = _field(number("max_pages", MAX_PAGES, "fetch so many unlisted pages at most", Use.ONE_SITE))
-    urls: str | None = _field(
-        Argument(
-            "urls",
-            None,
-            "list of URLs to judge and verify, without sitemaps",
             "a text file with one URL per line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
-            values.list_file,
-            use=Use.TARGET | Use.ONE_SITE,
-        )
-    )
-    select: tuple[str, ...] = _limiting(
+            Use.TARGET | Use.ONE_SITE,
+        ),
+    ] = None
+    """List of URLs to judge and verify, without sitemaps."""
+    select: Annotated[Rules, Argument(f"{RULES}, or none", narrows=ne)] = ()
+    """Rules to run (default: all)."""
+    ignore: Annotated[Rules, Argument(RULES, narrows=ne)] = ()
+    """Rules not to run."""
+    findings: Annotated[Literal["all"] | None, Argument()] = None
+    """List all findings, not only the first of each rule and file (SITEMAP_FINDINGS_PER_RULE)."""
+    fresh: Annotated[bool, Argument(use=Use.RUN | Use.ONE_SITE)] = False
+    """Discard the job in JOBDIR and start over."""
+    report: Annotated[
+        Annotated[str, Text(folder)] | None,
+        Argument("a new or empty folder, or that of an earlier report, which is replaced", Use.RUN | Use.ONE_SITE),
+    ] = None
+    """Write the whole audit into a folder: an HTML report and feeds of each record type."""
+    baseline: Annotated[
+        Annotated[str, Text(values.baseline)] | None,
         Argument(
-            "select",
-            (),
-            "rules to run (default: all)",
-            "ids and families of rules, separated by commas, or none",
-            values.rule,
-            values.COMMA,
-        )
-    )
-    ignore: tuple[str, ...] = _limiting(
-        Argument(
-            "ignore",
-            (),
-            "rules not to run",
-            "ids and families of rules, separated by commas",
-            values.rule,
-            values.COMMA,
-        )
-    )
-    findings: str | None = _field(
-        choice(
-            "findings",
-            None,
-            "list all findings, not only the first of each rule and file (SITEMAP_FINDINGS_PER_RULE)",
-            (ALL,),
-        )
-    )
-    fresh: bool = _field(flag("fresh", "discard the job in JOBDIR and start over", Use.RUN | Use.ONE_SITE))
-    report: str | None = _field(
-        Argument(
-            "report",
-            None,
-            "write the whole audit into a folder: an HTML report and feeds of each record type",
-            "a new or empty folder, or that of an earlier report, which is replaced",
-            folder,
-            use=Use.RUN | Use.ONE_SITE,
-        )
-    )
-    baseline: str | None = _field(
-        Argument(
-            "baseline",
-            None,
-            "earlier job to compare with: what was added, removed or changed",
             "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
-            values.baseline,
-            use=Use.COMPARISON | Use.FILES | Use.ONE_SITE,
-        )
-    )
-    only: str | None = _field(
-        choice(
-            "only",
-            None,
-            "write only url records that have changed since the baseline",
-            ("changes",),
             Use.COMPARISON | Use.FILES | Use.ONE_SITE,
-            COMPARING,
-        )
-    )
-    force: bool = _field(
-        flag(
-            "force",
-            "accept a baseline of another site or of an unfinished job",
-            Use.RUN | Use.ONE_SITE,
-            COMPARING,
-        )
-    )
-    added: Mapping[str, object] = field(default_factory=dict)
-    """{name: value} of the given arguments that plug-ins declare."""
+        ),
+    ] = None
+    """Earlier job to compare with: what was added, removed or changed."""
+    only: Annotated[
+        Literal["changes"] | None,
+        Argument(use=Use.COMPARISON | Use.FILES | Use.ONE_SITE, needs=("baseline",)),
+    ] = None
+    """Write only url records that have changed since the baseline."""
+    force: Annotated[bool, Argument(use=Use.RUN | Use.ONE_SITE, needs=("baseline",))] = False
+    """Accept a baseline of another site or of an unfinished job."""
 
     @classmethod
-    def parse(cls, arguments: Mapping[str, object], read_text: Callable[[str], str] = read_list) -> Params:
+    def parse(cls, arguments: Mapping[str, object], read_text: ReadText = read_list) -> Params:
         """Parse arguments as Scrapy passes them; raises ArgumentError.
 
-        Names that start with `_` belong to the deployment and are ignored. `read_text` returns the text of an @file or
-        raises OSError.
+        None stands for an argument that is not given. Names that start with `_` belong to the deployment and are
+        ignored. `read_text` returns the text of an @file or raises OSError.
         """
-        values: dict[str, Any] = {}  # Any: the fields state the types
-        added: dict[str, object] = {}
-        for name, value in arguments.items():
-            if name in ARGUMENTS:
-                fields, key = (values, _FIELDS[name]) if name in _FIELDS else (added, name)
-                fields[key] = ARGUMENTS[name].value_of(value, read_text)
-            elif not name.startswith("_"):
-                near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), ARGUMENTS, 1)
-                problem = f"unknown{f', did you mean {near[0]}?' if near else ''}"
-                raise ArgumentError(name, value, problem, ", ".join(ARGUMENTS))
-        if "urls" in values:
-            values.setdefault("verify", "head")  # a list of URLs is given to be verified
-        params = cls(**values, added=added)
+        given = {name: value for name, value in arguments.items() if value is not None and name[:1] != "_"}
+        if "urls" in given:
+            given.setdefault("verify", "head")  # a list of URLs is given to be verified
+        params = cls.read(given, read_text)
         params._check()
         return params
 
+    @classmethod
+    def read(cls, given: Mapping[str, object], read_text: ReadText = read_list) -> Params:
+        """Parse each argument, whatever the others are; raises ArgumentError."""
+        for name in [name for name in given if name not in ARGUMENTS]:
+            near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), ARGUMENTS, 1)
+            problem = f"unknown{f', did you mean {near[0]}?' if near else ''}"
+            raise ArgumentError(name, given[name], problem, ", ".join(ARGUMENTS))
+        try:
+            return _models[-1].model_validate(given, context={"read_text": read_text})
+        except ValidationError as error:
+            found = Problem.of(error)
+            raise ArgumentError(
+                found.name, given[found.name], found.text, ARGUMENTS[found.name].accepted, found.line
+            ) from None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _plain(cls, value: object) -> object:
+        return plain(value) if isinstance(value, str) else value
+
     def _check(self) -> None:
         """Raise ArgumentError for missing or conflicting arguments."""
-        named = "domain" if self.starts else "sitemap" if self.sitemaps else None
-        if named is None and self.urls is None:
-            accepted = ARGUMENTS["domain"].accepted
-            raise ArgumentError("domain", None, "neither domain nor sitemap nor urls is given", accepted)
-        if named is not None and self.urls is not None:
-            raise ArgumentError("urls", self.urls, f"a list has no {named} beside it", f"urls or {named}")
         given = self.as_dict()
-        for name, text in given.items():
-            for other, problem, accepted in ARGUMENTS[name].beside:
+        for name, problem, accepted in self._conflicts(given):
+            raise ArgumentError(name, given.get(name), problem, accepted)
+
+    def _conflicts(self, given: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+        """Yield the arguments that do not go with the others, each with the problem and what is accepted."""
+        named = "domain" if self.domain else "sitemap" if self.sitemap else None
+        if named is None and self.urls is None:
+            yield "domain", "neither domain nor sitemap nor urls is given", ARGUMENTS["domain"].accepted
+        if named is not None and self.urls is not None:
+            yield "urls", f"a list has no {named} beside it", f"urls or {named}"
+        for name in given:
+            for other in ARGUMENTS[name].needs:
                 if other not in given:
-                    raise ArgumentError(name, text, problem, accepted)
-        self._check_links()
-        self._check_files()
+                    yield name, f"has no effect without {other}", f"with {other}"
+        yield from self._conflicts_of_links(given)
+        yield from self._conflicts_of_files()
 
-    def _check_links(self) -> None:
-        """Raise ArgumentError for arguments with which the links of pages are not read, or not of all pages, or lists
-        are not compared."""
+    def _conflicts_of_links(self, given: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
         if self.compare and self.urls is not None:
-            raise ArgumentError("compare", ",".join(self.compare), "urls takes the place of sitemaps", "without urls")
+            yield "compare", "urls takes the place of sitemaps", "without urls"
         fetches = self.links == "site" or (bool(self.compare) and self.verify != "off")
-        if not fetches and "max_pages" in self.as_dict():
-            raise ArgumentError("max_pages", self.max_pages, LINKING.problem, LINKING.accepted)
-        if self.links == "no":
-            return
-        if self.verify != "get":
-            problem = f"verify={self.verify} reads no page to its end"
-            raise ArgumentError("links", self.links, problem, "with verify=get")
-        if self.sample is not None:
-            raise ArgumentError(
-                "links", self.links, "a sample of pages links to no more than a sample", "without sample"
-            )
+        if "max_pages" in given and not fetches:
+            yield "max_pages", "no unlisted pages are fetched", "with links=site, or with compare and verify"
+        if self.links != "no" and self.verify != "get":
+            yield "links", f"verify={self.verify} reads no page to its end", "with verify=get"
+        if self.links != "no" and self.sample is not None:
+            yield "links", "a sample of pages links to no more than a sample", "without sample"
 
-    def _check_files(self) -> None:
-        """Raise ArgumentError for conflicts between local files and other arguments."""
-        files = [url for url in self.sitemaps if url.startswith("file:")]
-        if self.base_url is not None and not files:
-            raise ArgumentError("base_url", self.base_url, "no local file is named", "with sitemap=FILE")
-        if self.base_dir is not None and not files:
-            raise ArgumentError("base_dir", self.base_dir, "no local file is named", "with sitemap=FILE")
-        if self.base_url is not None and self.base_dir is not None and not self.base_url.endswith("/"):
-            accepted = "a URL that ends in /, to which the path of each file is added"
-            raise ArgumentError("base_url", self.base_url, "a folder cannot live at the URL of a file", accepted)
-        if self.base_url is not None and not self.base_url.endswith("/") and len(files) > 1:
-            accepted = "a URL that ends in /, to which the name of each file is added"
-            raise ArgumentError("base_url", self.base_url, f"{len(files)} files cannot live at one URL", accepted)
-        if self.offline and (self.starts or self.urls is not None or len(files) < len(self.sitemaps)):
-            raise ArgumentError("offline", "yes", "requests would be needed", "with sitemap=FILE only")
+    def _conflicts_of_files(self) -> Iterator[tuple[str, str, str]]:
+        files = [url for url in self.sitemap if url.startswith("file:")]
+        for name in ("base_url", "base_dir"):
+            if getattr(self, name) is not None and not files:
+                yield name, "no local file is named", "with sitemap=FILE"
+        if self.base_url is not None and not self.base_url.endswith("/"):
+            if self.base_dir is not None:
+                accepted = "a URL that ends in /, to which the path of each file is added"
+                yield "base_url", "a folder cannot live at the URL of a file", accepted
+            if len(files) > 1:
+                accepted = "a URL that ends in /, to which the name of each file is added"
+                yield "base_url", f"{len(files)} files cannot live at one URL", accepted
+        if self.offline and (self.domain or self.urls is not None or len(files) < len(self.sitemap)):
+            yield "offline", "requests would be needed", "with sitemap=FILE only"
         if self.offline and self.verify != "off":
-            raise ArgumentError("offline", "yes", f"verify={self.verify} makes requests", "with verify=off")
+            yield "offline", f"verify={self.verify} makes requests", "with verify=off"
 
     @property
     def judges(self) -> bool:
@@ -424,15 +284,15 @@ class Params:
     def sites(self) -> tuple[str, ...]:
         """The sites that the user named, as in `domain`; of named sitemaps the origins; of a local file that of its
         future place."""
-        origins = map(urls.origin, (*self.sitemaps, self.base_url or ""))
-        return tuple(dict.fromkeys([*map(str, self.starts), *filter(None, origins)]))
+        origins = map(urls.origin, (*self.sitemap, self.base_url or ""))
+        return tuple(dict.fromkeys([*map(str, self.domain), *filter(None, origins)]))
 
     @property
     def own_authorities(self) -> frozenset[Authority]:
         """Hosts and ports that the user named to be requested; for a bare host, both default ports.
         Credentials are sent only to these."""
-        named = [url for start in self.starts for url in start.url_candidates]
-        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemaps])))
+        named = [url for start in self.domain for url in start.url_candidates]
+        return frozenset(filter(None, map(urls.authority, [*named, *self.sitemap])))
 
     @property
     def named_authorities(self) -> frozenset[Authority]:
@@ -441,16 +301,20 @@ class Params:
 
     @property
     def named_files(self) -> frozenset[str]:
-        return frozenset(url for url in (*self.sitemaps, self.urls or "") if url.startswith("file:"))
+        return frozenset(url for url in (*self.sitemap, self.urls or "") if url.startswith("file:"))
 
     def __getitem__(self, name: str) -> object:
         """Value of an argument, also of one that a plug-in declares; its default if it was not given."""
-        return getattr(self, _FIELDS[name]) if name in _FIELDS else self.added.get(name, ARGUMENTS[name].default)
+        return getattr(self, name, ARGUMENTS[name].default)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles our own arguments alone: a process that unpickles them need not have the plug-ins."""
+        return partial(Params.model_construct, **{name: getattr(self, name) for name in Params.model_fields}), ()
 
     def as_dict(self) -> dict[str, str]:
         """Canonical text of each argument that differs from its default; equal for equivalent jobs."""
-        values = ((name, argument.default, self[name]) for name, argument in ARGUMENTS.items())
-        return {name: canonical(value) for name, default, value in values if value != default}
+        given = ((name, argument.default, self[name]) for name, argument in ARGUMENTS.items())
+        return {name: canonical(value) for name, default, value in given if value != default}
 
     def asks_for(self, free: Use = Use.RUN) -> dict[str, str]:
         """`as_dict` without the arguments that may differ, by default between runs of a job."""
@@ -467,5 +331,43 @@ class Params:
         return frozenset(names_of(Use.COMPARISON))
 
 
-_FIELDS = {field.metadata["argument"]: field.name for field in fields(Params) if field.metadata}
-"""{argument: field}."""
+ARGUMENTS: dict[str, Argument] = {}
+"""All arguments by name, in the order of the documentation; those of plug-ins are last."""
+_models = [Params]
+"""Our model, and one more for each argument that a plug-in has declared, with those before."""
+
+
+PLAIN = Argument()
+"""An argument of the audit that accepts what its type says."""
+
+
+def _enter(model: type[Params]) -> None:
+    schema = model.model_json_schema()["properties"]
+    ARGUMENTS.update((name, Argument.of(field, schema[name])) for name, field in model.model_fields.items())
+
+
+_enter(Params)
+
+
+def declare(
+    name: str,
+    kind: Any,  # Any: a type
+    default: object,
+    help: str,
+    argument: Argument = PLAIN,
+) -> None:
+    """Add an argument to those of the spider. Raises ValueError if the name is taken."""
+    field = (Annotated[kind, argument], Field(default, description=help))
+    fields: dict[str, Any] = {name: field}  # Any: keywords of create_model
+    model = create_model("Params", __base__=_models[-1], __module__=__name__, **fields)
+    known = _models[-1].model_fields.get(name)
+    if known is None:
+        _models.append(model)
+        _enter(model)
+    elif repr(known) != repr(model.model_fields[name]):  # a module may be loaded twice
+        raise ValueError(f"two arguments are named {name}")
+
+
+def names_of(use: Use) -> tuple[str, ...]:
+    """Names of the arguments with this use, in the order of the documentation."""
+    return tuple(name for name, argument in ARGUMENTS.items() if use in argument.use)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from sitemapcrawler.crawl.params import ARGUMENTS, Argument
+from sitemapcrawler.crawl.params import ARGUMENTS, Params
 
 THEIR_STORAGE = "sh_scrapy.extension.HubstorageExtension"
 """Extension that writes each item to the job's item storage; `sh_scrapy.settings` adds it to EXTENSIONS_BASE."""
@@ -63,20 +63,15 @@ def without_empty(arguments: Mapping[str, str]) -> dict[str, str]:
 
 
 def schema() -> dict[str, object]:
-    """The spider's arguments as JSON Schema for web forms, shaped as scrapy-spider-metadata does for a Pydantic model.
+    """The spider's arguments as JSON Schema for web forms, as scrapy-spider-metadata normalizes that of a model.
     No property is required, although a crawl needs `domain`, `sitemap` or `urls`."""
-    properties = {name: _property(argument) for name, argument in ARGUMENTS.items()}
-    return {"type": "object", "title": "Arguments", "properties": properties}
-
-
-def _property(argument: Argument) -> dict[str, object]:
-    """JSON Schema of an argument; optional ones also accept null, their default."""
-    description = f"{argument.help[0].upper()}{argument.help[1:]}."
-    if argument.schema["type"] != "boolean":
-        description += f" Accepted: {argument.accepted}."
-    texts = {"title": argument.name.capitalize().replace("_", " "), "description": description}
-    kind, default = dict(argument.schema), argument.default
-    if default is None or default == ():
-        outside = {"enum": kind.pop("enum")} if "enum" in kind else {}
-        return {"anyOf": [kind, {"type": "null"}], "default": None, **outside, **texts}
-    return {**kind, "default": default if isinstance(default, (bool, int)) else argument.default_text, **texts}
+    form = Params.model_json_schema()
+    for name, told in form["properties"].items():
+        argument, (kind, *_) = ARGUMENTS[name], told.get("anyOf", [told])
+        if kind["type"] != "boolean":
+            told["description"] += f" Accepted: {argument.accepted}."
+        if "const" in kind:
+            told["enum"] = [kind.pop("const")]  # where the forms look for choices
+        if isinstance(argument.default, tuple):
+            told["default"] = argument.default_text
+    return form

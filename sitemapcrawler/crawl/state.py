@@ -154,10 +154,10 @@ class Audit:
     def starts(self) -> set[str]:
         """Origins of the sites and sitemaps that the user named, and of sites they led to. A dead site counts once: by
         http, which was tried last."""
-        named = {url for start in self.params.starts for url in start.url_candidates} - self._silent(lost=True)
-        places = (*self.params.sitemaps, self.params.base_url or "")
+        named = {url for start in self.params.domain for url in start.url_candidates} - self._silent(lost=True)
+        places = (*self.params.sitemap, self.params.base_url or "")
         named |= {origin for url in places if (origin := urls.origin(url)) is not None}
-        named |= {url for url in self.params.sitemaps if url.startswith("file:")}
+        named |= {url for url in self.params.sitemap if url.startswith("file:")}
         return named | {site.origin for site in self.sites}
 
     @property
@@ -172,7 +172,7 @@ class Audit:
 
     def _silent(self, lost: bool) -> set[str]:
         """Origins that did not answer, after which http was tried; `lost`: whether that failed as well."""
-        sites = ([(url, self.policies.at(url)) for url in start.url_candidates] for start in self.params.starts)
+        sites = ([(url, self.policies.at(url)) for url in start.url_candidates] for start in self.params.domain)
         return {
             url
             for *others, (_, last) in sites
@@ -186,7 +186,7 @@ class Audit:
         """Sites that could not be reached, so that nothing is known about their sitemaps."""
         return {
             urls.site_of(start.url_candidates[-1])
-            for start in self.params.starts
+            for start in self.params.domain
             if all(
                 policy is None or policy.outcome is RobotsOutcome.UNREACHABLE
                 for policy in map(self.policies.at, start.url_candidates)

@@ -122,14 +122,14 @@ class Walk:
         if listed is not None and (self._job is None or listed not in self._job.done):
             for request in self._fetched(UrlList(listed)):
                 yield request
-        for url in self._params.sitemaps:
+        for url in self._params.sitemap:
             if is_robots_url(url):
                 await self._fetcher.enter_robots(url)
             else:
                 self._frontier.add(Visit(url, ARGUMENT.name, place=self._params.place_of(url)))
         for request in self._go_on():
             yield request
-        async with aclosing(self._discovery.enter_all(self._params.starts, self._at_once)) as entered:
+        async with aclosing(self._discovery.enter_all(self._params.domain, self._at_once)) as entered:
             async for site in entered:
                 for request in self._go_on(site):
                     yield request

@@ -11,7 +11,6 @@ import inspect
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from datetime import date
 from typing import Self
 
 from scrapy import Request, Spider, signals
@@ -50,7 +49,7 @@ def page_params(spider: Spider, given: Mapping[str, object]) -> Params:
     own = {*dir(type(spider)), *inspect.signature(type(spider).__init__).parameters}
     for name in given.keys() - own:
         _check_name(name, given[name])
-    values = {name: _text(value) for name in ACCEPTED if _is_set(value := getattr(spider, name, None))}
+    values = {name: value for name in ACCEPTED if _is_set(value := getattr(spider, name, None))}
     if not {"domain", "sitemap"} & values.keys():
         raise ArgumentError("domain", None, "neither domain nor sitemap is given", "hosts or URLs, or sitemap")
     return Params.parse(values)
@@ -69,12 +68,6 @@ def _check_name(name: str, value: object) -> None:
 def _is_set(value: object) -> bool:
     """False for None, and for a method that shares the name of an argument."""
     return value is not None and not callable(value)
-
-
-def _text(value: object) -> object:
-    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-        return ",".join(value)
-    return value.isoformat() if isinstance(value, date) else value
 
 
 class Room:

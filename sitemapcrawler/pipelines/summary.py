@@ -174,7 +174,7 @@ class SummaryPipeline(CrawlPipeline):
         skipped["addresses_refused"] = self._stats.get_value(COUNT, 0)
         reach, severity_reach = unknown(audit.judge.counts, audit.judge.severities)
         return SummaryRecord(
-            domains=[str(start) for start in audit.params.starts],
+            domains=[str(start) for start in audit.params.domain],
             started=audit.started,
             elapsed_s=round(time.monotonic() - self._clock, 3),
             peak_mb=round(peak_mb(), 1),

@@ -36,7 +36,7 @@ def overrides(spider: type[AuditSpider], *methods: str) -> bool:
 
 
 class AuditSpider(Audited):
-    """The sitemap audit: `scrapy crawl sitemap -a domain=example.com`. All arguments: `sitemapcrawler.crawl.params`."""
+    """The sitemap audit: `scrapy crawl sitemap -a domain=example.com`. All arguments: `Params` in `crawl.params`."""
 
     name = "sitemap"
     metadata: ClassVar[dict[str, object]] = {

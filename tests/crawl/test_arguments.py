@@ -212,7 +212,7 @@ def test_rule_is_given_the_argument_of_its_plugin(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"max_folders": "0"}, "argument max_folders='0': no such number; accepted: a whole number from 1"),
+        ({"max_folders": "0"}, "argument max_folders='0': invalid value; accepted: a whole number from 1"),
         ({"max_folder": "1"}, "argument max_folder='1': unknown, did you mean max_folders?"),
     ],
 )

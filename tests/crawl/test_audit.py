@@ -352,7 +352,7 @@ def test_private_address_that_a_file_names_is_not_requested(shop: SiteServer, tm
     [
         ("fial-on = 'error'", "fial-on: unknown key, did you mean fail-on?"),
         ("fail-on = 'info'", "fail-on = 'info': accepted: error, warning, never"),
-        ("max-urls = 'many'", "max-urls = 'many': no such number; accepted: a whole number from 1"),
+        ("max-urls = 'many'", "max-urls = 'many': invalid value; accepted: a whole number from 1"),
     ],
 )
 def test_wrong_option_in_a_file_is_refused_in_one_line(

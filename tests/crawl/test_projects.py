@@ -186,7 +186,7 @@ def test_spider_of_the_project_keeps_its_name(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("way", "options", "code", "words"),
     [
-        ("add-on", ("-a", "domain=e.com", "-a", "verify=yes"), 1, "ERROR: argument verify='yes': no such choice"),
+        ("add-on", ("-a", "domain=e.com", "-a", "verify=yes"), 1, "ERROR: argument verify='yes': invalid value"),
         ("add-on", ("-a", "domain=e.com", "-s", "SITEMAP_WORKERS=x"), 2, "error: setting SITEMAP_WORKERS='x'"),
         ("commands", ("-s", "SITEMAP_CONTACT_URL=x"), 2, "sitemapcrawler: setting SITEMAP_CONTACT_URL='x'"),
     ],

@@ -80,7 +80,7 @@ def test_wrong_argument_is_an_error_of_one_line(egg: Path, tmp_path: Path) -> No
     job = CloudJob(tmp_path / "job").start(egg, {}, {"domain": "e.com", "max_urls": "many"})
     assert job.finish() == 2
     [message] = job.messages(logging.ERROR)
-    assert message == "[sitemapcrawler] argument max_urls='many': no such number; accepted: a whole number from 1"
+    assert message == "[sitemapcrawler] argument max_urls='many': invalid value; accepted: a whole number from 1"
     assert (job.items, job.outcome, job.requests) == ([], [], [])
 
 

@@ -154,7 +154,7 @@ def test_what_refuses_a_job_stands_in_its_log(deployed: Fleet, demo: str) -> Non
     assert deployed.one.wait_for("refused") == 2
     [line] = deployed.one.job_log("refused").splitlines()
     assert LINE.fullmatch(line)
-    assert line.endswith("ERROR: argument verify='perhaps': no such choice; accepted: off, head, get")
+    assert line.endswith("ERROR: argument verify='perhaps': invalid value; accepted: off, head, get")
     assert not deployed.one.items("refused").exists()
 
 

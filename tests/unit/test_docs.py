@@ -228,7 +228,7 @@ def test_fixed_limits_are_those_of_the_code() -> None:
 
 def test_arguments_are_those_of_the_code() -> None:
     told = [[bare(row[0]), bare(row[1]), *row[2:]] for row in rows(section(SETTINGS, "Arguments"))]
-    assert told == [[one.name, one.default_text, one.help, one.accepted] for one in ARGUMENTS.values()]
+    assert told == [[name, one.default_text, one.help, one.accepted] for name, one in ARGUMENTS.items()]
 
 
 def test_readme_is_short() -> None:
@@ -426,7 +426,7 @@ def test_settings_that_are_named_exist(name: str) -> None:
 def test_arguments_that_are_named_exist(name: str) -> None:
     words = set(re.findall(r"-a \"?(\w+)=", page(name)))
     words |= {match[1] for word in INLINE.findall(prose(name)) if (match := re.fullmatch(r"([a-z_]+)=\S*", word))}
-    of_plugins = set(re.findall(r"^declare\(\w+\(\"(\w+)\"", page(name), re.MULTILINE))
+    of_plugins = set(re.findall(r"^declare\(\"(\w+)\"", page(name), re.MULTILINE))
     assert words <= ARGUMENTS.keys() | of_plugins | {"name", "NAME"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from scrapy.settings import Settings
@@ -11,9 +12,9 @@ from scrapy.settings import Settings
 from sitemapcrawler.commands.running import OPTIONS, Config, read_config
 from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.commands.validate import arguments_of
+from sitemapcrawler.crawl import params
 from sitemapcrawler.crawl.argument_values import COMMA
-from sitemapcrawler.crawl.arguments import Argument
-from sitemapcrawler.crawl.params import ARGUMENTS
+from sitemapcrawler.crawl.params import ARGUMENTS, Argument, Text, declare
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 
 PAGE = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("### Options in a file")[2]
@@ -127,8 +128,9 @@ def test_wrong_line_of_a_list_is_named_without_its_text(folder: Path) -> None:
 
 
 def test_list_that_names_another_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    toys = Argument("toys", (), "toys to look for", "names", str, COMMA)
-    monkeypatch.setitem(ARGUMENTS, "toys", toys)
+    monkeypatch.setattr(params, "_models", [params.Params])
+    monkeypatch.setitem(ARGUMENTS, "toys", Argument())  # declared next, and removed after the test
+    declare("toys", Annotated[tuple[str, ...], Text(str, COMMA)], (), "Toys to look for.", Argument("names"))
     (folder / "toys.txt").write_text("ball\n@/etc/passwd\n")
     with pytest.raises(ValueError, match="cannot read '/etc/passwd', a list names no other list"):
         read('toys = "@toys.txt"')
@@ -156,9 +158,9 @@ WRONG = {
     "argument of one run": ("fresh = true", "fresh: belongs on the command line"),
     "place to write to": ('report = "out"', "report: belongs on the command line"),
     "setting": ('SITEMAP_RULES = "evil.py"', "SITEMAP_RULES: unknown key"),
-    "number": ('max-urls = "many"', "max-urls = 'many': no such number; accepted: a whole number from 1"),
-    "flag": ("max-urls = true", "max-urls = True: is no text; accepted:"),
-    "list": ("max-urls = [5]", "max-urls = [5]: is no text"),
+    "number": ('max-urls = "many"', "max-urls = 'many': invalid value; accepted: a whole number from 1"),
+    "flag": ("max-urls = true", "max-urls = True: is no number; accepted:"),
+    "list": ("max-urls = [5]", "max-urls = [5]: invalid value"),
     "mixed list": ('select = ["loc", 5]', "select = ['loc', 5]: is no text"),
     "rule": ('ignore = ["loc-relativ"]', "did you mean loc-relative?"),
     "text": ("format = 5", "format = 5: accepted: a text"),

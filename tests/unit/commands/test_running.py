@@ -36,8 +36,8 @@ def test_what_is_refused_stands_in_the_log_too(tmp_path: Path, capsys: pytest.Ca
     log = tmp_path / "crawl.log"
     log.write_text("earlier\n")
     with pytest.raises(SystemExit, match=r"^2$"):
-        refuse("argument verify='é': no such choice", settings("LOG_FILE", str(log)))
-    line = "argument verify='é': no such choice\n"
+        refuse("argument verify='é': invalid value", settings("LOG_FILE", str(log)))
+    line = "argument verify='é': invalid value\n"
     assert capsys.readouterr().err == f"sitemapcrawler: {line}"
     written = log.read_text("utf-8")
     assert re.fullmatch(rf"earlier\n[-0-9]+ [:0-9]+ \[sitemapcrawler\] ERROR: {re.escape(line)}", written), written

@@ -49,8 +49,8 @@ def test_target_is_told_apart_and_fits_its_argument(text: str, kind: str, value:
     found = target(text)
     assert (found.kind, found.value) == (kind, here.as_uri() + value if kind == FILE else value)
     params = Params.parse({found.argument: found.value})
-    assert params.sitemaps == ((found.value,) if kind != DOMAIN else ())
-    assert len(params.starts) == (kind == DOMAIN)
+    assert params.sitemap == ((found.value,) if kind != DOMAIN else ())
+    assert len(params.domain) == (kind == DOMAIN)
 
 
 def test_file_url_is_a_file(here: Path) -> None:

@@ -43,7 +43,7 @@ def params(given: dict[str, Any] | None = None, **attributes: Any) -> Params:
 
 def test_attributes_are_arguments() -> None:
     found = params(domain=["a.example", "b.example"], include="/x/", max_urls=5, since=date(2025, 1, 2))
-    assert [str(start) for start in found.starts] == ["a.example", "b.example"]
+    assert [str(start) for start in found.domain] == ["a.example", "b.example"]
     assert found.as_dict().items() >= {"include": "/x/", "max_urls": "5", "since": "2025-01-02T00:00:00+00:00"}.items()
 
 
@@ -55,7 +55,7 @@ def test_compiled_expression_of_a_spider_is_searched_by_python() -> None:
 
 def test_what_is_given_counts_before_the_attribute() -> None:
     found = params({"domain": "b.example", "max_urls": "7"}, domain="a.example", max_urls=5)
-    assert ([str(start) for start in found.starts], found.max_urls) == (["b.example"], 7)
+    assert ([str(start) for start in found.domain], found.max_urls) == (["b.example"], 7)
 
 
 def test_attribute_that_the_spider_sets_itself_counts() -> None:
@@ -66,7 +66,7 @@ def test_attribute_that_the_spider_sets_itself_counts() -> None:
             super().__init__(**kwargs)
             self.domain = f"{shop}.example"
 
-    assert [str(start) for start in page_params(Pages(shop="lamps"), {"shop": "lamps"}).starts] == ["lamps.example"]
+    assert [str(start) for start in page_params(Pages(shop="lamps"), {"shop": "lamps"}).domain] == ["lamps.example"]
 
 
 @pytest.mark.parametrize("name", sorted(ARGUMENTS.keys() - set(ACCEPTED)))
@@ -106,7 +106,7 @@ def test_slip_is_told(caplog: pytest.LogCaptureFixture) -> None:
     [
         ({}, "argument domain: neither domain nor sitemap is given"),
         ({"domain": "a.example", "since": "soon"}, "argument since='soon'"),
-        ({"domain": "a.example", "max_urls": True}, "argument max_urls=True: is no text"),
+        ({"domain": "a.example", "max_urls": True}, "argument max_urls=True: is no number"),
         ({"sitemap": "./no-such.xml"}, "argument sitemap='./no-such.xml': no such file"),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler import read_sitemap
+from sitemapcrawler.crawl import params
 from sitemapcrawler.crawl.configuring import choose
 from sitemapcrawler.crawl.params import ARGUMENTS, Params
 from sitemapcrawler.jobs.job import program_of
@@ -48,6 +49,7 @@ def catalogue() -> Iterator[None]:
     RULES.update(rules)
     ARGUMENTS.clear()
     ARGUMENTS.update(arguments)
+    del params._models[1:]
     for name in set(sys.modules) - modules:
         del sys.modules[name]
 
@@ -167,10 +169,10 @@ def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:
 
 
 COUNTED_RULE = """
-from sitemapcrawler.crawl.params import declare, number
+from sitemapcrawler.crawl.params import Count, declare
 from sitemapcrawler.rules import Message, Of, Severity, rule
 
-declare(number("zoo_animals", 2, "report entries with fewer animals"))
+declare("zoo_animals", Count, 2, "Report entries with fewer animals.")
 
 @rule("zoo-animals", Severity.WARNING, "", Of.ENTRY)
 def animals(entry, *, zoo_animals, other="left"):
