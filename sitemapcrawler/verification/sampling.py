@@ -153,9 +153,6 @@ class Smallest(Generic[T]):
 
 MAX_REPEATS = 100_000
 """Limit on further records of candidate URLs that wait with them; beyond it, records are released."""
-MAX_LEFT = 50_000
-"""Records that wait although they are not in the sample, with their images, videos and language versions, so that the
-rows of smaller sites are in the order of their files. Plain ones take 25 MB."""
 
 
 class Holding:
@@ -166,18 +163,10 @@ class Holding:
         """Records offered, by sitemap."""
         self._drawn: Smallest[list[Note]] = Smallest(count, seed)
         self._repeats = 0
-        self.left: list[Note] = []
-        """Records that wait, but are not in the sample."""
-        self._left_size = 0
 
     def __len__(self) -> int:
         """URLs held."""
         return len(self._drawn)
-
-    @property
-    def empty(self) -> bool:
-        """True if no record waits."""
-        return not (self._drawn or self.left)
 
     @property
     def population(self) -> int:
@@ -185,20 +174,13 @@ class Holding:
         return min(self._drawn.distinct, self.listed.total())
 
     def offer(self, notes: Sequence[Note]) -> list[Note]:
-        """Hold records back, with their notes; returns those released because they cannot be drawn or too many wait."""
+        """Hold records back, with their notes; returns those that cannot be drawn, or of which too many wait."""
         released: list[Note] = []
         for note in notes:
             key = urls.visit_key(note.record.loc)
             alike = self._drawn.find(key)
             if alike is None:
-                mine = [note]
-                out = self._drawn.offer(key, mine)
-                if out is mine:
-                    released += self.keep(mine)
-                elif len(self.left) >= MAX_REPEATS:
-                    released += out or ()
-                else:
-                    self._wait(out or ())
+                released += self._drawn.offer(key, [note]) or ()
             elif self._repeats < MAX_REPEATS:
                 self._repeats += 1
                 alike.append(note)
@@ -206,19 +188,6 @@ class Holding:
                 released.append(note)
         self.listed.update(note.record.sitemap for note in notes)
         return released
-
-    def keep(self, notes: Sequence[Note]) -> Sequence[Note]:
-        """Let records wait that are not in the sample. Returns those that do not, since too many wait."""
-        if self._left_size >= MAX_LEFT:
-            return notes
-        self._wait(notes)
-        return ()
-
-    def _wait(self, notes: Sequence[Note]) -> None:
-        self.left += notes
-        for note in notes:
-            record = note.record
-            self._left_size += 1 + len(record.images) + len(record.videos) + len(record.alternates)
 
     def draw(self) -> dict[str, list[Note]]:
         """The records of the sample: {sitemap: notes on its records in order}."""

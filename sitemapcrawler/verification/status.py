@@ -22,7 +22,7 @@ from sitemapcrawler.rules.facts.tally import Evidence, Trust
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
-from sitemapcrawler.verification.sampling import Holding, by_file
+from sitemapcrawler.verification.sampling import Holding
 from sitemapcrawler.verification.targets import Targets, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
@@ -207,14 +207,13 @@ class Status:
 
     def _hold(self, holding: Holding, offered: Sequence[UrlRecord], batch: NotedBatch) -> None:
         """Hold back a batch's records. It keeps those that do not wait in order, after earlier ones now released."""
-        may_be_drawn = set(map(id, offered))
         released = holding.offer([batch.notes.on(one) for one in offered])
         for note in released:
             self._leave(note.record, Reason.SAMPLED_OUT, None)
-        released += holding.keep([batch.notes.on(one) for one in batch.urls if id(one) not in may_be_drawn])
-        own, final = set(map(id, batch.urls)), {id(note.record) for note in released}
+        own = set(map(id, batch.urls))
+        waiting = set(map(id, offered)) - {id(note.record) for note in released}
         earlier = [note for note in released if id(note.record) not in own]
-        batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) in final)]
+        batch.urls = [*(note.record for note in earlier), *(one for one in batch.urls if id(one) not in waiting)]
         batch.notes.update(Notes.table(earlier))
 
     def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
@@ -228,7 +227,7 @@ class Status:
     @property
     def holds(self) -> bool:
         """True while held records wait for the end of the crawl."""
-        return self._holding is not None and not self._holding.empty and not self._done
+        return self.candidates > 0
 
     @property
     def candidates(self) -> int:
@@ -246,20 +245,16 @@ class Status:
         return self.verifier.replies
 
     async def draw(self) -> list[tuple[FinalBatch, list[FindingRecord]]]:
-        """Verify the sample. Returns all held records file by file, in order, with the findings on each file."""
+        """Verify the sample. Returns its records file by file, in order, with the findings on each file."""
         if self._holding is None or self._done:
             return []
         self._done = True
         drawn = self._holding.draw()
         await self.verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
         findings = {url: await self._settle(Drawn(url), notes) for url, notes in drawn.items()}
-        for note in self._holding.left:
-            if note.record.reply is None:
-                self._leave(note.record, Reason.SAMPLED_OUT, None)
-        held = by_file([*self._holding.left, *(note for notes in drawn.values() for note in notes)])
         return [
-            (FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings.get(url, []))
-            for url, notes in held.items()
+            (FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings[url])
+            for url, notes in drawn.items()
         ]
 
     async def _settle(self, file: Drawn, notes: list[Note]) -> list[FindingRecord]:

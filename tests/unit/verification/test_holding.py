@@ -7,7 +7,6 @@ import random
 import pytest
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.verification import sampling as holding
 from sitemapcrawler.verification.sampling import Holding
@@ -24,14 +23,13 @@ def lines(held: Holding) -> dict[str, list[int | None]]:
     return {url: [note.record.line for note in drawn] for url, drawn in held.draw().items()}
 
 
-def test_every_record_is_released_or_drawn_and_none_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "MAX_LEFT", 100)
+def test_every_record_is_released_or_drawn_and_none_twice() -> None:
     held = Holding(10, 0)
     offered = notes(*range(500))
     released = [record for start in range(0, 500, 7) for record in held.offer(offered[start : start + 7])]
     drawn = [record for alike in held.draw().values() for record in alike]
     assert len(drawn) == 10
-    assert sorted(map(id, released + drawn + held.left)) == sorted(map(id, offered))
+    assert sorted(map(id, released + drawn)) == sorted(map(id, offered))
 
 
 def test_sample_is_the_same_in_any_order() -> None:
@@ -66,35 +64,3 @@ def test_population_is_never_more_than_was_offered() -> None:
     few = Holding(50, 0)
     few.offer(notes(*range(40), *range(40)))
     assert few.population == 40
-
-
-def test_all_wait_where_they_are_few() -> None:
-    held = Holding(2, 0)
-    assert held.empty
-    assert (held.offer(notes(*range(100))), list(held.keep(notes(100, 101)))) == ([], [])
-    assert not held.empty
-    drawn = [note for alike in held.draw().values() for note in alike]
-    assert sorted(note.place for note in [*held.left, *drawn]) == [*range(102)]
-
-
-@pytest.mark.parametrize(("images", "waiting"), [(0, 10), (4, 2)])
-def test_records_with_many_parts_wait_in_smaller_number(
-    images: int, waiting: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(holding, "MAX_LEFT", 10)
-    offered = notes(*range(20))
-    for note in offered:
-        note.record.images = [Image(loc="https://e.com/i")] * images
-    held = Holding(0, 0)
-    released = [note for each in offered for note in held.keep([each])]
-    assert (len(held.left), len(released)) == (waiting, 20 - waiting)
-
-
-def test_what_is_not_drawn_after_all_waits_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "MAX_LEFT", 50)
-    held = Holding(2, 0)
-    offered = notes(*range(100))
-    released = held.offer(offered)
-    assert released and released == sorted(released, key=lambda note: note.place), "none of earlier places in between"
-    drawn = [record for alike in held.draw().values() for record in alike]
-    assert held.left and sorted(map(id, [*released, *drawn, *held.left])) == sorted(map(id, offered))
