@@ -27,6 +27,8 @@ HELP = ("-h", "--help", "help")
 ALL = "--all"
 """Option that lists Scrapy's commands as well."""
 VERSION = "version"
+PAGES = ("--explain", "--list-rules")
+"""Options with which `validate` prints the pages of rules."""
 BAD_COMMAND = 2
 
 
@@ -46,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if command not in COMMANDS and command not in (known := scrapy_commands()):
         refuse(command, known)
     with quiet_interrupts() if command in COMMANDS else nullcontext():
+        if arguments[1:2] == ["validate"] and any(word.startswith(PAGES) for word in arguments):
+            print_rules(arguments[2:])
         import scrapy.core.downloader.contextfactory  # noqa: F401 - it walks the stack of its importers, slow if deep
         from scrapy.cmdline import execute
 
@@ -83,6 +87,35 @@ def print_help(all_commands: bool) -> NoReturn:
         print("\n".join(lines), flush=True)
     except BrokenPipeError:  # the reader, such as `head`, has gone; Python flushes again when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(0)
+
+
+def print_rules(options: Sequence[str]) -> None:
+    """Print the pages of rules and exit, without Scrapy. Returns if there are options that need it, such as settings.
+
+    Raises `SystemExit` with the exit code of `validate`.
+    """
+    import argparse
+
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument(PAGES[0], dest="names", action="append", default=[])
+    parser.add_argument(PAGES[1], dest="lists_all", action="store_true")
+    try:
+        asked, others = parser.parse_known_args(options)
+    except argparse.ArgumentError:
+        return
+    if others or sys.stdout is None or sys.stderr is None:
+        return
+    from sitemapcrawler.rules.registry import load_plugins
+    from sitemapcrawler.terminal.rule_pages import print_pages
+    from sitemapcrawler.urls.display import inert
+
+    try:
+        load_plugins()
+        print_pages(asked.names, asked.lists_all)
+    except ValueError as error:
+        print(f"sitemapcrawler: {inert(str(error))}", file=sys.stderr)
+        sys.exit(BAD_COMMAND)
     sys.exit(0)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
@@ -48,11 +47,12 @@ from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
-from sitemapcrawler.rules import Severity, all_rules, catalogue
+from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.registry import SEVERITIES, load_rules
 from sitemapcrawler.spiders.running import plan, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.streams import painter, plain, pour, put, spool_input, wants_colour
+from sitemapcrawler.terminal.rule_pages import print_pages
+from sitemapcrawler.terminal.streams import plain, pour, put, spool_input, wants_colour
 from sitemapcrawler.urls.display import MAX_URL, inert
 
 CLEAN, FOUND, NOT_RUN = 0, 1, 2
@@ -240,8 +240,6 @@ MIN_SEVERITY = "SITEMAP_MIN_SEVERITY"
 """Setting in which the command passes --min-severity to its pipeline."""
 LAST_PIPELINE = 2000
 """Order after all pipelines of ours, and after those of users, which are below 1000 by Scrapy's convention."""
-WIDTH = 100
-"""Maximum columns of a rule's page."""
 LOG = {"LOG_LEVEL": "ERROR", "LOG_FORMAT": "sitemapcrawler: %(message)s"}
 """Log settings unless a level is chosen: only errors."""
 
@@ -344,8 +342,13 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Validate, or print the pages of rules; set the exit code."""
+        assert self.settings is not None
         try:
-            self.exitcode = self._validate(opts) if self.requires_crawler_process else self._explain(opts)
+            if self.requires_crawler_process:
+                self.exitcode = self._validate(opts)
+            else:
+                load_rules(self.settings)
+                print_pages(opts.explain or (), opts.list_rules)
         except ValueError as error:
             refuse(str(error))
 
@@ -427,24 +430,3 @@ class Command(ScrapyCommand):
             lines = summary_lines(outcome.summary, None, plain, len(self._robots), quiet=opts.quiet)
             put("".join(f"{line}\n" for line in lines))
         return outcome.exit_code(code, lost, opts.fail_on)
-
-    def _explain(self, opts: argparse.Namespace) -> int:
-        """Print the pages of rules, or the list of all, including the user's own."""
-        assert self.settings is not None
-        load_rules(self.settings)
-        rules, paint = all_rules(), painter(wants_colour(sys.stdout))
-        by_id, pages = {rule.id: rule for rule in rules}, []
-        if opts.list_rules:
-            put(catalogue.listed(by_id.values(), paint))
-        width = min(shutil.get_terminal_size((WIDTH, 0)).columns, WIDTH)
-        for name in opts.explain or ():
-            if name in by_id:
-                pages.append(catalogue.page(by_id[name], width, paint))
-            elif alike := catalogue.beginning_with(name, by_id.values()):
-                pages.append(catalogue.listed(alike, paint))
-            else:
-                near = catalogue.near(name, rules)
-                meant = f"did you mean {', '.join(near)}?" if near else "--list-rules prints all"
-                raise ValueError(f"--explain {quoted(name)}: no such rule; {meant}")
-        put("\n".join(pages))
-        return CLEAN

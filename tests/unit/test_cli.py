@@ -50,6 +50,14 @@ def test_little_is_imported_before_ctrl_c_ends_quietly() -> None:
     assert {"asyncio", "difflib", "importlib.metadata"}.isdisjoint(done.stdout.split())
 
 
+def test_pages_of_rules_are_printed_without_scrapy() -> None:
+    main = "cli.main(['sitemapcrawler', 'validate', '--explain', 'doc-bom', '--list-rules'])"
+    code = f"import atexit, sys; from sitemapcrawler import cli; atexit.register(lambda: print('scrapy' in sys.modules)); {main}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr, done.stdout.splitlines()[-1]) == (0, "", "False")
+    assert "\ndoc-bom  " in done.stdout and "The sitemap does not answer with status 200" in done.stdout
+
+
 def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
     """The exit code, the output and the errors of a command that runs in this process."""
     with pytest.raises(SystemExit) as stop:
@@ -60,6 +68,22 @@ def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str,
 @pytest.mark.parametrize("word", ["--version", "version"])
 def test_version_is_printed(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(capsys, word) == (0, f"sitemapcrawler {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["--explain", "doc-bom"], 0, ""),
+        (["--explain", "doc-bo"], 2, "--explain 'doc-bo': no such rule; did you mean doc-bom"),
+        (["--explain"], 2, "argument --explain: expected one argument"),
+    ],
+)
+def test_pages_of_rules_are_the_same_with_settings(
+    words: list[str], code: int, error: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    alone = ended(capfd, "validate", *words)
+    assert alone == ended(capfd, "validate", "-s", "BOT_NAME=x", *words)
+    assert (alone[0], error in alone[2], alone[2].count("\n")) == (code, True, code // 2)
 
 
 def listed(output: str) -> list[str]:
