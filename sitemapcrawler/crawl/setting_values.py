@@ -24,6 +24,7 @@ from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import worker_count
+from sitemapcrawler.crawl.wiring import refuse_former
 from sitemapcrawler.feeds.setup import imported
 
 TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
@@ -36,23 +37,6 @@ CHOICES: Mapping[str, tuple[str | None, ...]] = {
 """Values of settings that accept only these."""
 LEAST = {"SITEMAP_STORE_MEMORY": 100, "CONCURRENT_ITEMS": 1}
 """Minimum values. DuckDB requires the first; without the second, no item passes the pipelines."""
-REMOVED: Mapping[str, str] = {
-    "SITEMAP_BATCH_SIZE": "a batch has at most 1,000 url records; SITEMAP_ITEMS=records passes them one by one",
-    "SITEMAP_CSV_CELLS": "FEED_EXPORT_FIELDS may name fields; .jsonl and .parquet have all of them",
-    "SITEMAP_FETCH_AHEAD": "8 sitemaps are fetched ahead; CONCURRENT_REQUESTS limits all requests",
-    "SITEMAP_MAX_CRAWL_DELAY": "a Crawl-delay is kept up to 60 s; DOWNLOAD_DELAY makes the crawl slower",
-    "SITEMAP_MAX_DEPTH": "elements of an entry are read 32 deep; the argument max_depth limits nested indexes",
-    "SITEMAP_MAX_ELEMENT": "an entry has at most 1,048,576 characters; SITEMAP_MAX_BYTES limits a file",
-    "SITEMAP_MAX_ENTRIES": "a file has at most 10,000,000 entries; SITEMAP_MAX_BYTES limits it too",
-    "SITEMAP_MAX_RATIO": "a file unpacks to at most 300 times its size; SITEMAP_MAX_BYTES limits it too",
-    "SITEMAP_MAX_RETRY_AFTER": "a Retry-After is kept up to 120 s; RETRY_TIMES limits how often a page is requested",
-    "SITEMAP_MAX_SITEMAPS": "use the argument max_sitemaps",
-    "SITEMAP_PAGES_WAITING": "at most 1,000 requests wait; JOBDIR keeps them on disk",
-    "SITEMAP_PROGRESS_INTERVAL": "use Scrapy's LOGSTATS_INTERVAL",
-    "SITEMAP_READ_AT_ONCE": "2 files are read at a time; SITEMAP_WORKERS reads more in processes",
-    "SITEMAP_STORE_THREADS": "the database uses 2 threads; SITEMAP_STORE_MEMORY limits its memory",
-}
-"""{former setting: what to use instead}."""
 DEFAULTS: Mapping[str, object] = MappingProxyType(
     {name: value for module in (default_settings, ours) for name, value in vars(module).items() if name.isupper()}
 )
@@ -91,9 +75,8 @@ KNOWN = frozenset(text for value in DEFAULTS.values() for text in _texts(value) 
 def check_settings(settings: BaseSettings) -> None:
     """Check the values of all settings. Raises ValueError, one line."""
     changed = {name: value for name in settings if (value := settings[name]) != DEFAULTS.get(name)}
+    refuse_former(settings)
     for name in changed:
-        if name in REMOVED:
-            raise ValueError(f"setting {name}={settings[name]!r}: no longer exists: {REMOVED[name]}")
         _check_type(name, settings)
     for name, accepted in CHOICES.items():
         if settings[name] not in accepted:

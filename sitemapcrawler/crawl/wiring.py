@@ -71,6 +71,30 @@ NEEDED: Mapping[str, object] = {
 """Settings without which an audit would lose records or their order. Those of a project are for its own spiders; a
 custom setting of the spider and the command line still win."""
 
+FORMER: Mapping[str, str] = {
+    "SITEMAP_BATCH_SIZE": "a batch has at most 1,000 url records; SITEMAP_ITEMS=records passes them one by one",
+    "SITEMAP_CSV_CELLS": "FEED_EXPORT_FIELDS may name fields; .jsonl and .parquet have all of them",
+    "SITEMAP_FETCH_AHEAD": "8 sitemaps are fetched ahead; CONCURRENT_REQUESTS limits all requests",
+    "SITEMAP_MAX_CRAWL_DELAY": "a Crawl-delay is kept up to 60 s; DOWNLOAD_DELAY makes the crawl slower",
+    "SITEMAP_MAX_DEPTH": "elements of an entry are read 32 deep; the argument max_depth limits nested indexes",
+    "SITEMAP_MAX_ELEMENT": "an entry has at most 1,048,576 characters; SITEMAP_MAX_BYTES limits a file",
+    "SITEMAP_MAX_ENTRIES": "a file has at most 10,000,000 entries; SITEMAP_MAX_BYTES limits it too",
+    "SITEMAP_MAX_RATIO": "a file unpacks to at most 300 times its size; SITEMAP_MAX_BYTES limits it too",
+    "SITEMAP_MAX_RETRY_AFTER": "a Retry-After is kept up to 120 s; RETRY_TIMES limits how often a page is requested",
+    "SITEMAP_MAX_SITEMAPS": "use the argument max_sitemaps",
+    "SITEMAP_PAGES_WAITING": "at most 1,000 requests wait; JOBDIR keeps them on disk",
+    "SITEMAP_PROGRESS_INTERVAL": "use Scrapy's LOGSTATS_INTERVAL",
+    "SITEMAP_READ_AT_ONCE": "2 files are read at a time; SITEMAP_WORKERS reads more in processes",
+    "SITEMAP_STORE_THREADS": "the database uses 2 threads; SITEMAP_STORE_MEMORY limits its memory",
+}
+"""{former setting: what to use instead}."""
+
+
+def refuse_former(settings: BaseSettings) -> None:
+    """Raise ValueError, one line, for a setting that no longer exists."""
+    for name in FORMER.keys() & settings.keys():
+        raise ValueError(f"setting {name}={settings[name]!r}: no longer exists: {FORMER[name]}")
+
 
 def complete_for_audit(settings: BaseSettings) -> None:
     """Add the settings that audits need, unless the project's settings are built on ours. Elsewhere, records are single
@@ -99,7 +123,8 @@ def _complete(settings: BaseSettings, name: str, value: object) -> None:
 
 def complete_for_pages(settings: BaseSettings) -> None:
     """Add the settings that page spiders need. In settings of an audit, the components that change how pages and items
-    are handled are disabled."""
+    are handled are disabled. Raises ValueError, one line, for a setting that no longer exists."""
+    refuse_former(settings)
     _add_defaults(settings)
     if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
         settings.set("ROBOTSTXT_OBEY", True, "addon")

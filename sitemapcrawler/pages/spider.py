@@ -174,7 +174,8 @@ class SitemapSpider(ArgumentSpider):
     def update_settings(cls, settings: BaseSettings) -> None:
         """Add the settings for reading sitemaps to those of `custom_settings`, which take precedence."""
         super().update_settings(settings)
-        complete_for_pages(settings)
+        with refusing():
+            complete_for_pages(settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: object, **kwargs: object) -> Self:

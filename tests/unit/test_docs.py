@@ -28,7 +28,7 @@ from scrapy.settings import Settings, default_settings
 from sitemapcrawler import __version__, settings
 from sitemapcrawler.commands import fix, inspect, validate
 from sitemapcrawler.crawl.params import ARGUMENTS
-from sitemapcrawler.crawl.setting_values import REMOVED
+from sitemapcrawler.crawl.wiring import FORMER
 from sitemapcrawler.feeds.columns import URLS
 from sitemapcrawler.items import (
     ChangeCounts,
@@ -417,8 +417,8 @@ def test_what_is_said_of_the_job_is_described() -> None:
 def test_settings_that_are_named_exist(name: str) -> None:
     words = {word for word in INLINE.findall(prose(name)) if CONSTANT.fullmatch(word)}
     words |= set(re.findall(r"-s (\w+)=", page(name)))
-    assert words <= OWN.keys() | OF_SCRAPY | TAKEN_OVER | constants() | REMOVED.keys() | {"NAME"}
-    former = REMOVED.keys() if name == "CHANGELOG.md" else set()
+    assert words <= OWN.keys() | OF_SCRAPY | TAKEN_OVER | constants() | FORMER.keys() | {"NAME"}
+    former = FORMER.keys() if name == "CHANGELOG.md" else set()
     assert set(re.findall(r"\bSITEMAP_\w+", page(name))) <= OWN.keys() | TAKEN_OVER | former
 
 

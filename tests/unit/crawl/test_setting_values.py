@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import scrapy
 from scrapy.settings import Settings, default_settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.crawl.setting_values import DEFAULTS, REMOVED, check_settings
+from sitemapcrawler.crawl.setting_values import DEFAULTS, check_settings
+from sitemapcrawler.crawl.wiring import FORMER, complete_for_pages
 
 
 def settings(name: str, value: object) -> Settings:
@@ -64,12 +66,13 @@ def test_wrong_value_is_one_line(name: str, value: object, problem: str) -> None
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("name", REMOVED)
-def test_former_setting_is_one_line_that_names_what_to_use(name: str) -> None:
+@pytest.mark.parametrize("name", FORMER)
+@pytest.mark.parametrize("check", [check_settings, complete_for_pages])
+def test_former_setting_is_one_line_that_names_what_to_use(name: str, check: Callable[[Settings], None]) -> None:
     with pytest.raises(ValueError, match=f"^setting {name}='1': no longer exists: ") as error:
-        check_settings(settings(name, "1"))
+        check(settings(name, "1"))
     assert "\n" not in str(error.value)
-    for other in re.findall(r"\b[A-Z]+_[A-Z_]+\b", REMOVED[name]):
+    for other in re.findall(r"\b[A-Z]+_[A-Z_]+\b", FORMER[name]):
         assert other in DEFAULTS, other
 
 
