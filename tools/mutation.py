@@ -275,6 +275,7 @@ def _replaced(lines: list[bytes], node: ast.expr | ast.stmt, text: str) -> str:
 
 def _exchange(change: Change) -> None:
     """Give all functions of the module, wherever they are stored, the code of the mutant."""
+    gc.unfreeze()  # what tests/conftest.py has frozen is not among the objects otherwise
     path = str(_path(change.mutant.module))
     codes = dict(_codes(compile(change.source, path, "exec")))
     for function in gc.get_objects():
