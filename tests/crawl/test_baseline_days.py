@@ -10,14 +10,12 @@ from tests.constants import ONE_BY_ONE
 from tests.crawl.crawling import LOOPBACK
 from tests.crawl.days import (
     JOBDIR,
-    ONCE,
     Days,
     changes,
     conditional,
     dated_index,
     on,
     outcomes,
-    path_of,
     urlset_of,
     xml,
 )
@@ -25,21 +23,6 @@ from tests.crawl.documents import index, robots
 from tests.crawl.site_server import Reply, SiteServer, moved
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
-
-
-@pytest.mark.slow
-def test_guess_that_is_not_answered_has_lost_nothing(site: SiteServer, tmp_path: Path) -> None:
-    days = Days(site, tmp_path)
-    site.routes = {
-        "/sitemap.xml": urlset_of(site, on(MONDAY, ["/a", "/b"])),
-        "/sitemap_index.xml": index(site.url("/c.xml")),
-    }
-    site.routes["/c.xml"] = urlset_of(site, on(MONDAY, ["/c"]))
-    assert sorted(map(path_of, days.crawl("one", probe="always").locs())) == ["/a", "/b", "/c"]
-    site.routes["/sitemap.xml"] = Reply("", 503)
-    done = days.crawl("two", before=f"one/{JOBDIR}", keep=False, settings=ONCE, probe="always")
-    assert changes(done) == {}
-    assert done.summary["skipped"]["removed"] == 2
 
 
 @pytest.mark.slow
