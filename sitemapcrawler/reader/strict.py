@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.element import Element, hide
-from sitemapcrawler.namespaces.schemas.repairs import is_complete
+from sitemapcrawler.namespaces.schemas.terms import is_complete
 from sitemapcrawler.reader.faults import MAX_NAME
 
 

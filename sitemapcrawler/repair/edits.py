@@ -16,7 +16,7 @@ from lxml import etree
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces import CORE, Namespace, declared, find
 from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
-from sitemapcrawler.namespaces.schemas.repairs import REPEATABLE, find_own, terms
+from sitemapcrawler.namespaces.schemas.terms import REPEATABLE, find_own, terms
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.recovery import UNREADABLE
@@ -200,8 +200,8 @@ def fit_schema(draft: Draft) -> None:
 
 
 def _fit(draft: Draft, holder: etree._Element, uri: str) -> None:
-    names = terms(uri).holders.get(split(holder)[1])
-    if names is None:
+    names = terms(uri).parts(split(holder)[1])
+    if not names:
         for child in [one for one in holder if isinstance(one.tag, str)]:
             draft.remove(child)
         return
@@ -241,10 +241,10 @@ def remove_unknown(draft: Draft) -> None:
 
 
 def _remove_unknown_parts(draft: Draft, holder: etree._Element, uri: str) -> None:
-    names = terms(uri).holders.get(split(holder)[1])
-    for child in [one for one in holder if isinstance(one.tag, str)] if names is not None else ():
+    names = terms(uri).parts(split(holder)[1])
+    for child in [one for one in holder if isinstance(one.tag, str)] if names else ():
         space, name = split(child)
-        if space == uri and names is not None:
+        if space == uri:
             if name in names:
                 _remove_unknown_parts(draft, child, uri)
             else:
@@ -263,13 +263,16 @@ def remove_unknown_attributes(draft: Draft) -> None:
 
 
 def _remove_attributes(draft: Draft, element: etree._Element) -> None:
-    namespace = find_own(split(element)[0])
-    known = terms(namespace.uri).attributes if namespace is not None else None
-    for name in [one for one in map(str, element.attrib) if not one.startswith("{")] if known is not None else ():
-        if known is not None and name not in known:
-            draft.set_attribute(element, name, None)
+    uri, name = split(element)
+    namespace = find_own(uri)
+    if namespace is None:
+        return
+    kind = terms(namespace.uri).kinds.get(name)
+    for attribute in map(str, element.attrib if kind is not None else ()):
+        if kind is not None and not attribute.startswith("{") and attribute not in kind.attributes:
+            draft.set_attribute(element, attribute, None)
     for child in element:
-        if isinstance(child.tag, str) and known is not None:
+        if isinstance(child.tag, str):
             _remove_attributes(draft, child)
 
 
@@ -284,8 +287,8 @@ def remove_repeated(draft: Draft) -> None:
 
 
 def _remove_repeated_parts(draft: Draft, holder: etree._Element, uri: str) -> None:
-    names = terms(uri).holders.get(split(holder)[1])
-    if names is None:
+    names = terms(uri).parts(split(holder)[1])
+    if not names:
         return
     children = [one for one in holder if isinstance(one.tag, str) and split(one)[0] == uri]
     _keep_first(draft, children, frozenset(names) - REPEATABLE)

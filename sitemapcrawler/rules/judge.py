@@ -14,10 +14,10 @@ from weakref import WeakValueDictionary
 
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element, Unparsed
+from sitemapcrawler.namespaces.schemas.check import RULES as SCHEMA_RULES
 from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
 from sitemapcrawler.namespaces.schemas.plugged import plugged_violations
-from sitemapcrawler.namespaces.schemas.repairs import ENTRIES
-from sitemapcrawler.namespaces.schemas.repairs import RULES as SCHEMA_RULES
+from sitemapcrawler.namespaces.schemas.terms import ENTRIES
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason

@@ -1,62 +1,85 @@
-"""Schema validation of entries in batches, which reports every violation with its line.
+"""Schema validation of entries, with readable messages at their lines.
 
-Entries are serialised in a form that most entries of a file share, so one verdict serves them all. Entries that fail
-are repaired and validated again, since a validator stops at the first unexpected part of an element. Its errors are
-rewritten as readable messages.
+Entries are written as a document with each element on a line of its own, so the line of an error names its element.
+What other rules report is not written, or its errors are left out: libxml2 stops at the first part that an element
+must not have, and would hide those that follow.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from operator import attrgetter
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from operator import itemgetter
 from threading import Lock
-from typing import NamedTuple
 
 from lxml import etree
 
-from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces import CORE, Namespace, resembled
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.schemas import CHECKED, schema
-from sitemapcrawler.namespaces.schemas.repairs import (
-    ATTRIBUTE,
-    ATTRIBUTES,
-    HOLDERS,
-    MISSING,
-    NAMES,
+from sitemapcrawler.namespaces.schemas import CHECKED, WITH_EXTENSIONS, schema
+from sitemapcrawler.namespaces.schemas.terms import (
+    ENTRIES,
     REPEATABLE,
-    REQUIRED,
     REQUIRED_ATTRIBUTES,
-    SCHEMA,
-    TYPED_ATTRIBUTES,
-    UNCOUNTED,
     UNNAMED_LACK,
-    EntryRepairs,
-    Violation,
+    Kind,
     find_own,
+    lacking,
     tag,
     terms,
 )
 from sitemapcrawler.urls.display import quoted
 
-MAX_FORM = 20_000
-"""Maximum size of a serialised entry to validate unchanged, in characters; 100 different elements need less."""
-MAX_FORMS = 1_000_000
-"""Characters to validate at once."""
-MAX_LINES = 5_000
-"""Elements to validate at once if each has its own line. The validator counts up to 65,535 lines."""
-MAX_CHILDREN = 50
-"""Children of an entry to write at once in that case. They stay below 30,000 lines, whatever they contain."""
-MAX_VERDICTS, MAX_KEPT = 1_000, 2_000
-"""Verdicts to cache, and the maximum size of their forms in characters."""
-ENTRY = re.compile(r"/\*/\*(?:\[([0-9]+)\])?")
-"""Start of an error's path, with the number of the entry if there are several."""
+SCHEMA, ORDER, MISSING = "xml-schema-violation", "xml-element-order", "xml-missing-element"
+UNKNOWN, DUPLICATE, ATTRIBUTE = "xml-unknown-element", "xml-duplicate-element", "xml-unknown-attribute"
+RULES = frozenset((SCHEMA, ORDER, MISSING, UNKNOWN, DUPLICATE, ATTRIBUTE))
+"""Rules under which violations are reported."""
+NOWHERE = "{} is in no namespace, but the root is in one"
+JUDGED_BY_RULES = frozenset(
+    ("<image:loc>", "<news:publication_date>", "<video:thumbnail_loc>", "<video:content_loc>", "<video:player_loc>")
+)
+"""Elements of extensions whose values have rules of their own, so that the schema's verdict on them is left out."""
+
+MAX_LINES = 500
+"""Elements to validate at once. libxml2 counts up to 65,535 lines, and counts all before an error for its path."""
+MAX_REPEATED = 100
+"""Parts of the same name and element to check. 32 tags are allowed; another rule reports more."""
+MAX_ATTRIBUTES = 100
+"""Attributes of an element to check; no schema allows more than 14."""
+MAX_VALUE = 5_000
+"""Characters of a value to check. A URL may have 2,048."""
+BLANKS = " \t\r\n"
+"""XML whitespace, which is allowed everywhere."""
+PLACEHOLDER = "_"
+"""Written in place of names that are not allowed, since libxml2 keeps each name; for attributes, with a number."""
+LOC = "<loc>https://example.com/</loc>"
+"""Written in each entry, in place of its URL."""
+DECLARED = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in CHECKED)
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Characters that XML does not allow."""
+PARSER = etree.XMLParser(no_network=True, resolve_entities=False)
 VALIDATING = Lock()
 """A schema has a single error list, and several threads may read files."""
-VERDICTS: dict[tuple[str, str], bool] = {}
-"""{(root, serialised entry): whether the schema allows it}."""
+NAMESPACE = re.compile(r"\{[^{}]*\}")
+ABOUT = re.compile(r"Element '[^']*'(?:, attribute '([^']*)')?: ")
+"""Start of each error message, with the name of the attribute if it is about one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A violation of the schema in an entry."""
+
+    rule: str
+    """Id in the rule catalogue."""
+    message: str
+    """One sentence."""
+    line: int
+    """Line, counted from 1."""
+    value: str | None = None
+    """The offending text or name."""
 
 
 def core_namespaces(root: str | None, entry: str) -> frozenset[str]:
@@ -72,352 +95,301 @@ def violations(root: str, entries: Sequence[Element], core: frozenset[str]) -> I
 
     Excludes what other rules report: values, missing parts, and the reader's faults.
     """
-    return _explained(root, entries, core, _suspects(root, entries, core))
-
-
-def _suspects(root: str, entries: Sequence[Element], core: frozenset[str]) -> list[int]:
-    """Indexes of the entries that the schema does not allow unchanged."""
-    writer = FormWriter(core, NOWHERE)
-    suspects: list[int] = []
-    unknown: dict[str, list[int]] = {}
+    check = _Check(root, core)
     for place, entry in enumerate(entries):
-        form = writer.entry(entry)
-        allowed = VERDICTS.get((root, form)) if entry.uri in core and len(form) <= MAX_FORM else False
-        if allowed is None:
-            unknown.setdefault(form, []).append(place)
-        elif not allowed:
-            suspects.append(place)
-    for form in _failing(root, list(unknown)):
-        suspects += unknown[form]
-    return sorted(suspects)
+        check.write(place, entry)
+    check.validate()
+    yield from sorted(check.found, key=lambda found: (found[0], found[1].line))
 
 
-def _failing(root: str, forms: list[str]) -> Iterator[str]:
-    """Yield the serialised entries that the schema does not allow."""
-    while forms:
-        size = count = 0
-        while count < len(forms) and size < MAX_FORMS:
-            size += len(forms[count])
-            count += 1
-        some, forms = forms[:count], forms[count:]
-        errors = (ENTRY.match(error.path or "") for error in errors_of(root, some) if not is_named(error))
-        numbers = {int(entry[1] or 1) - 1 for entry in errors if entry}
-        for number, form in enumerate(some):
-            _keep(root, form, number not in numbers)
-        yield from (some[number] for number in numbers)
-
-
-def _keep(root: str, form: str, allowed: bool) -> None:
-    if len(VERDICTS) >= MAX_VERDICTS:
-        VERDICTS.clear()
-    if len(form) <= MAX_KEPT:
-        VERDICTS[root, form] = allowed
-
-
-def errors_of(root: str, entries: Iterable[str]) -> list[etree._LogEntry]:
-    """Validate serialised entries and return the errors."""
-    tree = document(root, entries)
-    with VALIDATING:
-        validator = schema(root)
-        return [] if validator.validate(tree) else [*validator.error_log]  # type: ignore[misc, unused-ignore]  # the stub lacks it
-
-
-def _explained(
-    root: str, entries: Sequence[Element], core: frozenset[str], places: Iterable[int]
-) -> Iterator[tuple[int, Violation]]:
-    explaining = _Explaining(root, core)
-    for place in places:
-        explaining.add(place, entries[place])
-        if explaining.size > MAX_LINES:
-            yield from explaining.done()
-    yield from explaining.done()
-
-
-class _Explaining:
-    """Collects the violations of suspect entries, both from repairs and from validation afterwards."""
+class _Check:
+    """Writes entries, validates them, and words the errors."""
 
     def __init__(self, root: str, core: frozenset[str]) -> None:
+        self.found: list[tuple[int, Violation]] = []
+        """Violations so far, each with the index of its entry."""
         self._root = root
+        self._order = terms(CORE).parts(ENTRIES[root])
         self._core = core
-        self._repairs = EntryRepairs(root, core)
-        self._plain = FormWriter(core | {""}, "")
-        self._found: dict[int, list[Violation]] = {}
-        self._begin()
-
-    def _begin(self) -> None:
-        self._lined = LinedFormWriter(self._core)
         self._written: list[str] = []
-        self._starts: list[int] = []
-        self._places: list[int] = []
+        self._lines: list[tuple[int, Element, Element]] = []
+        """For each line: the index of its entry, the element, and the one around it (of an entry, itself)."""
+        self._entry = Element("", "", {}, 0)
+        self._place = 0
+        self._missing: tuple[Element, frozenset[tuple[str, str]]] = self._entry, frozenset()
 
-    @property
-    def size(self) -> int:
-        """Number of elements waiting for validation."""
-        return len(self._lined.elements)
+    def write(self, place: int, entry: Element) -> None:
+        """Add an entry to the document. The protocol's elements are left out, unless they hold elements."""
+        self._place, self._entry = place, entry
+        if entry.uri not in self._core:
+            self._report(SCHEMA, entry, NOWHERE.format(_tag(entry)))
+        name = ENTRIES[self._root]
+        self._add(entry, entry, f"<{name}>{_text(entry)}{LOC}")
+        for child in self._children(entry):
+            namespace = find_own(child.uri)
+            if self._is_field(child):
+                if child.has_children:
+                    self._add(child, entry, f"<{child.name}><{PLACEHOLDER}/></{child.name}>")
+            elif namespace is not None and self._root == WITH_EXTENSIONS and child.name in terms(namespace.uri).tops:
+                self._element(child, entry, namespace)
+            elif namespace is not None:
+                self._add(child, entry, f"<{namespace.prefix}:{PLACEHOLDER}/>")
+            if len(self._lines) > MAX_LINES:
+                self._written.append(f"</{name}>")
+                self.validate()
+                self._add(entry, entry, f"<{name}>{LOC}")
+        self._written.append(f"</{name}>")
 
-    def add(self, place: int, entry: Element) -> None:
-        repaired, found = self._repairs.repaired_entry(entry)
-        self._found.setdefault(place, []).extend(found)
-        if self._is_allowed(self._plain.entry(repaired)):
-            return
-        for piece in _pieces(repaired):
-            self._starts.append(self.size)
-            self._places.append(place)
-            self._written.append(self._lined.entry(piece))
-            if self.size > MAX_LINES:
-                self._validate()
+    def _children(self, entry: Element) -> list[Element]:
+        """Children of an entry in the order of the schema, without those of the protocol that the reader reports.
 
-    def _is_allowed(self, form: str) -> bool:
-        allowed = VERDICTS.get((self._root, form)) if len(form) <= MAX_FORM else False
-        return not any(_failing(self._root, [form])) if allowed is None else allowed
-
-    def done(self) -> Iterator[tuple[int, Violation]]:
-        """Yield the violations of all added entries, each with the index of its entry."""
-        self._validate()
-        found, self._found = self._found, {}
-        for place, said in found.items():
-            for violation in sorted(said, key=attrgetter("line")):
-                yield place, violation
-
-    def _validate(self) -> None:
-        for error in errors_of(self._root, self._written) if self._written else ():
-            number = error.line - 2
-            violation = violation_of(error, self._lined.elements[number])
-            if violation is not None:
-                self._found[self._places[bisect_right(self._starts, number) - 1]].append(violation)
-        self._begin()
-
-
-def _pieces(entry: Element) -> Iterator[Element]:
-    """Split an entry into parts of limited size, each with a `loc`. The first has the protocol's other elements."""
-    loc, *others = entry.content
-    for start in range(0, len(others) or 1, MAX_CHILDREN):
-        piece = Element(CORE, entry.name, {}, entry.line)
-        piece.content = [loc, *others[start : start + MAX_CHILDREN]]
-        yield piece
-
-
-STAND_INS = {
-    "": {"loc": "https://example.com/", "lastmod": "2026-01-05", "changefreq": "daily", "priority": "0.5"},
-    "news:": {"publication_date": "2026-01-05"},
-}
-"""Valid values for elements that must not be empty, by prefix and name."""
-JUDGED = frozenset(("license", "gallery_loc", "content_segment_loc"))
-"""URLs that no rule checks but the schema. Their text is kept, and so is that of all elements with a typed value."""
-JUDGED_ATTRIBUTES = frozenset(("info",)) | TYPED_ATTRIBUTES
-"""Attributes whose value only the schema checks."""
-EMPTY = "xhtml:link"
-"""The element that must be empty."""
-UNKNOWN = "_"
-"""Placeholder for names unknown to all schemas; for attributes, followed by a number."""
-NOWHERE = "nowhere:"
-"""Prefix of elements in no namespace, if the protocol's elements have one."""
-FOREIGN = f"<{EMPTY}/>"
-"""Placeholder for elements of other namespaces, which are allowed."""
-TEXT = "text"
-"""Placeholder for text that is not allowed."""
-MAX_ATTRIBUTES = 100
-"""Attributes of an element to check; no schema allows more than 14."""
-MAX_DEPTH = 4
-"""Maximum nesting in the schemas: `url`, `news`, `publication`, `name`."""
-MAX_TAGS = 1000
-"""Distinct tags of a document to cache."""
-BLANKS = " \t\r\n"
-DECLARATIONS = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in CHECKED)
-ROOT = f'<%s xmlns="{CORE}"{DECLARATIONS} xmlns:{NOWHERE[:-1]}="urn:nowhere">'
-SPECIAL = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": " ", "\r": " ", "\t": " "})
-ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-PARSER = etree.XMLParser(no_network=True, resolve_entities=False, huge_tree=True)
-
-
-class WrittenForm(NamedTuple):
-    """Serialised form of the elements of one name."""
-
-    tag: str
-    """Name with prefix; empty for elements without a schema, which are left out."""
-    leaf: str = ""
-    """The whole element if it has text only and no attributes; empty if that text matters."""
-    value: str = ""
-    """Placeholder for its text."""
-    judged: bool = False
-    """True if its text matters."""
-
-
-class FormWriter:
-    """Serialises the entries of one document. `core`: the namespaces it uses for the protocol."""
-
-    def __init__(self, core: frozenset[str], stray: str) -> None:
-        """`stray`: prefix for elements in no namespace, unless `core` includes that."""
-        self._prefixes: dict[str, str] = {"": stray, **dict.fromkeys(core, "")}
-        self._forms: dict[tuple[str, str], WrittenForm] = {}
-        self._starts: dict[tuple[str, ...], str] = {}
-
-    def entry(self, entry: Element) -> str:
-        """Serialise an entry. Of consecutive elements with the same form, only the first is kept."""
-        tag = self._form(entry).tag
-        parts, last = [f"<{tag}>"], ""
-        for part in entry.content:
-            if isinstance(part, str):
-                if part.strip(BLANKS):
-                    parts.append(TEXT)
-            else:
-                written = self.written(part) or FOREIGN
-                if written != last:
-                    parts.append(written)
-                    last = written
-        parts.append(f"</{tag}>")
-        return "".join(parts)
-
-    def written(self, element: Element, depth: int = 1) -> str:
-        """Serialise an element with its content; empty if no schema covers it."""
-        form = self._forms.get((element.uri, element.name)) or self._form(element)
-        content, attributes = element.content, element.attributes
-        if not form.tag:
-            return ""
-        if form.leaf and not attributes and (not content or (len(content) == 1 and isinstance(content[0], str))):
-            return form.leaf
-        start = self._start(element, form.tag) if attributes else f"<{form.tag}>"
-        return f"{start}{self._inside(element, form, depth)}</{form.tag}>"
-
-    def _inside(self, element: Element, form: WrittenForm, depth: int) -> str:
-        parts: list[str] = []
-        holds = element.name in HOLDERS
-        for part in element.content:
-            if isinstance(part, str):
-                if (holds or not form.leaf) and part.strip(BLANKS):
-                    parts.append(part.translate(SPECIAL) if form.judged else TEXT)
-            elif not holds:
-                parts.append(f"<{UNKNOWN}/>")
+        Reports another order here: libxml2 would stop there, and hide what is wrong in extensions.
+        """
+        ranked: list[tuple[int, Element]] = []
+        names = [*self._order]
+        for child in entry.children:
+            if not self._is_field(child):
+                ranked.append((len(self._order), child))
+            elif child.name in names:
+                names.remove(child.name)
+                ranked.append((self._order.index(child.name), child))
+                if child.uri not in self._core and entry.uri:
+                    self._report(SCHEMA, child, NOWHERE.format(_tag(child)))
+        for (rank, before), (following, child) in pairwise(ranked):
+            if following < rank:
+                order = f"the order is {', '.join(self._order)}, then other namespaces"
+                self._report(ORDER, child, f"<{child.name}> stands behind {_tag(before)}: {order}")
                 break
-            elif depth < MAX_DEPTH:
-                parts.append(self.written(part, depth + 1))
-        if element.name == UNCOUNTED and _repeats(element):
-            parts.append(f"<{UNKNOWN}/>")
-        return "".join(parts) or form.value
+        return [child for _, child in sorted(ranked, key=itemgetter(0))]
 
-    def _form(self, element: Element) -> WrittenForm:
-        form = self._new_form(element.uri, element.name)
-        if len(self._forms) < MAX_TAGS:
-            self._forms[element.uri, element.name] = form
-        return form
+    def _is_field(self, element: Element) -> bool:
+        """Return whether an element is one of the protocol."""
+        return element.uri in self._core or not element.uri
 
-    def _new_form(self, uri: str, name: str) -> WrittenForm:
-        prefix, namespace = self._prefixes.get(uri), None
-        if prefix is None:
-            namespace = find_own(uri)
-            if namespace is None:
-                return WrittenForm("")
-            prefix = f"{namespace.prefix}:"
-        tag = prefix + (name if name in NAMES else UNKNOWN)
-        value = STAND_INS.get(prefix, {}).get(name, "")
-        judged = name in JUDGED or (not value and namespace is not None and name in terms(namespace.uri).typed)
-        if judged or tag == EMPTY:
-            return WrittenForm(tag, judged=judged)
-        return WrittenForm(tag, f"<{tag}>{value}</{tag}>", value)
+    def _report(self, rule: str, element: Element, message: str) -> None:
+        self.found.append((self._place, Violation(rule, message, element.line, element.name)))
 
-    def _start(self, element: Element, tag: str) -> str:
-        key = (tag, *element.attributes)
-        start = self._starts.get(key)
-        if start is None:
-            start = f"<{tag}{''.join(_attributes(element))}>"
-            if len(self._starts) < MAX_TAGS and len(key) < MAX_ATTRIBUTES and JUDGED_ATTRIBUTES.isdisjoint(key):
-                self._starts[key] = start
-        return start
+    def _add(self, element: Element, holder: Element, text: str) -> None:
+        """Begin the next line."""
+        self._lines.append((self._place, element, holder))
+        self._written.append(f"\n{text}")
+
+    def _element(self, element: Element, holder: Element, namespace: Namespace) -> None:
+        """Write an element that is allowed where it is, without text and attributes that may be anything."""
+        kind = terms(namespace.uri).kinds[element.name]
+        name = start = f"{namespace.prefix}:{element.name}"
+        if element.attributes and element.attributes.keys() - kind.free_attributes:
+            start += _attributes(element, kind)
+        self._add(element, holder, f"<{start}>{_inside(element, kind) if element.content else ''}")
+        if kind.parts:
+            self._parts(element, namespace, kind.parts)
+        self._written.append(f"</{name}>")
+
+    def _parts(self, holder: Element, namespace: Namespace, names: tuple[str, ...]) -> None:
+        """Write the parts of an element, and last the first that it must not have: libxml2 reads no further."""
+        counts: Counter[str] = Counter()
+        excuses = (name for one in (holder,) for name in lacking(one))  # computed if something is wrong
+        wrong: Element | None = None
+        for part in holder.children:
+            if part.name in names and (part.uri == holder.uri or find_own(part.uri) is namespace):
+                counts[part.name] += 1
+                is_wrong = counts[part.name] > 1 and part.name not in REPEATABLE
+                if not is_wrong and counts[part.name] <= MAX_REPEATED:
+                    self._element(part, holder, namespace)
+            else:
+                is_wrong = self._is_wrong(part, holder, namespace) and not next(excuses, "")
+                is_wrong = is_wrong and (namespace.uri, part.name) not in self._missing_in(self._entry)
+            if is_wrong and wrong is None:
+                wrong = part
+        if wrong is not None:
+            self._add(wrong, holder, f"<{PLACEHOLDER}/>")
+
+    def _is_wrong(self, part: Element, holder: Element, namespace: Namespace) -> bool:
+        """Return whether the schema knows the namespace of a part, and does not allow the part in its holder."""
+        own = find_own(part.uri)
+        if part.uri == holder.uri or own is namespace:
+            return holder.uri == namespace.uri
+        return own is not None or self._is_field(part)
+
+    def _missing_in(self, entry: Element) -> frozenset[tuple[str, str]]:
+        """Required parts that objects of an entry lack: (namespace, name).
+
+        Such a part in a wrong place is one fault with its absence, which another rule reports.
+        """
+        if self._missing[0] is not entry:
+            found: set[tuple[str, str]] = set()
+            waiting = [part for part in entry.children if not self._is_field(part)]
+            for holder in waiting:
+                namespace = find_own(holder.uri)
+                if namespace is not None:
+                    names = terms(namespace.uri).parts(holder.name)
+                    found.update((namespace.uri, name) for name in lacking(holder))
+                    waiting += [part for part in holder.children if part.name in names]
+            self._missing = entry, frozenset(found)
+        return self._missing[1]
+
+    def validate(self) -> None:
+        """Validate what was written since the last time."""
+        text = "".join([f'<{self._root} xmlns="{CORE}"{DECLARED}>', *self._written, f"</{self._root}>"])
+        tree = etree.fromstring(text.encode(), PARSER)
+        with VALIDATING:
+            validator = schema(self._root)
+            errors = [] if validator.validate(tree) else [*validator.error_log]  # type: ignore[misc, unused-ignore]  # the stub lacks it
+        for error in errors:
+            place, element, holder = self._lines[error.line - 2]
+            kind = "VALUE" if "_VALID" in error.type_name else error.type_name
+            violation = WORDED.get(kind, _Check._other)(self, error.message, element, holder)
+            if violation is not None:
+                self.found.append((place, violation))
+        self._written.clear()
+        self._lines.clear()
+
+    # Each of these words an error of an element; None if another rule reports it.
+
+    def _part(self, message: str, element: Element, holder: Element) -> Violation | None:
+        """It lacks parts, or its holder must not have it."""
+        if "Missing child" in message:
+            lacks = " and ".join(lacking(element)) if element.name == UNNAMED_LACK else ""
+            return Violation(MISSING, f"{_tag(element)} lacks {lacks}", element.line) if lacks else None
+        namespace = find_own(holder.uri)
+        if namespace is None:
+            return None
+        is_known = element.name in terms(namespace.uri).parts(holder.name)
+        if element.uri != holder.uri and find_own(element.uri) is not namespace:
+            meant = f": {tag(namespace.uri, element.name)} is meant" if is_known else ""
+            said = f"{_tag(element)} has no place in {_tag(holder)}{meant}"
+            return Violation(SCHEMA, said, element.line, element.name)
+        if not is_known:
+            return Violation(UNKNOWN, f"{_tag(element)} is no part of {_tag(holder)}", element.line, element.name)
+        number = sum(part.name == element.name and find_own(part.uri) is namespace for part in holder.children)
+        said = f"{_tag(element)} stands {number} times in one {_tag(holder)}"
+        return Violation(DUPLICATE, said, element.line, element.text)
+
+    def _child(self, message: str, element: Element, entry: Element) -> Violation | None:
+        """It is an extension's, and no child of an entry."""
+        namespace = find_own(element.uri)
+        assert namespace is not None
+        known, name = terms(namespace.uri), element.name
+        if self._root != WITH_EXTENSIONS:
+            said = f"{_tag(element)} stands in a <sitemap>, which names a file and no more"
+        elif name in known.kinds:
+            said = f"{_tag(element)} stands in the <url> itself, not in {known.around(name)}"
+            if (namespace.uri, name) in self._missing_in(entry):
+                return None
+        elif element.uri == namespace.uri and resembled(element) is None:
+            return Violation(UNKNOWN, f"{_tag(element)} is no part of a <url>", element.line, name)
+        else:
+            return None
+        return Violation(SCHEMA, said, element.line, name)
+
+    def _content(self, message: str, element: Element, holder: Element) -> Violation:
+        """It has elements, or must be empty."""
+        inner, text = next(element.children, None), element.text
+        if inner is None:
+            return Violation(SCHEMA, f"{_tag(element)} holds {quoted(text)}, but must be empty", element.line, text)
+        said = f"{_tag(element)} holds {_tag(inner)}, but may hold no elements"
+        return Violation(SCHEMA, said, inner.line, inner.name)
+
+    def _text(self, message: str, element: Element, holder: Element) -> Violation | None:
+        """It has text between its parts."""
+        if lacking(element):
+            return None
+        texts = (place for place, part in enumerate(element.content) if isinstance(part, str) and part.strip(BLANKS))
+        place = next(texts)
+        text = str(element.content[place]).strip(BLANKS)
+        said = f"text in {_tag(element)}, which is for elements only: {quoted(text)}"
+        return Violation(SCHEMA, said, _line(element, place), text)
+
+    def _attribute(self, message: str, element: Element, holder: Element) -> Violation | None:
+        """It has an unknown attribute, which may be a required one with a misspelt name."""
+        namespace, required = find_own(element.uri), REQUIRED_ATTRIBUTES.get(element.name, ())
+        if namespace is None or namespace.uri != element.uri or any(one not in element.attributes for one in required):
+            return None
+        name = _attribute_in(message, element)
+        said = f"{_tag(element)} has an attribute {name}, which its namespace does not know"
+        return Violation(ATTRIBUTE, said, element.line, name)
+
+    def _value(self, message: str, element: Element, holder: Element) -> Violation | None:
+        """The schema does not allow its text, or the value of an attribute."""
+        name, attribute = _tag(element), _attribute_in(message, element)
+        if not attribute and (name in JUDGED_BY_RULES or element.has_children):
+            return None
+        value = element.attributes[attribute] if attribute else element.text
+        where = f"as {attribute} of {name}" if attribute else f"in {name}"
+        return Violation(SCHEMA, f"{quoted(value)} {where} is no value that the schema allows", element.line, value)
+
+    def _other(self, message: str, element: Element, holder: Element) -> Violation:
+        said = NAMESPACE.sub("", ABOUT.sub("", message[:MAX_VALUE]))
+        return Violation(SCHEMA, f"{_tag(element)}: {said}", element.line)
 
 
-class LinedFormWriter(FormWriter):
-    """Serialises each element on its own line. `elements` has them in order."""
-
-    def __init__(self, core: frozenset[str]) -> None:
-        super().__init__(core | {""}, "")
-        self.elements: list[Element] = []
-
-    def entry(self, entry: Element) -> str:
-        return self.written(entry, 0)
-
-    def written(self, element: Element, depth: int = 1) -> str:
-        self.elements.append(element)
-        return "\n" + super().written(element, depth)
-
-
-def _repeats(element: Element) -> bool:
-    names = [part.name for part in element.children if part.name not in REPEATABLE]
-    return len(names) > len(set(names))
+WORDED: dict[str, Callable[[_Check, str, Element, Element], Violation | None]] = {
+    "SCHEMAV_ELEMENT_CONTENT": _Check._part,
+    "SCHEMAV_CVC_ELT_1": _Check._child,
+    "SCHEMAV_CVC_COMPLEX_TYPE_2_1": _Check._content,
+    "SCHEMAV_CVC_COMPLEX_TYPE_2_2": _Check._content,
+    "SCHEMAV_CVC_TYPE_3_1_2": _Check._content,
+    "SCHEMAV_CVC_COMPLEX_TYPE_2_3": _Check._text,
+    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1": _Check._attribute,
+    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_2": _Check._attribute,
+    "SCHEMAV_CVC_TYPE_3_1_1": _Check._attribute,
+    "VALUE": _Check._value,
+}
+"""{type of libxml2's error: what words it}. Errors of values have many types."""
 
 
-def _attributes(element: Element) -> Iterator[str]:
-    for number, (name, value) in enumerate(islice(element.attributes.items(), MAX_ATTRIBUTES)):
-        if not name.startswith("{"):
-            known = name if name in ATTRIBUTES else f"{UNKNOWN}{number}"
-            yield f' {known}="{value.translate(SPECIAL) if name in JUDGED_ATTRIBUTES else ""}"'
+def _tag(element: Element) -> str:
+    return tag(element.uri, element.name)
 
 
-def named(element: Element, attribute: str) -> str:
-    """Original name of an attribute, from its serialised name."""
-    return list(element.attributes)[int(attribute[1:])] if attribute.startswith(UNKNOWN) else attribute
+def _inside(element: Element, kind: Kind) -> str:
+    """The content of an element that may be wrong, for the document, without the parts that it may have."""
+    if element.has_children and not kind.parts:
+        return f"<{PLACEHOLDER}/>"
+    return "" if kind.is_free else _text(element)
 
 
-def document(root: str, entries: Iterable[str]) -> etree._Element:
-    """Make a document of serialised entries."""
-    text = "".join([ROOT % root, *entries, f"</{root}>"])
-    return etree.fromstring(ILLEGAL.sub("?", text).encode(), PARSER)
+def _text(element: Element) -> str:
+    """The own text of an element, for the document."""
+    text = "".join([part for part in element.content if isinstance(part, str)])[:MAX_VALUE]
+    return _escaped(text) if text.strip(BLANKS) else ""
 
 
-ELEMENT = re.compile(r"Element '(?:\{([^}]*)\})?([^']*)'(?:, attribute '([^']*)')?")
-"""Start of each error message: namespace and name of the element, and the attribute if there is one."""
-NAMESPACE = re.compile(r"\{[^{}]*\}")
-MAX_MESSAGE = 2000
-"""Characters of a libxml2 message to read, since namespaces in it may have any length."""
+def _attributes(element: Element, kind: Kind) -> str:
+    """The attributes that may be wrong, for the document. Those in other namespaces are allowed."""
+    return "".join(
+        f' {name}="{_escaped(value[:MAX_VALUE])}"' if name in kind.attributes else f' {PLACEHOLDER}{number}=""'
+        for number, (name, value) in enumerate(islice(element.attributes.items(), MAX_ATTRIBUTES))
+        if name not in kind.free_attributes and not name.startswith("{")
+    )
 
 
-def is_named(error: etree._LogEntry) -> bool:
-    """True for an error that another rule reports."""
-    element = ELEMENT.match(error.message)
-    if element is None or element[3] is not None:
-        return False
-    return "Missing child" in error.message and element[2] != UNNAMED_LACK
+def _escaped(text: str) -> str:
+    if not text.isprintable():
+        text = ILLEGAL.sub("?", text).replace("\n", " ").replace("\r", " ")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def is_value(error: etree._LogEntry) -> bool:
-    """True for an error about a value."""
-    return "_VALID" in error.type_name
+def _attribute_in(message: str, element: Element) -> str:
+    """The attribute that a message is about; empty if it is about the element."""
+    about = ABOUT.match(message)
+    written = (about and about[1]) or ""
+    return [*element.attributes][int(written[1:])] if written.startswith(PLACEHOLDER) else written
 
 
-def violation_of(error: etree._LogEntry, element: Element) -> Violation | None:
-    """Convert a validation error to a violation; None if another rule reports it."""
-    if is_named(error):
-        return None
-    about = ELEMENT.match(error.message)
-    if about is not None and about[3] is not None:
-        return _of_attribute(error, element, named(element, about[3]))
-    name = tag(element.uri, element.name)
-    if is_value(error):
-        if element.has_children:
-            return None  # the child elements are reported instead
-        text = element.text
-        return Violation(SCHEMA, f"{quoted(text)} in {name} is no value that the schema allows", element.line, text)
-    if "Missing child" in error.message:
-        lacks = [part for part in REQUIRED[UNNAMED_LACK] if all(child.name != part for child in element.children)]
-        return Violation(MISSING, f"{name} lacks {' and '.join(lacks)}", element.line)
-    inner = next(element.children, None)
-    if inner is not None:
-        message = f"{name} holds {tag(inner.uri, inner.name)}, but may hold no elements"
-        return Violation(SCHEMA, message, inner.line, inner.name)
-    if element.text:
-        return Violation(SCHEMA, f"{name} holds {quoted(element.text)}, but must be empty", element.line, element.text)
-    return Violation(SCHEMA, NAMESPACE.sub("", error.message[:MAX_MESSAGE]), element.line)
+def _line(holder: Element, place: int) -> int:
+    """Line of the text at an index of the content.
 
-
-def _of_attribute(error: etree._LogEntry, element: Element, name: str) -> Violation | None:
-    """Convert an error on an unknown attribute or its value. None if the reader or another rule reports it."""
-    namespace = find_own(element.uri)
-    if is_value(error):
-        value = element.attributes.get(name, "")
-        message = f"{quoted(value)} as {name} of {tag(element.uri, element.name)} is no value that the schema allows"
-        return Violation(SCHEMA, message, element.line, value)
-    if namespace is None or namespace.uri != element.uri:
-        return None
-    if any(needed not in element.attributes for needed in REQUIRED_ATTRIBUTES.get(element.name, ())):
-        return None
-    message = f"{tag(element.uri, element.name)} has an attribute {name}, which its namespace does not know"
-    return Violation(ATTRIBUTE, message, element.line, name)
+    Text has no line of its own, so it is derived from the elements before it. Line breaks in comments and tags in
+    between are unknown, so the result may be too low.
+    """
+    text = str(holder.content[place])
+    breaks = text[: len(text) - len(text.lstrip(BLANKS))].count("\n")
+    element, before = holder, holder.content[:place]
+    while before:
+        last = before.pop()
+        if isinstance(last, str):
+            breaks += last.count("\n")
+        else:
+            element, before = last, last.content[:]
+    return element.line + breaks

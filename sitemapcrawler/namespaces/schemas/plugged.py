@@ -14,8 +14,7 @@ from lxml import etree
 
 from sitemapcrawler.namespaces import Element, plugged
 from sitemapcrawler.namespaces.schemas import parser
-from sitemapcrawler.namespaces.schemas.check import ILLEGAL, NAMESPACE
-from sitemapcrawler.namespaces.schemas.repairs import SCHEMA, Violation
+from sitemapcrawler.namespaces.schemas.check import ILLEGAL, NAMESPACE, SCHEMA, Violation
 
 MAX_PARTS = 10_000
 """Elements of one object that are validated; lxml counts up to 65,535 lines."""

@@ -24,6 +24,11 @@ NEWS = (
     "<news:publication_date>2026-05-01</news:publication_date><news:title>t</news:title></news:news>"
 )
 
+VIDEO = (
+    "<video:video><video:thumbnail_loc>https://example.com/a.jpg</video:thumbnail_loc><video:title>t</video:title>"
+    "<video:description>d</video:description><video:content_loc>https://example.com/a.mp4</video:content_loc></video:video>"
+)
+
 
 def page(path: str, *parts: str) -> str:
     return f"<url><loc>{HOME}{path}</loc>{''.join(parts)}</url>"
@@ -68,6 +73,8 @@ def told(outcome: Outcome, *columns: str) -> list[tuple[str, ...]]:
         (page("a", "<title>t</title>"), "xml-unknown-element", "<title>t</title>", ""),
         (f'<url xml:lang="de"><loc>{HOME}a</loc></url>', "xml-unknown-attribute",
          "{http://www.w3.org/XML/1998/namespace}lang=de", ""),
+        (page("a", VIDEO.replace("<video:title>", '<video:title relationship="allow">')), "xml-unknown-attribute",
+         "relationship=allow", ""),
         (page("a", "<image:image><image:loc>/i.png</image:loc></image:image>"), "image-loc-relative", "/i.png",
          f"{HOME}i.png"),
         (page("a", link("de", "a"), link("en_GB", "b")), "hreflang-code-underscore", "hreflang=en_GB",

@@ -1,4 +1,4 @@
-"""Checking entries: all violations of each, at their lines, whatever the entries hold."""
+"""Checking entries: the violations of each element, at their lines, whatever the entries hold."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sitemapcrawler.namespaces import CORE, OWN
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.namespaces.extensions import IMAGE
 from sitemapcrawler.namespaces.extensions import VIDEO as VIDEO_URI
-from sitemapcrawler.namespaces.schemas import check, schema, text_of
+from sitemapcrawler.namespaces.schemas import check, schema
 from sitemapcrawler.namespaces.schemas.check import (
-    JUDGED,
-    JUDGED_ATTRIBUTES,
-    STAND_INS,
-    FormWriter,
+    MAX_LINES,
+    MAX_REPEATED,
+    RULES,
+    Violation,
     core_namespaces,
     violations,
 )
-from sitemapcrawler.namespaces.schemas.repairs import FILES, HOLDERS, MAX_REPEATED, NAMES, RULES, Violation, terms
+from sitemapcrawler.namespaces.schemas.terms import FILES, terms
 from sitemapcrawler.reader import Document
 
 LOC = "<loc>https://example.com/abc</loc>"
@@ -70,7 +70,7 @@ def said(body: str) -> list[tuple[str, int]]:
         ("\n<o:o/>\n<priority>1</priority>", [("xml-element-order", 4)]),
         ("\n<o:o><o:p>text</o:p></o:o>text", [("xml-schema-violation", 3)]),
         ("\n<image:image><o:o/><image:loc>a</image:loc></image:image>", []),
-        ("\n<image:image><image:loc>a</image:loc>\n<image:x/>\n<image:y/></image:image>", [("xml-unknown-element", 4), ("xml-unknown-element", 5)]),
+        ("\n<image:image><image:loc>a</image:loc>\n<image:x/>\n<image:y/></image:image>", [("xml-unknown-element", 4)]),
         ("\n<image:image>\n<image:url>a</image:url></image:image>", []),
         ("\n<image:image>\n<image:url>a</image:url>\n<image:x/></image:image>", [("xml-unknown-element", 5)]),
         ("\n<image:image>a</image:image>", []),
@@ -165,33 +165,6 @@ def test_entries_without_a_violation_are_those_that_the_schema_allows(
     assert len(document.faults) == sum(len(read(entry)[0].faults) for entry in entries)
 
 
-XS = "{http://www.w3.org/2001/XMLSchema}"
-NAMED = {"loc", "lastmod", "changefreq", "priority", "publication_date", "thumbnail_loc", "content_loc", "player_loc"}
-"""Elements whose values have rules of their own."""
-
-
-def typed(root: etree._Element, what: str) -> set[str]:
-    """Names of the elements or attributes of a schema whose value is not just any text."""
-    bases = {kind.get("name"): kind.find(f".//{XS}extension") for kind in root.iter(f"{XS}complexType")}
-    found = set()
-    for declared in root.iter(f"{XS}{what}"):
-        kind = declared.get("type") or ""
-        base = bases.get(kind.rpartition(":")[2])
-        if kind and (kind if base is None else base.get("base")) != "xs:string":
-            found.add(declared.get("name"))
-    return found
-
-
-def test_every_value_that_may_not_be_any_text_is_judged_or_has_rules_of_its_own() -> None:
-    roots = [etree.fromstring(text_of(name)) for names in FILES.values() for name in names]
-    elements = {name for root in roots for name in typed(root, "element")}
-    judged = JUDGED | {name for uri in FILES for name in terms(uri).typed}
-    assert elements - HOLDERS - judged <= NAMED
-    assert NAMED | judged <= elements
-    assert {name for root in roots for name in typed(root, "attribute")} == JUDGED_ATTRIBUTES
-    assert {name for values in STAND_INS.values() for name in values} <= NAMED
-
-
 # A further namespace of ours, as CONTRIBUTING.md says
 
 TOY = "https://toys.example/schemas/sitemap-toy/1.0"
@@ -257,7 +230,11 @@ def test_a_further_namespace_is_checked_against_its_schema_if_it_has_one(
 
 # Whatever comes
 
-NAMES_OF_ALL = st.sampled_from(sorted(NAMES)) | st.text(max_size=4) | st.sampled_from(["a:b", "", "x y", "_0", "xmlns"])
+NAMES_OF_ALL = (
+    st.sampled_from(sorted(name for uri in FILES for name in terms(uri).kinds))
+    | st.text(max_size=4)
+    | st.sampled_from(["a:b", "", "x y", "_0", "xmlns"])
+)
 URIS = st.sampled_from([*FILES, "", "urn:o", "https://www.google.com/schemas/sitemap-image/1.1", "\x00"])
 TEXTS = st.text(max_size=6) | st.sampled_from(["\x00", "\ud800", "]]>", "\ufffe", "&lt;", "%zz", " \n", "<b>", '"'])
 KEYS = st.sampled_from(["rel", "info", "xmlns", "{http://www.w3.org/2001/XMLSchema-instance}type", "a:b", "_1"]) | TEXTS
@@ -297,74 +274,68 @@ def test_deep_trees_are_no_deeper_for_the_validator() -> None:
     assert [(v.rule, v.line) for v in checked([top])] == []  # the image lacks its loc: what it has instead is no fault
 
 
-def test_names_of_strangers_never_reach_the_parser() -> None:
-    element = Element("urn:o", "stranger", {}, 1)
-    entry = Element(CORE, "url", {"stranger": "1"}, 1)
-    known = Element(IMAGE, "stranger", {"stranger": "1", "rel": "stranger"}, 1)
-    entry.content = [element, known, "stranger"]
-    form = FormWriter(frozenset((CORE,)), "nowhere:").entry(entry)
-    assert "stranger" not in form
-    assert '<image:_ _0="" rel=""></image:_>' in form
-
-
 @pytest.fixture
-def validated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Characters given to the validator, a number for each time it is asked. No verdict is known before."""
-    sizes: list[int] = []
-    original = check.errors_of
+def documents(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The documents that are validated."""
+    seen: list[bytes] = []
+    parse = etree.fromstring
 
-    def errors_of(root: str, entries: Iterable[str]) -> list[etree._LogEntry]:
-        entries = [*entries]
-        sizes.append(sum(map(len, entries)))
-        return original(root, entries)
+    def fromstring(data: bytes, parser: etree.XMLParser) -> etree._Element:
+        seen.append(data)
+        return parse(data, parser)
 
-    monkeypatch.setattr(check, "errors_of", errors_of)
-    monkeypatch.setattr(check, "VERDICTS", {})
-    return sizes
+    monkeypatch.setattr(check.etree, "fromstring", fromstring)
+    return seen
 
 
-def test_entries_that_are_alike_are_validated_once(validated: list[int]) -> None:
-    images = "<image:image><image:loc>https://example.com/{0}/{1}</image:loc></image:image>"
-    body = "".join(
-        f"<url>{LOC}" + "".join(images.format(entry, number) for number in range(1 + entry % 7)) + "</url>"
-        for entry in range(500)
-    )
-    _, elements = read(body)
-    assert checked(elements) == []
-    assert checked(elements) == []
-    assert len(validated) == 1
-    assert validated[0] < 200
+def test_unknown_names_never_reach_the_parser_but_are_named(documents: list[bytes]) -> None:
+    stranger = Element("urn:o", "stranger", {}, 1)
+    unknown = Element(IMAGE, "stranger", {"stranger": "1"}, 1)
+    part = Element(IMAGE, "stranger", {}, 3)
+    image = Element(IMAGE, "image", {"a": "1", "rel": "stranger", "stranger": "1"}, 2)
+    image.content = [text_element(IMAGE, "loc", 2), part]
+    entry = Element(CORE, "url", {"stranger": "1"}, 1)
+    entry.content = [Element(CORE, "loc", {"stranger": "1"}, 1), stranger, unknown, image]
+    assert [(said.message.partition(",")[0], said.value) for said in checked([entry])] == [
+        ("<image:stranger> is no part of a <url>", "stranger"),
+        ("<image:image> has an attribute a", "a"),
+        ("<image:image> has an attribute rel", "rel"),
+        ("<image:image> has an attribute stranger", "stranger"),
+        ("<image:stranger> is no part of <image:image>", "stranger"),
+    ]
+    assert b"stranger" not in b"".join(documents)
 
 
-@pytest.mark.slow
-def test_verdicts_are_bounded(validated: list[int]) -> None:
-    for start in range(0, 3000, 100):
-        entries = []
-        for number in range(start, start + 100):
-            entry = Element(CORE, "url", {}, 1)
-            kinds = [("live", "title")[number >> bit & 1] for bit in range(12)]
-            entry.content = [Element(VIDEO_URI, "video", {}, 1)]
-            entry.content[0].content = [Element(VIDEO_URI, kind, {}, 1) for kind in kinds]
-            entries.append(entry)
-        checked(entries)
-        assert len(check.VERDICTS) <= check.MAX_VERDICTS
-    assert len(validated) >= 30
-
-
-def test_the_largest_entry_is_validated_in_small_parts(validated: list[int]) -> None:
+def test_the_largest_entry_is_validated_in_small_parts(documents: list[bytes]) -> None:
     """The validator writes a path for each error, which takes a time that grows with the number of siblings."""
     links = [
         Element(NAMESPACES_BY_PREFIX["xhtml"], "link", dict.fromkeys(("rel", "hreflang", "href", "x"), "1"), line)
-        for line in range(20_000)
+        for line in range(1, 20_001)
     ]
     for number in range(0, len(links), 2):
         links[number].attributes["y"] = "1"
     entry = Element(CORE, "url", {}, 1)
-    entry.content = [Element(CORE, "loc", {}, 1), *links]
+    entry.content = ["text", *links, Element(CORE, "loc", {}, 20_001)]
     found = checked([entry])
-    assert len(found) == 30_000
-    assert max(validated) < check.MAX_FORMS
-    assert len(validated) >= len(links) / (check.MAX_LINES + check.MAX_CHILDREN)
+    assert [said.rule for said in (found[0], found[-1])] == ["xml-schema-violation", "xml-element-order"]
+    assert len(found) == 30_000 + 2
+    assert len(documents) >= len(links) / (MAX_LINES + 1)
+    assert max(data.count(b"\n") for data in documents) <= MAX_LINES + 1
+
+
+def test_a_large_element_costs_what_its_schema_allows_of_it(documents: list[bytes]) -> None:
+    image = Element(IMAGE, "image", {}, 1)
+    image.content = [Element(IMAGE, "loc", {}, 1) for _ in range(100_000)]
+    image.content += [Element(IMAGE, f"x{number}", {}, 1) for number in range(100_000)]
+    image.content[0] = text_element(IMAGE, "loc", 1)
+    video = Element(VIDEO_URI, "video", {}, 2)
+    video.content = [Element(VIDEO_URI, "title", {}, 2) for _ in range(100_000)]
+    link = Element(NAMESPACES_BY_PREFIX["xhtml"], "link", dict.fromkeys(("rel", "hreflang", "href"), "1"), 3)
+    link.content = ["text " * 100_000]
+    entry = Element(CORE, "url", {}, 1)
+    entry.content = [image, video, link]
+    assert [said.rule for said in checked([entry])] == ["xml-duplicate-element"] * 2 + ["xml-schema-violation"]
+    assert sum(map(len, documents)) < 20_000
 
 
 def test_lines_of_the_validator_do_not_run_out() -> None:
@@ -372,15 +343,15 @@ def test_lines_of_the_validator_do_not_run_out() -> None:
     for number in range(120):
         holder = Element(VIDEO_URI, "video", {}, number)
         names = ("thumbnail_loc", "title", "description", "content_loc")
-        holder.content = [text_element(name, number) for name in names]
+        holder.content = [text_element(VIDEO_URI, name, number) for name in names]
         holder.content += [Element(VIDEO_URI, "tag", {"x": "1"}, number) for _ in range(120)]
         entry.content.append(holder)
     lines = [violation.line for violation in checked([entry])]
     assert lines == [number for number in range(120) for _ in range(MAX_REPEATED)]
 
 
-def text_element(name: str, line: int) -> Element:
-    element = Element(VIDEO_URI, name, {}, line)
+def text_element(uri: str, name: str, line: int) -> Element:
+    element = Element(uri, name, {}, line)
     element.content = ["text"]
     return element
 
@@ -405,6 +376,5 @@ def test_threads_do_not_mix_their_errors() -> None:
         for file in range(60)
     ]
     alone = [checked(elements) for elements in documents]
-    check.VERDICTS.clear()
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(checked, documents)) == alone
