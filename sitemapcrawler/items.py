@@ -59,7 +59,7 @@ class ReplyRecord:
     attempts: int | None = None
     """Requests that were sent: redirects, retries, and GET after a refused HEAD included."""
     elapsed_ms: int | None = None
-    """Response time: milliseconds from each request on the wire to the first byte of its answer, summed over redirects,
+    """Response time: milliseconds from each request on the wire to the headers of its answer, summed over redirects,
     answered retries and GET after HEAD. Name look-up, connection, TLS handshake and waiting in the crawl excluded."""
     content_type: str | None = None
     """Content-Type header as sent; several ones joined by commas."""

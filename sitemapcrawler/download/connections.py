@@ -8,8 +8,6 @@ the resolver returns them, since one may rule out the others.
 from __future__ import annotations
 
 import re
-import socket
-import struct
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -108,7 +106,7 @@ descriptors of a crawl of thousands of hosts."""
 
 
 class BoundedPool(HTTPConnectionPool):
-    """Connection pool that times responses and limits their headers."""
+    """Connection pool that limits the headers of responses."""
 
     cachedConnectionTimeout = IDLE_S  # noqa: N815 - Twisted's name
 
@@ -121,7 +119,7 @@ class BoundedPool(HTTPConnectionPool):
         return pool
 
     def _newConnection(self, key: object, endpoint: TwistedObject) -> TwistedObject:  # noqa: N802 - Twisted's name
-        return super()._newConnection(key, endpoint).addCallback(timed).addCallback(limited)
+        return super()._newConnection(key, endpoint).addCallback(limited)
 
 
 def installed_reactor() -> TwistedObject:
@@ -197,6 +195,10 @@ class Turnstile:
         return connection
 
 
+RESPONSE_TIME_KEY = "sitemap_response_time"
+"""Key in `Request.meta`: response time of the last response, in seconds."""
+
+
 @implementer(IAgentEndpointFactory)
 class GuardedAgent(_ScrapyAgent):
     """Downloads one request over checked connections; behind a proxy, over the proxy's."""
@@ -215,9 +217,10 @@ class GuardedAgent(_ScrapyAgent):
         self._resolver = resolver
         self.refusal: AddressForbidden | None = None
         """Why no connection was made; None once an address was allowed."""
+        self._sent_at = 0.0
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
-        self._pool: TwistedObject = Turnstile(self._pool, lambda: self._admit(request))
+        self._pool: TwistedObject = Turnstile(self._pool, partial(self._sends, request))
         if request.meta.get("proxy"):
             self._check_address.behind_proxy(*host_and_port(request.url))
             return super()._get_agent(request, timeout)
@@ -226,6 +229,10 @@ class GuardedAgent(_ScrapyAgent):
         agent: TwistedObject = Agent
         direct: Agent = agent.usingEndpointFactory(installed_reactor(), self, self._pool)
         return direct
+
+    def _sends(self, request: Request) -> None:
+        self._admit(request)
+        self._sent_at = time.monotonic()
 
     def endpointForURI(self, uri: URI) -> object:  # noqa: N802 - Twisted's name
         """The guarded endpoint for a URL, with TLS for https. Checks an address written in the URL immediately."""
@@ -271,7 +278,7 @@ class GuardedAgent(_ScrapyAgent):
         return headers
 
     def _cb_latency(self, result: object, request: Request, start_time: float) -> TwistedObject:
-        keep_response_time(result, request)
+        request.meta[RESPONSE_TIME_KEY] = time.monotonic() - self._sent_at
         return super()._cb_latency(result, request, start_time)
 
     def _cb_bodyready(self, txresponse: TwistedObject, request: Request) -> TwistedObject:
@@ -302,77 +309,6 @@ def _discard_what_is_collected(txresponse: TwistedObject, body: Body) -> None:
         deliver(reader)
 
     txresponse.deliverBody = deliver_body
-
-
-RESPONSE_TIME_KEY = "sitemap_response_time"
-"""Key in `Request.meta`: response time of the last response, in seconds."""
-LAST_DATA = struct.Struct("=I4xI")
-"""tcpi_last_data_sent and tcpi_last_data_recv (milliseconds ago), with tcpi_last_ack_sent between them."""
-LAST_DATA_AT = 44
-"""Their byte offset in `struct tcp_info`. Source: linux/tcp.h"""
-MS = 1000
-
-
-class Stopwatch:
-    """Times the responses of one connection, which arrive in sequence."""
-
-    counts = False
-    """True once the kernel has reported times: some Linux-compatible systems return zeros."""
-
-    def __init__(self, protocol: TwistedObject) -> None:
-        """`protocol`: a connected HTTP11ClientProtocol."""
-        self._protocol = protocol
-        self._send, self._receive = protocol.request, protocol.dataReceived
-        self._sent: float | None = None
-        self._seconds = 0.0
-
-    def request(self, request: object) -> object:
-        """Send a request; the response gets the time as an attribute."""
-        self._sent = time.monotonic()
-        return self._send(request).addCallback(self._keep)
-
-    def data_received(self, data: bytes) -> None:
-        """Stop at the first byte of the response, including interim ones (103)."""
-        if self._sent is not None:
-            self._seconds = self._shorter(time.monotonic() - self._sent)
-            self._sent = None
-        self._receive(data)
-
-    def _keep(self, response: TwistedObject) -> object:
-        response.sitemap_response_time = self._seconds
-        return response
-
-    def _shorter(self, seconds: float) -> float:
-        """The kernel's response time if it is shorter than the measured one."""
-        sent, received = last_data(self._protocol.transport)
-        if sent or received:
-            Stopwatch.counts = True
-        return min(seconds, max(0, sent - received) / MS) if Stopwatch.counts else seconds
-
-
-def timed(protocol: TwistedObject) -> TwistedObject:
-    """Make an HTTP11ClientProtocol time its responses."""
-    watch = Stopwatch(protocol)
-    protocol.request, protocol.dataReceived = watch.request, watch.data_received
-    return protocol
-
-
-def last_data(transport: TwistedObject) -> tuple[int, int]:
-    """Milliseconds since a connection last sent and received data; zeros if the system does not report them."""
-    while (below := getattr(transport, "transport", None)) is not None:  # TLS
-        transport = below
-    try:
-        info = transport.getHandle().getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, LAST_DATA_AT + LAST_DATA.size)
-        sent, received = LAST_DATA.unpack_from(info, LAST_DATA_AT)
-    except (AttributeError, OSError, struct.error):
-        return 0, 0
-    return sent, received
-
-
-def keep_response_time(response: object, request: Request) -> None:
-    """Copy the response time from a response of a timed connection to its request."""
-    if (seconds := getattr(response, "sitemap_response_time", None)) is not None:
-        request.meta[RESPONSE_TIME_KEY] = seconds
 
 
 def pop_response_time(request: Request) -> float:

@@ -39,7 +39,7 @@ class Attempts:
 
     count: int = 0
     seconds: float = 0.0
-    """Sum of the response times in seconds; see `connections.Stopwatch`."""
+    """Sum of the response times in seconds: from sending the request to the headers of its answer."""
 
     def meta(self) -> dict[str, Attempts]:
         """Request meta that makes a request count here."""

@@ -184,7 +184,7 @@ failure_rule("status-truncated", WARNING)("""
 
 INDEXABLE = "https://developers.google.com/search/docs/crawling-indexing/indexable-file-types"
 SLOW_MS = 1_800
-"""Milliseconds to the first byte that count as slow: "poor" by https://web.dev/articles/ttfb. That limit includes DNS
+"""Milliseconds to the headers that count as slow: "poor" by https://web.dev/articles/ttfb. That limit includes DNS
 and connection, which are not measured here, so a reported page is slow by itself."""
 
 
