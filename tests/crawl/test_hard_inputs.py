@@ -67,19 +67,10 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_hard_input_is_read_right(visit: Visit, name: str) -> None:
-    found = Found(pages=[str(record["loc"]) for record in visit.of(name, "url")])
-    own = score(BY_NAME[name], visit.origins[name], found)
+    urls = visit.of(name, "url")
+    own = score(BY_NAME[name], visit.origins[name], Found(pages=[str(record["loc"]) for record in urls]))
     assert own.verdict == "right", own
-
-
-@pytest.mark.parametrize("name", BY_NAME)
-def test_what_was_repaired_is_marked_and_nothing_else(visit: Visit, name: str) -> None:
-    marked = [record["loc"] for record in visit.of(name, "url") if record["recovered"]]
-    assert marked == REPAIRED.get(name, [])
-
-
-@pytest.mark.parametrize("name", BY_NAME)
-def test_outcome_tells_of_the_trouble(visit: Visit, name: str) -> None:
+    assert [record["loc"] for record in urls if record["recovered"]] == REPAIRED.get(name, [])
     path = visit.origins[name] + next(iter(BY_NAME[name].answers))
     [record] = [record for record in visit.of(name, "sitemap") if record["sitemap"] == path]
     assert record["outcome"] == TROUBLED.get(name, "ok")
