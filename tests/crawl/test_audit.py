@@ -120,6 +120,13 @@ def test_newest_audit_of_the_target_is_offered(
     assert line == (offered and OFFER.format(day=offered[0], folder=offered[1]).rstrip())
 
 
+def test_audit_of_an_earlier_version_is_not_offered(tmp_path: Path) -> None:
+    report_in(tmp_path / "museum.example-2026-11-20", "2026-11-20", "museum.example")
+    path = tmp_path / "museum.example-2026-11-20" / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"rules": {"status-404": 1}}))
+    assert audit_command.offered(read_target("museum.example"), tmp_path / "new") is None
+
+
 def days(site: SiteServer, day: int) -> None:
     """A site on two days, with a plan for each page."""
     pages: dict[str, Route] = {path: html(body=path) for path in ("/same", "/found", "/lost", "/moves", "/dated", "/x")}

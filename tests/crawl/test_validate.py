@@ -322,6 +322,16 @@ def test_less_is_shown_in_every_format_and_the_exit_code_stays(tmp_path: Path, f
     assert done.returncode == 1
 
 
+def test_rows_of_a_list_of_all_findings_are_hidden_too(tmp_path: Path) -> None:
+    write(tmp_path, a_xml=urlset(f"{HOME}/1", f"{HOME}/2"))
+    options = ("a.xml", "--select", "lastmod-missing", "-a", "findings=all", "--format", "json")
+    shown = [
+        [each for each in json.loads(validate(tmp_path, *options, "--min-severity", least).stdout) if "rule" in each]
+        for least in ("info", "warning")
+    ]
+    assert [len(found) for found in shown] == [3, 0], "the file, and its entries"
+
+
 @pytest.mark.slow
 def test_quiet_run_prints_findings_and_nothing_else(tmp_path: Path) -> None:
     write(tmp_path, a_xml=urls_of(f"{HOME}/1"), b_xml=urls_of("/1"))
