@@ -432,9 +432,9 @@ def test_text_of_the_site_cannot_reach_the_terminal(tmp_path: Path) -> None:
 def test_help_lists_every_argument_with_its_default(tmp_path: Path) -> None:
     shown = " ".join(audit(tmp_path, "-h").stdout.split())
     for words in (
-        "verify request every listed URL",
+        "verify Request every listed URL",
         "(default: get)",
-        "max_depth read at most this number of nested indexes; a whole",
+        "max_depth Read at most this number of nested indexes; a whole",
     ):
         assert words in shown
     assert " domain the sites" not in shown

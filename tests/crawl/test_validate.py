@@ -209,6 +209,11 @@ def test_robots_txt_is_judged_where_it_will_live(tmp_path: Path) -> None:
     assert validate(tmp_path, "robots.txt", "--fail-on", "warning").returncode == 1
 
 
+def test_page_in_place_of_robots_txt_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "robots.txt").write_bytes(page())
+    assert places(validate(tmp_path, "robots.txt")) == [["robots.txt", "warning", "robots-is-html"]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["sitemapcrawler.cli", "scrapy"])
 def test_interrupt_while_standard_input_is_read_ends_without_a_word(module: str) -> None:
@@ -330,6 +335,14 @@ def test_rows_of_a_list_of_all_findings_are_hidden_too(tmp_path: Path) -> None:
         for least in ("info", "warning")
     ]
     assert [len(found) for found in shown] == [3, 0], "the file, and its entries"
+
+
+def test_hidden_findings_still_fail_and_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, i_xml=index(f"{HOME}/child.xml"))
+    options = ("i.xml", "--select", "index-child-missing", "--min-severity", "error", "--fail-on", "warning")
+    done = validate(tmp_path, *options)
+    assert told(done)[0] == "1 file, 0 URLs: warnings in 1 file"
+    assert done.returncode == 1
 
 
 @pytest.mark.slow
