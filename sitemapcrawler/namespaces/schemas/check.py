@@ -128,7 +128,7 @@ class _Check:
         for child in self._children(entry):
             namespace = find_own(child.uri)
             if self._is_field(child):
-                if child.has_children:
+                if child.has_children and child.name != "loc":  # the reader reports that
                     self._add(child, entry, f"<{child.name}><{PLACEHOLDER}/></{child.name}>")
             elif namespace is not None and self._root == WITH_EXTENSIONS and child.name in terms(namespace.uri).tops:
                 self._element(child, entry, namespace)
@@ -155,8 +155,9 @@ class _Check:
                 ranked.append((self._order.index(child.name), child))
                 if child.uri not in self._core and entry.uri:
                     self._report(SCHEMA, child, NOWHERE.format(_tag(child)))
-        for (rank, before), (following, child) in pairwise(ranked):
+        for (rank, _), (following, child) in pairwise(ranked):
             if following < rank:
+                before = next(one for at, one in ranked if at == rank)
                 order = f"the order is {', '.join(self._order)}, then other namespaces"
                 self._report(ORDER, child, f"<{child.name}> stands behind {_tag(before)}: {order}")
                 break
@@ -380,10 +381,15 @@ def _attribute_in(message: str, element: Element) -> str:
 def _line(holder: Element, place: int) -> int:
     """Line of the text at an index of the content.
 
-    Text has no line of its own, so it is derived from the elements before it. Line breaks in comments and tags in
-    between are unknown, so the result may be too low.
+    Text has no line of its own, so it is derived from the next element, or else from those before it. Line breaks in
+    comments and tags in between are unknown, so the result may be too low.
     """
     text = str(holder.content[place])
+    behind = text.lstrip(BLANKS).count("\n")
+    for part in holder.content[place + 1 :]:
+        if isinstance(part, Element):
+            return part.line - behind
+        behind += part.count("\n")
     breaks = text[: len(text) - len(text.lstrip(BLANKS))].count("\n")
     element, before = holder, holder.content[:place]
     while before:

@@ -64,6 +64,7 @@ def said(body: str) -> list[tuple[str, int]]:
         ("\n text\n <lastmod>2026-01-05</lastmod>", [("xml-schema-violation", 3)]),
         ("<priority>\n1\n</priority>\ntext", [("xml-schema-violation", 5)]),
         ("<image:image>\n<image:loc>a</image:loc>\n</image:image>\n\n<![CDATA[text]]>", [("xml-schema-violation", 6)]),
+        ("<xhtml:link rel='alternate'\n hreflang='de'\n href='a'/>text\n<o:o/>", [("xml-schema-violation", 4)]),
         ("\u00a0", [("xml-schema-violation", 2)]),
         ("<lastmod>2026-01-05<b/></lastmod>", [("xml-schema-violation", 2)]),
         ("\n<priority>1</priority>\n<lastmod>2026-01-05</lastmod>\n<changefreq>daily</changefreq>", [("xml-element-order", 4)]),
@@ -111,6 +112,14 @@ def test_messages_name_things_as_people_write_them() -> None:
         "<video:live> has an attribute yes, which its namespace does not know",
         "<image:loc> stands in the <url> itself, not in <image:image>",
     ]
+
+
+def test_a_misplaced_element_is_told_the_first_that_it_must_precede() -> None:
+    body = (
+        "<o:o/><xhtml:link rel='alternate' hreflang='de' href='a'/><priority>1</priority><lastmod>2026-01-05</lastmod>"
+    )
+    [violation] = checked(read(f"<url>{LOC}{body}</url>")[1])
+    assert violation.message.partition(":")[0] == "<priority> stands behind <o>"
 
 
 def test_entries_in_no_namespace_are_told_once() -> None:
