@@ -71,7 +71,6 @@ EXTENSIONS = {
     "sitemapcrawler.extensions.logs.InertLog": 0,
     "sitemapcrawler.download.bodies.BodyCollector": 100,
     "sitemapcrawler.extensions.stopping.Stopping": 110,
-    "sitemapcrawler.extensions.throttling.TimerSweep": 120,
     "sitemapcrawler.feeds.reporting.Reporting": 130,
     "sitemapcrawler.extensions.progress.ProgressDisplay": 800,
     "sitemapcrawler.extensions.stopping.ClosingLine": 900,

@@ -1,50 +1,17 @@
-"""Scrapy extensions: AutoThrottle with exempt hosts and a quick start, and removal of cancelled timers."""
+"""Scrapy extension: AutoThrottle with exempt hosts and a quick start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
 
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.extensions.throttle import AutoThrottle
 from scrapy.http import Response
-from scrapy.utils.reactor import is_reactor_installed
-from twisted.internet.task import LoopingCall
 
-from sitemapcrawler.download.crawl import Repeating
 from sitemapcrawler.download.slots import SLOT_KEY, TOO_MUCH, Departures, Floor, is_default
 from sitemapcrawler.urls import host_of
-
-SWEEP_S = 1.0
-"""Seconds between two sweeps. Without sweeps, 1,000 requests per second leave 80 MB behind within a minute."""
-
-
-class TimerSweep:
-    """Makes the reactor drop cancelled timers, of which each download leaves two: it does so when any timer is due."""
-
-    def __init__(self) -> None:
-        self._due: Repeating = LoopingCall(lambda: None)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Connect to signals. Raises NotConfigured without a reactor."""
-        if not is_reactor_installed():
-            raise NotConfigured
-        extension = cls()
-        crawler.signals.connect(extension.opened, signals.spider_opened)
-        crawler.signals.connect(extension.closed, signals.spider_closed)
-        return extension
-
-    def opened(self) -> None:
-        self._due.start(SWEEP_S, now=False)
-
-    def closed(self) -> None:
-        if self._due.running:
-            self._due.stop()
-
 
 FIRST_REQUESTS = 10
 """Requests of the quick start of a host, robots.txt included."""
