@@ -28,6 +28,7 @@ from sitemapcrawler.commands.running import (
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.arguments import AboveZero, Count, FromZero, value_of
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
+from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment
@@ -169,6 +170,7 @@ class Command(ScrapyCommand):
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
         import_environment(self.settings)
+        check_settings(self.settings)
         plan(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name}).discard()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

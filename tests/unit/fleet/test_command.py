@@ -79,6 +79,8 @@ def test_every_option_has_its_row() -> None:
         ("fleet a.com --out x -a verify=often", "argument verify='often': invalid value"),
         ("fleet a.com --out x -a verify", "-a takes NAME=VALUE"),
         ("fleet a.com --out x -s JOBDIR=y", "setting JOBDIR: not for fleet"),
+        ("fleet a.com --out x -s RETRY_TIMES=y", "setting RETRY_TIMES='y': accepted: a whole number"),
+        ("fleet a.com --out x -s SITEMAP_MAX_RATIO=9", "setting SITEMAP_MAX_RATIO='9': no longer exists: "),
         ("fleet 'a b' --out x", "'a b': no valid host and port"),
     ],
 )
