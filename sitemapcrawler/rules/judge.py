@@ -7,13 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, groupby
-from operator import itemgetter
+from itertools import chain
 from typing import cast
 from weakref import WeakValueDictionary
 
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.element import Element, Unparsed
+from sitemapcrawler.namespaces.schemas import WITH_EXTENSIONS
 from sitemapcrawler.namespaces.schemas.check import RULES as SCHEMA_RULES
 from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
 from sitemapcrawler.namespaces.schemas.plugged import plugged_violations
@@ -182,10 +182,10 @@ class Judge:
         """Check entries against the XML schemas."""
         rules = self._on_structure
         try:
-            for record, faults in schema_faults(urls, file, notes) if rules else ():
-                chosen = [(rules[fault.rule], fault) for fault in faults if fault.rule in rules]
-                said = ((*said, fault.line, record.loc) for rule, fault in chosen for said in self._run(rule, fault))
-                self._note(record, file, notes, said)
+            for record, fault in schema_faults(urls, file, notes) if rules else ():
+                if fault.rule in rules:
+                    said = ((*said, fault.line, record.loc) for said in self._run(rules[fault.rule], fault))
+                    self._note(record, file, notes, said)
         except Exception as error:
             failed = ((*said, None, None) for said in self._fail(SCHEMA_RULE, error))
             self._note(urls[0], file, notes, failed)
@@ -698,41 +698,31 @@ def summed_up(rule: Rule, one: Sum) -> FindingRecord:
     return replace(first, message=f"{what} {rule.many}".rstrip() + f"{such}: {first.message}")
 
 
-ROOT = "urlset"
-
 SCHEMA_RULE = "xml-schema-violation"
 """Rule to report as failed if validation against the schemas raises an exception."""
-
-
 MAX_SHAPES = 10_000
 """Shapes to remember; a site has a few."""
-VALID_SHAPES: set[tuple[object, ...]] = set()
+VALID_SHAPES: set[object] = set()
 """Shapes of entries (`Unparsed.shape`) that the schemas allow."""
 
 
-def schema_faults(urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> Iterator[tuple[UrlRecord, list[Fault]]]:
-    """Yield entries of a urlset that violate a schema, with their faults. Plain entries are valid by definition, and
-    the problems of repaired ones are already reported."""
-    shapes: dict[int, tuple[object, ...]] = {}
-    judged: list[tuple[UrlRecord, Element]] = []
-    for record in urls if notes else ():
-        note = notes.get(id(record))
-        if note is None or note.written is None or record.recovered:
-            continue
-        if isinstance(note.written, Unparsed):
-            if note.written.shape in VALID_SHAPES:
-                continue
-            shapes[len(judged)] = note.written.shape
-        element = note.element
-        if element is not None and element.name == ENTRIES[ROOT]:
-            judged.append((record, element))
+def schema_faults(urls: Sequence[UrlRecord], file: FileFacts, notes: Notes) -> Iterator[tuple[UrlRecord, Fault]]:
+    """Yield what violates a schema in entries of a urlset, each with its entry. Plain entries are valid by definition,
+    and the problems of repaired ones are already reported."""
+    judged: list[tuple[UrlRecord, Element, object]] = []
+    for note in notes.of(urls):
+        shape = note.written.shape if isinstance(note.written, Unparsed) else None
+        if not note.record.recovered and shape not in VALID_SHAPES:
+            element = note.element
+            if element is not None and element.name == ENTRIES[WITH_EXTENSIONS]:
+                judged.append((note.record, element, shape))
     if not judged:
         return
-    elements = [element for _, element in judged]
-    found = chain(violations(ROOT, elements, core_namespaces(file.document.root_uri, elements[0].uri)),
-                  plugged_violations(elements))  # fmt: skip
-    for place, same in groupby(found, itemgetter(0)):
-        shapes.pop(place, None)
-        yield judged[place][0], [Fault(v.rule, v.message, v.line, None, v.value) for _, v in same]
+    elements = [element for _, element, _ in judged]
+    core = core_namespaces(file.document.root_uri, elements[0].uri)
+    wrong: set[int] = set()
+    for place, found in chain(violations(WITH_EXTENSIONS, elements, core), plugged_violations(elements)):
+        wrong.add(place)
+        yield judged[place][0], Fault(found.rule, found.message, found.line, None, found.value)
     if len(VALID_SHAPES) < MAX_SHAPES:
-        VALID_SHAPES.update(shapes.values())
+        VALID_SHAPES.update(shape for place, (*_, shape) in enumerate(judged) if shape and place not in wrong)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from threading import Lock
 
 from lxml import etree
 
@@ -16,6 +17,8 @@ CHECKED = tuple(namespace for namespace in OWN if namespace.schema)
 """The extensions of this project whose structure is checked."""
 WITH_EXTENSIONS = "urlset"
 """Root of documents whose entries may have elements of other namespaces."""
+VALIDATING = Lock()
+"""A schema has a single error list, and several threads may read files."""
 PACKAGE = "package:"
 """URL scheme of references between schemas."""
 
@@ -50,3 +53,9 @@ def _import(uri: str, place: str) -> etree._Element:
 
 def text_of(name: str) -> bytes:
     return files(__name__).joinpath(name).read_bytes()
+
+
+def errors_of(validator: etree.XMLSchema, tree: etree._Element) -> list[etree._LogEntry]:
+    """Validate a document and return the errors."""
+    with VALIDATING:
+        return [] if validator.validate(tree) else [*validator.error_log]  # type: ignore[misc, unused-ignore]  # the stub lacks it

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from operator import itemgetter
-from threading import Lock
 
 from lxml import etree
 
 from sitemapcrawler.namespaces import CORE, Namespace, resembled
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.namespaces.schemas import CHECKED, WITH_EXTENSIONS, schema
+from sitemapcrawler.namespaces.schemas import CHECKED, WITH_EXTENSIONS, errors_of, schema
 from sitemapcrawler.namespaces.schemas.terms import (
     ENTRIES,
     REPEATABLE,
@@ -61,8 +60,6 @@ DECLARED = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace 
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML does not allow."""
 PARSER = etree.XMLParser(no_network=True, resolve_entities=False)
-VALIDATING = Lock()
-"""A schema has a single error list, and several threads may read files."""
 NAMESPACE = re.compile(r"\{[^{}]*\}")
 ABOUT = re.compile(r"Element '[^']*'(?:, attribute '([^']*)')?: ")
 """Start of each error message, with the name of the attribute if it is about one."""
@@ -98,7 +95,8 @@ def violations(root: str, entries: Sequence[Element], core: frozenset[str]) -> I
     check = _Check(root, core)
     for place, entry in enumerate(entries):
         check.write(place, entry)
-    check.validate()
+    if entries:
+        check.validate()
     yield from sorted(check.found, key=lambda found: (found[0], found[1].line))
 
 
@@ -232,11 +230,7 @@ class _Check:
     def validate(self) -> None:
         """Validate what was written since the last time."""
         text = "".join([f'<{self._root} xmlns="{CORE}"{DECLARED}>', *self._written, f"</{self._root}>"])
-        tree = etree.fromstring(text.encode(), PARSER)
-        with VALIDATING:
-            validator = schema(self._root)
-            errors = [] if validator.validate(tree) else [*validator.error_log]  # type: ignore[misc, unused-ignore]  # the stub lacks it
-        for error in errors:
+        for error in errors_of(schema(self._root), etree.fromstring(text.encode(), PARSER)):
             place, element, holder = self._lines[error.line - 2]
             kind = "VALUE" if "_VALID" in error.type_name else error.type_name
             violation = WORDED.get(kind, _Check._other)(self, error.message, element, holder)

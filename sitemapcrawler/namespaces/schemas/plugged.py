@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from lxml import etree
 
 from sitemapcrawler.namespaces import Element, plugged
-from sitemapcrawler.namespaces.schemas import parser
+from sitemapcrawler.namespaces.schemas import errors_of, parser
 from sitemapcrawler.namespaces.schemas.check import ILLEGAL, NAMESPACE, SCHEMA, Violation
 
 MAX_PARTS = 10_000
 """Elements of one object that are validated; lxml counts up to 65,535 lines."""
 MAX_TEXT = 300
 """Characters of an error that become the message."""
-VALIDATING = Lock()
-"""A schema has a single error list, and several threads may read files."""
 
 
 @cache
@@ -44,9 +41,7 @@ def _violations(element: Element, schema: etree.XMLSchema) -> Iterator[Violation
     tree = _tree(element, parts)
     if len(parts) > MAX_PARTS:
         return
-    with VALIDATING:
-        errors = [] if schema.validate(tree) else [*schema.error_log]  # type: ignore[misc, unused-ignore]  # the stub lacks it
-    for error in errors:
+    for error in errors_of(schema, tree):
         part = parts[error.line - 1]
         yield Violation(SCHEMA, NAMESPACE.sub("", error.message[:MAX_TEXT]), part.line, part.text or part.name)
 
