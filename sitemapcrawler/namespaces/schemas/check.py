@@ -36,7 +36,7 @@ SCHEMA, ORDER, MISSING = "xml-schema-violation", "xml-element-order", "xml-missi
 UNKNOWN, DUPLICATE, ATTRIBUTE = "xml-unknown-element", "xml-duplicate-element", "xml-unknown-attribute"
 RULES = frozenset((SCHEMA, ORDER, MISSING, UNKNOWN, DUPLICATE, ATTRIBUTE))
 """Rules under which violations are reported."""
-NOWHERE = "{} is in no namespace, but the root is in one"
+NOWHERE = "is in no namespace, but the root is in one"
 JUDGED_BY_RULES = frozenset(
     ("<image:loc>", "<news:publication_date>", "<video:thumbnail_loc>", "<video:content_loc>", "<video:player_loc>")
 )
@@ -120,7 +120,7 @@ class _Check:
         """Add an entry to the document. The protocol's elements are left out, unless they hold elements."""
         self._place, self._entry = place, entry
         if entry.uri not in self._core:
-            self._report(SCHEMA, entry, NOWHERE.format(_tag(entry)))
+            self._report(SCHEMA, entry, NOWHERE)
         name = ENTRIES[self._root]
         self._add(entry, entry, f"<{name}>{_text(entry)}{LOC}")
         for child in self._children(entry):
@@ -152,12 +152,12 @@ class _Check:
                 names.remove(child.name)
                 ranked.append((self._order.index(child.name), child))
                 if child.uri not in self._core and entry.uri:
-                    self._report(SCHEMA, child, NOWHERE.format(_tag(child)))
+                    self._report(SCHEMA, child, NOWHERE)
         for (rank, _), (following, child) in pairwise(ranked):
             if following < rank:
                 before = next(one for at, one in ranked if at == rank)
                 order = f"the order is {', '.join(self._order)}, then other namespaces"
-                self._report(ORDER, child, f"<{child.name}> stands behind {_tag(before)}: {order}")
+                self._report(ORDER, child, f"stands behind {_tag(before)}: {order}")
                 break
         return [child for _, child in sorted(ranked, key=itemgetter(0))]
 
@@ -165,8 +165,8 @@ class _Check:
         """Return whether an element is one of the protocol."""
         return element.uri in self._core or not element.uri
 
-    def _report(self, rule: str, element: Element, message: str) -> None:
-        self.found.append((self._place, Violation(rule, message, element.line, element.name)))
+    def _report(self, rule: str, element: Element, said: str) -> None:
+        self.found.append((self._place, _named(rule, element, said)))
 
     def _add(self, element: Element, holder: Element, text: str) -> None:
         """Begin the next line."""
@@ -252,10 +252,9 @@ class _Check:
         is_known = element.name in terms(namespace.uri).parts(holder.name)
         if element.uri != holder.uri and find_own(element.uri) is not namespace:
             meant = f": {tag(namespace.uri, element.name)} is meant" if is_known else ""
-            said = f"{_tag(element)} has no place in {_tag(holder)}{meant}"
-            return Violation(SCHEMA, said, element.line, element.name)
+            return _named(SCHEMA, element, f"has no place in {_tag(holder)}{meant}")
         if not is_known:
-            return Violation(UNKNOWN, f"{_tag(element)} is no part of {_tag(holder)}", element.line, element.name)
+            return _named(UNKNOWN, element, f"is no part of {_tag(holder)}")
         number = sum(part.name == element.name and find_own(part.uri) is namespace for part in holder.children)
         said = f"{_tag(element)} stands {number} times in one {_tag(holder)}"
         return Violation(DUPLICATE, said, element.line, element.text)
@@ -264,18 +263,15 @@ class _Check:
         """It is an extension's, and no child of an entry."""
         namespace = find_own(element.uri)
         assert namespace is not None
-        known, name = terms(namespace.uri), element.name
         if self._root != WITH_EXTENSIONS:
-            said = f"{_tag(element)} stands in a <sitemap>, which names a file and no more"
-        elif name in known.kinds:
-            said = f"{_tag(element)} stands in the <url> itself, not in {known.around(name)}"
-            if (namespace.uri, name) in self._missing_in(entry):
-                return None
-        elif element.uri == namespace.uri and resembled(element) is None:
-            return Violation(UNKNOWN, f"{_tag(element)} is no part of a <url>", element.line, name)
-        else:
-            return None
-        return Violation(SCHEMA, said, element.line, name)
+            return _named(SCHEMA, element, "stands in a <sitemap>, which names a file and no more")
+        known = terms(namespace.uri)
+        if element.name in known.kinds:
+            is_reported = (namespace.uri, element.name) in self._missing_in(entry)
+            said = f"stands in the <url> itself, not in {known.around(element.name)}"
+            return None if is_reported else _named(SCHEMA, element, said)
+        is_reported = element.uri != namespace.uri or resembled(element) is not None
+        return None if is_reported else _named(UNKNOWN, element, "is no part of a <url>")
 
     def _content(self, message: str, element: Element, holder: Element) -> Violation:
         """It has elements, or must be empty."""
@@ -337,6 +333,11 @@ def _tag(element: Element) -> str:
     return tag(element.uri, element.name)
 
 
+def _named(rule: str, element: Element, said: str) -> Violation:
+    """A violation whose message begins with the element."""
+    return Violation(rule, f"{_tag(element)} {said}", element.line, element.name)
+
+
 def _inside(element: Element, kind: Kind) -> str:
     """The content of an element that may be wrong, for the document, without the parts that it may have."""
     if element.has_children and not kind.parts:
@@ -346,20 +347,22 @@ def _inside(element: Element, kind: Kind) -> str:
 
 def _text(element: Element) -> str:
     """The own text of an element, for the document."""
-    text = "".join([part for part in element.content if isinstance(part, str)])[:MAX_VALUE]
+    text = "".join([part for part in element.content if isinstance(part, str)])
     return _escaped(text) if text.strip(BLANKS) else ""
 
 
 def _attributes(element: Element, kind: Kind) -> str:
     """The attributes that may be wrong, for the document. Those in other namespaces are allowed."""
     return "".join(
-        f' {name}="{_escaped(value[:MAX_VALUE])}"' if name in kind.attributes else f' {PLACEHOLDER}{number}=""'
+        f' {name}="{_escaped(value)}"' if name in kind.attributes else f' {PLACEHOLDER}{number}=""'
         for number, (name, value) in enumerate(islice(element.attributes.items(), MAX_ATTRIBUTES))
         if name not in kind.free_attributes and not name.startswith("{")
     )
 
 
 def _escaped(text: str) -> str:
+    if len(text) > MAX_VALUE:
+        text = text.strip(BLANKS)[:MAX_VALUE]
     if not text.isprintable():
         text = ILLEGAL.sub("?", text).replace("\n", " ").replace("\r", " ")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")

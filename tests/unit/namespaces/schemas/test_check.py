@@ -65,6 +65,7 @@ def said(body: str) -> list[tuple[str, int]]:
         ("<priority>\n1\n</priority>\ntext", [("xml-schema-violation", 5)]),
         ("<image:image>\n<image:loc>a</image:loc>\n</image:image>\n\n<![CDATA[text]]>", [("xml-schema-violation", 6)]),
         ("<xhtml:link rel='alternate'\n hreflang='de'\n href='a'/>text\n<o:o/>", [("xml-schema-violation", 4)]),
+        (" " * 10_000 + "text", [("xml-schema-violation", 2)]),
         ("\u00a0", [("xml-schema-violation", 2)]),
         ("<lastmod>2026-01-05<b/></lastmod>", [("xml-schema-violation", 2)]),
         ("\n<priority>1</priority>\n<lastmod>2026-01-05</lastmod>\n<changefreq>daily</changefreq>", [("xml-element-order", 4)]),
