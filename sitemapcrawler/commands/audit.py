@@ -18,21 +18,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from sitemapcrawler.commands.running import (
-    Config,
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    complain,
-    describe_arguments,
-    drop_reported,
-    prepare,
-    read_config,
-    refuse,
-    spider_arguments,
-    without_options,
-)
-from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, target
 from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.crawl.wiring import complete_for_audit
@@ -41,6 +26,20 @@ from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.scratch import is_abandoned
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.feeds.storages import is_leftover
+from sitemapcrawler.options.base import (
+    add_progress_option,
+    apply_progress_option,
+    check_pairs,
+    complain,
+    describe_arguments,
+    drop_reported,
+    prepare,
+    refuse,
+    spider_arguments,
+    without_options,
+)
+from sitemapcrawler.options.configuration import Config, read_config
+from sitemapcrawler.options.targets import DOMAIN, FILE, Target, target
 from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, reasons, sentences

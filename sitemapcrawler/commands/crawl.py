@@ -13,17 +13,6 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoaderProtocol, get_spider_loader
 
-from sitemapcrawler.commands.running import (
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    describe_arguments,
-    open_stderr,
-    prepare,
-    read_config,
-    refuse,
-)
-from sitemapcrawler.commands.targets import target
 from sitemapcrawler.crawl import scrapy_cloud
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
@@ -32,6 +21,17 @@ from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats, prepare_feeds
 from sitemapcrawler.feeds.writable import check_writable
+from sitemapcrawler.options.base import (
+    add_progress_option,
+    apply_progress_option,
+    check_pairs,
+    describe_arguments,
+    open_stderr,
+    prepare,
+    refuse,
+)
+from sitemapcrawler.options.configuration import read_config
+from sitemapcrawler.options.targets import target
 from sitemapcrawler.spiders.checking import check
 from sitemapcrawler.spiders.running import BAD_ARGUMENT, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider

@@ -16,7 +16,6 @@ from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.commands.running import refuse
 from sitemapcrawler.crawl.configuring import add_contact, max_fetched
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
@@ -24,6 +23,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import Rights
+from sitemapcrawler.options.base import refuse
 from sitemapcrawler.spiders.checking import check
 from sitemapcrawler.spiders.running import run
 

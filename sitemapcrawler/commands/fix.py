@@ -20,7 +20,9 @@ from sitemapcrawler import urls
 from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import DownloadError
 from sitemapcrawler.commands.audited_files import AuditedFiles
-from sitemapcrawler.commands.running import (
+from sitemapcrawler.crawl.argument_values import base_url, quoted
+from sitemapcrawler.feeds.scratch import scratch
+from sitemapcrawler.options.base import (
     check_pairs,
     complain,
     open_stderr,
@@ -29,9 +31,7 @@ from sitemapcrawler.commands.running import (
     spider_arguments,
     without_options,
 )
-from sitemapcrawler.commands.targets import DOMAIN, FILE, Targets, read_targets, target
-from sitemapcrawler.crawl.argument_values import base_url, quoted
-from sitemapcrawler.feeds.scratch import scratch
+from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.repair import folder
 from sitemapcrawler.repair.audited import AuditedSite, is_audit

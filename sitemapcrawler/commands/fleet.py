@@ -12,19 +12,6 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.log import configure_logging
 
-from sitemapcrawler.commands.running import (
-    Config,
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    complain,
-    open_stderr,
-    prepare,
-    read_config,
-    refuse,
-    spider_arguments,
-    without_options,
-)
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.arguments import AboveZero, Count, FromZero, value_of
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
@@ -32,6 +19,18 @@ from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment
+from sitemapcrawler.options.base import (
+    add_progress_option,
+    apply_progress_option,
+    check_pairs,
+    complain,
+    open_stderr,
+    prepare,
+    refuse,
+    spider_arguments,
+    without_options,
+)
+from sitemapcrawler.options.configuration import Config, read_config
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten
 

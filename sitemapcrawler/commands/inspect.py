@@ -17,26 +17,25 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from sitemapcrawler import urls
-from sitemapcrawler.commands.running import (
-    Config,
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    complain,
-    leave_out_retries,
-    prepare,
-    read_config,
-    refuse,
-    spider_arguments,
-    without_options,
-)
-from sitemapcrawler.commands.targets import DOMAIN, FILE, Target, site_of, target
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
+from sitemapcrawler.options.base import (
+    add_progress_option,
+    apply_progress_option,
+    check_pairs,
+    complain,
+    leave_out_retries,
+    prepare,
+    refuse,
+    spider_arguments,
+    without_options,
+)
+from sitemapcrawler.options.configuration import Config, read_config
+from sitemapcrawler.options.targets import DOMAIN, FILE, Target, site_of, target
 from sitemapcrawler.reader.formats import HTML
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome

@@ -10,8 +10,8 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.spider import spidercls_for_request
 from w3lib.url import is_url
 
-from sitemapcrawler.commands.running import refuse
 from sitemapcrawler.commands.single import name_url
+from sitemapcrawler.options.base import refuse
 from sitemapcrawler.urls.display import inert
 
 

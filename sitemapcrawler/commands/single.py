@@ -9,9 +9,9 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.url import guess_scheme
 
-from sitemapcrawler.commands.running import refuse
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.download.crawl import NAMED_URLS
+from sitemapcrawler.options.base import refuse
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 FILES = {"file": "scrapy.core.downloader.handlers.file.FileDownloadHandler"}

@@ -18,21 +18,6 @@ from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler.cli import quiet_interrupts
-from sitemapcrawler.commands import targets
-from sitemapcrawler.commands.running import (
-    Config,
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    leave_out_retries,
-    open_stderr,
-    prepare,
-    read_config,
-    refuse,
-    spider_arguments,
-    without_options,
-)
-from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
@@ -43,6 +28,20 @@ from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
+from sitemapcrawler.options import targets
+from sitemapcrawler.options.base import (
+    add_progress_option,
+    apply_progress_option,
+    check_pairs,
+    leave_out_retries,
+    open_stderr,
+    prepare,
+    refuse,
+    spider_arguments,
+    without_options,
+)
+from sitemapcrawler.options.configuration import Config, read_config
+from sitemapcrawler.options.targets import Targets
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.robots import is_robots_url

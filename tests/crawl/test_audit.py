@@ -19,8 +19,8 @@ from openpyxl import load_workbook
 
 from sitemapcrawler.commands import audit as audit_command
 from sitemapcrawler.commands.audit import fold
-from sitemapcrawler.commands.targets import target as read_target
 from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
+from sitemapcrawler.options.targets import target as read_target
 from tests.crawl.crawling import SETTINGS, run
 from tests.crawl.documents import CORE, DECLARATION, entry, index, robots, urlset
 from tests.crawl.site_server import Reply, Route, SiteServer, moved

@@ -9,12 +9,12 @@ from typing import Annotated
 import pytest
 from scrapy.settings import Settings
 
-from sitemapcrawler.commands.running import OPTIONS, Config, read_config
-from sitemapcrawler.commands.targets import Targets
 from sitemapcrawler.commands.validate import arguments_of
 from sitemapcrawler.crawl import params
 from sitemapcrawler.crawl.argument_values import COMMA
 from sitemapcrawler.crawl.params import ARGUMENTS, Argument, Text, declare
+from sitemapcrawler.options.configuration import OPTIONS, Config, read_config
+from sitemapcrawler.options.targets import Targets
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 
 PAGE = (Path(__file__).parents[3] / "docs" / "commands.md").read_text("utf-8").partition("### Options in a file")[2]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler import urls
-from sitemapcrawler.commands.targets import DOMAIN, FILE, URL, read_targets, site_of, target
 from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.options.targets import DOMAIN, FILE, URL, read_targets, site_of, target
 
 
 @pytest.fixture(autouse=True)

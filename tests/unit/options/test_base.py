@@ -10,7 +10,7 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
-from sitemapcrawler.commands.running import add_progress_option, apply_progress_option, refuse
+from sitemapcrawler.options.base import add_progress_option, apply_progress_option, refuse
 
 
 def settings(name: str, value: object) -> Settings:
