@@ -13,12 +13,9 @@ from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scrapy.commands import ScrapyCommand
 from scrapy.crawler import Crawler
-from scrapy.exceptions import UsageError
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, Settings
 
-from sitemapcrawler.commands.validate import THRESHOLDS, check_choice
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, complete_reports, folder
@@ -27,15 +24,13 @@ from sitemapcrawler.feeds.scratch import is_abandoned
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.options.base import (
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    complain,
+    THRESHOLDS,
+    BaseCommand,
+    add_threshold_option,
+    chosen,
     describe_arguments,
     drop_reported,
-    prepare,
-    refuse,
-    spider_arguments,
+    require_output,
     without_options,
 )
 from sitemapcrawler.options.configuration import Config, read_config
@@ -44,9 +39,9 @@ from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, reasons, sentences
 from sitemapcrawler.rules.catalogue import Paint
-from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten, run
+from sitemapcrawler.spiders.running import plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.streams import CLOSED, is_terminal, painter, put, wants_colour
+from sitemapcrawler.terminal.streams import is_terminal, painter, put, wants_colour
 from sitemapcrawler.urls.display import counted, inert
 
 FAILED = 1
@@ -57,15 +52,15 @@ LEAST_WIDTH = 30
 """Characters of a sentence in a line, at least."""
 DEFAULTS = {"verify": "get", "findings": "all"}
 """Defaults of arguments that differ from those of a crawl."""
-FAIL_ON = next(iter(THRESHOLDS))
-"""Default of --fail-on."""
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "JOBDIR": None}
 """Settings that differ from those of a crawl; the command line takes precedence."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
 
 
-class Command(ScrapyCommand):
+class Command(BaseCommand):
     """Audits a site: finds and reads its sitemaps, requests their pages, and writes a folder."""
+
+    passes = "an argument, see below"
 
     def syntax(self) -> str:
         return "[options] SITE|URL|FILE"
@@ -86,7 +81,6 @@ class Command(ScrapyCommand):
         self.settings.setdict(SETTINGS, PRIORITY)  # the help shows the log level
         complete_for_audit(self.settings)
         super().add_options(parser)
-        prepare(parser)
         add = parser.add_argument
         add("--out", metavar="DIR", help="folder to write to (default: a new one named after the host and the date)")
         add(
@@ -100,41 +94,22 @@ class Command(ScrapyCommand):
             help="folder of an earlier audit: say what has changed since then, and which problems are solved and new",
         )
         add("--no-pages", action="store_true", help="request no listed page: check the sitemap files alone")
-        add(
-            "--fail-on",
-            metavar="|".join(THRESHOLDS),
-            help=f"exit with code 1 if there are findings of this severity or a worse one (default: {FAIL_ON})",
-        )
-        add_progress_option(parser)
-        add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="an argument, see below")
+        add_threshold_option(parser)
         describe_arguments(parser, [name for name in ARGUMENTS if is_passed(name)], **DEFAULTS)
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the command line. Invalid values end the process with one line and exit code 2."""
-        assert self.settings is not None
-        if sys.stdout is None:
-            complain(CLOSED)
-            sys.exit(FEED_LOST)
-        try:
-            check_pairs(opts.set)
-            super().process_options(args, opts)
-            found = _target(without_options(args))
-            config = read_config(self.settings)
-            if opts.fail_on is not None:
-                check_choice("--fail-on", opts.fail_on, THRESHOLDS)
-            else:
-                opts.fail_on = _threshold(config)
-            opts.spargs = arguments_of(found, opts, config)
-            config.note_limits(self.settings, opts.spargs, {"fail-on": opts.fail_on}, DEFAULTS)
-            config.note_place(self.settings, opts.spargs)
-            opts.out, opts.named = opts.spargs["report"], found.text
-            if not self.settings.getlist(REPORT_FILES):
-                self.settings.set(REPORT_FILES, audit_files(self.settings), "cmdline")
-            apply_progress_option(self.settings, opts)
-            offer = offered(found, Path(opts.out)) if "baseline" not in opts.spargs else None
-            self._plan = plan(self.settings, opts.spargs)
-        except (ValueError, UsageError) as error:
-            refuse(str(error))
+    def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
+        require_output()
+        found = _target(without_options(args))
+        config = read_config(settings)
+        opts.fail_on = chosen("fail-on", opts.fail_on, config, [*THRESHOLDS])
+        opts.spargs = arguments_of(found, opts, config)
+        config.note_limits(settings, opts.spargs, {"fail-on": opts.fail_on}, DEFAULTS)
+        config.note_place(settings, opts.spargs)
+        opts.out, opts.named = opts.spargs["report"], found.text
+        if not settings.getlist(REPORT_FILES):
+            settings.set(REPORT_FILES, audit_files(settings), "cmdline")
+        offer = offered(found, Path(opts.out)) if "baseline" not in opts.spargs else None
+        self._plan = plan(settings, opts.spargs)
         if offer is not None:
             print(offer, file=sys.stderr)
         if opts.loglevel is None:
@@ -165,7 +140,7 @@ def is_passed(name: str) -> bool:
 def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Mapping[str, str]:
     """Return the arguments of the spider; those of `-a` take precedence, those of a file come last. Raises ValueError,
     one line, for an invalid one."""
-    given = spider_arguments(opts.spargs)
+    given: dict[str, str] = opts.given
     for name, value in given.items():
         if name in ARGUMENTS and not is_passed(name):
             how = "--out DIR" if name == "report" else "the target without -a"
@@ -187,13 +162,6 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Map
     if arguments["verify"] == "off" and "agents" not in arguments:
         arguments.setdefault("offline", "yes")  # the site may not be published yet
     return config.places() | arguments
-
-
-def _threshold(config: Config) -> str:
-    """`fail-on` of a file, or the default. Raises ValueError, one line, for an unknown one."""
-    value = str(config.options.get("fail-on", FAIL_ON))
-    check_choice(f"{config.path}: fail-on =", value, THRESHOLDS)
-    return value
 
 
 def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) -> Iterator[str]:

@@ -12,8 +12,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import gettempdir
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import urls
@@ -22,15 +20,7 @@ from sitemapcrawler.api.sitemaps import DownloadError
 from sitemapcrawler.commands.audited_files import AuditedFiles
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.feeds.scratch import scratch
-from sitemapcrawler.options.base import (
-    check_pairs,
-    complain,
-    open_stderr,
-    prepare,
-    refuse,
-    spider_arguments,
-    without_options,
-)
+from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.repair import folder
@@ -70,10 +60,12 @@ class LostCrawl(Exception):
     """The crawl of a site could not store what it read: a fault of this machine. The message is one line."""
 
 
-class Command(ScrapyCommand):
+class Command(BaseCommand):
     """Repairs the sitemaps of a site, of files, or of a finished audit."""
 
     requires_crawler_process = False
+    has_display = False
+    passes = "an argument of the crawl of a site, such as verify=off (default: verify=get)"
     _unreadable: Sequence[str] = ()
     """Why files of a folder could not be read."""
 
@@ -95,7 +87,6 @@ class Command(ScrapyCommand):
         assert self.settings is not None
         self.settings.set("LOG_LEVEL", "ERROR", PRIORITY)
         super().add_options(parser)
-        prepare(parser)
         add = parser.add_argument
         add("--out", metavar="DIR", help="folder to write: new, empty, or written by an earlier run")
         add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
@@ -108,17 +99,6 @@ class Command(ScrapyCommand):
             help="keep URLs that redirect or name another canonical, where the audit did not verify the other URL",
         )
         add("--gz", action="store_true", help="compress all files; default: those that are compressed on the site")
-        add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE",
-            help="an argument of the crawl of a site, such as verify=off (default: verify=get)")  # fmt: skip
-
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the command line. Invalid values end the process with one line and exit code 2."""
-        open_stderr()
-        try:
-            check_pairs(opts.set)
-            super().process_options(args, opts)
-        except UsageError as error:
-            refuse(str(error))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Repair, print a summary, and set the exit code."""
@@ -163,7 +143,7 @@ class Command(ScrapyCommand):
     ) -> tuple[SiteRepair, list[Source]]:
         """Find out what to repair, and how."""
         path = Path(text)
-        arguments = spider_arguments(opts.spargs)
+        arguments: dict[str, str] = opts.given
         if path.is_dir() and is_audit(path):
             return self._of_audit(path, opts, rules, work, stack)
         if not path.is_dir():

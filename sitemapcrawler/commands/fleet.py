@@ -7,9 +7,7 @@ from importlib.util import find_spec
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-from scrapy.settings import BaseSettings
+from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.log import configure_logging
 
 from sitemapcrawler.crawl.argument_values import quoted
@@ -19,17 +17,7 @@ from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.extensions.logs import guard_log
 from sitemapcrawler.fleet.domains import read_domains
 from sitemapcrawler.middlewares.credentials import import_environment
-from sitemapcrawler.options.base import (
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
-    complain,
-    open_stderr,
-    prepare,
-    refuse,
-    spider_arguments,
-    without_options,
-)
+from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.configuration import Config, read_config
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.spiders.running import FEED_LOST, plan, quieten
@@ -99,10 +87,11 @@ NEEDED = ("ray", "pyarrow", "fsspec")
 """Packages of the extra `fleet`."""
 
 
-class Command(ScrapyCommand):
+class Command(BaseCommand):
     """Crawls many domains, on this machine or on a Ray cluster."""
 
     requires_crawler_process = False
+    passes = "an argument of all crawls, may be repeated"
 
     def syntax(self) -> str:
         return "[options] DOMAIN|@FILE... --out FOLDER|URL"
@@ -119,7 +108,6 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        prepare(parser)
         for option in OPTIONS:
             told = "" if option.default is None else f" (default: {option.default})"
             parser.add_argument(
@@ -128,49 +116,29 @@ class Command(ScrapyCommand):
                 metavar=option.metavar,
                 help=option.help + told,
             )
-        parser.add_argument(
-            "-a",
-            dest="spargs",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="an argument of all crawls, may be repeated",
-        )
-        add_progress_option(parser)
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the command line. Invalid values end the process with one line and exit code 2."""
-        open_stderr()
-        try:
-            check_pairs(opts.set)
-            super().process_options(args, opts)
-            self._check(without_options(args), opts)
-        except (ValueError, UsageError) as error:
-            refuse(str(error))
-
-    def _check(self, named: list[str], opts: argparse.Namespace) -> None:
-        assert self.settings is not None
-        apply_progress_option(self.settings, opts)
+    def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
+        named = without_options(args)
         if lacking := [package for package in NEEDED if find_spec(package) is None]:
             raise ValueError(f"fleet needs {', '.join(lacking)}: pip install 'scrapy-sitemapcrawler[fleet]'")
         if opts.out is None:
             raise ValueError("--out is missing: the folder or URL of the data set")
-        if self.settings.get("JOBDIR"):
+        if settings.get("JOBDIR"):
             raise ValueError("setting JOBDIR: not for fleet, which resumes from its --out")
-        config = read_config(self.settings)
+        config = read_config(settings)
         of_file = config.arguments({})
         for option in OPTIONS:
             typed = getattr(opts, option.name)
             text = of_file.get(option.name, option.default) if typed is None else typed
             setattr(opts, option.name, option.value_of(text))
         opts.arguments = arguments(opts, config)
-        config.note_limits(self.settings, opts.arguments)
+        config.note_limits(settings, opts.arguments)
         opts.listed = read_domains(named)
         if not opts.listed.domains:
             raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
-        import_environment(self.settings)
-        check_settings(self.settings)
-        plan(self.settings, {**opts.arguments, "domain": opts.listed.domains[0].name}).discard()
+        import_environment(settings)
+        check_settings(settings)
+        plan(settings, {**opts.arguments, "domain": opts.listed.domains[0].name}).discard()
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the fleet, and set the exit code."""
@@ -195,7 +163,7 @@ class Command(ScrapyCommand):
 def arguments(opts: argparse.Namespace, config: Config) -> dict[str, str]:
     """Return the arguments of each crawl, without `domain`; those of a file come last. Raises ValueError, one line, for
     one of `-a` that a fleet does not take."""
-    found = spider_arguments(opts.spargs)
+    found: dict[str, str] = opts.given
     for name, value in found.items():
         if name in NOT_HERE:
             raise ValueError(f"argument {name}={quoted(value)}: not for fleet; accepted: {NOT_HERE[name]}")

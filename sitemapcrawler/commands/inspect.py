@@ -11,10 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 
 from scrapy import signals
-from scrapy.commands import ScrapyCommand
 from scrapy.crawler import Crawler, CrawlerProcessBase
-from scrapy.exceptions import UsageError
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, Settings
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
@@ -24,14 +22,10 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.options.base import (
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
+    BaseCommand,
     complain,
     leave_out_retries,
-    prepare,
-    refuse,
-    spider_arguments,
+    require_output,
     without_options,
 )
 from sitemapcrawler.options.configuration import Config, read_config
@@ -44,7 +38,7 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.inspect import document
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
-from sitemapcrawler.terminal.streams import CLOSED, StandardOutput, wants_colour
+from sitemapcrawler.terminal.streams import StandardOutput, wants_colour
 from sitemapcrawler.urls.display import counted, inert
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
@@ -196,8 +190,10 @@ PASSED = tuple(name for name in names_of(Use.PAGES) if Use.TARGET not in ARGUMEN
 ONE = "takes one URL, file or domain"
 
 
-class Command(ScrapyCommand):
+class Command(BaseCommand):
     """Shows one sitemap, the tree below an index, or the sitemaps of a site."""
+
+    passes = f"an argument of the crawl, may be repeated: {', '.join(PASSED)}"
 
     def syntax(self) -> str:
         return "[options] URL|FILE|DOMAIN"
@@ -214,40 +210,19 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        prepare(parser)
         parser.add_argument("--discover", action="store_true", help="find the sitemaps of the site that a URL is on")
         parser.add_argument("--expand", action="store_true", help="read what indexes list, and sum it up")
         parser.add_argument("--urls", action="store_true", help="print the URLs alone, one a line, as they are read")
         parser.add_argument("--json", action="store_true", help="print one JSON document")
-        add_progress_option(parser)
-        parser.add_argument(
-            "-a",
-            dest="spargs",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help=f"an argument of the crawl, may be repeated: {', '.join(PASSED)}",
-        )
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the command line. Invalid values end the process with one line and exit code 2."""
-        assert self.settings is not None
-        if sys.stdout is None:
-            complain(CLOSED)
-            sys.exit(FEED_LOST)
-        try:
-            check_pairs(opts.set)
-            super().process_options(args, opts)
-            opts.target = _target(args, opts)
-            opts.spargs = _arguments(opts.target, opts, read_config(self.settings))
-            self.settings.setdict(SETTINGS, PRIORITY)
-            opts.no_progress = opts.no_progress or opts.urls  # printed URLs would mix with the display
-            apply_progress_option(self.settings, opts)
-            self._plan = plan(self.settings, opts.spargs)
-        except (ValueError, UsageError) as error:
-            refuse(str(error))
-        except OSError as error:
-            refuse(f"{error.filename}: {error.strerror}")
+    def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
+        require_output()
+        opts.target = _target(args, opts)
+        opts.spargs = _arguments(opts.target, opts, read_config(settings))
+        settings.setdict(SETTINGS, PRIORITY)
+        if opts.urls:  # printed URLs would mix with the display
+            settings.set("SITEMAP_PROGRESS", False, "cmdline")
+        self._plan = plan(settings, opts.spargs)
         if opts.loglevel is None:
             quieten()
 
@@ -276,7 +251,7 @@ def _target(args: list[str], opts: argparse.Namespace) -> Target:
 def _arguments(found: Target, opts: argparse.Namespace, config: Config) -> Mapping[str, str]:
     """Return the arguments of the spider; those of a file come last. Raises ValueError, one line, for one of `-a` that
     inspect does not take."""
-    arguments = spider_arguments(opts.spargs)
+    arguments: dict[str, str] = opts.given
     for name, value in arguments.items():
         if name not in PASSED:
             raise ValueError(f"argument {name}={value!r}: not for inspect; accepted: {', '.join(PASSED)}")

@@ -12,13 +12,11 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from scrapy import signals
-from scrapy.commands import ScrapyCommand
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings
 
 from sitemapcrawler.cli import quiet_interrupts
-from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import Use, names_of
 from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
@@ -30,14 +28,12 @@ from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_
 from sitemapcrawler.items import LIMITS, UNREAD, FindingRecord, RobotsRecord, SitemapRecord, SummaryRecord
 from sitemapcrawler.options import targets
 from sitemapcrawler.options.base import (
-    add_progress_option,
-    apply_progress_option,
-    check_pairs,
+    THRESHOLDS,
+    BaseCommand,
+    add_threshold_option,
+    chosen,
     leave_out_retries,
-    open_stderr,
-    prepare,
     refuse,
-    spider_arguments,
     without_options,
 )
 from sitemapcrawler.options.configuration import Config, read_config
@@ -68,12 +64,6 @@ ASKING = ("verify", "agents")
 NO_CONFIG = Config()
 METHODS = ("head", "get", "off")
 """Values of --verify; the first applies to the option without a value."""
-THRESHOLDS: dict[str, tuple[Severity, ...]] = {
-    "error": (Severity.ERROR,),
-    "warning": (Severity.ERROR, Severity.WARNING),
-    "never": (),
-}
-"""Severities that fail a run, by value of --fail-on; the first is the default."""
 SHOWN = tuple(reversed(SEVERITIES))
 """Values of --min-severity; the first, which shows all findings, is the default."""
 EXPORTERS = {
@@ -111,12 +101,6 @@ def arguments_of(
         if targets.local and arguments["agents"] == "none":
             arguments.setdefault("offline", "yes")
     return arguments
-
-
-def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
-    """Raise ValueError, one line, for a value that an option does not accept."""
-    if value not in accepted:
-        raise ValueError(f"{option} {quoted(value)}: accepted: {', '.join(accepted)}")
 
 
 def named_in(arguments: Sequence[str]) -> list[str]:
@@ -285,7 +269,7 @@ class ShownFindings(CrawlPipeline):
         return [finding for finding in found if rank(finding.severity) <= self._least]
 
 
-class Command(ScrapyCommand):
+class Command(BaseCommand):
     """Runs our spider in this process on the targets, with one feed of findings."""
 
     _plan: Plan
@@ -303,41 +287,29 @@ class Command(ScrapyCommand):
         return "Check sitemaps (URLs, files, folders, sites): prints findings, exit code 1 where there are errors"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        prepare(parser)
-        add = parser.add_argument
         assert self.settings is not None
         complete_for_audit(self.settings)
+        super().add_options(parser)
+        add = parser.add_argument
         add("--format", metavar="|".join(formats_in(self.settings)), help="of the output; default: text")
         add("-o", "--output", metavar="FILE", help="write the findings to FILE in place of standard output")
-        add("--fail-on", metavar="|".join(THRESHOLDS), help="what gives exit code 1; default: error")
+        add_threshold_option(parser)
         add("--min-severity", metavar="|".join(SHOWN), help="least severity to show; default: info, which shows all")
         quiet = argparse.BooleanOptionalAction
         add("-q", "--quiet", action=quiet, help="print findings and nothing else: nothing if there are none")
         add("--verify", metavar="head|get", nargs="?", const="head", help="ask every listed URL whether it works")
         for name, (value, text) in ARGUMENTS.items():
             add(f"--{name.replace('_', '-')}", metavar=value, help=text)
-        add("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help="any argument of the spider")
         add("--explain", metavar="RULE", action="append", help="print what a rule is about, and nothing else")
-        add_progress_option(parser)
         add("--list-rules", action="store_true", help="print all rules, a line each, and nothing else")
-        super().add_options(parser)
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the command line. Invalid values end the process with one line and exit code 2."""
-        open_stderr()
-        check_pairs(opts.set)
-        super().process_options(args, opts)
-        self.requires_crawler_process = not (opts.explain or opts.list_rules)
+    def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
         opts.output = None if opts.output == targets.STDIN else opts.output
-        try:
-            if sys.stdout is None and not opts.output:
-                raise ValueError("standard output is closed; --output names a file")
-            if self.requires_crawler_process:
-                self._prepare(args, opts)
-        except ValueError as error:
-            refuse(str(error))
-        except OSError as error:  # no place for temporary files
-            refuse(f"{error.filename or 'a temporary file'} cannot be written: {error.strerror}")
+        self.requires_crawler_process = not (opts.explain or opts.list_rules)
+        if sys.stdout is None and not opts.output:
+            raise ValueError("standard output is closed; --output names a file")
+        if self.requires_crawler_process:
+            self._prepare(args, opts, settings)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Validate, or print the pages of rules; set the exit code."""
@@ -351,51 +323,45 @@ class Command(ScrapyCommand):
         except ValueError as error:
             refuse(str(error))
 
-    def _prepare(self, args: list[str], opts: argparse.Namespace) -> None:
+    def _prepare(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
         """Convert options to settings and spider arguments."""
-        assert self.settings is not None
-        config = read_config(self.settings)
-        choices = {"format": formats_in(self.settings), "fail-on": [*THRESHOLDS], "min-severity": SHOWN}
+        config = read_config(settings)
+        choices = {"format": formats_in(settings), "fail-on": [*THRESHOLDS], "min-severity": [*SHOWN]}
         for option, accepted in choices.items():
-            attribute = option.replace("-", "_")
-            value, where = getattr(opts, attribute), f"--{option}"
-            if value is None and option in config.options:
-                value, where = str(config.options[option]), f"{config.path}: {option} ="
-            check_choice(where, accepted[0] if value is None else value, accepted)
-            setattr(opts, attribute, accepted[0] if value is None else value)
+            name = option.replace("-", "_")
+            setattr(opts, name, chosen(option, getattr(opts, name), config, accepted))
         if opts.verify not in (None, *METHODS):  # it took a target as its value
             args, opts.verify = [opts.verify, *args], METHODS[0]
         named = targets.read_targets(named_in(args))
         options = {name: getattr(opts, name) for name in (*ARGUMENTS, "verify")}
         self._robots = [url for url in named.sitemaps if is_robots_url(url)]
-        self._arguments = arguments_of(named, options, spider_arguments(opts.spargs), config)
+        self._arguments = arguments_of(named, options, opts.given, config)
         own = ASKING if named.local else ()
         arguments = {name: text for name, text in self._arguments.items() if name not in own}
-        limited = config.note_limits(self.settings, arguments, {"fail-on": opts.fail_on})
-        config.note_place(self.settings, arguments)
+        limited = config.note_limits(settings, arguments, {"fail-on": opts.fail_on})
+        config.note_place(settings, arguments)
         if opts.quiet is None:  # a file that leaves something out cannot hide that
             opts.quiet = bool(config.options.get("quiet")) and not limited
         self._unreadable = named.unreadable
         self._set_log(opts)
         self._show = {"least": opts.min_severity, "quiet": opts.quiet}
         if opts.min_severity != SHOWN[0]:
-            pipelines = {**self.settings.getdict("ITEM_PIPELINES"), ShownFindings: LAST_PIPELINE}
-            self.settings.set("ITEM_PIPELINES", pipelines, "cmdline")
-            self.settings.set(MIN_SEVERITY, opts.min_severity, "cmdline")
-        apply_progress_option(self.settings, opts)
+            pipelines = {**settings.getdict("ITEM_PIPELINES"), ShownFindings: LAST_PIPELINE}
+            settings.set("ITEM_PIPELINES", pipelines, "cmdline")
+            settings.set(MIN_SEVERITY, opts.min_severity, "cmdline")
         if named.reads_stdin:
-            check_settings(self.settings)  # it reads one of them
+            check_settings(settings)  # it reads one of them
             with quiet_interrupts():  # Scrapy's own console script lacks this
-                spool_input(self.settings.getint("DOWNLOAD_MAXSIZE"))
+                spool_input(settings.getint("DOWNLOAD_MAXSIZE"))
         if opts.output is not None:
             show = {"names": named.names, "robots": self._robots, **self._show}
-            set_feed(self.settings, opts.output, opts.format, encoding="utf-8", **show)
-        self._plan = plan(self.settings, self._arguments, ValidatingSpider)
+            set_feed(settings, opts.output, opts.format, encoding="utf-8", **show)
+        self._plan = plan(settings, self._arguments, ValidatingSpider)
         if opts.output is None:
             self._folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
             show = {"encoding": sys.stdout.encoding, "colour": wants_colour(sys.stdout)}
             show |= {"names": named.names, "robots": self._robots, **self._show}
-            set_feed(self.settings, str(self._feed), opts.format, **show)
+            set_feed(settings, str(self._feed), opts.format, **show)
 
     @property
     def _feed(self) -> Path:

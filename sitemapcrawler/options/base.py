@@ -7,22 +7,26 @@ import logging
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
-from scrapy.commands import ScrapyHelpFormatter
-from scrapy.settings import BaseSettings
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.conf import arglist_to_dict
 
 from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.crawl.setting_values import check_dictionary
 from sitemapcrawler.extensions.logs import MAX_LINE
+from sitemapcrawler.options.configuration import Config
 from sitemapcrawler.options.targets import STDIN
-from sitemapcrawler.spiders.running import BAD_ARGUMENT
+from sitemapcrawler.rules import Severity
+from sitemapcrawler.spiders.running import BAD_ARGUMENT, FEED_LOST
+from sitemapcrawler.terminal.streams import CLOSED
 from sitemapcrawler.urls.display import inert, masked
 
 PROGRAM, SCRAPY = "sitemapcrawler", "scrapy"
@@ -30,6 +34,47 @@ RETRIES = "scrapy.downloadermiddlewares.retry"
 """Logger that reports as errors what records contain already."""
 SITES = "sitemapcrawler.crawl.discovery"
 """Logger that reports sites that cannot be read, which verdicts and findings say as well."""
+THRESHOLDS: dict[str, tuple[Severity, ...]] = {
+    "error": (Severity.ERROR,),
+    "warning": (Severity.ERROR, Severity.WARNING),
+    "never": (),
+}
+"""Severities that fail a run, by value of --fail-on; the first is the default."""
+
+
+class BaseCommand(ScrapyCommand):
+    """Base of our commands: arguments with `-a`, the live display, and errors in one line with exit code 2."""
+
+    passes = "any argument of the spider"
+    """Help of `-a`."""
+    has_display = True
+    """False for a command without a live display."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        prepare(parser)
+        parser.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help=self.passes)
+        if self.has_display:
+            add_progress_option(parser)
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check the command line; `opts.given` has the arguments of `-a`."""
+        assert self.settings is not None
+        open_stderr()
+        try:
+            check_pairs(opts.set)
+            super().process_options(args, opts)
+            if self.has_display:
+                apply_progress_option(self.settings, opts)
+            opts.given = spider_arguments(opts.spargs)
+            self.check(args, opts, self.settings)
+        except (ValueError, UsageError) as error:
+            refuse(str(error))
+        except OSError as error:
+            refuse(f"{error.filename or 'a temporary file'}: {error.strerror}")
+
+    def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
+        """Check what is special to the command, and prepare the run. Raises ValueError, one line, or OSError."""
 
 
 def open_stderr() -> None:
@@ -58,6 +103,14 @@ def check_pairs(pairs: Sequence[str]) -> None:
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-progress", action="store_true", help="show no live display of how far the crawl is")
+
+
+def add_threshold_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fail-on",
+        metavar="|".join(THRESHOLDS),
+        help="exit with code 1 if there are findings of this severity or a worse one (default: error)",
+    )
 
 
 def describe_arguments(parser: argparse.ArgumentParser, names: Sequence[str], **defaults: str) -> None:
@@ -113,6 +166,29 @@ def spider_arguments(pairs: list[str]) -> dict[str, str]:
         return arglist_to_dict(pairs)
     except ValueError:
         raise ValueError("-a takes NAME=VALUE") from None
+
+
+def require_output() -> None:
+    """Exit with one line if standard output, which the command writes to, is closed."""
+    if sys.stdout is None:
+        complain(CLOSED)
+        sys.exit(FEED_LOST)
+
+
+def check_choice(option: str, value: str, accepted: Collection[str]) -> None:
+    """Raise ValueError, one line, for a value that an option does not accept."""
+    if value not in accepted:
+        raise ValueError(f"{option} {quoted(value)}: accepted: {', '.join(accepted)}")
+
+
+def chosen(option: str, typed: str | None, config: Config, accepted: Sequence[str]) -> str:
+    """The value of an option: from the command line, the configuration file, or the first that is accepted. Raises
+    ValueError, one line, for any other."""
+    value, where = typed, f"--{option}"
+    if value is None:
+        value, where = str(config.options.get(option, accepted[0])), f"{config.path}: {option} ="
+    check_choice(where, value, accepted)
+    return value
 
 
 def leave_out_retries() -> None:

@@ -10,8 +10,9 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler import urls
-from sitemapcrawler.commands.validate import ValidationResult, arguments_of, check_choice, named_in, set_feed
+from sitemapcrawler.commands.validate import ValidationResult, arguments_of, named_in, set_feed
 from sitemapcrawler.items import SitemapRecord, SummaryRecord
+from sitemapcrawler.options.base import check_choice
 from sitemapcrawler.options.targets import Targets
 
 HOOKS = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
