@@ -44,7 +44,6 @@ RICH = f"""{DECLARATION}<urlset {CORE} {EXTENSIONS} xmlns:x="https://example.com
 <url><loc>https://pages.example/m\u00fcnchen/\u65e5\u672c</loc><lastmod>=HYPERLINK("http://evil.example")</lastmod></url>
 <url><loc>/relative</loc></url>
 </urlset>""".encode()
-RICH_LOC = "https://pages.example/rich?a=1&b=2"
 CHILDREN = ("/rich.xml", "/many.xml.gz", "/list.txt", "/feed.rss", "/gone.xml", "/page.xml", "/moved.xml",
             "/dated.xml", "/cut.xml")  # fmt: skip
 MANY = 1100

@@ -15,7 +15,6 @@ from tests.fleet.fleets import TABLES, Data, Site, run, sites
 pytestmark = pytest.mark.slow
 
 COUNT = 3
-TIMINGS = ("started", "elapsed_s", "peak_mb")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ from sitemapcrawler.items import SitemapRecord, SummaryRecord
 from sitemapcrawler.options.base import check_choice
 from sitemapcrawler.options.targets import Targets
 
-HOOKS = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
 FILE, WEB = "file:///dir/a.xml", "https://e.com/s.xml"
 FILES = Targets(sitemaps=[FILE, "file:///dir/b.xml"], names={FILE: "a.xml", "file:///dir/b.xml": "b.xml"})
 URL = Targets(sitemaps=[WEB])

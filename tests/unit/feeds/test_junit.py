@@ -21,7 +21,6 @@ from . import findings_written
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 OTHER = "https://e.com/other.xml"
-FIGURES = {"tests", "failures", "errors", "skipped"}
 SHAPE: dict[str, tuple[set[str], set[str], set[str]]] = {
     "testsuites": ({"testsuite"}, set(), {"name", "time", "tests", "failures", "errors"}),
     "testsuite": (
