@@ -199,7 +199,7 @@ def test_reading_takes_the_same_memory_for_any_number_of_records(tmp_path: Path)
         return top
 
     peak(100)
-    assert peak(20_000) < peak(1_000) + 2**16
+    assert peak(5_000) < peak(1_000) + 2**16
 
 
 @pytest.mark.slow
