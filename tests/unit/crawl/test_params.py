@@ -107,6 +107,7 @@ def test_domains_keep_their_order_and_count_once() -> None:
             ("since", value, "no such date or time; accepted: a date or time like 2024-05-01")
             for value in ("yesterday", "2024-13-01", "2024-02-30", "01/02/2024", "99999", "20x4", "0001-01-01T00:00+10:00")
         ),
+        *((name, "9" * 13, "is too large") for name in ("max_urls", "max_depth", "max_time")),
         *((name, bad, "a whole number from 1") for name in ("max_urls", "max_sitemaps") for bad in ("0", *NO_COUNTS)),
         *(("max_depth", bad, "a whole number from 0") for bad in NO_COUNTS),
         *(("max_time", bad, "a number above 0") for bad in ("0", "0.0", "-1", "nan", "inf", "1h", ".", "1e12")),
