@@ -1,8 +1,8 @@
 """Schema validation of entries, with readable messages at their lines.
 
 Entries are written as a document with each element on a line of its own, so the line of an error names its element.
-What other rules report is not written, or its errors are left out: libxml2 stops at the first part that an element
-must not have, and would hide those that follow.
+Parts that an element must not have are reported instead of written: libxml2 would stop at the first, and hide what is
+wrong behind it. What other rules report is not written either, or its errors are left out.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ MAX_VALUE = 5_000
 BLANKS = " \t\r\n"
 """XML whitespace, which is allowed everywhere."""
 PLACEHOLDER = "_"
-"""Written in place of names that are not allowed, since libxml2 keeps each name; for attributes, with a number."""
+"""Written in place of what is not allowed, since libxml2 keeps each name; for attributes, with a number."""
 LOC = "<loc>https://example.com/</loc>"
 """Written in each entry, in place of its URL."""
 DECLARED = "".join(f' xmlns:{namespace.prefix}="{namespace.uri}"' for namespace in CHECKED)
@@ -101,7 +101,7 @@ def violations(root: str, entries: Sequence[Element], core: frozenset[str]) -> I
 
 
 class _Check:
-    """Writes entries, validates them, and words the errors."""
+    """Writes entries, validates them, and collects what is wrong."""
 
     def __init__(self, root: str, core: frozenset[str]) -> None:
         self.found: list[tuple[int, Violation]] = []
@@ -110,10 +110,9 @@ class _Check:
         self._order = terms(CORE).parts(ENTRIES[root])
         self._core = core
         self._written: list[str] = []
-        self._lines: list[tuple[int, Element, Element]] = []
-        """For each line: the index of its entry, the element, and the one around it (of an entry, itself)."""
-        self._entry = Element("", "", {}, 0)
-        self._place = 0
+        self._lines: list[tuple[int, Element]] = []
+        """The element of each line, with the index of its entry."""
+        self._place, self._entry = 0, Element("", "", {}, 0)
         self._missing: tuple[Element, frozenset[tuple[str, str]]] = self._entry, frozenset()
 
     def write(self, place: int, entry: Element) -> None:
@@ -122,26 +121,26 @@ class _Check:
         if entry.uri not in self._core:
             self._report(SCHEMA, entry, NOWHERE)
         name = ENTRIES[self._root]
-        self._add(entry, entry, f"<{name}>{_text(entry)}{LOC}")
+        self._add(entry, f"<{name}>{_text(entry)}{LOC}")
         for child in self._children(entry):
             namespace = find_own(child.uri)
             if self._is_field(child):
                 if child.has_children and child.name != "loc":  # the reader reports that
-                    self._add(child, entry, f"<{child.name}><{PLACEHOLDER}/></{child.name}>")
+                    self._add(child, f"<{child.name}><{PLACEHOLDER}/></{child.name}>")
             elif namespace is not None and self._root == WITH_EXTENSIONS and child.name in terms(namespace.uri).tops:
-                self._element(child, entry, namespace)
+                self._element(child, namespace)
             elif namespace is not None:
-                self._add(child, entry, f"<{namespace.prefix}:{PLACEHOLDER}/>")
+                self._report_child(child, namespace)
             if len(self._lines) > MAX_LINES:
                 self._written.append(f"</{name}>")
                 self.validate()
-                self._add(entry, entry, f"<{name}>{LOC}")
+                self._add(entry, f"<{name}>{LOC}")
         self._written.append(f"</{name}>")
 
     def _children(self, entry: Element) -> list[Element]:
         """Children of an entry in the order of the schema, without those of the protocol that the reader reports.
 
-        Reports another order here: libxml2 would stop there, and hide what is wrong in extensions.
+        Reports another order.
         """
         ranked: list[tuple[int, Element]] = []
         names = [*self._order]
@@ -166,176 +165,172 @@ class _Check:
         return element.uri in self._core or not element.uri
 
     def _report(self, rule: str, element: Element, said: str) -> None:
-        self.found.append((self._place, _named(rule, element, said)))
+        """Add a violation whose message begins with the element."""
+        self.found.append((self._place, Violation(rule, f"{_tag(element)} {said}", element.line, element.name)))
 
-    def _add(self, element: Element, holder: Element, text: str) -> None:
+    def _report_child(self, child: Element, namespace: Namespace) -> None:
+        """Report an element of an extension that an entry must not have."""
+        known = terms(namespace.uri)
+        if self._root != WITH_EXTENSIONS:
+            self._report(SCHEMA, child, "stands in a <sitemap>, which names a file and no more")
+        elif child.name not in known.kinds:
+            if child.uri == namespace.uri and resembled(child) is None:
+                self._report(UNKNOWN, child, "is no part of a <url>")
+        elif (namespace.uri, child.name) not in self._missing_parts():
+            self._report(SCHEMA, child, f"stands in the <url> itself, not in {known.around(child.name)}")
+
+    def _add(self, element: Element, text: str) -> None:
         """Begin the next line."""
-        self._lines.append((self._place, element, holder))
+        self._lines.append((self._place, element))
         self._written.append(f"\n{text}")
 
-    def _element(self, element: Element, holder: Element, namespace: Namespace) -> None:
+    def _element(self, element: Element, namespace: Namespace) -> None:
         """Write an element that is allowed where it is, without text and attributes that may be anything."""
         kind = terms(namespace.uri).kinds[element.name]
         name = start = f"{namespace.prefix}:{element.name}"
         if element.attributes and element.attributes.keys() - kind.free_attributes:
             start += _attributes(element, kind)
-        self._add(element, holder, f"<{start}>{_inside(element, kind) if element.content else ''}")
+        self._add(element, f"<{start}>{_inside(element, kind) if element.content else ''}")
         if kind.parts:
             self._parts(element, namespace, kind.parts)
         self._written.append(f"</{name}>")
 
     def _parts(self, holder: Element, namespace: Namespace, names: tuple[str, ...]) -> None:
-        """Write the parts of an element, and last the first that it must not have: libxml2 reads no further."""
+        """Write the parts of an element. Reports repeated ones, and those that it must not have."""
         counts: Counter[str] = Counter()
-        excuses = (name for one in (holder,) for name in lacking(one))  # computed if something is wrong
-        wrong: Element | None = None
+        repeated: dict[str, Element] = {}
+        strangers: list[Element] = []
         for part in holder.children:
-            if part.name in names and (part.uri == holder.uri or find_own(part.uri) is namespace):
-                counts[part.name] += 1
-                is_wrong = counts[part.name] > 1 and part.name not in REPEATABLE
-                if not is_wrong and counts[part.name] <= MAX_REPEATED:
-                    self._element(part, holder, namespace)
-            else:
-                is_wrong = self._is_wrong(part, holder, namespace) and not next(excuses, "")
-                is_wrong = is_wrong and (namespace.uri, part.name) not in self._missing_in(self._entry)
-            if is_wrong and wrong is None:
-                wrong = part
-        if wrong is not None:
-            self._add(wrong, holder, f"<{PLACEHOLDER}/>")
+            if part.name not in names or (part.uri != holder.uri and find_own(part.uri) is not namespace):
+                strangers.append(part)
+                continue
+            counts[part.name] += 1
+            if counts[part.name] <= (MAX_REPEATED if part.name in REPEATABLE else 1):
+                self._element(part, namespace)
+            elif part.name not in REPEATABLE:
+                repeated.setdefault(part.name, part)
+        for name, part in repeated.items():
+            said = f"{_tag(part)} stands {counts[name]} times in one {_tag(holder)}"
+            self.found.append((self._place, Violation(DUPLICATE, said, part.line, part.text)))
+        if strangers:
+            self._report_strangers(strangers, holder, namespace)
 
-    def _is_wrong(self, part: Element, holder: Element, namespace: Namespace) -> bool:
-        """Return whether the schema knows the namespace of a part, and does not allow the part in its holder."""
-        own = find_own(part.uri)
-        if part.uri == holder.uri or own is namespace:
-            return holder.uri == namespace.uri
-        return own is not None or self._is_field(part)
+    def _report_strangers(self, parts: list[Element], holder: Element, namespace: Namespace) -> None:
+        """Report parts that an element must not have, except for as many as it lacks, which stand in their place."""
+        wrong: list[tuple[Element, str, str]] = []
+        for part in parts:
+            own = find_own(part.uri)
+            if part.uri == holder.uri or own is namespace:
+                if holder.uri == namespace.uri:  # an inexact namespace is reported once
+                    wrong.append((part, UNKNOWN, f"is no part of {_tag(holder)}"))
+            elif own is not None or self._is_field(part):
+                is_known = part.name in terms(namespace.uri).parts(holder.name)
+                meant = f": {tag(namespace.uri, part.name)} is meant" if is_known else ""
+                wrong.append((part, SCHEMA, f"has no place in {_tag(holder)}{meant}"))
+        for part, rule, said in wrong[len(lacking(holder)) :]:
+            if (namespace.uri, part.name) not in self._missing_parts():
+                self._report(rule, part, said)
 
-    def _missing_in(self, entry: Element) -> frozenset[tuple[str, str]]:
-        """Required parts that objects of an entry lack: (namespace, name).
+    def _missing_parts(self) -> frozenset[tuple[str, str]]:
+        """Required parts that objects of the entry lack: (namespace, name).
 
         Such a part in a wrong place is one fault with its absence, which another rule reports.
         """
-        if self._missing[0] is not entry:
+        if self._missing[0] is not self._entry:
             found: set[tuple[str, str]] = set()
-            waiting = [part for part in entry.children if not self._is_field(part)]
+            waiting = [part for part in self._entry.children if not self._is_field(part)]
             for holder in waiting:
                 namespace = find_own(holder.uri)
                 if namespace is not None:
                     names = terms(namespace.uri).parts(holder.name)
-                    found.update((namespace.uri, name) for name in lacking(holder))
+                    found.update((namespace.uri, name) for name in lacking(holder) if name in names)
                     waiting += [part for part in holder.children if part.name in names]
-            self._missing = entry, frozenset(found)
+            self._missing = self._entry, frozenset(found)
         return self._missing[1]
 
     def validate(self) -> None:
         """Validate what was written since the last time."""
         text = "".join([f'<{self._root} xmlns="{CORE}"{DECLARED}>', *self._written, f"</{self._root}>"])
         for error in errors_of(schema(self._root), etree.fromstring(text.encode(), PARSER)):
-            place, element, holder = self._lines[error.line - 2]
+            place, element = self._lines[error.line - 2]
             kind = "VALUE" if "_VALID" in error.type_name else error.type_name
-            violation = WORDED.get(kind, _Check._other)(self, error.message, element, holder)
+            violation = WORDED.get(kind, _other)(error.message, element)
             if violation is not None:
                 self.found.append((place, violation))
         self._written.clear()
         self._lines.clear()
 
-    # Each of these words an error of an element; None if another rule reports it.
 
-    def _part(self, message: str, element: Element, holder: Element) -> Violation | None:
-        """It lacks parts, or its holder must not have it."""
-        if "Missing child" in message:
-            lacks = " and ".join(lacking(element)) if element.name == UNNAMED_LACK else ""
-            return Violation(MISSING, f"{_tag(element)} lacks {lacks}", element.line) if lacks else None
-        namespace = find_own(holder.uri)
-        if namespace is None:
-            return None
-        is_known = element.name in terms(namespace.uri).parts(holder.name)
-        if element.uri != holder.uri and find_own(element.uri) is not namespace:
-            meant = f": {tag(namespace.uri, element.name)} is meant" if is_known else ""
-            return _named(SCHEMA, element, f"has no place in {_tag(holder)}{meant}")
-        if not is_known:
-            return _named(UNKNOWN, element, f"is no part of {_tag(holder)}")
-        number = sum(part.name == element.name and find_own(part.uri) is namespace for part in holder.children)
-        said = f"{_tag(element)} stands {number} times in one {_tag(holder)}"
-        return Violation(DUPLICATE, said, element.line, element.text)
-
-    def _child(self, message: str, element: Element, entry: Element) -> Violation | None:
-        """It is an extension's, and no child of an entry."""
-        namespace = find_own(element.uri)
-        assert namespace is not None
-        if self._root != WITH_EXTENSIONS:
-            return _named(SCHEMA, element, "stands in a <sitemap>, which names a file and no more")
-        known = terms(namespace.uri)
-        if element.name in known.kinds:
-            is_reported = (namespace.uri, element.name) in self._missing_in(entry)
-            said = f"stands in the <url> itself, not in {known.around(element.name)}"
-            return None if is_reported else _named(SCHEMA, element, said)
-        is_reported = element.uri != namespace.uri or resembled(element) is not None
-        return None if is_reported else _named(UNKNOWN, element, "is no part of a <url>")
-
-    def _content(self, message: str, element: Element, holder: Element) -> Violation:
-        """It has elements, or must be empty."""
-        inner, text = next(element.children, None), element.text
-        if inner is None:
-            return Violation(SCHEMA, f"{_tag(element)} holds {quoted(text)}, but must be empty", element.line, text)
-        said = f"{_tag(element)} holds {_tag(inner)}, but may hold no elements"
-        return Violation(SCHEMA, said, inner.line, inner.name)
-
-    def _text(self, message: str, element: Element, holder: Element) -> Violation | None:
-        """It has text between its parts."""
-        if lacking(element):
-            return None
-        texts = (place for place, part in enumerate(element.content) if isinstance(part, str) and part.strip(BLANKS))
-        place = next(texts)
-        text = str(element.content[place]).strip(BLANKS)
-        said = f"text in {_tag(element)}, which is for elements only: {quoted(text)}"
-        return Violation(SCHEMA, said, _line(element, place), text)
-
-    def _attribute(self, message: str, element: Element, holder: Element) -> Violation | None:
-        """It has an unknown attribute, which may be a required one with a misspelt name."""
-        namespace, required = find_own(element.uri), REQUIRED_ATTRIBUTES.get(element.name, ())
-        if namespace is None or namespace.uri != element.uri or any(one not in element.attributes for one in required):
-            return None
-        name = _attribute_in(message, element)
-        said = f"{_tag(element)} has an attribute {name}, which its namespace does not know"
-        return Violation(ATTRIBUTE, said, element.line, name)
-
-    def _value(self, message: str, element: Element, holder: Element) -> Violation | None:
-        """The schema does not allow its text, or the value of an attribute."""
-        name, attribute = _tag(element), _attribute_in(message, element)
-        if not attribute and (name in JUDGED_BY_RULES or element.has_children):
-            return None
-        value = element.attributes[attribute] if attribute else element.text
-        where = f"as {attribute} of {name}" if attribute else f"in {name}"
-        return Violation(SCHEMA, f"{quoted(value)} {where} is no value that the schema allows", element.line, value)
-
-    def _other(self, message: str, element: Element, holder: Element) -> Violation:
-        said = NAMESPACE.sub("", ABOUT.sub("", message[:MAX_VALUE]))
-        return Violation(SCHEMA, f"{_tag(element)}: {said}", element.line)
+# Each of these words an error of an element; None if another rule reports it.
 
 
-WORDED: dict[str, Callable[[_Check, str, Element, Element], Violation | None]] = {
-    "SCHEMAV_ELEMENT_CONTENT": _Check._part,
-    "SCHEMAV_CVC_ELT_1": _Check._child,
-    "SCHEMAV_CVC_COMPLEX_TYPE_2_1": _Check._content,
-    "SCHEMAV_CVC_COMPLEX_TYPE_2_2": _Check._content,
-    "SCHEMAV_CVC_TYPE_3_1_2": _Check._content,
-    "SCHEMAV_CVC_COMPLEX_TYPE_2_3": _Check._text,
-    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1": _Check._attribute,
-    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_2": _Check._attribute,
-    "SCHEMAV_CVC_TYPE_3_1_1": _Check._attribute,
-    "VALUE": _Check._value,
+def _lack(message: str, element: Element) -> Violation | None:
+    """It lacks parts."""
+    lacks = " and ".join(lacking(element)) if element.name == UNNAMED_LACK else ""
+    return Violation(MISSING, f"{_tag(element)} lacks {lacks}", element.line) if lacks else None
+
+
+def _content(message: str, element: Element) -> Violation:
+    """It has elements, or must be empty."""
+    inner, text = next(element.children, None), element.text
+    if inner is None:
+        return Violation(SCHEMA, f"{_tag(element)} holds {quoted(text)}, but must be empty", element.line, text)
+    said = f"{_tag(element)} holds {_tag(inner)}, but may hold no elements"
+    return Violation(SCHEMA, said, inner.line, inner.name)
+
+
+def _stray_text(message: str, element: Element) -> Violation | None:
+    """It has text between its parts."""
+    if lacking(element):
+        return None
+    texts = (place for place, part in enumerate(element.content) if isinstance(part, str) and part.strip(BLANKS))
+    place = next(texts)
+    text = str(element.content[place]).strip(BLANKS)
+    said = f"text in {_tag(element)}, which is for elements only: {quoted(text)}"
+    return Violation(SCHEMA, said, _line(element, place), text)
+
+
+def _attribute(message: str, element: Element) -> Violation | None:
+    """It has an unknown attribute, which may be a required one with a misspelt name."""
+    namespace, required = find_own(element.uri), REQUIRED_ATTRIBUTES.get(element.name, ())
+    if namespace is None or namespace.uri != element.uri or any(one not in element.attributes for one in required):
+        return None
+    name = _attribute_in(message, element)
+    said = f"{_tag(element)} has an attribute {name}, which its namespace does not know"
+    return Violation(ATTRIBUTE, said, element.line, name)
+
+
+def _value(message: str, element: Element) -> Violation | None:
+    """The schema does not allow its text, or the value of an attribute."""
+    name, attribute = _tag(element), _attribute_in(message, element)
+    if not attribute and (name in JUDGED_BY_RULES or element.has_children):
+        return None
+    value = element.attributes[attribute] if attribute else element.text
+    where = f"as {attribute} of {name}" if attribute else f"in {name}"
+    return Violation(SCHEMA, f"{quoted(value)} {where} is no value that the schema allows", element.line, value)
+
+
+def _other(message: str, element: Element) -> Violation:
+    said = NAMESPACE.sub("", ABOUT.sub("", message[:MAX_VALUE]))
+    return Violation(SCHEMA, f"{_tag(element)}: {said}", element.line)
+
+
+WORDED: dict[str, Callable[[str, Element], Violation | None]] = {
+    "SCHEMAV_ELEMENT_CONTENT": _lack,
+    "SCHEMAV_CVC_COMPLEX_TYPE_2_1": _content,
+    "SCHEMAV_CVC_COMPLEX_TYPE_2_2": _content,
+    "SCHEMAV_CVC_TYPE_3_1_2": _content,
+    "SCHEMAV_CVC_COMPLEX_TYPE_2_3": _stray_text,
+    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1": _attribute,
+    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_2": _attribute,
+    "SCHEMAV_CVC_TYPE_3_1_1": _attribute,
+    "VALUE": _value,
 }
 """{type of libxml2's error: what words it}. Errors of values have many types."""
 
 
 def _tag(element: Element) -> str:
     return tag(element.uri, element.name)
-
-
-def _named(rule: str, element: Element, said: str) -> Violation:
-    """A violation whose message begins with the element."""
-    return Violation(rule, f"{_tag(element)} {said}", element.line, element.name)
 
 
 def _inside(element: Element, kind: Kind) -> str:
