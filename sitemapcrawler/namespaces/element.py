@@ -7,6 +7,9 @@ from typing import Any, Protocol
 
 from sitemapcrawler.urls.display import masked_url
 
+BLANKS = " \t\r\n"
+"""White space in XML. Source: https://www.w3.org/TR/xml/#NT-S"""
+
 
 class Element:
     """An element with its attributes and its content in document order.

@@ -15,6 +15,7 @@ from lxml import etree
 
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces import CORE, Namespace, declared, find
+from sitemapcrawler.namespaces.element import BLANKS
 from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
 from sitemapcrawler.namespaces.schemas.terms import REPEATABLE, find_own, terms
 from sitemapcrawler.reader.dates import utc
@@ -22,15 +23,13 @@ from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
 from sitemapcrawler.reader.recovery import UNREADABLE
 from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
+from sitemapcrawler.rules.families.image import MAX_IMAGES
+from sitemapcrawler.rules.families.video import MAX_DESCRIPTION, MAX_TAGS
 from sitemapcrawler.urls.display import removed
 from sitemapcrawler.urls.grammar import BLANK, ENTITY, FOREIGN, PARTS, WRAPPED, hash_is_text
 
-ORDER = ("loc", "lastmod", "changefreq", "priority")
-"""Source: https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"""
+ORDER = terms(CORE).parts("url")
 ALTERNATE = "alternate"
-MAX_IMAGES = 1000  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps
-MAX_TAGS = 32  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps
-MAX_DESCRIPTION = 2048  # characters; the same page
 
 
 class Draft:
@@ -110,9 +109,9 @@ def split(element: etree._Element) -> tuple[str, str]:
 def text_of(element: etree._Element) -> str:
     """Text of an element without white space around it and without comments."""
     return (
-        "".join(map(str, element.itertext(etree.Element))).strip(" \t\r\n")
+        "".join(map(str, element.itertext(etree.Element))).strip(BLANKS)
         if len(element)
-        else (element.text or "").strip(" \t\r\n")
+        else (element.text or "").strip(BLANKS)
     )
 
 
@@ -126,9 +125,9 @@ def detach(element: etree._Element) -> None:
     parent, before, tail = element.getparent(), element.getprevious(), element.tail or ""
     assert parent is not None
     if before is not None:
-        before.tail = (before.tail or "") + tail.lstrip(" \t\r\n")
+        before.tail = (before.tail or "") + tail.lstrip(BLANKS)
     else:
-        parent.text = (parent.text or "") + tail.lstrip(" \t\r\n")
+        parent.text = (parent.text or "") + tail.lstrip(BLANKS)
     parent.remove(element)
 
 

@@ -17,7 +17,7 @@ from operator import itemgetter
 from lxml import etree
 
 from sitemapcrawler.namespaces import CORE, Namespace, resembled
-from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.element import BLANKS, Element
 from sitemapcrawler.namespaces.schemas import CHECKED, WITH_EXTENSIONS, errors_of, schema
 from sitemapcrawler.namespaces.schemas.terms import (
     ENTRIES,
@@ -50,8 +50,6 @@ MAX_ATTRIBUTES = 100
 """Attributes of an element to check; no schema allows more than 14."""
 MAX_VALUE = 5_000
 """Characters of a value to check. A URL may have 2,048."""
-BLANKS = " \t\r\n"
-"""XML whitespace, which is allowed everywhere."""
 PLACEHOLDER = "_"
 """Written in place of what is not allowed, since libxml2 keeps each name; for attributes, with a number."""
 LOC = "<loc>https://example.com/</loc>"

@@ -9,12 +9,11 @@ from itertools import chain, repeat
 from typing import Literal, NamedTuple, TypeVar
 
 from sitemapcrawler.namespaces import CORE, find
-from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.element import BLANKS, Element
 from sitemapcrawler.namespaces.extensions import IMAGE, NEWS, VIDEO, Image, News, Video
 from sitemapcrawler.reader.entries import FIELDS
 from sitemapcrawler.reader.formats import ATOM, DATES, DUBLIN_CORE, RSS, URLSET, format_named
 from sitemapcrawler.rules.facts.given import MARKS, EntryFacts, FileFacts, UrlFacts
-from sitemapcrawler.rules.facts.suspects import BLANKS
 from sitemapcrawler.rules.facts.written import Standard
 from sitemapcrawler.urls.display import quoted
 from sitemapcrawler.urls.grammar import AMPERSAND, BLANK, ENTITY, Form, fault_of, form_of

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.namespaces.element import Element, Unparsed
+from sitemapcrawler.namespaces.element import BLANKS, Element, Unparsed
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.entries import FREQUENCIES, ChildRecord
 from sitemapcrawler.reader.notes import Notes
@@ -103,8 +103,6 @@ DATE = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2}))?"
 )
 """A lastmod that no rule reports for its form; the day itself is not checked."""
-BLANKS = " \t\r\n"
-"""XML whitespace. The schema strips it from dates and numbers, but not from a changefreq."""
 FIELDS = ("loc", "lastmod", "changefreq", "priority")
 """Elements of a plain entry, in this order."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sitemapcrawler.namespaces.element import BLANKS
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.rules.facts.given import QUERY_PARAMETER, EntryFacts, UrlFacts, loc_message
-from sitemapcrawler.rules.facts.suspects import BLANKS, MAX_LENGTH, MIN_LENGTH
+from sitemapcrawler.rules.facts.suspects import MAX_LENGTH, MIN_LENGTH
 from sitemapcrawler.rules.registry import ERROR, ESCAPING, INFO, LOCS, WARNING, Message, Of, Per, UrlWith, rule
 from sitemapcrawler.urls.grammar import BLANK, DOT_SEGMENT, ENTITY, Form, hash_is_text, is_sent_as_written
 

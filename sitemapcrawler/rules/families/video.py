@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sitemapcrawler.namespaces.extensions import VIDEO_EXTENSION, Video
+from sitemapcrawler.namespaces.schemas.terms import LOCATIONS
 from sitemapcrawler.rules.facts.given import UrlFacts
 from sitemapcrawler.rules.facts.languages import RESERVED, is_country
 from sitemapcrawler.rules.facts.objects import (
@@ -45,7 +46,6 @@ RETIRED = ("category", "gallery_loc", "price", "tvshow", "id", "content_segment_
 """Elements without effect. Source: `RETIREMENT`; the last two disappeared from Google's documentation earlier."""
 RETIRED_ATTRIBUTES = ("allow_embed", "autoplay")
 """Attributes of `player_loc` without effect. Source: `RETIREMENT`"""
-LOCATIONS = ("content_loc", "player_loc")
 URLS = ("thumbnail_loc", *LOCATIONS)
 PROTOCOLS = ("http", "https", "ftp")
 """Protocols allowed for files. Source: `GOOGLE`"""
