@@ -7,7 +7,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import aclosing
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
@@ -48,7 +47,8 @@ class SitemapItems:
 
     def __init__(self, crawler: Crawler, params: Params, policies: Policies, stop: Stop) -> None:
         settings = crawler.settings
-        self.selection = Selection(replace(params, max_urls=None))  # a limit on requests, not on what is listed
+        # max_urls limits requests, not what is listed
+        self.selection = Selection(params.model_copy(update={"max_urls": None}))
         self.frontier = new_frontier(settings, params)
         self._crawler = crawler
         self._stop = stop

@@ -335,7 +335,6 @@ RECORDS = [
 ]
 EXPORTERS: dict[str, Callable[[io.BytesIO], object]] = {
     "csv": CsvExporter,
-    "semicolons.csv": lambda file: CsvExporter(file, delimiter=";"),
     "json": lambda file: JsonExporter(file, indent=2),
     "jsonl": JsonLinesExporter,
     "parquet": ParquetExporter,
