@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sitemapcrawler.reader.recovery import ENDS
+from sitemapcrawler.reader.repair import ENDS
 from sitemapcrawler.reader.sniff import DocumentHead
 
 MAX_COMMENT = 64 * 1024

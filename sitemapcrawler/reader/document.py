@@ -6,13 +6,13 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import chain
 
 from sitemapcrawler.items import Counts, SitemapRecord, objects_in
-from sitemapcrawler.reader.broken import note_prolog
 from sitemapcrawler.reader.comments import Comment, CommentFinder
 from sitemapcrawler.reader.decode import MAGIC, START, decode, inflate
 from sitemapcrawler.reader.entries import ChildRecord, Entry, EntryBuilder, IgnoredElements
 from sitemapcrawler.reader.faults import Faults, Limits
 from sitemapcrawler.reader.formats import FORMATS, TEXT, UNKNOWN, format_named
 from sitemapcrawler.reader.notes import Notes
+from sitemapcrawler.reader.prolog import note_prolog
 from sitemapcrawler.reader.sniff import MAX_PROLOG, DocumentHead, core_uri, no_root, note_head, sniff
 from sitemapcrawler.reader.xml import XmlReader
 from sitemapcrawler.urls.display import counted

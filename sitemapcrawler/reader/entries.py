@@ -336,6 +336,12 @@ def note_no_entry(element: Element, faults: Faults) -> None:
         faults.add("xml-unknown-element", text, element.line, value=element.name)
 
 
+def note_nested(entry: Element, around: Element, faults: Faults) -> None:
+    """Note an entry that stands in another one."""
+    text = f"<{entry.name}> stands in a <{around.name}>, so search engines ignore it: entries do not contain others"
+    faults.add("xml-entry-ignored", text, entry.line, value=entry.name)
+
+
 def _why_ignored(element: Element) -> str:
     """Say why an element is no entry although it names a page; empty if it names none."""
     name = element.name.lower()

@@ -133,6 +133,17 @@ class Faults:
         return self.counts.total()
 
 
+Place = tuple[int, int]
+"""Line, counted from 1, and the number of characters before the place on that line."""
+
+
+def place_of(text: str, offset: int, place: Place) -> Place:
+    """Return the place of `offset` in `text`, which begins at `place`."""
+    line, column = place
+    break_ = text.rfind("\n", 0, offset)
+    return line + text.count("\n", 0, offset), column + offset if break_ < 0 else offset - break_ - 1
+
+
 MIB = 1024 * 1024
 
 

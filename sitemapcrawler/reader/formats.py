@@ -20,8 +20,8 @@ from sitemapcrawler.namespaces.extensions import MEDIA, media_of
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import ENTRIES, Entry, EntryBuilder, keep
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults
-from sitemapcrawler.reader.recovery import UNREADABLE
-from sitemapcrawler.reader.strict import BASE, BASES
+from sitemapcrawler.reader.pieces import BASE, BASES
+from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.urls import resolve
 
 FILE_SUFFIXES = (".xml", ".gz", ".txt")

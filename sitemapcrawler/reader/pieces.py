@@ -1,230 +1,306 @@
-"""Splits the text of a document into pieces for the parser, and tracks the position.
+"""Parses pieces of a document with expat, each under the start tags that are open where it begins.
 
-Pieces depend on the text alone, not on the chunks in which it arrives, so results are reproducible.
+expat reports exact lines and positions, remembers no names between documents, and loads nothing. `sniff` removes the
+DOCTYPE, so only XML's five predefined entities are ever expanded.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
-from sitemapcrawler.reader.recovery import ENDS
-from sitemapcrawler.reader.sniff import DocumentHead
+from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces.element import Element, hide
+from sitemapcrawler.namespaces.schemas.terms import is_complete
+from sitemapcrawler.reader.diagnosis import MISMATCH, SEPARATOR, UNENDED, Malformed, characters, malformed
+from sitemapcrawler.reader.faults import MAX_NAME
 
-WINDOW = 64 * 1024
-"""Characters per piece where no entry ends. A single entry may be larger."""
-TAG = re.compile(r"""<[^<>"']*+(?:(?:"[^"]*+"|'[^']*+')[^<>"']*+)*+>""")
-"""Complete tag; `>` within quotes does not end it."""
-
-How = Literal["entry", "whole", "torn", "unended", "giant", "endless", "hidden"]
-"""How a piece ends.
-
-entry: after an entry's end tag and white space. whole: before a tag. torn: perhaps within a tag. unended: before an
-entry, while the previous one has no end tag. giant: before a tag, perhaps within an entry larger than the limit.
-endless: like giant, with no tag in sight. hidden: at once, because the piece would begin with a comment, an instruction
-or a CDATA section larger than the limit.
-"""
+BASE = "{http://www.w3.org/XML/1998/namespace}base"
+"""Base for relative URLs in an element. Source: https://www.w3.org/TR/xmlbase/"""
+BASES = "\n"
+"""Separates the bases of an entry and the elements around it, outermost first."""
+MAX_NAMES = 1000
+"""Element names remembered in split form, and namespaces remembered."""
+MAX_NESTED = 20
+"""Entries that may stand in another one. More mean that its end tag is missing."""
+NOWHERE = 1 << 32
+"""Depth of the open entry if none is open."""
 
 
-class Pieces:
-    """Cuts a growing buffer of text after the end tag of an entry wherever there is one.
+class Scope:
+    """Namespaces of one document, and the names of its elements."""
 
-    Comments, instructions and CDATA sections end no entry and are never cut: expat rereads an incomplete one from its
-    beginning with every piece.
-    """
+    def __init__(self) -> None:
+        self.namespaces: dict[str, str] = {}
+        """URI -> its first prefix, in order of appearance; at most `MAX_NAMES`."""
+        self.names: dict[str, tuple[str, str]] = {}
+        """Name as expat gives it -> (namespace, local name); at most `MAX_NAMES`."""
 
-    def __init__(self, head: DocumentHead, max_element: int) -> None:
-        self._mark, self._end = marks_of(head.entries)
-        self._max = max_element
-        self.window = min(WINDOW, max_element)
-        self.how: How = "whole"
-        self._at = self._start = self._passed = self._limit = 0
-        self._entry = self._section = -1
-        self.close = ""
-        """End marker of the current or last section."""
-        self._restart(0)
+    def declare(self, prefix: str, uri: str) -> None:
+        """Add a namespace."""
+        if len(self.namespaces) < MAX_NAMES and len(uri) <= MAX_NAME:
+            self.namespaces.setdefault(uri, prefix)
 
-    def trim(self, size: int) -> None:
-        """Adjust to a buffer whose first `size` characters were dropped."""
-        self._start -= size
-        self._at -= size
-        self._passed -= size
-        self._limit -= size
-        self._entry -= size if self._entry >= 0 else 0
-        self._section -= size if self._section >= 0 else 0
+    def split(self, name: str) -> tuple[str, str]:
+        """Split an element's name into namespace and local name."""
+        uri, *names = name.split(SEPARATOR)
+        found = (uri, names[0]) if names else ("", name)
+        if len(self.names) < MAX_NAMES and len(name) <= MAX_NAME:
+            self.names[name] = found
+        return found
 
-    def next(self, buffer: str, position: int) -> int:
-        """Return the end of the piece that begins at `position` and set `how`; -1 if more text is needed."""
-        if position != self._start:
-            self._restart(position)
-        if self._at == position:
-            mark = self._end.search(buffer, position, self._limit)
-            if mark and not mark[1]:
-                return self._ended(mark.end(), "entry")
-        while self._section < 0 or self._leave_section(buffer):
-            mark = self._mark.search(buffer, self._at, self._limit + 1)
-            if mark is None:
-                last = buffer.rfind("<", self._at)
-                self._at = last if last >= 0 else len(buffer)
-                break
-            start, end = mark.span()
-            if mark[2] and buffer.rfind(">", start, end) < self._limit:
-                end = min(end, self._limit)  # only white space exceeds the limit
-            if end > self._limit:
-                break
-            self._at = end
-            if mark[2]:
-                return self._ended(end, "entry")
-            if mark[1]:
-                self._enter_section(start, ENDS[mark[1]])
-            elif self._entry >= 0 and start - position > self.window:
-                return self._ended(start, "unended")
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """An element around entries."""
+
+    tag: str
+    """Its start tag, on one line."""
+    base: str = ""
+    """Its `xml:base`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A parsed piece of a document."""
+
+    root: Element
+    opened: list[Element]
+    """Elements that are open at its end, or at its fault, outermost first; empty behind the end of the root."""
+    texts: list[tuple[str, int]]
+    """Texts directly under the root, with the lines on which they end."""
+    fault: Malformed | None
+    """Why it is not well formed; None if it is."""
+    begun: list[Element]
+    """Elements in which it begins, outermost first."""
+    nested: int
+    """Position of the first entry inside another; -1 if there is none."""
+    sources: dict[Element, str]
+    """Text of each element directly under the root, if the parser keeps that."""
+    tags: list[str]
+    """Names of the open elements, as expat gives them."""
+    declared: list[tuple[int, str, str]]
+    """Namespaces that they declare: depth, prefix and namespace."""
+
+    @property
+    def starts(self) -> list[Start]:
+        """Start tags of the open elements; empty if it ends in the elements in which it begins."""
+        return [] if self.opened == self.begun else [*map(self._start, range(len(self.opened)))]
+
+    def _start(self, depth: int) -> Start:
+        """Return the start tag of the open element at this depth, with its namespace declarations and `xml:base`."""
+        tag = self.tags[depth]
+        _, *parts = tag.split(SEPARATOR) if SEPARATOR in tag else ("", tag)
+        declared = [(f":{prefix}" if prefix else "", uri) for at, prefix, uri in self.declared if at == depth]
+        namespaces = "".join(f" xmlns{prefix}={quoteattr(uri)}" for prefix, uri in declared)
+        base = self.opened[depth].attributes.get(BASE, "") if depth else ""
+        return Start(f"<{':'.join(parts[::-1])}{namespaces}{f' xml:base={quoteattr(base)}' if base else ''}>", base)
+
+
+class PieceParser:
+    """Parses the pieces of one document."""
+
+    def __init__(self, max_depth: int, scope: Scope, keep_source: bool = False) -> None:
+        """`max_depth`: elements that may be open around another."""
+        self._max_depth = max_depth
+        self._scope = scope
+        self._keep_source = keep_source
+        self._names = self._cores = frozenset[str]()
+        self._stack: list[Element] = []
+        self._tags: list[str] = []
+        self._texts: list[tuple[str, int]] = []
+        self._declared: list[tuple[int, str, str]] = []
+        self.bound: dict[str, str] = {}
+        """Prefix -> namespace, of what the root declares."""
+
+    def enter(self, names: Sequence[str], tag: str) -> Start:
+        """Begin under the root with this start tag, and return it. `names`: those of its entries."""
+        self._names, self._cores = frozenset[str](), frozenset[str]()
+        root = Start(" ".join(tag.split("\n")))
+        piece = self.parse([], root.tag, 1)
+        self.bound = {prefix: uri for _, prefix, uri in self._declared}
+        self._names, self._cores = frozenset(names), frozenset((piece.root.uri, CORE, ""))
+        self.root_uri = piece.root.uri
+        return root
+
+    def parse(self, around: Sequence[Start], text: str, line: int, is_end: bool = False) -> Piece:
+        """Parse a piece that begins on `line` inside the elements `around`. `is_end`: the document ends with it."""
+        self._stack, self._tags, self._texts, self._declared = [], [], [], []
+        self._root: Element | None = None
+        self._entry, self._before, self._is_done = NOWHERE, line - 1, False
+        self._begun, self._nested = len(around), NOWHERE
+        self._sources: dict[Element, str] = {}
+        parser = self._parser = expat.ParserCreate("utf-8", SEPARATOR)
+        parser.namespace_prefixes = parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        if self._keep_source and len(around) == 1:
+            parser.StartElementHandler, parser.EndElementHandler = self._start_kept, self._end_kept
+        parser.StartNamespaceDeclHandler, parser.EndNamespaceDeclHandler = self._declare, self._undeclare
+        tags, data = "".join([start.tag for start in around]).encode(), text.encode()
+        self._data, self._first = data, len(tags)
+        fault, begun = None, list[Element]()
+        try:
+            parser.Parse(tags)
+            begun = self._stack.copy()
+            parser.CharacterDataHandler = self._text
+            parser.Parse(data, is_end)
+        except expat.ExpatError as error:
+            fault = malformed(error.code, characters(data, parser.ErrorByteIndex - len(tags)))
+        except Malformed as limit:
+            offset = characters(data, parser.CurrentByteIndex - len(tags))
+            fault = Malformed(str(limit), limit.rule, offset)
+        self._is_done = True  # to change a handler hands over what it waits for
+        parser.StartElementHandler = parser.EndElementHandler = parser.CharacterDataHandler = None
+        parser.StartNamespaceDeclHandler = parser.EndNamespaceDeclHandler = None  # breaks the cycle of references
+        if fault is not None:
+            fault.is_behind = not self._stack and bool(around)
+        root = self._root or Element("", "", {}, line)
+        nested = -1 if self._nested == NOWHERE else characters(data, self._nested - len(tags))
+        opened, texts, sources = self._stack, self._texts, self._sources
+        return Piece(root, opened, texts, fault, begun, nested, sources, self._tags, self._declared)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        stack = self._stack
+        depth = len(stack)
+        uri, name = self._scope.names.get(tag) or self._scope.split(tag)
+        if name in self._names and (uri in self._cores or depth == self._begun):
+            if self._entry == NOWHERE:
+                self._entry, self._inside = depth, 0
             else:
-                self._entry, self._limit = start, start + self._max
-        return self._cut(buffer) if len(buffer) > self._limit else -1
+                self._inside += 1
+                if self._nested == NOWHERE:
+                    self._nested = self._parser.CurrentByteIndex
+                if self._inside > MAX_NESTED:
+                    raise Malformed(UNENDED)
+        if depth > self._max_depth:
+            raise Malformed(f"more than {self._max_depth} elements are open at once", "limit-depth")
+        for key in attributes:
+            if SEPARATOR in key:
+                attributes = {_attribute(key): value for key, value in attributes.items()}
+                break
+        element = Element(uri, name, attributes, self._parser.CurrentLineNumber + self._before)
+        if stack:
+            stack[-1].content.append(element)
+        else:
+            self._root = element
+        stack.append(element)
+        self._tags.append(tag)
 
-    def _restart(self, position: int) -> None:
-        self._start = self._at = self._passed = position
-        self._entry = self._section = -1
-        self._limit = position + self.window
+    def _end(self, tag: str) -> None:
+        stack = self._stack
+        stack.pop()
+        self._tags.pop()
+        if len(stack) == self._entry:
+            self._entry = NOWHERE
 
-    def _enter_section(self, start: int, close: str) -> None:
-        self._section, self.close = start, close
-        if start == self._start:
-            self._limit = start + self._max
+    def _start_kept(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self._stack) == 1:
+            self._began = self._parser.CurrentByteIndex - self._first
+        self._start(tag, attributes)
 
-    def _leave_section(self, buffer: str) -> bool:
-        """Continue after the current section; False if its end is not there yet or too far away."""
-        end = buffer.find(self.close, self._at, self._limit)
-        if end < 0:
-            self._at = max(self._at, len(buffer) - len(self.close) + 1)
-            return False
-        self._at = self._passed = end + len(self.close)
-        self._section = -1
-        if self._entry < 0:
-            self._limit = self._start + self.window
-        return True
+    def _end_kept(self, tag: str) -> None:
+        element = self._stack[-1]
+        self._end(tag)
+        if len(self._stack) == 1:
+            end = self._parser.CurrentByteIndex - self._first
+            if self._data.startswith(b"</", end):
+                end = self._data.index(b">", end) + 1
+            self._sources[element] = self._data[self._began : end].decode()
 
-    def _cut(self, buffer: str) -> int:
-        """Cut where no entry ends within the limit: before the open entry or section, if anything precedes it."""
-        start = self._start
-        if self._entry > start:
-            return self._ended(self._entry)
-        how: How = "whole" if self._entry < 0 else "giant"
-        if self._section >= 0:
-            return self._ended(self._section, how if self._section > start else "hidden")
-        tag = buffer.rfind("<", max(self._passed, start + 1), self._limit + 1)
-        if tag >= 0 or self._passed > start:
-            return self._ended(max(tag, self._passed), how)
-        if how == "giant":
-            return self._ended(self._limit, "endless")
-        reference = buffer.rfind("&", start + 1, self._limit)
-        if reference >= 0 and buffer.find(";", reference, self._limit) < 0:
-            self._limit = reference
-        torn = TAG.match(buffer, start, self._limit) is None if buffer[start] == "<" else self.how == "torn"
-        return self._ended(self._limit, "torn" if torn else "whole")
+    def _text(self, text: str) -> None:
+        if self._is_done:
+            return
+        if len(self._stack) > 1:
+            self._stack[-1].content.append(text)
+        elif text.strip(" \t\n"):
+            self._texts.append((text, self._parser.CurrentLineNumber + self._before))
 
-    def _ended(self, end: int, how: How = "whole") -> int:
-        self.how = how
-        self._restart(end)
-        return end
+    def _declare(self, prefix: str | None, uri: str | None) -> None:
+        self._declared.append((len(self._stack), prefix or "", uri or ""))
+        if len(self._stack) >= self._begun:
+            self._scope.declare(prefix or "", uri or "")
+
+    def _undeclare(self, prefix: str | None) -> None:
+        self._declared.pop()
+
+    def is_entry(self, element: Element) -> bool:
+        """Return whether an element has the name of an entry."""
+        return element.name in self._names
+
+    def first_entry(self, element: Element) -> Element | None:
+        """Return the first entry below an element that is not an entry itself; None if there is none."""
+        waiting = [*element.children][::-1]
+        while waiting:
+            inner = waiting.pop()
+            if inner.name in self._names and inner.uri in self._cores:
+                return inner
+            waiting += [*inner.children][::-1]
+        return None
+
+    def only(self, root: Start, text: str, line: int) -> Element:
+        """Return the only entry of a well-formed text, which begins on `line` directly under the root."""
+        return next(self.parse([root], text, line).root.children)
+
+    def salvage(self, around: Sequence[Start], text: str, line: int) -> tuple[Element, bool] | None:
+        """Return the entry at the start of `text`, which begins on `line`, and whether it is whole. One that is not has
+        the children that are complete before its first fault, and a last one that lacks only its end tag."""
+        piece = self.parse(around, text, line)
+        entry = next(piece.begun[-1].children, None) if piece.begun else None
+        if entry is None:
+            return None
+        opened = piece.opened[len(around) :]
+        if opened and piece.fault is not None and str(piece.fault) == MISMATCH:
+            closed = CLOSED.match(text, piece.fault.offset)
+            if closed:
+                _close_implicitly(opened, closed[1])
+        is_whole = not piece.opened[len(around) :]
+        if len(opened) > 1 and not (len(opened) == 2 and is_complete(opened[1])):
+            entry.content.pop()
+        hide(entry)
+        return based(entry, [start.base for start in around]), is_whole
 
 
-def marks_of(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return a pattern for an entry's tags, with any prefix, and the start of a section; and one without start tags.
+def first_fault(text: str, is_end: bool) -> Malformed | None:
+    """Return the first fault of the beginning of a document, or of a whole one; None if there is none."""
+    return PieceParser(1, Scope()).parse([], text, 1, is_end).fault
 
-    White space after an end tag belongs to it.
+
+def _attribute(key: str) -> str:
+    """Return an attribute's name: `{uri}name`, or the plain name without a namespace."""
+    uri, *names = key.split(SEPARATOR)
+    return f"{{{uri}}}{names[0]}" if names else key
+
+
+def based(element: Element, bases: Sequence[str]) -> Element:
+    """Add the `xml:base` of the elements around an element to it."""
+    if any(bases):
+        base = BASES.join(filter(None, (*bases, element.attributes.get(BASE))))
+        element.attributes = {**element.attributes, BASE: base}
+    return element
+
+
+CLOSED = re.compile(r"(?:[^\s<>/:]++:)?([^\s<>/:]++)\s*>")
+"""Rest of an end tag."""
+
+
+def _close_implicitly(opened: list[Element], name: str) -> None:
+    """Close the `opened` elements within the one called `name`, whose end tag was read, if they lack only end tags.
+
+    That is so if they contain only elements, like `<video:video>`. Children with another namespace, or with the
+    closed element's own name, become its siblings.
     """
-    name = rf"(?:[A-Za-z_][\w.-]*+:)?+(?:{'|'.join(names)})"
-    end = rf"(!--|\?|!\[CDATA\[)|(/){name}\s*+>[ \t\n]*+"
-    return re.compile(rf"<(?:{end}|{name}(?=[\s/>]))"), re.compile(f"<(?:{end})")
-
-
-Place = tuple[int, int]
-"""Line, counted from 1, and the number of characters before the place on that line."""
-
-
-class Position:
-    """Position that advances with the text."""
-
-    __slots__ = ("column", "line")
-
-    def __init__(self, place: Place) -> None:
-        self.line, self.column = place
-
-    @property
-    def place(self) -> Place:
-        return self.line, self.column
-
-    def move(self, text: str, start: int, end: int, line: int | None = None) -> None:
-        """Advance from `start` to `end` of `text`; `line` is the line reached, if known."""
-        break_ = text.rfind("\n", start, end)
-        self.column = self.column + end - start if break_ < 0 else end - break_ - 1
-        self.line = self.line + text.count("\n", start, end) if line is None else line
-
-
-def place_of(text: str, offset: int, place: Place) -> Place:
-    """Return the place of `offset` in `text`, which begins at `place`."""
-    line, column = place
-    break_ = text.rfind("\n", 0, offset)
-    return line + text.count("\n", 0, offset), column + offset if break_ < 0 else offset - break_ - 1
-
-
-UNFINISHED = re.compile(r"&[^\s;<>]*\Z")
-"""Reference that lacks only its semicolon."""
-
-
-class Stretch:
-    """Text from the beginning of the unsettled part to the end of what has arrived.
-
-    In `text`, everything before `begin` is settled and never read again; `at` is the reading position.
-    """
-
-    __slots__ = ("at", "begin", "begin_place", "position", "text")
-
-    def __init__(self, place: Place) -> None:
-        self.text = ""
-        self.begin = self.at = 0
-        self.begin_place = place
-        self.position = Position(place)
-
-    @property
-    def is_settled(self) -> bool:
-        """True if nothing that was read may have to be read again."""
-        return self.begin == self.at
-
-    @property
-    def pending(self) -> str:
-        """Text that was read but is not settled."""
-        return self.text[self.begin : self.at]
-
-    @property
-    def is_in_reference(self) -> bool:
-        """True if reading stopped before a tag and within a reference: expat would report that fault late."""
-        if not self.text.startswith("<", self.at):
-            return False
-        start = self.text.rfind("&", self.begin, self.at)
-        return start >= 0 and UNFINISHED.match(self.text, start, self.at) is not None
-
-    def add(self, text: str) -> int:
-        """Append text and drop the settled part; return the number of characters dropped."""
-        gone = self.begin
-        self.text = self.text[gone:] + text
-        self.begin = 0
-        self.at -= gone
-        return gone
-
-    def move(self, end: int, line: int | None = None) -> None:
-        """Advance to `end`; `line` is the line reached, if known."""
-        self.position.move(self.text, self.at, end, line)
-        self.at = end
-
-    def move_back(self, at: int, place: Place) -> None:
-        """Return to `at`, which is at `place` in the document."""
-        self.at = at
-        self.position = Position(place)
-
-    def settle(self) -> None:
-        """Mark everything up to the reading position as final."""
-        self.begin = self.at
-        self.begin_place = self.position.place
+    depth = max((depth for depth, element in enumerate(opened) if element.name == name), default=-1)
+    if depth < 0 or not all(element.has_children and not element.text for element in opened[depth + 1 :]):
+        return
+    while len(opened) > depth + 1:
+        ended = opened.pop()
+        inside: list[Element | str] = []
+        for part in ended.content:
+            is_own = isinstance(part, str) or (part.uri == ended.uri and part.name != ended.name)
+            (inside if is_own else opened[-1].content).append(part)
+        ended.content = inside
+    if depth:
+        opened.pop()

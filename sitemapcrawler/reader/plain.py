@@ -2,7 +2,7 @@
 
 Nearly all entries of large sitemaps are a `<url>` with a `<loc>` and at most the three other elements of the protocol,
 in order, without attributes or comments. One match checks such an entry and extracts its values. It accepts nothing
-that the strict parser would read differently; that parser reads all other entries.
+that lxml would read differently; it reads all other entries.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from sitemapcrawler.reader.notes import Notes
 
 URL = r"https?://[!$%'-.0-;=A-~]++(?:[/?#][!#-%'-;=?-~]*+(?:&amp;[!#-%'-;=?-~]*+)*+)?+"
 """Printable ASCII except `"`, `<` and `>`; `&` only as `&amp;`; before the path no `@`, which may follow a password."""
-IRI = r"""https?://[^\s<>"&@/?#]++(?:[/?#][^\s<>"&]*+(?:&amp;[^\s<>"&]*+)*+)?+"""
-"""The same with any characters except blanks."""
 PATTERN = (
     r"<url>[ \t\n]*+"
     r"<loc>%s</loc>[ \t\n]*+"
@@ -31,7 +29,6 @@ PATTERN = (
 ENTRY = re.compile(PATTERN % f"({URL})")
 PADDED_ENTRY = re.compile(PATTERN % rf"(?=[ \t\n]|[^<]*+(?<=[ \t\n]))[ \t\n]*+({URL})[ \t\n]*+")
 """The same with white space around the URL."""
-REPAIRED_ENTRY = re.compile(PATTERN % rf"([ \t\n]*+{IRI}[ \t\n]*+)")
 
 BLANKS = " \t\n"
 BLANK = re.compile(r"[ \t\n]*+")
@@ -86,17 +83,6 @@ def read_plain(
         line += text.count("\n", position, end)
         position = end
         entry = match(text, position)
-
-
-def read_repaired(text: str, line: int, sitemap: str) -> UrlRecord | None:
-    """Return the record of a repaired entry that begins on `line`, or None if it is not plain."""
-    start = BLANK.match(text).end()  # type: ignore[union-attr]  # it also matches nothing
-    entry = REPAIRED_ENTRY.fullmatch(text, start)
-    if entry is None:
-        return None
-    record = _record(sitemap, line + text.count("\n", 0, start), *entry.groups())
-    record.recovered = True
-    return record
 
 
 def _record(

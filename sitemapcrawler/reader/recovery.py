@@ -3,117 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html.entities import html5
 from itertools import pairwise
-from xml.sax.saxutils import escape
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import uri_of
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.entries import Entry, EntryBuilder
-from sitemapcrawler.reader.strict import Malformed, Scope, StrictParser
-
-UNREADABLE = "\ufffd"
-"""U+FFFD, the replacement for characters that cannot be read."""
-CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that XML 1.0 forbids (production 2, Char)."""
-REFERENCE = re.compile(r"&(?:(#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[A-Za-z_][\w.-]{0,63});)?")
-"""An ampersand, with the rest of the reference if it is one."""
-PREDEFINED = frozenset(("amp", "lt", "gt", "quot", "apos"))
-"""XML 1.0, 4.6."""
-TEXT_LESS_THAN = re.compile(r"<(?![A-Za-z_/!?])")
-"""A `<` that does not begin a tag."""
-SECTION = re.compile(r"<!--.*?-->|<\?.*?\?>|<!\[CDATA\[(.*?)\]\]>|<(!--|\?|!\[CDATA\[).*", re.DOTALL)
-"""Comment, processing instruction or CDATA section, closed or not."""
-TAG_ENDS = re.compile("[<>]")
-IN_TAG = "\x00"
-"""Replaces a section within a tag, where none is allowed. Dropping it could join its surroundings to a valid tag."""
-ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
-"""Start of a section, without `<` -> its end."""
-FAULT = re.compile(
-    r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
-)
-"""What `repair` fixes: never well formed outside CDATA, comments and tags."""
-
-
-def flatten(text: str) -> tuple[str, str]:
-    """Blank comments and turn CDATA into plain text; also return the end marker of an unclosed section, if any.
-
-    An unclosed section is cut away; a section within a tag leaves a fault. Line numbers do not change.
-    """
-    if "<!" not in text and "<?" not in text:
-        return text, ""
-    unclosed, passed, in_tag = "", 0, False
-
-    def replace(section: re.Match[str]) -> str:
-        nonlocal unclosed, passed, in_tag
-        in_tag = _is_in_tag(text, passed, section.start(), in_tag)
-        passed = section.end()
-        if section[2] is not None:
-            unclosed = ENDS[section[2]]
-            return ""
-        if in_tag or section[1] is None:
-            return IN_TAG * in_tag + "\n" * section[0].count("\n")
-        return escape(section[1])
-
-    return SECTION.sub(replace, text), unclosed
-
-
-def section_start(text: str, offset: int) -> int:
-    """Return the start of the section that contains `offset`, or `offset` if none does."""
-    starts = (section.start() for section in SECTION.finditer(text, 0) if section.start() <= offset < section.end())
-    return next(starts, offset)
-
-
-def _is_hidden(text: str, start: int) -> bool:
-    """Return whether what begins at `start` was meant to be in a comment, which begins with `<!-` instead of `<!--`."""
-    opened = text.rfind("<!-", 0, start)
-    return opened >= 0 and not TAG_ENDS.search(text, opened + 1, start)
-
-
-def _is_in_tag(text: str, start: int, end: int, before: bool) -> bool:
-    """Return whether the end of `text[start:end]` is within a tag; `before`: whether its start is."""
-    opened, closed = text.rfind("<", start, end), text.rfind(">", start, end)
-    if opened == closed:  # neither is there
-        return before
-    return opened > closed and (opened + 1 == end or not TEXT_LESS_THAN.match(text, opened))
-
-
-def repair(text: str, doctype: bool) -> str:
-    """Make raw ampersands, HTML entities and forbidden characters in an entry's text legal.
-
-    `doctype`: the document declares its own entities; they are not loaded, so unknown entities have no value.
-    """
-    text = CONTROL.sub(UNREADABLE, text)
-    text = REFERENCE.sub(lambda reference: _reference(reference, doctype), text)
-    return TEXT_LESS_THAN.sub("&lt;", text)
-
-
-def is_trusted(url: str, text: str, repaired: str) -> bool:
-    """Return False for a URL that lost a character to the repair. Characters that `decode` replaced do not count."""
-    return UNREADABLE not in url or repaired.count(UNREADABLE) == text.count(UNREADABLE)
-
-
-def _reference(reference: re.Match[str], doctype: bool) -> str:
-    name = reference[1]
-    if name is None:
-        return "&amp;"
-    if name in PREDEFINED:
-        return reference[0]
-    if name.startswith("#"):
-        return reference[0] if _is_character(name[1:]) else UNREADABLE
-    if f"{name};" in html5:
-        return escape(html5[f"{name};"])
-    return UNREADABLE if doctype else f"&amp;{name};"
-
-
-def _is_character(number: str) -> bool:
-    code = int(number[1:], 16) if number.startswith("x") else int(number)
-    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF and not CONTROL.match(chr(code))
-
+from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested
+from sitemapcrawler.reader.pieces import PieceParser, Start
+from sitemapcrawler.reader.repair import UNREADABLE, flatten, is_hidden, repair
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
 """Namespace prefix in the name of an element or attribute."""
@@ -144,45 +43,30 @@ class Recovery:
     `root` is the root's start tag, `names` the entry elements; `doctype`: entities were declared.
     """
 
-    def __init__(self, root: str, prefix: str, names: tuple[str, ...], doctype: bool, max_depth: int) -> None:
+    def __init__(self, parser: PieceParser, root: str, prefix: str, names: tuple[str, ...], doctype: bool) -> None:
         # What follows an empty root is read as if the root were open, like what follows an end tag.
         self._root = f"{root[:-2]}>" if root.endswith("/>") else root
         self._doctype = doctype
-        self._max_depth = max_depth
-        self._scope = Scope()
+        self._parser = parser
         self.unclosed = ""
         """End marker of the section in which the last text stops; empty: none."""
         self.unclosed_line = 0
         """Line on which that section begins."""
-        self.inside: list[str] = []
-        """Start tags of open elements between the root and the entries that declare namespaces."""
         self._declared = BUILT_IN.union(DECLARED.findall(root))
         prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
         self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
 
-    def read(self, text: str, line: int, broken: Element | None = None) -> Iterator[Recovered | None]:
-        """Yield the entries in `text`, which begins on `line`, with None for each that cannot be trusted.
-
-        `broken`: the open entry in which parsing `text` failed; used as it is if nothing can be repaired.
-        """
+    def read(self, text: str, line: int, inside: Sequence[Start]) -> Iterator[Recovered | None]:
+        """Yield the entries in `text`, which begins on `line` inside some elements, with None for each that cannot be
+        trusted."""
         text, self.unclosed = flatten(text)
         self.unclosed_line = line + text.count("\n")
         starts = [start.start() for start in self._start.finditer(text)]
-        hidden = {start for start in starts if _is_hidden(text, start)}
-        if (
-            broken is not None
-            and not hidden
-            and len(starts) == 1
-            and not FAULT.search(text)
-            and not self._undeclared(text)
-        ):
-            yield Recovered(broken, True, False, text=text[starts[0] :])
-            return
         counted = 0
         for start, end in pairwise([*starts, len(text)]):
             line += text.count("\n", counted, start)
             counted = start
-            yield None if start in hidden else self._entry(text[start:end], line)
+            yield None if is_hidden(text, start) else self._entry(text[start:end], line, inside)
 
     def entries_until(self, text: str, offset: int) -> int:
         """Count the entries of `text` that begin before `offset`, or with the tag there."""
@@ -190,35 +74,27 @@ class Recovery:
         return len(self._start.findall(flatten(text[: end or None])[0])) if offset >= 0 else 0
 
     def first_start(self, text: str) -> int:
-        """Return the position of the first entry in `text`; 0 if there is none."""
-        start = self._start.search(text)
-        return start.start() if start else 0
+        """Return the position of the first entry in `text`; -1 if there is none."""
+        start = self._start.search(flatten(text)[0])
+        return start.start() if start else -1
 
-    def _entry(self, text: str, line: int) -> Recovered | None:
-        whole: list[Element] = []
+    def _entry(self, text: str, line: int, inside: Sequence[Start]) -> Recovered | None:
         repaired = repair(text, self._doctype)
-        missing = self._undeclared(repaired)
-        try:
-            parser = self._parser(self._context(missing), whole)
-        except Malformed:  # one of the prefixes is not a valid name
-            parser = self._parser(self._root, whole)
-        with suppress(Malformed):
-            parser.feed(repaired, line)
-        element = whole[0] if whole else parser.salvage()
-        parser.close()
-        if element is None:
+        missing = self._undeclared(repaired, inside)
+        found = self._parser.salvage([Start(self._context(missing)), *inside], repaired, line)
+        if found is None and missing:  # one of the prefixes is not a valid name
+            found = self._parser.salvage([Start(self._root), *inside], repaired, line)
+        if found is None:
             return None
+        element, is_whole = found
         lossy = repaired.count(UNREADABLE) > text.count(UNREADABLE)
-        return Recovered(element, repaired != text or bool(missing) or not whole, bool(whole), lossy, text)
+        return Recovered(element, repaired != text or bool(missing) or not is_whole, is_whole, lossy, text)
 
-    def _parser(self, root: str, entries: list[Element]) -> StrictParser:
-        return StrictParser(root, entries.append, max_depth=self._max_depth, scope=self._scope, inside=self.inside)
-
-    def _undeclared(self, text: str) -> set[str]:
+    def _undeclared(self, text: str, inside: Sequence[Start]) -> set[str]:
         if ":" not in text:
             return set()
         used = {element or attribute for element, attribute in PREFIX.findall(text)} - self._declared
-        return used.difference(DECLARED.findall(text), *map(DECLARED.findall, self.inside)) if used else used
+        return used.difference(DECLARED.findall(text), *(DECLARED.findall(one.tag) for one in inside)) if used else used
 
     def _context(self, prefixes: set[str]) -> str:
         if not prefixes:
@@ -256,9 +132,6 @@ class Builder:
         self.keep_elements = keep_elements
         self.records: list[Entry] = []
         """Records since the last `take`."""
-        self.source_of_last: Callable[[], str | None] | None = None
-        """Returns the text of the element that the strict parser read last; None if it depends on others around it.
-        Only with `keep_source`: entries on their way through a crawl may be written to disk with what they refer to."""
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 
@@ -267,11 +140,9 @@ class Builder:
         records, self.records = self.records, []
         return records
 
-    def _source(self) -> str | None:
-        return None if self.source_of_last is None else self.source_of_last()
-
-    def build(self, element: Element) -> None:
-        """Add the entries of an element that the strict parser read."""
+    def build(self, element: Element, source: str | None, around: Element | None = None) -> None:
+        """Add the entries of an element that was parsed. `source`: its text; None if it is unknown, or depends on
+        others around it. `around`: the entry that it stood in."""
         faults = self.entries.faults
         recent = faults.recent
         recent.clear()
@@ -279,6 +150,8 @@ class Builder:
         not_found = recent[-1][0] if recent else "xml-unknown-element"
         for entry in entries:
             recent.clear()
+            if around is not None:
+                note_nested(entry, around, faults)
             record = self._record(entry)
             if record is not None:
                 if recent:
@@ -286,11 +159,11 @@ class Builder:
                 record.recovered = record.recovered or self.outside
                 self._add(record, entry)
                 if self.entries.keep_source and isinstance(record, UrlRecord) and entry is element:
-                    self.entries.notes.on(record).source = self._source()
+                    self.entries.notes.on(record).source = source
             elif faults.losses is not None:
-                faults.lose("", entry.line, (self._source() if entry is element else None) or f"<{entry.name}>")
+                faults.lose("", entry.line, (source if entry is element else None) or f"<{entry.name}>")
         if not entries and faults.losses is not None:
-            faults.lose(not_found, element.line, self._source() or f"<{element.name}>")
+            faults.lose(not_found, element.line, source or f"<{element.name}>")
 
     def recover(self, recovered: Iterable[Recovered | None]) -> list[Entry | None]:
         """Add entries found in broken text; return their records, with None for each that was left out."""

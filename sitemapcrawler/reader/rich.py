@@ -1,8 +1,8 @@
 """Reads entries with images, videos, news and language versions, or with odd dates and hints, with regular expressions.
 
-One match checks that an entry has a usual shape; others extract its values. Like `plain`, this accepts nothing that the
-strict parser would read differently; that parser reads all other entries. The XML element of such an entry is parsed
-only if a rule asks for it.
+One match checks that an entry has a usual shape; others extract its values. Like `plain`, this accepts nothing that
+lxml would read differently; it reads all other entries. The XML element of such an entry is parsed only if a rule asks
+for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sitemapcrawler.reader.entries import DECIMAL, FREQUENCIES, Entry, EntryBuil
 from sitemapcrawler.reader.plain import BLANK, ENTRY
 
 ILLEGAL = "\r\x00-\x08\x0b\x0c\x0e-\x1f\ufffd-\uffff"
-"""Characters that need the strict parser: what XML forbids, what it changes, and U+FFFD for bytes that do not fit."""
+"""Characters that need a parser: what XML forbids, what it changes, and U+FFFD for bytes that do not fit."""
 REFERENCE = "&(?:amp|lt|gt|quot|apos);"
 TEXT = rf"[^<>&{ILLEGAL}]*+(?:{REFERENCE}[^<>&{ILLEGAL}]*+)*+"
 ATTRIBUTE = rf'[^<>&"\t\n{ILLEGAL}]*+(?:{REFERENCE}[^<>&"\t\n{ILLEGAL}]*+)*+'
@@ -29,6 +29,8 @@ WORDS = r"[!-%'-;=?-~]++(?: [!-%'-;=?-~]++)*+"
 """Printable ASCII without blanks at its ends."""
 URL = r"https?://[A-Za-z0-9][!$%'-.0-;=A-~]*+(?:[/?#][!#-%'-;=?A-~]*+(?:&amp;[!#-%'-;=?A-~]*+)*+)?+"
 """As in `plain`, without `@`."""
+LONGEST = 64 * 1024
+"""Characters of an entry."""
 S = r"[ \t\n]*+"
 NUMBER = r"[+-]?[0-9]{0,9}\.?[0-9]{0,9}"
 FIELD = rf"<(?:lastmod>{WORDS}</lastmod|changefreq>{WORDS}</changefreq|priority>{NUMBER}</priority)>"
@@ -147,8 +149,12 @@ class RichReader:
             position = end
         return position, line
 
+    def is_next(self, text: str, position: int) -> bool:
+        """Return whether an entry of a usual shape begins at `position`. Its values may still need the parser."""
+        return self._match(text, position, position + self._longest) is not None
+
     def _bare(self, entry: re.Match[str], line: int) -> UrlRecord | None:
-        """Return the record of an entry that matched `BARE`; None if some value needs the strict parser."""
+        """Return the record of an entry that matched `BARE`; None if some value needs a parser."""
         loc, lastmod, changefreq, priority = entry.groups()
         if not _is_readable(changefreq, priority):
             return None
@@ -166,7 +172,7 @@ class RichReader:
         return record
 
     def _record(self, entry: re.Match[str], line: int) -> UrlRecord | None:
-        """Return the record of an entry; None if some value needs the strict parser."""
+        """Return the record of an entry; None if some value needs a parser."""
         loc, before, objects, behind = entry.groups()
         record = UrlRecord(loc.replace("&amp;", "&") if "&" in loc else loc, None, self._entries.sitemap, line)
         fields = FIELDS.findall(before + behind)

@@ -1,25 +1,52 @@
-"""Reads XML sitemaps and feeds: plain entries by one expression, others by the strict parser, faults by recovery."""
+"""Reads XML sitemaps and feeds: usual entries by expressions, all others by expat in pieces, faults by recovery."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import cast
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE, find
-from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.reader.broken import HYPHENS, MAX_PLAIN, BrokenText
-from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_no_entry, note_text
-from sitemapcrawler.reader.faults import MAX_NAME, Faults, Limits
+from sitemapcrawler.namespaces.element import Element, hide
+from sitemapcrawler.reader.diagnosis import (
+    GENERAL,
+    HYPHENS,
+    ILLEGAL,
+    MAX_SHOWN,
+    TRAILING,
+    UNENDED,
+    Malformed,
+    worded,
+)
+from sitemapcrawler.reader.entries import FIELDS, Entry, EntryBuilder, note_no_entry, note_text
+from sitemapcrawler.reader.faults import CUT_BYTES, MAX_NAME, Faults, Limits, Place, place_of
 from sitemapcrawler.reader.formats import FORMATS
-from sitemapcrawler.reader.pieces import Pieces, Place, Stretch, place_of
-from sitemapcrawler.reader.plain import BLANK, read_plain
-from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, readable_root, section_start
-from sitemapcrawler.reader.rich import EXTENSIONS, RichReader
+from sitemapcrawler.reader.pieces import BASE, MAX_NESTED, Piece, PieceParser, Scope, Start, based, first_fault
+from sitemapcrawler.reader.plain import BLANK, ENTRY, PADDED_ENTRY, read_plain
+from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, outcome, readable_root
+from sitemapcrawler.reader.repair import ENDS, section_start
+from sitemapcrawler.reader.rich import EXTENSIONS, LONGEST, RichReader
 from sitemapcrawler.reader.sniff import DocumentHead, core_uri, later_root
-from sitemapcrawler.reader.strict import GENERAL, ILLEGAL, Malformed, Scope, StrictParser, characters_in, unended
+from sitemapcrawler.urls.display import masked_part
 
-BLANKS = (" ", "\t", "\n")
+WINDOW = 256 * 1024
+"""Characters of a piece; a single entry may be larger."""
+MAX_TAG = 8 * 1024
+"""Characters of the root's start tag; real ones stay below 2,000. Each piece is parsed under it again."""
+DEPTH_OF_RICH = 5
+"""Elements open at once in an entry that `RichReader` reads: the root, `url`, `news`, `publication` and `name`."""
+MAX_TAGS = 100_000
+"""Tags and sections of one entry; 1,000 images with all their parts need 14,000. An element takes 200 bytes."""
+MAX_DOCUMENTS = 50
+"""Consecutive documents read from one file. Two occur; more would break linear time."""
+CONTAINERS = ("channel",)
+"""Elements between the root and its entries."""
+BLANKS = " \t\n"
+TAG = re.compile(r"<(?:(!--|\?|!\[CDATA\[)|(/?)((?:[^\s<>/:!?]+:)?([^\s<>/:!?]+)))")
+"""Beginning of a section or a tag."""
 ILLEGAL_IN_SECTION = {
     close: re.compile(f"{hyphens}[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
     for close, hyphens in (("-->", "--(?!>)|"), ("?>", ""), ("]]>", ""))
@@ -27,12 +54,55 @@ ILLEGAL_IN_SECTION = {
 """End of a section -> what it must not contain (XML 1.0, productions 2, 15, 16 and 20)."""
 
 
-class XmlReader:
-    """Reads the entries of one document, whatever the chunks of its text.
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a piece ends."""
 
-    Plain entries bypass the strict parser. They are complete and do not affect what follows, so reading can alternate
-    between the two.
-    """
+    end: int
+    fault: Malformed | None = None
+    """Why the piece is not well formed, if that is known."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """What stands in a piece, in document order."""
+
+    may_hide: bool
+    """True if values may hold passwords."""
+    begun: set[Element]
+    """The elements in which the piece begins."""
+    opened: set[Element]
+    """These, and the elements in which it ends."""
+    elements: list[Element] = field(default_factory=list)
+    """Entries, and other elements between them."""
+    around: dict[Element, Element] = field(default_factory=dict)
+    """Entry inside another -> that one."""
+    wrappers: list[Element] = field(default_factory=list)
+    """Unknown elements that contain entries."""
+
+
+UNFINISHED = re.compile(r"&[^\s;<>]*\Z")
+"""Reference that lacks only its semicolon."""
+
+
+class Marks:
+    """Expressions for what cuts the text under one root."""
+
+    def __init__(self, head: DocumentHead) -> None:
+        prefix = f"(?:{re.escape(head.prefix)}:)?" if head.prefix else ""
+        name = f"{prefix}(?:{'|'.join(head.entries)})"
+        section = r"(!--|\?|!\[CDATA\[)"
+        attributes = r"""(?:\s[^<>"']*+(?:(?:"[^"<]*+"|'[^'<]*+')[^<>"']*+)*+(?<=/)|/)"""
+        self.end = re.compile(rf"<(?:{section}|(?:/{name}\s*+|{name}{attributes})>[ \t\n]*+)")
+        """Beginning of a section, or the end of an entry with the white space after it."""
+        self.start = re.compile(rf"<(?:{section}|{name}(?=[\s/>]))")
+        """Beginning of a section or an entry."""
+        self.tag = re.compile(rf"<(?:{section}|(/?){name}(?=[\s/>]))")
+        """Beginning of a section, or of a tag of an entry."""
+
+
+class XmlReader:
+    """Reads the entries of one document, whatever the chunks of its text."""
 
     def __init__(
         self,
@@ -44,179 +114,549 @@ class XmlReader:
         keep_elements: bool,
     ) -> None:
         """`place`: end of the root's start tag."""
-        self._stretch = Stretch(place)
+        self._text, self._at = "", 0
+        self._line, self._column = place
         self._builder = Builder(entries, keep_elements)
-        self._broken = BrokenText(self._builder, faults)
+        self._builder.outside = head.fragment
+        self._faults = faults
         self._limits = limits
+        self._scope = Scope()
+        self._parser = PieceParser(limits.max_depth, self._scope, entries.keep_source)
+        self._documents = 1
+        self._skip = ""
         self._checks_section = False
-        self._reader = PieceReader(head, self._stretch, self._builder, self._broken, faults, limits)
-        self.root = self._reader.opening.tag
-        """Start tag of the root under which its entries are read."""
-        self.namespaces = self._reader.scope.namespaces
+        self._alone_until = 0
+        self._given_up = False
+        self._enter(head)
+        self.namespaces = self._scope.namespaces
         """URI -> its first prefix."""
 
     def read(self, texts: Iterable[str]) -> Iterator[list[Entry]]:
         """Yield the records, in lists as the text arrives."""
         for text in texts:
-            if not text:
-                yield []
-                continue
-            self._reader.pieces.trim(self._stretch.add(text))
-            while self._advance():
-                pass
+            if text:
+                self._add(text)
+                while self._advance(False):
+                    pass
             yield self._builder.pop_records()
-            if self._reader.given_up:
+            if self._given_up:
                 return
-        self._finish()
+        while self._advance(True):
+            pass
         yield self._builder.pop_records()
 
-    def _finish(self) -> None:
-        stretch = self._stretch
-        while not self._reader.given_up:
-            if self._reader.skip:
-                stretch.move(len(stretch.text))
-            self._reader.read(len(stretch.text), final=True)
-            if stretch.at == len(stretch.text):
-                return
-            while self._advance():
-                pass
+    def _add(self, text: str) -> None:
+        self._text = self._text[self._at :] + text
+        self._alone_until -= self._at
+        self._beyond -= self._at
+        self._scanned -= self._at
+        self._at = 0
 
-    def _advance(self) -> bool:
-        """Read one more piece; False if more text is needed."""
-        reader, stretch = self._reader, self._stretch
-        if reader.given_up or (reader.skip and not self._pass_section()):
-            return False
-        is_plain = False
-        if stretch.is_settled:
-            is_plain = reader.plain and reader.strict.depth == 1
-            if is_plain:
-                self._read_plain()
-            elif stretch.text.startswith(BLANKS, stretch.at):
-                self._pass_blanks()
-        end = reader.pieces.next(stretch.text, stretch.at)
-        if end < 0:
-            return False
-        if reader.pieces.how == "hidden":
-            self._pass_hidden()
-        elif not (is_plain and self._is_repaired(end)):
-            reader.read(end)
-        return True
+    def _enter(self, head: DocumentHead) -> None:
+        """Start under a root: the document's own, or that of a second document after it."""
+        self._head = head
+        self._marks = Marks(head)
+        self._window = min(WINDOW, self._limits.max_element)
+        self._beyond = self._scanned = 0
+        self._is_trailing = self._has_strays = False
+        self.root = self._root_tag(head)
+        """Start tag of the root under which entries are read."""
+        self._root = self._parser.enter(head.entries, self.root)
+        self._around = [] if self.root.endswith("/>") else [self._root]
+        self._is_plain = head.name == "urlset" and not head.prefix and not self._builder.outside
+        self._rich = self._rich_reader() if self._is_plain and self._parser.root_uri == CORE else None
+        self._recovery = Recovery(self._parser, self._root.tag, head.prefix, head.entries, head.doctype)
+        self._builder.entries.core = self._parser.root_uri
 
-    def _is_repaired(self, end: int) -> bool:
-        """Read a piece that would be plain except for one fault, without the strict parser; False for other pieces."""
-        stretch = self._stretch
-        if end - stretch.at > MAX_PLAIN:
-            return False
-        if not self._broken.read(stretch.text[stretch.at : end], stretch.position.place, self._reader.head.doctype):
-            return False
-        self._go_on(end)
-        return True
+    def _rich_reader(self) -> RichReader | None:
+        """Return a reader of rich entries under the root, with the namespaces of its prefixes; None if entries may not
+        be as deep."""
+        if self._limits.max_depth < DEPTH_OF_RICH:
+            return None
+        prefixes = tuple(prefix for prefix, (uri, _) in EXTENSIONS.items() if self._parser.bound.get(prefix) == uri)
+        builder = self._builder
+        parse = partial(self._parser.only, self._root)
+        return RichReader(prefixes, min(LONGEST, self._window), builder.entries, parse, builder.keep_elements)
 
-    def _go_on(self, end: int, line: int | None = None) -> None:
-        self._stretch.move(end, line)
-        self._reader.settle()
-
-    def _pass_hidden(self) -> None:
-        """Skip a section that is larger than the limit, or give up if an element is open."""
-        if self._reader.strict.is_between:
-            self._reader.skip = self._reader.pieces.close
-            self._checks_section = True
-            self._go_on(self._stretch.at + (4 if self._reader.skip == "-->" else 2))
+    def _root_tag(self, head: DocumentHead) -> str:
+        """Return the start tag of the root, and its namespace. A malformed one is noted and replaced."""
+        tag = f"<{head.tag}{_missing_declaration(head)}{head.attributes}>"
+        if len(tag) > MAX_TAG:
+            self._faults.add(
+                "limit-element", f"the start tag of the root has more than {MAX_TAG} characters", self._line
+            )
         else:
-            self._reader.give_up(self._limits.max_element)
+            fault = first_fault(tag, is_end=False)
+            if fault is None:
+                return tag
+            self._faults.add(fault.rule, f"{fault}, in the start tag of the root", self._line)
+        core = FORMATS[head.format].namespace
+        tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, core)
+        if first_fault(tag, is_end=False) is not None:  # a declaration that XML reserves, or a wrong name
+            tag = readable_root(head.name, "", "", core)
+        return tag
 
-    def _pass_section(self) -> bool:
-        """Continue after the section being skipped; False if its end has not arrived yet."""
-        text, close = self._stretch.text, self._reader.skip
-        end = text.find(close, self._stretch.at)
-        if self._checks_section:
-            self._check_section(text, end if end >= 0 else len(text) - 2)
-        self._go_on(end + len(close) if end >= 0 else max(self._stretch.at, len(text) - 2))
+    def _advance(self, is_last: bool) -> bool:
+        """Read one more piece; False if more text is needed. `is_last`: no more text comes."""
+        if self._given_up or (self._skip and not self._pass_section(is_last)):
+            return False
+        if self._is_plain and len(self._around) == 1:
+            self._read_usual()
+        else:
+            self._move(BLANK.match(self._text, self._at).end())  # type: ignore[union-attr]  # it also matches nothing
+        if self._at == len(self._text) and not (is_last and self._around):
+            return False
+        before = self._at
+        cut = self._cut(is_last)
+        return (cut is not None and self._read(cut, is_last)) or self._at > before
+
+    def _move(self, end: int, line: int | None = None) -> None:
+        """Advance to `end`; `line` is the line reached, if known."""
+        if line is None:
+            self._line, self._column = place_of(self._text[self._at : end], end - self._at, self._place)
+        else:
+            break_ = self._text.rfind("\n", self._at, end)
+            self._line, self._column = line, self._column + end - self._at if break_ < 0 else end - break_ - 1
+        self._at = end
+
+    @property
+    def _place(self) -> Place:
+        return self._line, self._column
+
+    def _give_up(self, limit: int, unit: str = "characters") -> None:
+        """Stop reading, because an entry exceeds the limit."""
+        self._faults.add("limit-element", f"an entry of more than {limit} {unit}", self._line, value=str(limit))
+        self._given_up = True
+
+    def _cut(self, is_last: bool) -> Cut | None:
+        """Return where the next piece ends; None if more text is needed, or reading is given up."""
+        cut = self._last_end(self._at + self._window)
+        if cut is not None:
+            return cut
+        if len(self._text) < self._at + self._window:
+            return Cut(len(self._text)) if is_last else None
+        return self._cut_without_end(is_last)
+
+    def _last_end(self, limit: int, is_first: bool = False) -> Cut | None:
+        """Return the end of the last entry that ends before `limit`, of those before a plain one; None if none does.
+        `is_first`: that of the first one."""
+        text, end = self._text, 0
+        is_first = is_first or self._at < self._alone_until or self._is_trailing or not self._around
+        may_be_usual = self._is_plain and len(self._around) == 1
+        for mark in self._outside(self._marks.end, limit, self._scanned):
+            if mark.end() > self._beyond:
+                end = mark.end()
+                if is_first or (may_be_usual and self._is_usual(end)):
+                    break
+        if not end:
+            last = self._unclosed if self._unclosed >= 0 else text.rfind("<", self._at, limit)
+            self._scanned = max(self._passed if self._unclosed < 0 else 0, last)
+            return None
+        self._scanned = 0
+        return Cut(end)
+
+    def _is_usual(self, at: int) -> bool:
+        """Return whether an entry begins at `at` that needs no parser."""
+        is_plain = (ENTRY.match(self._text, at) or PADDED_ENTRY.match(self._text, at)) is not None
+        return is_plain or (self._rich is not None and self._rich.is_next(self._text, at))
+
+    def _cut_without_end(self, is_last: bool) -> Cut | None:
+        """Cut where no entry ends in a whole window."""
+        if not self._around or self._is_trailing:
+            return self._cut_behind()
+        starts = [start.start() for start in self._outside(self._marks.start, self._at + self._window)]
+        if starts and starts[0] > self._at:
+            return Cut(starts[0])
+        if len(starts) > 1:
+            return Cut(starts[-1], fault=Malformed(UNENDED))
+        cut = None if starts else self._cut_between()
+        if self._skip or not self._around:
+            return None
+        cut = cut or self._last_end(self._at + self._limits.max_element, is_first=True)
+        if cut is not None:
+            return cut
+        if len(self._text) >= self._at + self._limits.max_element:
+            self._give_up(self._limits.max_element)
+            return None
+        return Cut(len(self._text)) if is_last else None
+
+    def _cut_between(self) -> Cut | None:
+        """Cut where no entry begins in a whole window: behind an element like the first, or before what has no end."""
+        text, limit = self._text, self._at + self._window
+        first = next(self._outside(TAG, limit), None)
+        if first is not None and first[2]:
+            end = text.find(">", first.end(), limit) + 1
+            if not end or first[4] != self._head.name or len(self._around) > 1:
+                return Cut(end) if end else None
+            self._around = []
+            self._move(end)
+            return None
+        if first is not None:
+            end_tag = f"</{first[3]}>"
+            end = text.rfind(end_tag, first.end(), limit) + len(end_tag)
+            if end < len(end_tag):
+                end = text.rfind(f"<{first[3]}", first.end(), limit)
+            return Cut(end) if end >= 0 else None
+        if self._passed <= limit and self._unclosed < 0:
+            return Cut(limit)
+        if text[self._at : self._section].strip(BLANKS):
+            return Cut(self._section)
+        return self._cut_section()
+
+    def _cut_behind(self) -> Cut | None:
+        """Cut text behind the root."""
+        limit = self._at + self._window
+        for _ in self._outside(TAG, limit):
+            pass
+        if self._passed <= limit and self._unclosed < 0:
+            return Cut(max(self._text.rfind("<", self._at + 1, limit), 0) or limit)
+        return Cut(self._section) if self._text[self._at : self._section].strip(BLANKS) else self._cut_section()
+
+    def _cut_section(self) -> Cut | None:
+        """Cut behind a section that reaches beyond the window, or begin to skip one that is larger than the limit."""
+        start, limit = self._section, self._section + self._limits.max_element
+        mark = cast("re.Match[str]", TAG.match(self._text, start))
+        close = ENDS[mark[1]]
+        end = self._text.find(close, mark.end(), limit)
         if end >= 0:
-            self._reader.skip, self._checks_section = "", False
-        return end >= 0
+            return Cut(end + len(close))
+        if len(self._text) >= limit:
+            self._skip, self._checks_section = close, True
+            self._move(mark.end())
+        return None
 
-    def _check_section(self, text: str, end: int) -> None:
-        """Note the first fault in a skipped section, up to `end`; the strict parser never sees it."""
-        stretch = self._stretch
-        illegal = ILLEGAL_IN_SECTION[self._reader.skip].search(text, stretch.at)
+    def _outside(self, pattern: re.Pattern[str], limit: int, begin: int = 0) -> Iterator[re.Match[str]]:
+        """Yield the matches outside of sections from here, or from `begin`, to `limit`. The first group of `pattern` is
+        the start of a section. Sets `_section` to the last section, `_passed` to its end, and `_unclosed` to its start
+        if it has no end."""
+        position = self._section = self._passed = max(self._at, begin)
+        self._unclosed = -1
+        while mark := pattern.search(self._text, position, limit):
+            position = mark.end()
+            if not mark[1]:
+                yield mark
+                continue
+            self._section = mark.start()
+            end = self._text.find(ENDS[mark[1]], position)
+            if end < 0:
+                self._unclosed = mark.start()
+                return
+            position = self._passed = end + len(ENDS[mark[1]])
+
+    def _pass_section(self, is_last: bool) -> bool:
+        """Continue behind the section being skipped; False if its end has not arrived yet."""
+        text, close = self._text, self._skip
+        end = text.find(close, self._at)
+        if self._checks_section:
+            self._check_section(end if end >= 0 else len(text) - 2)
+        self._move(end + len(close) if end >= 0 else max(self._at, len(text) - (0 if is_last else 2)))
+        if end >= 0 or is_last:
+            self._skip, self._checks_section = "", False
+        return not self._skip
+
+    def _check_section(self, end: int) -> None:
+        """Note the first fault in a skipped section, up to `end`: no parser sees it."""
+        illegal = ILLEGAL_IN_SECTION[self._skip].search(self._text, self._at)
         if illegal is None or illegal.start() >= end:
             return
         self._checks_section = False
-        rule, message = ("doc-xml-malformed", HYPHENS) if illegal[0] == "--" else ("doc-control-character", ILLEGAL)
-        self._broken.add(rule, message, text[stretch.at :], illegal.start() - stretch.at, stretch.position.place)
+        rule, message = (GENERAL, HYPHENS) if illegal[0] == "--" else ("doc-control-character", ILLEGAL)
+        self._add_fault(rule, message, self._text[self._at :], illegal.start() - self._at, self._place)
 
-    def _pass_blanks(self) -> None:
-        self._go_on(BLANK.match(self._stretch.text, self._stretch.at).end())  # type: ignore[union-attr]  # it also matches nothing
-
-    def _read_plain(self) -> None:
-        """Read entries that need no strict parser."""
-        stretch, rich = self._stretch, self._reader.rich
-        sitemap, records = self._builder.entries.sitemap, self._builder.records
+    def _read_usual(self) -> None:
+        """Read entries that need no parser."""
+        text, rich = self._text, self._rich
+        builder, entries = self._builder, self._builder.entries
         padded: list[tuple[UrlRecord, int]] = []
-        notes = self._builder.entries.notes if self._builder.entries.keep_source else None
-        end, line = read_plain(stretch.text, stretch.at, stretch.position.line, sitemap, records, padded, notes)
+        notes = entries.notes if entries.keep_source else None
+        end, line = read_plain(text, self._at, self._line, entries.sitemap, builder.records, padded, notes)
         while rich is not None:
             before = end
-            end, line = rich.read(stretch.text, before, line, records)
+            end, line = rich.read(text, before, line, builder.records)
             if end == before:
                 break
-            end, line = read_plain(stretch.text, end, line, sitemap, records, padded, notes)
-        if end > stretch.at:
-            self._go_on(end, line)
+            end, line = read_plain(text, end, line, entries.sitemap, builder.records, padded, notes)
+        self._move(end, line)
         for record, at in padded:
-            self._builder.note_padding(record, at)
+            builder.note_padding(record, at)
+
+    def _read(self, cut: Cut, is_last: bool) -> bool:
+        """Read a piece; False if more text is needed. `is_last`: no more text comes."""
+        text = self._text[self._at : cut.end]
+        if self._is_trailing:
+            self._behind(cut.end)
+        elif not self._around:
+            self._read_behind_root(text, cut.end)
+        elif len(text) > WINDOW and text.count("<") > MAX_TAGS:
+            self._give_up(MAX_TAGS, "tags")
+        else:
+            return self._read_entries(cut, text, is_last)
+        return True
+
+    def _read_entries(self, cut: Cut, text: str, is_last: bool) -> bool:
+        """Read a piece with entries, or decide where it must end instead; False if more text is needed."""
+        is_end = is_last and cut.end == len(self._text)
+        piece = self._parse(text, is_end)
+        fault = cut.fault or piece.fault
+        is_open = any(map(self._parser.is_entry, piece.opened[1:]))
+        if fault is None and not is_open:
+            self._build(piece, text)
+            return True
+        if cut.fault is None and self._at >= self._alone_until and (fault is not None or piece.nested >= 0):
+            if fault is None and not (is_end or len(self._text) >= self._at + self._window):
+                self._beyond = cut.end  # what follows may end the entry around the others
+                return True
+            self._beyond = self._scanned = 0
+            first = self._last_end(cut.end, is_first=True)
+            if first is not None and first.end < cut.end:
+                self._alone_until = cut.end
+                return True
+        if cut.fault is None and piece.nested >= 0:
+            end = self._outer_end(self._at + piece.nested, is_last)
+            if end is None:
+                return False
+            if end > cut.end:
+                self._beyond, self._alone_until = end - 1, max(self._alone_until, end)
+                return True
+            if end == 0:
+                fault = Malformed(UNENDED)
+        if fault is not None:
+            self._recover(piece, fault, text, is_end)
+        else:
+            self._beyond = cut.end  # the end of another element with the name of an entry, within one
+        return True
+
+    def _outer_end(self, nested: int, is_last: bool) -> int | None:
+        """Return where the next entry ends, with the entries inside it, the first of which is at `nested`.
+
+        0: its end tag is missing; 1: it has another prefix; None: more text is needed to know.
+        """
+        limit, count, depth = self._at + self._window, 0, 0
+        for mark in self._outside(self._marks.tag, limit):
+            if mark.start() == nested and not depth:
+                return 1
+            end = self._marks.end.match(self._text, mark.start())
+            if mark[2]:
+                depth -= 1
+                if not depth or end is None:
+                    return end.end() if end is not None else 0
+            else:
+                depth += end is None
+                count += 1
+                if count > MAX_NESTED + 1:
+                    return 0
+        return 0 if is_last or len(self._text) >= limit else None
+
+    def _parse(self, text: str, is_end: bool) -> Piece:
+        """Parse a piece, and see to what expat waits for: the rest of a reference, or of a literal behind the root."""
+        piece = self._parser.parse(self._around, text, self._line, is_end)
+        if is_end or piece.fault is not None:
+            return piece
+        if not piece.opened:
+            return self._parser.parse(self._around, text, self._line, is_end=True)
+        if UNFINISHED.search(text, text.rfind(">") + 1):
+            return replace(piece, fault=Malformed(ILLEGAL, offset=len(text)))
+        return piece
+
+    def _build(self, piece: Piece, text: str) -> None:
+        """Build the records of a piece that is well formed."""
+        collected = Collected("@" in text or "&#" in text, {*piece.begun}, {*piece.begun, *piece.opened})
+        self._collect(piece.root, (), collected)
+        if piece.nested >= 0:
+            self._take_apart(collected)
+        if starts := piece.starts:
+            self._around = [self._around[0], *starts[1:]]
+        elif not piece.opened:
+            self._around = []
+        self._move(self._at + len(text))
+        for wrapper in collected.wrappers:
+            note_no_entry(wrapper, self._faults)
+        apart = {*collected.around.values()}
+        for element in collected.elements:
+            source = piece.sources.get(element) if element not in apart else None
+            self._builder.build(element, source, collected.around.get(element))
+        self._note_texts(piece.texts)
+
+    def _take_apart(self, collected: Collected) -> None:
+        """Take the entries that name a URL out of those around them."""
+        entries = self._builder.entries
+        elements, collected.elements = collected.elements, []
+        for entry in elements:
+            waiting = [(entry, entry)]
+            while waiting:
+                element, outer = waiting.pop()
+                if element is entry or element in collected.around:
+                    collected.elements.append(element)
+                    outer = element
+                children = [*element.children]
+                inner = [child for child in children if entries.is_entry(child) and entries.has_url(child, True)]
+                if inner:
+                    collected.around.update(dict.fromkeys(inner, outer))
+                    element.content = [part for part in element.content if part not in collected.around]
+                waiting += [(child, outer) for child in reversed(children) if child.name not in FIELDS]
+
+    def _collect(self, parent: Element, bases: tuple[str, ...], collected: Collected, is_noted: bool = False) -> None:
+        """Add what stands in the root or an element around entries. `bases`: `xml:base` of the elements below the root
+        around its content. `is_noted`: one of them is noted as a wrapper."""
+        for child in parent.children:
+            is_new = child not in collected.begun
+            first = self._parser.first_entry(child) if is_new and not self._parser.is_entry(child) else None
+            is_container = not bases and child.name in CONTAINERS
+            if first is None and child not in collected.opened and not is_container:
+                if collected.may_hide:
+                    hide(child)
+                collected.elements.append(based(child, bases))
+                continue
+            is_wrapper = is_new and not is_container
+            if is_wrapper and not is_noted:
+                collected.wrappers.append(self._wrapper(child, first))
+            self._collect(child, (*bases, child.attributes.get(BASE, "")), collected, is_noted or is_wrapper)
+
+    def _wrapper(self, element: Element, first: Element | None) -> Element:
+        """Return an element that contains entries, with what stands before the `first` one, if it was reached."""
+        wrapper = Element(element.uri, element.name, element.attributes, element.line)
+        for child in element.children:
+            if first is not None and first in (child, self._parser.first_entry(child)):
+                break
+            wrapper.content.append(child)
+        return wrapper
+
+    def _note_texts(self, texts: Sequence[tuple[str, int]]) -> None:
+        """Note text directly under the root, which formats of the protocol do not allow. `texts`: with the lines on
+        which they end."""
+        if FORMATS[self._head.format].protocol_entry and not self._builder.outside:
+            for text, end in texts:
+                note_text(text.strip(BLANKS).split("\n")[0], end - text.lstrip(BLANKS).count("\n"), self._faults)
+
+    def _recover(self, piece: Piece, fault: Malformed, text: str, is_end: bool) -> None:
+        """Read the entries of a piece that has a fault."""
+        place = self._place
+        end = self._at + len(text)
+        if fault.is_behind and (not fault.is_end or not is_end):
+            self._find_trailing(fault, text, end)
+            return
+        first = self._recovery.first_start(text)
+        if first < 0 and self._has_strays and not is_end:
+            self._has_strays = False  # what is left of an entry that contained others
+            self._move(end)
+            return
+        self._has_strays = str(fault) == UNENDED
+        if self._has_strays:
+            fault.offset = max(0, first)
+        self._read_gap(piece, is_entered=fault.offset > text.find(">", first) >= 0 or self._has_strays)
+        records = self._builder.recover(self._recovery.read(text, self._line, self._around[1:]))
+        if not (is_end and self._builder.outside and fault.is_end):
+            before = records[: self._recovery.entries_until(text, fault.offset)]
+            self._note_fault(fault, text, place, records, before)
+        self._move(end)
+        if not is_end:
+            self._skip = self._recovery.unclosed
+            return
+        self._around = []
+        if self._recovery.unclosed and not self._faults.first(*CUT_BYTES):
+            message = f"no {self._recovery.unclosed} follows: what stands behind was not read"
+            self._faults.add("doc-truncated", message, self._recovery.unclosed_line)
+
+    def _read_gap(self, piece: Piece, is_entered: bool) -> None:
+        """Note the elements before an entry that is not well formed. `is_entered`: its start tag was read, so that the
+        elements that are open are around it."""
+        parser, around = self._parser, [self._around[0]]
+        for child in piece.begun[-1].children:
+            if child not in piece.opened and not parser.is_entry(child):
+                self._builder.build(child, piece.sources.get(child))
+        is_noted = False
+        starts = piece.starts
+        for element, start in zip(piece.opened[1:], starts[1:], strict=False):
+            if parser.is_entry(element):
+                break
+            is_new = element not in piece.begun
+            if is_new and not is_entered and element.name not in CONTAINERS:
+                continue
+            if is_new and not is_noted and element.name not in CONTAINERS:
+                wrapper = Element(element.uri, element.name, element.attributes, element.line)
+                wrapper.content += [*element.children][:-1]
+                note_no_entry(wrapper, self._faults)
+            is_noted = is_noted or is_new
+            around.append(start)
+        if starts:
+            self._around = around[: self._limits.max_depth]
+
+    def _note_fault(
+        self,
+        fault: Malformed,
+        text: str,
+        place: Place,
+        records: Sequence[Entry | None] = (),
+        before: Sequence[Entry | None] = (),
+    ) -> None:
+        """Note a fault in `text`, which begins at `place`, and the result of recovery. `records`: those of its entries;
+        `before`: those of the entries that begin before the fault."""
+        if fault.is_end and self._faults.first(*CUT_BYTES):
+            return
+        rule, message, offset = worded(fault, text)
+        record = next((one for one in before[::-1] if one is None or one.recovered), None)
+        self._add_fault(rule, message + outcome(records), text, offset, place, record)
+
+    def _add_fault(
+        self, rule: str, message: str, text: str, offset: int, place: Place, record: Entry | None = None
+    ) -> None:
+        """Note a fault at `offset` in `text`, which begins at `place`. `record`: the entry that contains it."""
+        self._faults.recent.clear()
+        if self._faults.is_full(rule):
+            self._faults.add(rule, message)
+        else:
+            line, column = place_of(text, offset, place)
+            value = masked_part(text, offset, offset + MAX_SHOWN).strip()
+            self._faults.add(rule, message, line, column + 1, value)
+        if record is not None:
+            self._builder.blame(record)
+
+    def _read_behind_root(self, text: str, end: int) -> None:
+        """Pass blanks and comments behind the end of the root; look for entries in anything else."""
+        fault = self._parser.parse([EMPTY], text, self._line).fault
+        if fault is None:
+            self._move(end)
+        else:
+            self._find_trailing(fault, text, end)
+
+    def _find_trailing(self, fault: Malformed, text: str, end: int) -> None:
+        start = section_start(text, fault.offset)
+        if start < fault.offset:
+            self._note_fault(fault, text, self._place)
+        else:
+            self._add_fault(TRAILING, TRAILING_TEXT, text, start, self._place)
+        self._is_trailing, self._around = True, []
+        self._move(self._at + start)
+        self._behind(end)
+
+    def _behind(self, end: int) -> None:
+        """Look for a second document or entries behind the root, from here to `end`."""
+        text = self._text[self._at : end]
+        head = later_root(text) if self._documents < MAX_DOCUMENTS else None
+        if head is not None:
+            self._documents += 1
+            if TRAILING not in self._faults:
+                self._add_fault(TRAILING, TRAILING_TEXT, text, head.start, self._place)
+            self._move(self._at + head.end)
+            self._enter(head)
+            return
+        self._builder.outside = True
+        before = len(self._builder.records)
+        self._builder.recover(self._recovery.read(text, self._line, ()))
+        self._skip = self._recovery.unclosed
+        if len(self._builder.records) > before:
+            if TRAILING not in self._faults:
+                first = max(0, self._recovery.first_start(text))
+                self._add_fault(TRAILING, TRAILING_TEXT, text, first, self._place)
+            self._is_trailing = self._is_plain = False
+            self._around = [Start(self._root.tag.replace("/>", ">"))]
+        else:
+            self._builder.outside = self._head.fragment
+        self._move(end)
 
 
-MAX_TAG = 8 * 1024
-"""Characters of the root's start tag; real ones stay below 2,000. Each broken entry is parsed under it again."""
-DEPTH_OF_RICH = 5
-"""Elements open at once in an entry that `RichReader` reads: the root, `url`, `news`, `publication` and `name`."""
-CONTAINERS = ("channel",)
-"""Elements between the root and its entries."""
-
-
-class Opening:
-    """Creates strict parsers under the same root. They share `scope`, which outlives them."""
-
-    def __init__(self, head: DocumentHead, build: Callable[[Element], None], max_depth: int, scope: Scope) -> None:
-        self._head = head
-        self._build = build
-        self._max_depth = max_depth
-        self._scope = scope
-        self.tag = f"<{head.tag}{_missing_declaration(head)}{head.attributes}>"
-
-    def first(self, faults: Faults, line: int) -> StrictParser:
-        """Create the first parser. A malformed start tag is noted and replaced."""
-        head = self._head
-        try:
-            if len(self.tag) > MAX_TAG:
-                faults.add("limit-element", f"the start tag of the root has more than {MAX_TAG} characters", line)
-                raise Malformed("too long", "limit-element", 0)
-            return self.parser()
-        except Malformed as fault:
-            if fault.rule != "limit-element":
-                faults.add(fault.rule, f"{fault}, in the start tag of the root", line)
-        core = FORMATS[head.format].namespace
-        self.tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, core)
-        try:
-            return self.parser()
-        except Malformed:  # a declaration that XML reserves, or an invalid name
-            self.tag = readable_root(head.name, "", "", core)
-            return self.parser()
-
-    def parser(self, inside: Sequence[str] = ()) -> StrictParser:
-        """Create a parser under the root and the elements `inside` it, given by their start tags."""
-        names = self._head.entries
-        return StrictParser(self.tag, self._build, CONTAINERS, self._max_depth, self._scope, names, inside)
-
-    def parse(self, text: str, line: int) -> Element:
-        """Parse an entry that `RichReader` read, which begins on `line`."""
-        found: list[Element] = []
-        parser = StrictParser(self.tag, found.append, CONTAINERS, self._max_depth, None, self._head.entries)
-        parser.feed(text, line)
-        parser.close()
-        return found[0]
+EMPTY = Start("<root/>")
+TRAILING_TEXT = "text behind the end of the document"
 
 
 def _missing_declaration(head: DocumentHead) -> str:
@@ -225,220 +665,3 @@ def _missing_declaration(head: DocumentHead) -> str:
     if meant is None or meant.prefix in DECLARED.findall(head.attributes):
         return ""
     return f' xmlns:{meant.prefix}="{meant.uri}"'
-
-
-MAX_TAGS = 100_000
-"""Tags and sections of one entry; 1,000 images with all their parts need 14,000. An element takes 200 bytes."""
-MAX_DOCUMENTS = 50
-"""Consecutive documents read from one file. Two occur; more would break linear time."""
-TRAILING = "doc-trailing-content"
-"""Rule for text after the root."""
-RENEWED_AFTER = 256 * 1024
-"""Bytes after which a strict parser is replaced, because it remembers every name."""
-
-
-class PieceReader:
-    """Reads the pieces of text that are not plain entries.
-
-    The strict parser gets one entry at a time. After a fault, recovery reads the text since the last complete entry,
-    and a new parser continues after it.
-    """
-
-    def __init__(
-        self, head: DocumentHead, stretch: Stretch, builder: Builder, broken: BrokenText, faults: Faults, limits: Limits
-    ) -> None:
-        self._stretch = stretch
-        self._builder = builder
-        self._broken = broken
-        self._faults = faults
-        self._limits = limits
-        self._trailing = False
-        self._documents = 1
-        self.scope = Scope()
-        self.skip = ""
-        """End marker of the section to skip; empty: none."""
-        self.given_up = False
-        """True if reading stopped before the end of the text."""
-        builder.outside = head.fragment
-        if builder.entries.keep_source:
-            builder.source_of_last = self._source
-        self._fed_to = 0
-        self._enter(head)
-
-    def _enter(self, head: DocumentHead) -> None:
-        """Start under a root: the document's own, or that of a second document after it."""
-        self.head = head
-        self.pieces = Pieces(head, self._limits.max_element)
-        self.plain = head.name == "urlset" and not head.prefix and not self._builder.outside
-        """True if plain entries may occur under the root."""
-        self.opening = Opening(head, self._builder.build, self._limits.max_depth, self.scope)
-        self.strict = self.opening.first(self._faults, self._stretch.position.line)
-        self.rich = self._rich_reader() if self.plain else None
-        self._builder.entries.core = self.strict.root_uri
-        self._recovery = Recovery(self.opening.tag, head.prefix, head.entries, head.doctype, self._limits.max_depth)
-        self._begin()
-
-    def _rich_reader(self) -> RichReader | None:
-        """Return a reader of rich entries under the root; None if they would not be those of the protocol."""
-        if self.strict.root_uri != CORE or self._limits.max_depth < DEPTH_OF_RICH:
-            return None
-        bound = self.scope.bound()
-        prefixes = tuple(prefix for prefix, (uri, _) in EXTENSIONS.items() if bound.get(prefix) == uri)
-        builder = self._builder
-        return RichReader(prefixes, self.pieces.window, builder.entries, self.opening.parse, builder.keep_elements)
-
-    def _begin(self) -> None:
-        self.pieces.how = "whole"
-        self.settle()
-
-    def _reopen(self) -> None:
-        """Replace the strict parser with a new one at the same depth."""
-        replaced = self.strict
-        self.strict = self.opening.parser(replaced.containers)
-        replaced.close()
-        self._begin()
-
-    def settle(self) -> None:
-        """Mark everything read so far as final."""
-        self._stretch.settle()
-        self._begin_fed = self.strict.fed.size
-
-    def give_up(self, limit: int, unit: str = "characters") -> None:
-        """Stop reading, because an entry exceeds the limit."""
-        line = self._stretch.position.line
-        self._faults.add("limit-element", f"an entry of more than {limit} {unit}", line, value=str(limit))
-        self.given_up = True
-
-    def read(self, end: int, final: bool = False) -> None:
-        """Read the piece up to `end`. `final`: nothing follows."""
-        stretch = self._stretch
-        if self._trailing:
-            begin, place = stretch.at, stretch.position.place
-            stretch.move(end)
-            self._behind(begin, place)
-            return
-        if end - stretch.begin > self.pieces.window and not self._is_bearable(end, final):
-            return
-        self._fed_to = end
-        try:
-            self.strict.feed(stretch.text[stretch.at : end], stretch.position.line, final)
-        except Malformed as fault:
-            fault.offset += stretch.at - stretch.begin
-            stretch.move(end)
-            self._recover(fault, final)
-            return
-        stretch.move(end)
-        if self.strict.wrappers or self.strict.texts:
-            self._note_others()
-        if self.pieces.how == "entry" and self.strict.is_between and self.strict.fed.size < RENEWED_AFTER:
-            self.settle()
-        elif not final:
-            self._judge_piece()
-
-    def _source(self) -> str | None:
-        """Return the text of the element that the parser read last, while it is being fed; None if containers around it
-        may declare what it needs."""
-        strict, stretch = self.strict, self._stretch
-        if strict.containers:
-            return None
-        data = stretch.text[stretch.begin : self._fed_to].encode()
-        return data[max(0, strict.entry_start - self._begin_fed) : strict.entry_end - self._begin_fed].decode()
-
-    def _is_bearable(self, end: int, final: bool) -> bool:
-        """Check the unsettled text before it grows; False if reading stops here."""
-        if self.strict.in_entry and not final:
-            self._recover(unended(), final)
-        if self._stretch.text.count("<", self._stretch.begin, end) > MAX_TAGS:
-            self.give_up(MAX_TAGS, "tags")
-        return not self.given_up
-
-    def _judge_piece(self) -> None:
-        """Settle if nothing is open; give up or recover if an entry may never end."""
-        how, size = self.pieces.how, self._stretch.at - self._stretch.begin
-        if self._stretch.is_in_reference:
-            self._recover(Malformed(ILLEGAL, GENERAL, size))
-        elif self.strict.is_between and how not in ("torn", "endless"):
-            self.settle()
-            if self.strict.fed.size > RENEWED_AFTER and not self.strict.ended:
-                self._reopen()
-        elif how == "unended":
-            self._recover(unended())
-        elif how in ("giant", "endless") or size > self._limits.max_element:
-            self.give_up(self._limits.max_element)
-
-    def _note_others(self) -> None:
-        """Note text and unknown elements around the entries."""
-        for wrapper in self.strict.wrappers:
-            note_no_entry(wrapper, self._faults)
-        if FORMATS[self.head.format].protocol_entry and not self._builder.outside:
-            for text, line in self.strict.texts:
-                note_text(text.strip(), line, self._faults)
-        self.strict.wrappers.clear()
-        self.strict.texts.clear()
-
-    def _recover(self, fault: Malformed, final: bool = False) -> None:
-        """Read the entries in the unsettled text up to here, and continue after it."""
-        self.strict.texts.clear()  # they may belong to the broken text
-        self._note_others()
-        if self.strict.ended and not fault.is_end:
-            self._find_trailing(fault)
-            return
-        text, (line, column) = self._stretch.pending, self._stretch.begin_place
-        done = characters_in(text, self.strict.entry_end - self._begin_fed)
-        self._recovery.inside = [tag for tag in self.strict.containers if " " in tag]
-        found = self._recovery.read(text[done:], line + text.count("\n", 0, done), self._salvaged())
-        records = self._builder.recover(found)
-        if fault.is_unended:
-            fault.offset = done + self._recovery.first_start(text[done:])
-        if not (final and self._builder.outside and fault.is_end):
-            before = self._recovery.entries_until(text[done:], fault.offset - done)
-            self._broken.note(fault, text, (line, column), records, before)
-        if not final:
-            self.skip = self._recovery.unclosed
-            self._reopen()
-        elif self._recovery.unclosed:
-            self._broken.note_unclosed(self._recovery.unclosed, self._recovery.unclosed_line)
-
-    def _salvaged(self) -> Element | None:
-        """Return the entry that was open when parsing stopped."""
-        element = self.strict.salvage()
-        return element if element is not None and self._builder.entries.is_entry(element) else None
-
-    def _find_trailing(self, fault: Malformed) -> None:
-        text, place = self._stretch.pending, self._stretch.begin_place
-        start = section_start(text, fault.offset)
-        if start < fault.offset:
-            self._broken.note(fault, text, place, (), 0)
-        else:
-            self._note_trailing(text, start, place)
-        self._trailing = True
-        self._behind(self._stretch.begin + start, place_of(text, start, place))
-
-    def _note_trailing(self, text: str, offset: int, place: Place) -> None:
-        self._broken.add(TRAILING, "text behind the end of the document", text, offset, place)
-
-    def _behind(self, begin: int, place: Place) -> None:
-        """Look for a second document or entries after the root, from `begin` (at `place`) to the current position."""
-        text = self._stretch.text[begin : self._stretch.at]
-        head = later_root(text) if self._documents < MAX_DOCUMENTS else None
-        if head is not None:
-            self._documents += 1
-            self._trailing = False
-            if TRAILING not in self._faults:
-                self._note_trailing(text, head.start, place)
-            self._stretch.move_back(begin + head.end, place_of(text, head.end, place))
-            self.strict.close()
-            self._enter(head)
-            return
-        self._builder.outside = True
-        before = len(self._builder.records)
-        self._builder.recover(self._recovery.read(text, place[0]))
-        self.skip = self._recovery.unclosed
-        if len(self._builder.records) > before:
-            if TRAILING not in self._faults:
-                self._note_trailing(text, self._recovery.first_start(text), place)
-            self._trailing = self.plain = False
-            self._reopen()
-        else:
-            self._builder.outside = self.head.fragment
-            self.settle()

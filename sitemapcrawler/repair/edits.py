@@ -20,7 +20,7 @@ from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE, NEWS, VIDEO
 from sitemapcrawler.namespaces.schemas.terms import REPEATABLE, find_own, terms
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.entries import FIELDS, FREQUENCIES, number
-from sitemapcrawler.reader.recovery import UNREADABLE
+from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.rules.facts.given import MARKS
 from sitemapcrawler.rules.facts.languages import is_usual, page_key, read_code
 from sitemapcrawler.rules.families.image import MAX_IMAGES

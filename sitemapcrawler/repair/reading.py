@@ -26,7 +26,7 @@ from sitemapcrawler.reader.comments import Comment
 from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.notes import Note, Notes
-from sitemapcrawler.reader.recovery import UNREADABLE
+from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.repair.changes import Action, Change
 from sitemapcrawler.repair.edits import (
     DROPPING,

@@ -17,7 +17,7 @@ from sitemapcrawler.reader.document import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, HTML, TEXT, InputFormat, format_named
 from sitemapcrawler.reader.notes import Note
-from sitemapcrawler.reader.recovery import UNREADABLE
+from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.replies import Reply
 from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts

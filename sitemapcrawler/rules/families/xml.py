@@ -227,12 +227,12 @@ fault_rule(
     per=Per.FILE("have a wrong name or place", by_value=True),
     also={"Yandex": "Unknown tag"},
 )("""
-    An entry has a wrong name or place. Names of elements are case-sensitive in XML.
+    An entry has a wrong name or place. Names of elements are case-sensitive in XML, and entries do not contain others.
 
     Why: search engines read `<url>` in a `<urlset>` and `<sitemap>` in a `<sitemapindex>`, each with its own `<loc>`.
-    They ignore all other elements; this crawler does not list them either.
+    They ignore all other elements. This crawler lists an entry inside another one, but none of the others.
     Fix: Write the entry as `<url><loc>...</loc></url>`, in small letters, directly below the root.
-    Bad: `<Url><Loc>https://example.com/</Loc></Url>`, or a `<loc>` outside of a `<url>`
+    Bad: `<Url><Loc>https://example.com/</Loc></Url>`, a `<loc>` outside of a `<url>`, or a `<url>` inside another one
     Good: `<url><loc>https://example.com/</loc></url>`
 """)
 

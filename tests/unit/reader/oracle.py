@@ -14,6 +14,7 @@ from sitemapcrawler.reader import ChildRecord
 from tests.unit.reader.reading import CORE
 
 ENTRY_NAMES = ("url", "sitemap")
+FIELDS = ("loc", "lastmod", "changefreq", "priority")
 MAX_SPANS = 40
 """Ends that are tried for each start of an entry in a broken document."""
 START = re.compile(r"<(?:[\w.-]+:)?(?:url|sitemap)(?=[\s/>])")
@@ -77,13 +78,16 @@ def whole(text: str) -> set[Facts]:
     return set() if root is None else {entry.facts for entry in listed(root)}
 
 
-def _entries(parent: etree._Element, cores: set[str | None]) -> Iterator[etree._Element]:
+def _entries(parent: etree._Element, cores: set[str | None], inside: bool = False) -> Iterator[etree._Element]:
+    """The entries below an element. `inside`: it belongs to an entry, where another one counts if it has a URL."""
     for child in parent.iterchildren(tag=etree.Element):
         name = etree.QName(child)
-        if name.localname in ENTRY_NAMES and name.namespace in cores:
+        is_named = name.localname in ENTRY_NAMES and name.namespace in cores
+        is_entry = is_named and not (inside and _facts(child, cores) is None)
+        if is_entry:
             yield child
-        else:
-            yield from _entries(child, cores)
+        if not inside or name.localname not in FIELDS:
+            yield from _entries(child, cores, inside or is_named)
 
 
 def _facts(entry: etree._Element, cores: set[str | None]) -> Facts | None:

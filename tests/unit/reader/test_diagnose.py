@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.reader.broken import diagnose, rule_of
+from sitemapcrawler.reader.diagnosis import diagnose, rule_of
 from tests.unit.reader.reading import CORE, END, GOOD, read, url, urlset
 
 

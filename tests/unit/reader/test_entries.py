@@ -250,6 +250,52 @@ def test_entries_wrapped_in_unknown_elements_are_found_in_order() -> None:
     assert reading.rules == {"xml-unknown-element": 1}
 
 
+NESTED = "xml-entry-ignored"
+UNENDED = "doc-xml-malformed"
+
+
+@pytest.mark.parametrize(
+    ("entries", "paths", "rule"),
+    [
+        pytest.param("<url>{a}<url>{b}</url></url>", "ab", NESTED, id="in an entry"),
+        pytest.param("<url><url>{b}</url>{a}</url>", "ab", NESTED, id="before its URL"),
+        pytest.param("<url>{a}<x><url>{b}</url></x></url>", "ab", NESTED, id="in an element of one"),
+        pytest.param("<url>{a}<url>{b}<url>{c}</url></url></url>", "abc", NESTED, id="three deep"),
+        pytest.param("<url>{a}<url>{b}</url><x><url>{c}</url></x></url>", "abc", NESTED, id="beside another"),
+        pytest.param("<url>{a}<x><url>{b}</url></x><url>{c}</url></url>", "abc", NESTED, id="behind another"),
+        pytest.param("<url>{a}<url>{b}</url><lastmod>2026</lastmod></url>", "ab", NESTED, id="before a part"),
+        pytest.param('<url>{a}<url xmlns="">{b}</url></url>', "ab", NESTED, id="in no namespace"),
+        pytest.param("<url>{a}<x><url>https://e.com/i</url></x></url>", "a", "", id="a part of that name"),
+        pytest.param("<url>{a}<url>{b}</url><url>{c}</url>", "abc", UNENDED, id="no end tag"),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_an_entry_in_another_is_an_entry_and_an_error(entries: str, paths: str, rule: str, size: int) -> None:
+    locs = {name: f"<loc>https://e.com/{name}</loc>" for name in "abc"}
+    reading = read(urlset(GOOD, entries.format(**locs), GOOD), size)
+    assert reading.locs == ["https://e.com/good", *(f"https://e.com/{path}" for path in paths), "https://e.com/good"]
+    assert reading.rules.get(rule, 0) == (0 if not rule else 1 if rule == UNENDED else len(paths) - 1)
+    assert (NESTED in reading.rules) == (rule == NESTED)
+
+
+def test_the_outer_entry_keeps_what_stands_behind_the_inner_one() -> None:
+    text = "<url><loc>https://e.com/1</loc><url><loc>https://e.com/2</loc></url><lastmod>2026-01-05</lastmod></url>"
+    outer, inner = read(urlset(text)).records
+    assert (outer.lastmod, outer.extra, outer.recovered) == ("2026-01-05", None, False)
+    assert (inner.lastmod, inner.recovered) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["<url><loc>https://e.com/{n}</loc>", "<url><loc>https://e.com/{n}</loc><url></url><x/>"],
+    ids=["alone", "with an empty one inside"],
+)
+def test_many_entries_without_end_tags_are_read_at_once(entry: str) -> None:
+    count = 3_000
+    reading = read(urlset(*(entry.format(n=n) for n in range(count))), 1 << 16)
+    assert len(reading.locs) == count
+
+
 @pytest.mark.parametrize("end", ["", "&", END])
 def test_elements_of_other_namespaces_may_stand_beside_the_entries(end: str) -> None:
     meta = '<o:meta xmlns:o="urn:o">made <o:by x="1"/></o:meta>\n'

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sitemapcrawler.reader import Document, Limits, faults, formats, strict, xml
+from sitemapcrawler.reader import Document, Limits, faults, formats, pieces, xml
 from sitemapcrawler.reader import entries as extensions
 from tests.unit.reader.reading import CORE, END, GOOD, URL, URLSET, url
 
@@ -18,8 +18,8 @@ FEW_NUMBERED, MANY_NUMBERED = 16, 64  # chunks: tables of names grow in steps
 MORE = 15_000
 """Bytes that the peak may differ by. The text differs by 32,000."""
 LIMITS = Limits(max_element=1 << 12, max_head=1 << 12, max_depth=8)
-SMALL = ((faults, "MAX_KEPT", 20), (strict, "MAX_NAMES", 20), (extensions, "MAX_IGNORED", 20), (formats, "MAX_LINE", CHUNK),
-         (xml, "RENEWED_AFTER", CHUNK))  # fmt: skip
+SMALL = ((faults, "MAX_KEPT", 20), (pieces, "MAX_NAMES", 20), (extensions, "MAX_IGNORED", 20), (formats, "MAX_LINE", CHUNK),
+         (xml, "WINDOW", CHUNK))  # fmt: skip
 """What bounds memory, made smaller than in a crawl, so that little text will do."""
 BROKEN = url("https://e.com/?a&b")
 MISMATCHED = "<url><loc>https://e.com/1</lok></url>\n"

@@ -8,7 +8,7 @@ import pytest
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader import plain
-from sitemapcrawler.reader.plain import read_plain, read_repaired
+from sitemapcrawler.reader.plain import read_plain
 from tests.unit.reader.reading import CORE, URL, read, url, urlset
 
 
@@ -101,22 +101,8 @@ def test_plain_looking_entries_inside_another_element_are_parsed() -> None:
     assert reading.locs == ["https://e.com/2"]
 
 
-def test_a_repaired_entry_is_marked_and_keeps_its_line() -> None:
-    text = "\n\n<url><loc>https://e.com/é?a=1&amp;b</loc><lastmod>2024-05-01</lastmod><priority>0.5</priority></url>"
-    record = read_repaired(text, 5, URL)
-    assert record is not None
-    assert (record.loc, record.line, record.recovered) == ("https://e.com/é?a=1&b", 7, True)
-    assert (record.lastmod_at, record.priority) == ("2024-05-01T00:00:00Z", 0.5)
-
-
-@pytest.mark.parametrize("text", ["<url><loc>https://e.com/</loc></url><x/>", "<url><loc>x</loc></url>", ""])
-def test_a_repaired_entry_that_is_not_plain_is_none(text: str) -> None:
-    assert read_repaired(text, 1, URL) is None
-
-
 def test_a_long_url_without_an_end_costs_no_more_than_its_length() -> None:
     """Possessive: what does not match is not tried again in other ways."""
     text = "<url><loc>https://e.com/" + "&amp;a" * 200_000
     assert plain.ENTRY.match(text) is None
-    assert plain.REPAIRED_ENTRY.match(text) is None
     assert read(urlset(text)).records == []

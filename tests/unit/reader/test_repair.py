@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.reader.recovery import FAULT, UNREADABLE, flatten, repair
+from sitemapcrawler.reader.repair import FAULT, UNREADABLE, flatten, repair
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from bench.entries import ROOTS, rich, unusual
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.rich import EXTENSIONS, SECRET, RichReader, pattern
-from sitemapcrawler.reader.xml import PieceReader
+from sitemapcrawler.reader.xml import XmlReader
 from sitemapcrawler.urls.display import masked_url
 from tests.unit.reader import mutating
 from tests.unit.reader.reading import Reading, encoded, read
@@ -37,7 +37,7 @@ VIDEO = "<video:video><video:title> \u00a0Ä &amp;amp; B </video:title><video:ta
 @contextmanager
 def strictly() -> Iterator[None]:
     """Leave all but plain entries to the strict parser."""
-    with patch.object(PieceReader, "_rich_reader", lambda self: None):
+    with patch.object(XmlReader, "_rich_reader", lambda self: None):
         yield
 
 

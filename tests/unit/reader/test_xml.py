@@ -1,4 +1,4 @@
-"""XML in pieces: reading goes back and forth between plain entries, the strict parser and recovery."""
+"""XML in pieces: reading goes back and forth between expressions, parsed pieces and recovery."""
 
 from __future__ import annotations
 

@@ -485,10 +485,6 @@ def test_a_recovered_entry_below_a_root_with_a_wrong_namespace_is_kept(uri: str,
     assert outcome.violations() == outcome.errors() == []
 
 
-NESTED = "the readers take a nested entry for a part of the outer one, until they are replaced"
-
-
-@pytest.mark.xfail(strict=True, reason=NESTED)
 @pytest.mark.parametrize(
     "entry",
     [
@@ -505,7 +501,6 @@ def test_a_nested_entry_becomes_one_of_its_own(entry: str, tmp_path: Path) -> No
     assert outcome.errors() == outcome.violations() == []
 
 
-@pytest.mark.xfail(strict=True, reason=NESTED)
 def test_a_nested_sitemap_of_an_index_becomes_one_of_its_own(tmp_path: Path) -> None:
     inner = f"<sitemap><loc>{HOME}2.xml</loc></sitemap>"
     data = f'<sitemapindex xmlns="{CORE}"><sitemap><loc>{HOME}1.xml</loc>{inner}</sitemap></sitemapindex>'
@@ -514,7 +509,6 @@ def test_a_nested_sitemap_of_an_index_becomes_one_of_its_own(tmp_path: Path) -> 
     assert f"\n{inner}\n" in written(outcome)
 
 
-@pytest.mark.xfail(strict=True, reason=NESTED)
 def test_a_nested_item_of_a_feed_is_an_error_and_becomes_an_entry(tmp_path: Path) -> None:
     inner = f"<item><title>b</title><link>{HOME}b</link></item>"
     items = f"<item><title>a</title><link>{HOME}a</link>{inner}</item>"
