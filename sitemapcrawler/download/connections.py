@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -100,15 +101,29 @@ def limited(protocol: TwistedObject) -> TwistedObject:
     return protocol
 
 
-IDLE_S = 30
-"""Seconds for which an idle connection is kept: the longest delay of AutoThrottle. Twisted's 240 would exhaust the file
-descriptors of a crawl of thousands of hosts."""
+MAX_IDLE = 256
+"""Limit on idle connections per pool."""
+SHARE = 8
+"""Divisor of the file descriptor limit: a pool, of which a crawl has two, may use one in eight for idle connections."""
+
+
+def max_idle() -> int:
+    """Limit on idle connections per pool, given the limit on file descriptors."""
+    with suppress(ImportError):  # no such module, and no such limit, on Windows
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY:
+            return max(1, min(MAX_IDLE, soft // SHARE))
+    return MAX_IDLE
 
 
 class BoundedPool(HTTPConnectionPool):
-    """Connection pool that limits the headers of responses."""
+    """Connection pool with a limit on idle connections, which evicts the oldest. It limits the headers of responses."""
 
-    cachedConnectionTimeout = IDLE_S  # noqa: N815 - Twisted's name
+    def __init__(self, reactor: object) -> None:
+        super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has no types for it
+        self._max_idle = max_idle()
 
     @classmethod
     def like(cls, other: HTTPConnectionPool) -> BoundedPool:
@@ -118,8 +133,26 @@ class BoundedPool(HTTPConnectionPool):
         pool._factory = other._factory
         return pool
 
+    @property
+    def idle(self) -> int:
+        """Number of idle connections."""
+        return len(self._timeouts)
+
     def _newConnection(self, key: object, endpoint: TwistedObject) -> TwistedObject:  # noqa: N802 - Twisted's name
         return super()._newConnection(key, endpoint).addCallback(limited)
+
+    def _putConnection(self, key: object, connection: object) -> None:  # noqa: N802 - Twisted's name
+        super()._putConnection(key, connection)  # type: ignore[no-untyped-call]  # as above
+        if self.idle > self._max_idle:
+            timeout = next(iter(self._timeouts.values()))  # in order of becoming idle
+            longest = timeout.args
+            timeout.cancel()
+            self._removeConnection(*longest)
+
+    def _removeConnection(self, key: object, connection: object) -> None:  # noqa: N802 - Twisted's name
+        super()._removeConnection(key, connection)  # type: ignore[no-untyped-call]  # as above
+        if not self._connections[key]:
+            del self._connections[key]
 
 
 def installed_reactor() -> TwistedObject:

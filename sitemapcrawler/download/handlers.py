@@ -57,7 +57,7 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     - After the signal `stopping`, downloads fail with DownloadCancelledError.
     - A `Body` in the request meta receives the body; the response has none.
     - Requests with STRICT_KEY in their meta use separate connections, to hosts with valid certificates only.
-    - Idle connections are closed after `IDLE_S`, and the size of response headers is limited.
+    - The number of idle connections is limited, and so is the size of response headers.
     """
 
     def __init__(self, crawler: Crawler) -> None:

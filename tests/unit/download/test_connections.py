@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,14 +27,15 @@ from twisted.web.iweb import UNKNOWN_LENGTH
 from sitemapcrawler.download import connections
 from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.connections import (
-    IDLE_S,
     MAX_HEAD,
+    MAX_IDLE,
     BoundedPool,
     GuardedAgent,
     HeadTooLong,
     Turnstile,
     host_and_port,
     limited,
+    max_idle,
     pop_response_time,
 )
 from sitemapcrawler.download.crawl import Named
@@ -287,24 +289,66 @@ class Connection:
         self.lost = True
 
 
-def test_idle_connection_is_closed_in_time() -> None:
-    pool, connection = BoundedPool(Clock()), Connection()
-    pool._putConnection("a", connection)  # type: ignore[no-untyped-call]  # Twisted has no types
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> BoundedPool:
+    monkeypatch.setattr(connections, "max_idle", lambda: 3)
+    return BoundedPool(Clock())
+
+
+def given_back(pool: BoundedPool, *hosts: str) -> list[Connection]:
+    connections = [Connection() for _ in hosts]
+    for host, connection in zip(hosts, connections, strict=True):
+        pool._putConnection(host, connection)
+    return connections
+
+
+def test_connection_that_has_waited_longest_goes(pool: BoundedPool) -> None:
+    connections = given_back(pool, *"abcde")
+    assert [connection.lost for connection in connections] == [True, True, False, False, False]
+    assert pool.idle == 3
+    assert list(pool._connections) == ["c", "d", "e"]
+
+
+def test_connection_in_use_does_not_count(pool: BoundedPool) -> None:
+    first, *_ = given_back(pool, *"abc")
+    endpoint: Any = None
+    pool.getConnection("a", endpoint)
+    [last] = given_back(pool, "d")
+    assert not first.lost
+    assert pool.idle == 3
+    pool._putConnection("a", first)
+    assert not first.lost
+    assert not last.lost
+    assert pool.idle == 3
+
+
+def test_connections_time_out_as_before(pool: BoundedPool) -> None:
+    connections = given_back(pool, *"aab")
     clock: Any = pool._reactor
-    clock.advance(IDLE_S - 1)
-    assert not connection.lost
-    clock.advance(2)
-    assert connection.lost
+    clock.advance(pool.cachedConnectionTimeout + 1)
+    assert all(connection.lost for connection in connections)
+    assert (pool.idle, pool._connections) == (0, {})
 
 
-def test_pool_like_another() -> None:
-    pool = BoundedPool(Clock())
+def test_pool_like_another(pool: BoundedPool) -> None:
     pool.maxPersistentPerHost = 7
     other = BoundedPool.like(pool)
     assert other.maxPersistentPerHost == 7
     assert other.persistent
     assert other._factory is pool._factory
     assert other._reactor is pool._reactor
+
+
+@pytest.mark.parametrize(("soft", "most"), [(4, 1), (256, 32), (1024, 128), (1_000_000, MAX_IDLE), (-1, MAX_IDLE)])
+def test_share_of_the_descriptors(monkeypatch: pytest.MonkeyPatch, soft: int, most: int) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft if soft >= 0 else resource.RLIM_INFINITY, soft))
+    assert max_idle() == most
+
+
+def test_without_such_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert max_idle() == MAX_IDLE
 
 
 def test_headers_are_those_of_scrapy() -> None:
