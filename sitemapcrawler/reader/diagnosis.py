@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.parsers import expat
 
-from sitemapcrawler.reader.repair import CONTROL, REFERENCE, section_start
+from sitemapcrawler.reader.repair import CONTROL, section_start
 
 GENERAL = "doc-xml-malformed"
 """Rule for faults without a more exact one."""
@@ -76,16 +76,6 @@ OPEN_REFERENCE = re.compile(r"&[#\w]{0,40}\Z")
 """Ampersand just before a fault that did not become a reference."""
 NEAR = 48
 """Characters before a fault that are searched for its cause."""
-
-
-def rule_of(text: str, place: int) -> str:
-    """Return the rule for a character that `repair.FAULT` matches."""
-    if text[place] == "&":
-        name = REFERENCE.match(text, place)
-        return "doc-undeclared-entity" if name and name[1] else "doc-unescaped-ampersand"
-    if CONTROL.match(text, place):
-        return "doc-control-character"
-    return GENERAL
 
 
 def diagnose(rule: str, text: str, offset: int) -> tuple[str, int]:

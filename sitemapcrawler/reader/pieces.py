@@ -116,6 +116,11 @@ class PieceParser:
         self.bound: dict[str, str] = {}
         """Prefix -> namespace, of what the root declares."""
 
+    def __getstate__(self) -> dict[str, object]:
+        """What an `Unparsed` entry needs to be parsed in another process: all but the last piece."""
+        kept = ("_max_depth", "_scope", "_keep_source", "_names", "_cores", "bound", "root_uri")
+        return {name: getattr(self, name) for name in kept}
+
     def enter(self, names: Sequence[str], tag: str) -> Start:
         """Begin under the root with this start tag, and return it. `names`: those of its entries."""
         self._names, self._cores = frozenset[str](), frozenset[str]()
@@ -252,11 +257,13 @@ class PieceParser:
         if entry is None:
             return None
         opened = piece.opened[len(around) :]
+        if opened and opened[0] is not entry:  # what stands behind the entry
+            opened = []
+        is_whole = not opened
         if opened and piece.fault is not None and str(piece.fault) == MISMATCH:
             closed = CLOSED.match(text, piece.fault.offset)
             if closed:
                 _close_implicitly(opened, closed[1])
-        is_whole = not piece.opened[len(around) :]
         if len(opened) > 1 and not (len(opened) == 2 and is_complete(opened[1])):
             entry.content.pop()
         hide(entry)

@@ -2,7 +2,7 @@
 
 Nearly all entries of large sitemaps are a `<url>` with a `<loc>` and at most the three other elements of the protocol,
 in order, without attributes or comments. One match checks such an entry and extracts its values. It accepts nothing
-that lxml would read differently; it reads all other entries.
+that an XML parser would read differently; it reads all other entries.
 """
 
 from __future__ import annotations

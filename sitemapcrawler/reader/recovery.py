@@ -131,7 +131,7 @@ class Builder:
         self.entries = entries
         self.keep_elements = keep_elements
         self.records: list[Entry] = []
-        """Records since the last `take`."""
+        """Records since the last `pop_records`."""
         self.outside = False
         """True if the entries have no root: all of them then count as recovered."""
 

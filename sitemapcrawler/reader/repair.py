@@ -22,10 +22,6 @@ IN_TAG = "\x00"
 """Replaces a section within a tag, where none is allowed. Dropping it could join its surroundings to a valid tag."""
 ENDS = {"!--": "-->", "?": "?>", "![CDATA[": "]]>"}
 """Start of a section, without `<` -> its end."""
-FAULT = re.compile(
-    r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]+|#x[0-9a-fA-F]+);)|<(?![A-Za-z_/!?])|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
-)
-"""What `repair` fixes: never well formed outside CDATA, comments and tags."""
 
 
 def flatten(text: str) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Reads entries with images, videos, news and language versions, or with odd dates and hints, with regular expressions.
 
 One match checks that an entry has a usual shape; others extract its values. Like `plain`, this accepts nothing that
-lxml would read differently; it reads all other entries. The XML element of such an entry is parsed only if a rule asks
-for it.
+an XML parser would read differently; it reads all other entries. The XML element of such an entry is parsed only if a
+rule asks for it.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ from sitemapcrawler.urls.display import masked_part
 WINDOW = 256 * 1024
 """Characters of a piece; a single entry may be larger."""
 MAX_TAG = 8 * 1024
-"""Characters of the root's start tag; real ones stay below 2,000. Each piece is parsed under it again."""
+"""Characters of the root's start tag, and of those between it and entries; real ones stay below 2,000. Each piece is
+parsed under them again."""
 DEPTH_OF_RICH = 5
 """Elements open at once in an entry that `RichReader` reads: the root, `url`, `news`, `publication` and `name`."""
 MAX_TAGS = 100_000
@@ -81,6 +82,10 @@ class Collected:
     """Unknown elements that contain entries."""
 
 
+MAX_REFERENCE = 48
+"""Characters of a reference; the longest name of HTML has 31."""
+BEGUN = re.compile(r"(?:&[^\s;<>]*|<[^\s<>]*)\Z")
+"""Beginning of a reference or of a tag."""
 UNFINISHED = re.compile(r"&[^\s;<>]*\Z")
 """Reference that lacks only its semicolon."""
 
@@ -228,6 +233,14 @@ class XmlReader:
         self._faults.add("limit-element", f"an entry of more than {limit} {unit}", self._line, value=str(limit))
         self._given_up = True
 
+    def _open(self, starts: Sequence[Start]) -> None:
+        """Read on inside these elements below the root, or stop reading if their tags exceed the limit."""
+        self._around = [self._around[0], *starts]
+        if sum(len(start.tag) for start in starts) > MAX_TAG:
+            text = f"the start tags of the elements around entries have more than {MAX_TAG} characters"
+            self._faults.add("limit-element", text, self._line, value=str(MAX_TAG))
+            self._given_up = True
+
     def _cut(self, is_last: bool) -> Cut | None:
         """Return where the next piece ends; None if more text is needed, or reading is given up."""
         cut = self._last_end(self._at + self._window)
@@ -284,6 +297,8 @@ class XmlReader:
         """Cut where no entry begins in a whole window: behind an element like the first, or before what has no end."""
         text, limit = self._text, self._at + self._window
         first = next(self._outside(TAG, limit), None)
+        if first is not None and first.end() == limit and first.start() > self._at:
+            return Cut(first.start())
         if first is not None and first[2]:
             end = text.find(">", first.end(), limit) + 1
             if not end or first[4] != self._head.name or len(self._around) > 1:
@@ -298,7 +313,7 @@ class XmlReader:
                 end = text.rfind(f"<{first[3]}", first.end(), limit)
             return Cut(end) if end >= 0 else None
         if self._passed <= limit and self._unclosed < 0:
-            return Cut(limit)
+            return Cut(self._end_of_text(limit))
         if text[self._at : self._section].strip(BLANKS):
             return Cut(self._section)
         return self._cut_section()
@@ -309,8 +324,13 @@ class XmlReader:
         for _ in self._outside(TAG, limit):
             pass
         if self._passed <= limit and self._unclosed < 0:
-            return Cut(max(self._text.rfind("<", self._at + 1, limit), 0) or limit)
+            return Cut(max(self._text.rfind("<", self._at + 1, limit), 0) or self._end_of_text(limit))
         return Cut(self._section) if self._text[self._at : self._section].strip(BLANKS) else self._cut_section()
+
+    def _end_of_text(self, limit: int) -> int:
+        """Return where text must be cut before `limit`, so that no reference and no tag is cut in two."""
+        begun = BEGUN.search(self._text, limit - MAX_REFERENCE, limit)
+        return begun.start() if begun and begun.start() > self._at else limit
 
     def _cut_section(self) -> Cut | None:
         """Cut behind a section that reaches beyond the window, or begin to skip one that is larger than the limit."""
@@ -403,7 +423,8 @@ class XmlReader:
             self._build(piece, text)
             return True
         if cut.fault is None and self._at >= self._alone_until and (fault is not None or piece.nested >= 0):
-            if fault is None and not (is_end or len(self._text) >= self._at + self._window):
+            is_full = is_end or len(self._text) >= self._at + self._window
+            if fault is None and not is_full and cut.end > self._beyond:
                 self._beyond = cut.end  # what follows may end the entry around the others
                 return True
             self._beyond = self._scanned = 0
@@ -415,11 +436,13 @@ class XmlReader:
             end = self._outer_end(self._at + piece.nested, is_last)
             if end is None:
                 return False
-            if end > cut.end:
+            if end > max(cut.end, self._beyond + 1):
                 self._beyond, self._alone_until = end - 1, max(self._alone_until, end)
                 return True
             if end == 0:
                 fault = Malformed(UNENDED)
+        if fault is None and cut.end <= self._beyond:
+            fault = Malformed(UNENDED)  # the entry does not end within the limits
         if fault is not None:
             self._recover(piece, fault, text, is_end)
         else:
@@ -465,7 +488,7 @@ class XmlReader:
         if piece.nested >= 0:
             self._take_apart(collected)
         if starts := piece.starts:
-            self._around = [self._around[0], *starts[1:]]
+            self._open(starts[1:])
         elif not piece.opened:
             self._around = []
         self._move(self._at + len(text))
@@ -560,7 +583,7 @@ class XmlReader:
     def _read_gap(self, piece: Piece, is_entered: bool) -> None:
         """Note the elements before an entry that is not well formed. `is_entered`: its start tag was read, so that the
         elements that are open are around it."""
-        parser, around = self._parser, [self._around[0]]
+        parser, around = self._parser, list[Start]()
         for child in piece.begun[-1].children:
             if child not in piece.opened and not parser.is_entry(child):
                 self._builder.build(child, piece.sources.get(child))
@@ -579,7 +602,7 @@ class XmlReader:
             is_noted = is_noted or is_new
             around.append(start)
         if starts:
-            self._around = around[: self._limits.max_depth]
+            self._open(around[: self._limits.max_depth - 1])
 
     def _note_fault(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.reader.diagnosis import diagnose, rule_of
+from sitemapcrawler.reader.diagnosis import diagnose
 from tests.unit.reader.reading import CORE, END, GOOD, read, url, urlset
 
 
@@ -79,16 +79,3 @@ def test_a_bad_byte_in_an_attribute_is_an_encoding_fault() -> None:
 @pytest.mark.parametrize("rule", ["xml-ext-namespace-missing", "doc-truncated", "limit-depth", "doc-trailing-content"])
 def test_a_rule_that_says_enough_stays(rule: str) -> None:
     assert diagnose(rule, "a & b", 2) == (rule, 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "rule"),
-    [
-        ("&b", 0, "doc-unescaped-ampersand"),
-        ("&b;", 0, "doc-undeclared-entity"),
-        ("a\x01", 1, "doc-control-character"),
-        ("< ", 0, "doc-xml-malformed"),
-    ],
-)
-def test_a_character_names_its_rule(text: str, place: int, rule: str) -> None:
-    assert rule_of(text, place) == rule

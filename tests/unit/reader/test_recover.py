@@ -485,3 +485,8 @@ def test_what_has_all_its_parts_is_kept_without_its_end_tag_and_that_of_its_entr
 def test_a_video_that_is_cut_is_left_out() -> None:
     reading = read(f"{URLSET}<url><loc>{ONE}</loc>{VIDEO}")
     assert (reading.recovered, reading.records[0].videos) == ([ONE], ())
+
+
+@pytest.mark.parametrize("inner", ["<url></url>", f"<url><loc>{ONE}</loc></url>"])
+def test_what_stands_behind_a_whole_entry_is_no_part_of_it(inner: str) -> None:
+    assert read(f"{URLSET}<url>{inner}<w><w></url>").locs == [ONE] * ("loc" in inner)

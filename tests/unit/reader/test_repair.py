@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.reader.repair import FAULT, UNREADABLE, flatten, repair
+from sitemapcrawler.reader.repair import UNREADABLE, flatten, repair
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,6 @@ from sitemapcrawler.reader.repair import FAULT, UNREADABLE, flatten, repair
 )
 def test_what_can_be_told_is_mended(broken: str, mended: str) -> None:
     assert repair(broken, doctype=False) == mended
-    assert FAULT.search(broken) or broken.startswith("&#"), "a fault is found before it is mended"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,6 @@ def test_what_can_be_told_is_mended(broken: str, mended: str) -> None:
 )
 def test_what_is_well_formed_stays(good: str) -> None:
     assert repair(good, doctype=False) == good
-    assert not FAULT.search(good)
 
 
 def test_mending_twice_is_mending_once() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sitemapcrawler.reader import Limits
+from sitemapcrawler.reader import Limits, xml
 from tests.unit.reader.reading import CORE, END, GOOD, INDEX, URLSET, read, url, urlset
 
 STRICT = url("https://e.com/strict", "<x/>")
@@ -179,3 +181,55 @@ def test_an_end_tag_inside_an_attribute_or_comment_ends_nothing() -> None:
 def test_the_rest_behind_a_fault_at_the_very_end_is_read() -> None:
     assert read(f"{URLSET}{BROKEN}{GOOD}").locs == ["https://e.com/?a&b", "https://e.com/good"]
     assert read(f"{URLSET}&{GOOD}").locs == ["https://e.com/good"]
+
+
+BIG = f"<!--{'x' * 300_000}-->"
+"""A comment that is larger than a piece of a document."""
+SECOND = f"<url><loc>https://e.com/2</loc>{BIG}</url>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(f'<x:url xmlns:x="u">{GOOD}{SECOND}</x:url>', id="another namespace"),
+        pytest.param(f'<x:url xmlns:x="{CORE}">{GOOD}{SECOND}</x:url>', id="the namespace of the protocol"),
+        pytest.param(f'<image:url xmlns:image="u">{GOOD}{SECOND}</image:url>', id="an extension"),
+        pytest.param(f'<x:url xmlns:x="u">{GOOD}{SECOND}', id="no end tag"),
+        pytest.param(f"<url>{GOOD}{SECOND}</url>", id="an entry"),
+    ],
+)
+def test_large_entries_in_an_element_named_like_an_entry_are_read(body: str) -> None:
+    for size in (1000, 1 << 20):
+        assert read(urlset(body), size).locs == ["https://e.com/good", "https://e.com/2"]
+
+
+SHAPES = (
+    GOOD, "<url>", "</url>", "<loc>https://e.com/2</loc>", '<x:url xmlns:x="u">', "</x:url>", "<w>", "</w>", "<url/>",
+    "<!-- c -->", "<!--", "-->", "&", "a &amp; b", "x" * 70, '<url xmlns="">', "<image:image>", END,
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(SHAPES), max_size=12), st.sampled_from([64, 150, xml.WINDOW]))
+def test_any_order_of_tags_is_read_to_the_end_and_alike_in_any_chunks(parts: list[str], window: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(xml, "WINDOW", window)
+        whole, pieces = (read(URLSET + "".join(parts), size) for size in (1 << 20, 5))
+    assert [(record.loc, record.recovered) for record in whole.records] == [
+        (record.loc, record.recovered) for record in pieces.records
+    ]
+
+
+def test_text_is_cut_between_references_and_tags() -> None:
+    text = "&amp;text" * 60_000
+    reading = read(urlset(GOOD, text, GOOD), 1 << 20)
+    assert reading.locs == ["https://e.com/good"] * 2
+    assert set(reading.rules) == {"xml-schema-violation"}
+    assert reading.document.outcome == "ok"
+
+
+def test_declarations_around_entries_are_limited() -> None:
+    wrapper = f'<w xmlns:a="{"x" * 10_000}">'
+    reading = read(urlset(GOOD, wrapper, BROKEN, BROKEN), 1 << 20)
+    assert reading.rules["limit-element"] == 1
+    assert reading.locs[0] == "https://e.com/good"
+    assert reading.document.outcome == "truncated"
