@@ -101,13 +101,17 @@ def _accepted(schema: Mapping[str, Any]) -> str:  # Any: JSON Schema
         case {"type": "boolean"}:
             return "yes, no, true, false"
         case {"enum": choices}:
-            return ", ".join(choices)
+            return ", ".join(map(str, choices))
         case {"const": choice}:
             return str(choice)
         case {"minimum": least}:
             return f"a whole number from {least}"
         case {"exclusiveMinimum": least}:
             return f"a number above {least:g}"
+        case {"type": "integer"}:
+            return "a whole number"
+        case {"type": "number"}:
+            return "a number"
     return "a text"
 
 

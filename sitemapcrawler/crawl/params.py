@@ -356,14 +356,16 @@ def declare(
     help: str,
     argument: Argument = PLAIN,
 ) -> None:
-    """Add an argument to those of the spider. Raises ValueError if the name is taken."""
+    """Add an argument to those of the spider. Raises ValueError if the name is taken, or is no identifier."""
+    if not name.isidentifier() or (hasattr(Params, name) and name not in Params.model_fields):
+        raise ValueError(f"{name!r} cannot be the name of an argument")
     field = (Annotated[kind, argument], Field(default, description=help))
     fields: dict[str, Any] = {name: field}  # Any: keywords of create_model
     model = create_model("Params", __base__=_models[-1], __module__=__name__, **fields)
     known = _models[-1].model_fields.get(name)
     if known is None:
-        _models.append(model)
         _enter(model)
+        _models.append(model)
     elif repr(known) != repr(model.model_fields[name]):  # a module may be loaded twice
         raise ValueError(f"two arguments are named {name}")
 

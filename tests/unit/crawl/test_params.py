@@ -659,3 +659,10 @@ def test_process_without_the_plugin_unpickles_our_arguments() -> None:
     parsed = Params.parse({"domain": "e.com", "include": "/a", "toys": "car"})
     there = pickle.loads(pickle.dumps(parsed))
     assert there == Params.model_validate({"domain": "e.com", "include": "/a"})
+
+
+@pytest.mark.parametrize("name", ["copy", "sites", "no name"])
+def test_argument_cannot_have_the_name_of_a_method(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot be the name of an argument"):
+        declare(name, str, "", "Help.")
+    assert name not in ARGUMENTS
