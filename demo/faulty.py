@@ -8,7 +8,7 @@ from demo.sitemaps import CORE, DECLARATION, XML, urlset
 DEFECTS = (
     "<loc>/defects/1</loc>",
     "<loc>BASE/defects/2</loc><lastmod>2025-13-45</lastmod>",
-    "<loc>BASE/defects/3</loc><lastmod>last Tuesday</lastmod>",
+    "<loc>BASE/defects/3</loc><lastmod>5 January 2026</lastmod>",
     "<loc>BASE/defects/4</loc><priority>1.5</priority>",
     "<loc>BASE/defects/5</loc><priority>high</priority>",
     "<loc>BASE/defects/6</loc><changefreq>sometimes</changefreq>",

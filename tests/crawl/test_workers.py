@@ -38,7 +38,7 @@ RICH = (
     'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:xhtml="http://www.w3.org/1999/xhtml">\n'
 )
 LONG = "x" * 450
-FILES, ENTRIES = 4, 2_000
+FILES, ENTRIES = 8, 2_000
 """Files of a large site, and entries of each: they take a worker about a second."""
 ENDS_S = 15
 """Seconds after a signal within which a stopped crawl has ended."""
