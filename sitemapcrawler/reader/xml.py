@@ -596,9 +596,8 @@ class XmlReader:
             if is_new and not is_entered and element.name not in CONTAINERS:
                 continue
             if is_new and not is_noted and element.name not in CONTAINERS:
-                wrapper = Element(element.uri, element.name, element.attributes, element.line)
-                wrapper.content += [*element.children][:-1]
-                note_no_entry(wrapper, self._faults)
+                last = next(reversed([*element.children]), None)
+                note_no_entry(self._wrapper(element, last), self._faults)
             is_noted = is_noted or is_new
             around.append(start)
         if starts:
