@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 SETTINGS_MODULE = "sitemapcrawler.settings"
+PACKAGE = "sitemapcrawler.commands"
+"""Package of our commands, a module each."""
 COMMANDS = ("audit", "inspect", "validate", "fix", "crawl", "fleet")
 """Our commands, in the order of the help. They exit quietly on Ctrl-C while they start; others, such as `shell`, need
 Python's own handler."""
@@ -53,7 +55,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         import scrapy.core.downloader.contextfactory  # noqa: F401 - it walks the stack of its importers, slow if deep
         from scrapy.cmdline import execute
 
-        execute(arguments, project_settings())
+        settings = project_settings()
+        if command in _modules(PACKAGE):  # of a package, Scrapy imports all modules
+            settings.set("COMMANDS_MODULE", f"{PACKAGE}.{command}", priority="project")
+        execute(arguments, settings)
 
 
 @contextmanager
@@ -74,7 +79,7 @@ def quiet_interrupts() -> Iterator[None]:
 def print_help(all_commands: bool) -> NoReturn:
     """List our commands, with a line each, and Scrapy's on request."""
     lines = ["Usage: sitemapcrawler COMMAND [options] [arguments]", "", "Commands:"]
-    shown = [(name, "sitemapcrawler.commands") for name in COMMANDS]
+    shown = [(name, PACKAGE) for name in COMMANDS]
     shown += [(name, "scrapy.commands") for name in _modules("scrapy.commands") if all_commands]
     for name, package in shown:
         if package == "scrapy.commands" and name in (*COMMANDS, VERSION):

@@ -58,6 +58,19 @@ def test_pages_of_rules_are_printed_without_scrapy() -> None:
     assert "\ndoc-bom  " in done.stdout and "The sitemap does not answer with status 200" in done.stdout
 
 
+def test_command_imports_no_other_command(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'/>")
+    code = "import atexit, sys; from sitemapcrawler import cli; atexit.register(lambda: print(*sys.modules)); "
+    code += "cli.main(['sitemapcrawler', 'validate', 'a.xml', '--fail-on', 'never'])"
+    command = [sys.executable, "-c", code]
+    done = forks.run(command, cwd=tmp_path, env=forks.environment(), capture_output=True, text=True, timeout=60)
+    ours = {name.removeprefix("sitemapcrawler.") for name in done.stdout.splitlines()[-1].split()}
+    assert {"cli", "commands.validate"} <= ours, done.stderr
+    assert [name for name in sorted(ours) if name.startswith(("commands.", "fleet", "repair", "terminal.inspect"))] == [
+        "commands.validate"
+    ]
+
+
 def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
     """The exit code, the output and the errors of a command that runs in this process."""
     with pytest.raises(SystemExit) as stop:
