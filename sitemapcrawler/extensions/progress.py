@@ -3,17 +3,21 @@ intervals."""
 
 from __future__ import annotations
 
+import heapq
 import logging
 import math
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
-from scrapy import signals
+from scrapy import Request, signals
+from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
@@ -22,42 +26,61 @@ from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.crawl import Repeating
 from sitemapcrawler.download.slots import Departures
 from sitemapcrawler.feeds.uris import local_path
-from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
-from sitemapcrawler.terminal.progress import IN_LINE, Row, line, max_hosts, rows
-from sitemapcrawler.terminal.streams import can_be_live, same_terminal
-
-if TYPE_CHECKING:
-    from sitemapcrawler.terminal.display import Display
-import heapq
-import time
-from collections.abc import Callable, Mapping
-from weakref import WeakKeyDictionary
-
-from scrapy import Request
-from scrapy.core.downloader import Slot
-
-from sitemapcrawler.items import JsonObject
+from sitemapcrawler.items import Reach
 from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.reader.formats import format_names
-from sitemapcrawler.terminal.progress import (
-    Checks,
-    HostProgress,
+from sitemapcrawler.replies import Reason, ReplyKind
+from sitemapcrawler.rules.reach import places
+from sitemapcrawler.terminal.rows import (
+    FAINT,
+    GAP,
+    LABEL,
+    LINE_WIDTH,
+    WIDE,
+    Cell,
     Pace,
-    Progress,
-    Snapshot,
-    Wait,
-    expected,
-    seconds_left,
+    Row,
+    clock,
+    line,
+    named,
+    per,
+    time_left,
 )
+from sitemapcrawler.terminal.streams import can_be_live, same_terminal
+from sitemapcrawler.urls.display import counted, duration, inert, shortened
 from sitemapcrawler.verification.status import Status
 
+if TYPE_CHECKING:
+    from sitemapcrawler.terminal.live import Display
+
+logger = logging.getLogger(__name__)
+
+LIVE_WINDOW_S = 15.0
+"""Window in seconds over which the display measures speed, long enough for hosts with one request every few seconds."""
 SHOWN_HOSTS = 6
-"""Maximum hosts in a measurement."""
+"""Maximum hosts on a wide terminal; on others half of them."""
 RECENT_S = 5.0
 """Seconds for which an idle host stays in the display, so that it does not flicker."""
-
 WAIT_S = 5.0
 """Seconds without an answer from which a host keeps the crawl waiting."""
+LONGEST_WAIT = 30
+"""Maximum characters of the name of a host that keeps the crawl waiting."""
+COUNTS = 43
+"""Columns of a host's row after its name, gaps included."""
+QUIET = ("judging the site", "writing feeds")
+"""Phases without requests."""
+URLS, CHECKED = "urls", "checked"
+"""Counters whose speed is shown."""
+FILES = "file"
+"""Download slot of local files."""
+COLOURS = {"error": "red", "warning": "yellow", "info": "blue"}
+REPLY_COLOURS: dict[str, str] = {
+    ReplyKind.OK: "green",
+    ReplyKind.REDIRECTED: "yellow",
+    **dict.fromkeys(Reason, FAINT),
+}
+"""Colours of replies; failures are red."""
 
 Rests = Callable[[str], float]
 
@@ -70,7 +93,7 @@ class Gauge:
         returns the seconds for which a host's slot rests."""
         self._crawler = crawler
         self._audit = audit
-        self._pace = Pace(window)
+        self._pace, self._pace_of_hosts = Pace(window), Pace(window)
         self._rests = rests
         self._started = time.monotonic()
         self._shown: list[str] = []
@@ -81,59 +104,50 @@ class Gauge:
         """Note that a request is about to be sent."""
         self._sent[request] = time.monotonic()
 
-    def measure(self, shown: int = SHOWN_HOSTS) -> Progress:
-        """Measure the current progress. `shown`: maximum hosts."""
+    def rows(self, width: int) -> list[Row]:
+        """Measure the crawl now. `width`: columns of the terminal."""
         now = time.monotonic()
-        counts = self._other(now) if self._audit is None else self._counts(self._audit, now)
-        hosts, others = self._hosts(shown)
-        slots = list(self._slots.values())
-        return Progress(
-            elapsed=now - self._started,
-            per_second=self._pace.urls,
-            answers=self._stat("response_received_count"),
-            in_flight=sum(len(slot.transferring) for slot in slots),
-            waiting=sum(len(slot.queue) for slot in slots),
-            hosts=hosts,
-            other_hosts=others,
-            wait=self._wait(now),
-            **counts,
-        )
+        if self._audit is None:
+            return [self._items(now), *self._asking(width), *self._waiting(now)]
+        rows = [*self._work(self._audit, now), found(self._audit.judge.reach)]
+        return rows if self._audit.phase in QUIET else [*rows, *self._asking(width), *self._waiting(now)]
 
     def _stat(self, name: str) -> int:
         return int(self._crawler.stats.get_value(name) or 0)
 
-    def _other(self, now: float) -> JsonObject:
-        items = self._stat("item_scraped_count")
-        self._pace.add(Snapshot(now, items))
-        return {"phase": "crawling", "urls": items}
+    def _clock(self, now: float) -> Cell:
+        return clock(now - self._started), FAINT
 
-    def _counts(self, audit: Audit, now: float) -> dict[str, object]:
+    def _items(self, now: float) -> Row:
+        """Progress of a spider that is not ours."""
+        items, answers = self._stat("item_scraped_count"), self._stat("response_received_count")
+        self._pace.add(now, {URLS: items})
+        counts = [(counted(answers, "answer"), ""), (counted(items, "item"), "")]
+        return Row("crawling", [*counts, (per(self._pace.speed(URLS)), "cyan"), self._clock(now)])
+
+    def _work(self, audit: Audit, now: float) -> Iterator[Row]:
+        """What was read, then what was verified."""
         status, earlier = audit.status, self._earlier(audit.job)
-        counted = self._stat("sitemap/urls")
+        counted_urls = self._stat("sitemap/urls")
         read = max(audit.reading.records, self._stat("sitemap/files"))  # files of a finished job are only counted
         known = max(read, audit.frontier.queued_count)
-        files = min(read + earlier, known)
         begun = min(audit.reading.begun + earlier, known)
-        listed = max(audit.selection.count, counted)
+        listed = max(audit.selection.count, counted_urls)
         done, waiting = status.by_host if status is not None else ({}, {})
-        busiest = heapq.nlargest(SHOWN_HOSTS, list(waiting.items()), key=lambda item: item[1])
-        checked = {host: done[host] for host, _ in busiest}
-        self._pace.add(Snapshot(now, counted, checked, sum(list(done.values()))))
-        checks = None
+        checked = sum(list(done.values()))
+        self._pace.add(now, {URLS: counted_urls, CHECKED: checked})
+        phase = self._phase(audit, bool(known or listed), bool(waiting))
+        counts = [(files(min(read + earlier, known), 0 if phase in QUIET else known), "")]
+        counts += [(counted(listed, "URL") if listed or known else "", "")]
+        speed = (per(self._pace.speed(URLS)), "cyan")
+        yield Row(phase, [*counts, speed, self._clock(now)], begun / known if known else 0.0)
         if status is not None:
+            busiest = dict(heapq.nlargest(SHOWN_HOSTS, list(waiting.items()), key=lambda item: item[1]))
+            self._pace_of_hosts.add(now, {host: done[host] for host in busiest})
             in_all = expected(listed, *self._of_urls(begun, known, audit.phase is not None))
-            checks = self._checks(
-                status, audit.selection.earlier, in_all, sum(list(done.values())), dict(waiting), dict(busiest)
-            )
-        return {
-            "phase": self._phase(audit, known, listed, bool(waiting)),
-            "urls": listed,
-            "files": files,
-            "known_files": known,
-            "share": begun / known if known else None,
-            "found": audit.judge.reach,
-            "checks": checks,
-        }
+            yield self._checked(status, audit.selection.earlier, in_all, checked, sum(waiting.values()), busiest)
+            if status.replies:
+                yield replied(dict(status.replies))
 
     def _earlier(self, job: Job | None) -> int:
         """Files that earlier runs of the job have read."""
@@ -147,65 +161,110 @@ class Gauge:
         indexes = sum(self._stat(f"sitemap/format/{name}") for name in format_names(lambda format: format.is_index))
         return (known if whole else begun) - indexes, known - indexes
 
-    def _checks(
-        self,
-        status: Status,
-        earlier: int,
-        urls: float | None,
-        done: int,
-        waiting: Mapping[str, int],
-        busiest: Mapping[str, int],
-    ) -> Checks:
-        """Return the state of the verification. `earlier`: URLs that earlier runs have listed; `urls`: estimate of
-        all."""
-        known = done + sum(waiting.values()) + status.candidates
+    def _checked(
+        self, status: Status, earlier: int, urls: float | None, done: int, waiting: int, busiest: Mapping[str, int]
+    ) -> Row:
+        """The state of the verification. `earlier`: URLs that earlier runs have listed; `urls`: estimate of all."""
+        known = done + waiting + status.candidates
         in_all = float(known) if status.holding else to_check(known, status.offered, earlier, urls)
-        left = None if in_all is None else seconds_left(self._pace, in_all - done, busiest)
-        return Checks(done, known, in_all, self._pace.checked, left, dict(status.replies))
+        total = "" if in_all is None else f" of {known:,}" if in_all == known else f" of about {rounded(in_all):,}"
+        left = None if in_all is None else self._seconds_left(in_all - done, busiest)
+        speed = per(self._pace.speed(CHECKED))
+        cells = [(f"{done:,}{total}", ""), (speed, "cyan"), (time_left(left), "bold")]
+        return Row("checked", cells, done / in_all if in_all else 0.0)
+
+    def _seconds_left(self, rest: float, busiest: Mapping[str, int]) -> float | None:
+        """Estimate the seconds for checking `rest` more URLs: the larger of all hosts together and the slowest alone.
+        `busiest`: URLs that wait at some of the hosts. Returns None if nothing was checked lately."""
+        together = self._pace.seconds_for(CHECKED, rest)
+        alone = [self._pace_of_hosts.seconds_for(host, count) or 0.0 for host, count in busiest.items()]
+        return max([together, *alone]) if together else together
 
     @staticmethod
-    def _phase(audit: Audit, known: int, listed: int, verifying: bool) -> str:
+    def _phase(audit: Audit, reading: bool, verifying: bool) -> str:
         if audit.stop.early:
             return "stopping"
-        if audit.phase is not None:
-            return audit.phase
-        if verifying:
-            return "verifying"
-        return "reading" if known or listed else "discovering"
+        return audit.phase or ("verifying" if verifying else "reading" if reading else "discovering")
 
     @property
     def _slots(self) -> dict[str, Slot]:
         return self._crawler.engine.downloader.slots
 
-    def _hosts(self, shown: int) -> tuple[tuple[HostProgress, ...], int]:
-        """Return the busiest hosts, preferably those of the previous measurement, and the number of other busy
+    def _asking(self, width: int) -> list[Row]:
+        """The busiest hosts by name, preferably those of the previous measurement, and the number of other busy
         hosts."""
-        slots = self._slots
+        slots, shown = self._slots, SHOWN_HOSTS if width >= WIDE else SHOWN_HOSTS // 2
         busy = {name: len(slot.active) for name, slot in list(slots.items()) if is_busy(slot)}
         stay = [name for name in self._shown if name in busy][:shown]
         new = heapq.nlargest(shown - len(stay), busy.keys() - stay, key=lambda name: (busy[name], name))
         self._shown = sorted([*stay, *new])
-        found = [self._host(name, slots[name]) for name in self._shown]
-        return tuple(found), len(busy) - len(found)
+        if not busy:
+            return [Row("asking", [("no host at the moment", FAINT)])]
+        names = named(["files of this machine" if name == FILES else name for name in self._shown], width, COUNTS)
+        cells = [self._host(shown, name, slots[name], width) for shown, name in zip(names, self._shown, strict=True)]
+        if others := len(busy) - len(cells):
+            cells.append([(f"and {others:,} more", FAINT)])
+        return [Row("" if at else "asking", of_host) for at, of_host in enumerate(cells)]
 
-    def _wait(self, now: float) -> Wait | None:
+    def _host(self, shown: str, name: str, slot: Slot, width: int) -> list[Cell]:
+        """The requests to a host, and the delay between two of them or its current rest."""
+        rests = self._rests(name) if self._rests is not None else 0.0
+        delay = f"every {slot.delay:.2g} s" if slot.delay else "no delay"
+        cells = [(shown, ""), (f"{len(slot.transferring):>2} in flight", ""), (f"{len(slot.queue):>3} waiting", "")]
+        cells += [(f"{f'rests {duration(rests)}' if rests else delay:<13}", "yellow" if rests else "cyan")]
+        if width >= WIDE and slot.transferring:
+            room = width - 1 - LABEL - COUNTS - len(shown) - 2 * len(GAP)
+            cells.append((shortened(inert(next(iter(slot.transferring)).url), room), FAINT))
+        return cells
+
+    def _waiting(self, now: float) -> Iterator[Row]:
         """The host with the oldest request in flight, if none of all was sent lately."""
         flying = [(self._sent.get(request, now), name, request) for name, request in self._in_flight()]
         if not flying or now - max(sent for sent, _, _ in flying) < WAIT_S:
-            return None
+            return
         sent, name, request = min(flying, key=lambda one: one[0])
-        limit = request.meta.get("download_timeout")
-        slot = self._slots[name]
-        return Wait(name, len(slot.transferring) + len(slot.queue), max(0.0, sent + limit - now) if limit else None)
+        slot, timeout = self._slots[name], request.meta.get("download_timeout")
+        pages = counted(len(slot.transferring) + len(slot.queue), "page")
+        limit = f"timeout in {max(0.0, sent + timeout - now):.0f} s" if timeout else ""
+        yield Row(
+            "waiting", [(f"for {shortened(inert(name), LONGEST_WAIT)}", "yellow"), (pages, "yellow"), (limit, "yellow")]
+        )
 
     def _in_flight(self) -> list[tuple[str, Request]]:
         return [(name, request) for name, slot in list(self._slots.items()) for request in list(slot.transferring)]
 
-    def _host(self, name: str, slot: Slot) -> HostProgress:
-        rests = self._rests(name) if self._rests is not None else 0.0
-        asked = next(iter(slot.transferring), None)
-        url = None if asked is None else asked.url
-        return HostProgress(name, len(slot.transferring), len(slot.queue), slot.delay, rests, url)
+
+def files(read: int, known: int) -> str:
+    """Files read of those `known`; empty before any is, and only those read if `known` is 0."""
+    if not known:
+        return counted(read, "file") if read else ""
+    return f"{read:,} of {counted(known, 'file')}"
+
+
+def found(reach: Mapping[str, Reach]) -> Row:
+    """What findings concern so far."""
+    cells = [(text, COLOURS[severity]) for severity, text in places(reach).items()]
+    return Row("found", cells or [("no problems so far", "")])
+
+
+def replied(replies: Mapping[str, int]) -> Row:
+    """URLs checked by kind of reply and unchecked ones by reason, as in the summary: `ok`, then the most frequent."""
+    counts = sorted(replies.items(), key=lambda item: (item[0] != ReplyKind.OK, -item[1], item[0]))
+    return Row("replies", [(f"{count:,} {kind}", REPLY_COLOURS.get(kind, "red")) for kind, count in counts])
+
+
+def rounded(estimate: float) -> int:
+    """Round an estimate to two digits."""
+    whole = round(estimate)
+    return round(whole, 2 - len(str(whole)))
+
+
+def expected(listed: int, begun: float, files: int) -> float | None:
+    """Estimate the URLs of a crawl from those `listed` so far; None if unknown. `begun`: files of URLs that were read,
+    including fractions. `files`: all known ones. Assumes that files are alike on average."""
+    if begun >= files:
+        return float(listed)
+    return listed / begun * files if begun > 0 and listed else None
 
 
 def to_check(known: int, offered: int, earlier: int, urls: float | None) -> float | None:
@@ -222,12 +281,6 @@ def is_busy(slot: Slot) -> bool:
     return bool(slot.active) or time.monotonic() - slot.lastseen < RECENT_S
 
 
-logger = logging.getLogger(__name__)
-
-LIVE_WINDOW_S = 15.0
-"""Window in seconds over which the display measures speed, long enough for hosts with one request every few seconds."""
-
-
 class ProgressDisplay:
     """Shows the progress of a crawl, controlled by SITEMAP_PROGRESS and LOGSTATS_INTERVAL.
 
@@ -238,7 +291,6 @@ class ProgressDisplay:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._lines: Repeating | None = None
         self._display: Display | None = None
 
@@ -250,13 +302,11 @@ class ProgressDisplay:
         return extension
 
     def opened(self) -> None:
-        told = logs_elsewhere()
-        if ProgressDisplay._on_terminal is None and is_live(self._crawler.settings):
+        live = ProgressDisplay._on_terminal is None and is_live(self._crawler.settings)
+        if live:
             self._show()
-        else:
-            told = True
-        if told and 0 < self._interval < math.inf:
-            self._tell()
+        if (interval := line_interval(self._crawler.settings, live)) is not None:
+            self._log(interval)
 
     def closed(self) -> None:
         """Stop, and restore the terminal for the closing line."""
@@ -268,26 +318,17 @@ class ProgressDisplay:
             ProgressDisplay._on_terminal = None
 
     def _show(self) -> None:
-        from sitemapcrawler.terminal.display import Display  # rich is slow to import, and useless for a pipe
+        from sitemapcrawler.terminal.live import Display  # rich is slow to import, and useless for a pipe
 
         ProgressDisplay._on_terminal = self
-        gauge = self._gauge(LIVE_WINDOW_S)
-
-        def tell(width: int, unicode: bool) -> Sequence[Row]:
-            return rows(gauge.measure(max_hosts(width)), width, unicode)
-
-        self._display = Display(sys.stderr, tell)
+        self._display = Display(sys.stderr, self._gauge(LIVE_WINDOW_S).rows)
         self._display.start()
 
-    def _tell(self) -> None:
-        gauge = self._gauge(self._interval)
-
-        def tell() -> None:
-            logger.info("%s", line(gauge.measure(IN_LINE)))
-
-        gauge.measure(IN_LINE)
-        self._lines = create_looping_call(tell)
-        self._lines.start(self._interval, now=False)
+    def _log(self, interval: float) -> None:
+        gauge = self._gauge(interval)
+        gauge.rows(LINE_WIDTH)
+        self._lines = create_looping_call(lambda: logger.info("%s", line(gauge.rows(LINE_WIDTH))))
+        self._lines.start(interval, now=False)
 
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
@@ -311,6 +352,12 @@ def is_on_terminal(uri: str | Path) -> bool:
     with suppress(OSError, ValueError):
         return path == Path("/dev/tty") or path.stat().st_rdev == os.fstat(sys.stderr.fileno()).st_rdev
     return False
+
+
+def line_interval(settings: BaseSettings, live: bool) -> float | None:
+    """Seconds between two log lines; None for none. `live`: the display is drawn, so the terminal needs no lines."""
+    interval = settings.getfloat("LOGSTATS_INTERVAL")
+    return interval if 0 < interval < math.inf and (not live or logs_elsewhere()) else None
 
 
 def logs_elsewhere() -> bool:

@@ -15,9 +15,9 @@ from sitemapcrawler.crawl.params import Params, Use
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.control.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.control.driver import Fleet, FleetStop
+from sitemapcrawler.fleet.dashboard import FleetDisplay, closing_line
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
 from sitemapcrawler.fleet.output.folders import failing_as
-from sitemapcrawler.fleet.progress import FleetDisplay, closing_line
 from sitemapcrawler.fleet.report.loading import Source, loaded
 from sitemapcrawler.fleet.report.page import SUMMARY, write_overview
 from sitemapcrawler.fleet.worker.task import FleetPlan

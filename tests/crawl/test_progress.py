@@ -23,11 +23,11 @@ LOG_LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[")
 ESCAPE = b"\x1b"
 COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7]|38)(?:;\d+)*m")
 ROWS = re.compile(
-    r"""^verifying  \d of 3 files  60 URLs  .*\d:\d\d
-checked  1\d of 60  [\d.]+/s  about \d+ s left  ━+─+
-replies  \d\d ok  [1-9] http-error
-found    .*(errors|warnings|notes) (on|in) \d+ (entry|entries|files?)
-asking   127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",
+    r"""^verifying  ━{30} \d of 3 files  60 URLs  .*\d:\d\d
+checked    ━+[╸╺]?━+ 1\d of 60  [\d.]+/s  about \d+ s left
+replies    \d\d ok  [1-9] http-error
+found      .*(errors|warnings|notes) (on|in) \d+ (entry|entries|files?)
+asking     127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",
     re.MULTILINE,
 )
 OF_DISPLAY = ("checked  ", "replies  ", "found  ", "asking  ")
@@ -137,7 +137,7 @@ def test_terminal_of_200_columns_without_colours(tmp_path: Path) -> None:
     assert terminal.everything == [""], "all of the log is in its file"
     log = (tmp_path / "log.txt").read_text()
     told = [line.partition("progress] INFO: ")[2] for line in log.splitlines() if "progress]" in line]
-    assert any(re.match(r"verifying: 3 of 3 files, 60 URLs.*, checked \d+ of 25", line) for line in told)
+    assert any(re.match(r"verifying: 3 of 3 files, 60 URLs.*; checked: \d+ of 25", line) for line in told)
     assert ESCAPE.decode() not in log
 
 

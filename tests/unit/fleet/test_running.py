@@ -17,10 +17,10 @@ from sitemapcrawler.fleet import running as fleet
 from sitemapcrawler.fleet.control import driver
 from sitemapcrawler.fleet.control.cluster import ClusterFailed, DomainFailure
 from sitemapcrawler.fleet.control.driver import FleetStop
+from sitemapcrawler.fleet.dashboard import FleetDisplay
 from sitemapcrawler.fleet.domains import TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.leases import Running
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
-from sitemapcrawler.fleet.progress import FleetDisplay
 from sitemapcrawler.fleet.running import CLAIM, claim, sum_up
 from sitemapcrawler.fleet.worker import task
 from sitemapcrawler.items import SCHEMA_VERSION

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -14,10 +15,11 @@ import pyte
 import pytest
 
 from sitemapcrawler.extensions import progress
-from sitemapcrawler.terminal import display as module
-from sitemapcrawler.terminal.display import Display
-from sitemapcrawler.terminal.progress import Row
+from sitemapcrawler.terminal import live as module
+from sitemapcrawler.terminal.live import Display
+from sitemapcrawler.terminal.rows import Row
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
+from tests.crawl.crawling import DEADLINE_S
 from tests.crawl.terminal import CHANGING, read_terminal
 
 COLUMNS, LINES = 80, 24
@@ -45,13 +47,23 @@ class Slave:
         """Be standard error. To be called in the test itself: pytest's capturing begins anew with it."""
         monkeypatch.setattr(sys, "stderr", self.stream)
 
+    def shown(self, rows: int) -> list[str]:
+        """The rows of the screen, once so many of them are shown."""
+        until = time.monotonic() + DEADLINE_S
+        while len(found := self._rows()) < rows:
+            assert time.monotonic() < until, found
+        return found
+
+    def _rows(self) -> list[str]:
+        return "\n".join(row.rstrip() for row in self.screen.display).rstrip().split("\n")
+
     def close(self) -> list[str]:
         """Nothing more is written: the rows of the screen without blank ends."""
         if not self.stream.closed:
             self.stream.close()
             self._thread.join()
             os.close(self._master)
-        return "\n".join(row.rstrip() for row in self.screen.display).rstrip().split("\n")
+        return self._rows()
 
 
 @pytest.fixture
@@ -76,6 +88,10 @@ def handler(terminal: Slave) -> Iterator[logging.StreamHandler[Any]]:
     logging.root.removeHandler(handler)
 
 
+def row(text: str) -> Row:
+    return Row("label", [(text, "red")])
+
+
 class Telling:
     """Tells rows, and that it was asked."""
 
@@ -83,7 +99,7 @@ class Telling:
         self.rows = list(rows)
         self._asked = threading.Semaphore(0)
 
-    def __call__(self, width: int, unicode: bool) -> list[Row]:
+    def __call__(self, width: int) -> list[Row]:
         self._asked.release()
         return self.rows
 
@@ -100,11 +116,11 @@ def test_log_lines_and_prints_stay_whole_above_the_rows(
 ) -> None:
     terminal.take_stderr(monkeypatch)
     monkeypatch.setattr(sys, "stdout", terminal.stream)
-    tell = Telling([("first", "bold"), (" row", "red")], [("second row", "")])
+    tell = Telling(row("first"), row("second"))
     display = Display(terminal.stream, tell)
     display.start()
     logging.getLogger("of.a.test").warning("%s", LONG)
-    tell.rows.append([("third row", "")])
+    tell.rows.append(row("third"))
     tell.wait()
     print("printed")
     print("begun, ", end="")
@@ -121,13 +137,13 @@ def test_log_lines_and_prints_stay_whole_above_the_rows(
     wrapped = [text[at : at + COLUMNS].rstrip() for at in range(0, len(text), COLUMNS)]
     assert rows == [*wrapped, "printed", "begun, and ended", "asked:", "left open", "LOG afterwards"]
     assert f"{text}\r\n".encode() in terminal.written
-    assert b"third row" in terminal.written
+    assert b"third" in terminal.written
     assert not terminal.screen.cursor.hidden
 
 
 def test_stream_that_somebody_kept_passes_on_what_comes_later(terminal: Slave, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal.take_stderr(monkeypatch)
-    display = Display(terminal.stream, Telling([("row", "")]))
+    display = Display(terminal.stream, Telling(row("row")))
     display.start()
     kept = sys.stderr
     display.stop()
@@ -141,7 +157,7 @@ def test_log_line_at_the_moment_of_the_end_is_waited_for(
     terminal: Slave, handler: logging.StreamHandler[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal.take_stderr(monkeypatch)
-    display = Display(terminal.stream, Telling([("row", "")]))
+    display = Display(terminal.stream, Telling(row("row")))
     display.start()
     begun = threading.Event()
     monkeypatch.setattr(handler, "format", lambda record: (begun.set(), ended.wait(0.2), record.getMessage())[2])
@@ -156,15 +172,102 @@ def test_log_line_at_the_moment_of_the_end_is_waited_for(
     assert terminal.close() == ["the last line"]
 
 
+def test_terminal_that_is_gone_ends_neither_log_nor_prints(
+    handler: logging.StreamHandler[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master, slave = os.openpty()
+    stream = os.fdopen(slave, "w", encoding="utf-8")
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(sys, "stdout", stream)
+    handler.setStream(stream)
+    failed: list[logging.LogRecord] = []
+    monkeypatch.setattr(handler, "handleError", failed.append)
+    display = Display(stream, Telling(row("row")))
+    display.start()
+    os.close(master)
+    with pytest.raises(OSError, match="Input/output error"):
+        os.write(slave, b"gone")
+    logging.getLogger("of.a.test").warning("nobody reads this")
+    print("nor this", end="")
+    display.stop()
+    assert sys.stdout is handler.stream is stream
+    assert failed == []
+    with pytest.raises(OSError, match="Input/output error"):
+        stream.close()
+
+
+PARTS = [
+    Row("verifying", [("12 of 80 files", ""), ("340,221 URLs", ""), ("", ""), ("1:02", "")], 0.5),
+    Row("checked", [("2,310 of about 520,000", ""), ("9.6/s", ""), ("about 15 h left", "")], 0.0),
+    Row("found", [("errors in 1 file", ""), ("warnings on 1,200 entries", ""), ("notes on 45 entries", "")]),
+    Row("", [("[bold]\u540d\u524d", "")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("columns", "encoding", "shown"),
+    [
+        (
+            80,
+            "utf-8",
+            [
+                "verifying  ━━━━━━━━━━╸━━━━━━━━━━ 12 of 80 files  340,221 URLs  1:02",
+                "checked    ━━━━━━━━━━━━━━━━━━━━━ 2,310 of about 520,000  9.6/s  about 15 h left",
+                "found      errors in 1 file  warnings on 1,200 entries  notes on 45 entries",
+                "           [bold]\u540d\u524d",
+            ],
+        ),
+        (
+            40,
+            "utf-8",
+            [
+                "verifying  12 of 80 files  340,221 URLs",
+                "checked    2,310 of about 520,000",
+                "found      errors in 1 file",
+                "           [bold]\u540d\u524d",
+            ],
+        ),
+        (
+            20,
+            "utf-8",
+            ["verifying  12 of 80", "checked    2,310 of", "found      errors i", "           [bold]\u540d"],
+        ),
+        (
+            70,
+            "ascii",
+            [
+                "verifying  ----- ----- 12 of 80 files  340,221 URLs  1:02",
+                "checked    ----------- 2,310 of about 520,000  9.6/s  about 15 h left",
+                "found      errors in 1 file  warnings on 1,200 entries",
+                "           [bold]",
+            ],
+        ),
+    ],
+)
+def test_rows_at_several_widths(
+    terminal: Slave, monkeypatch: pytest.MonkeyPatch, columns: int, encoding: str, shown: list[str]
+) -> None:
+    terminal.stream.reconfigure(encoding=encoding, errors="ignore")  # type: ignore[union-attr]  # it is a TextIOWrapper
+    terminal.take_stderr(monkeypatch)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    display = Display(terminal.stream, lambda width: PARTS)
+    display.start()
+    display._done.set()
+    display._thread.join()
+    assert [line.replace("\u3000", "") for line in terminal.shown(len(shown))] == shown
+    display.stop()
+    assert terminal.close() == [""]
+
+
 def test_look_that_fails_leaves_the_last_rows(terminal: Slave, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal.take_stderr(monkeypatch)
     looks = threading.Semaphore(0)
 
-    def tell(width: int, unicode: bool) -> list[Row]:
+    def tell(width: int) -> list[Row]:
         looks.release()
-        if terminal.written:
+        if b"row" in terminal.written:
             raise RuntimeError("dictionary changed size during iteration")
-        return [[("row", "")]]
+        return [row("row")]
 
     display = Display(terminal.stream, tell)
     display.start()
@@ -177,7 +280,7 @@ def test_look_that_fails_leaves_the_last_rows(terminal: Slave, monkeypatch: pyte
 
 def test_rows_beyond_the_height_are_cut(terminal: Slave, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal.take_stderr(monkeypatch)
-    tell = Telling(*([(f"row {number}", "")] for number in range(LINES + 10)))
+    tell = Telling(*(row(f"row {number}") for number in range(LINES + 10)))
     display = Display(terminal.stream, tell)
     display.start()
     tell.wait()

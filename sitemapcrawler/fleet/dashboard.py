@@ -1,0 +1,155 @@
+"""Progress of a fleet: a live display on a terminal, or periodic log lines."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from scrapy.settings import BaseSettings
+
+from sitemapcrawler.extensions.progress import is_live, line_interval
+from sitemapcrawler.fleet.control.driver import Fleet, FleetCounts
+from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
+from sitemapcrawler.fleet.leases import Running
+from sitemapcrawler.terminal.rows import FAINT, LINE_WIDTH, Pace, Row, clock, line, named, per, time_left
+from sitemapcrawler.urls.display import counted, elapsed
+
+logger = logging.getLogger("sitemapcrawler")
+
+URLS_S = 30.0
+"""Window in seconds for the URL rate."""
+DOMAINS_S = 600.0
+"""Window in seconds for the domain rate: longer, since domains end in bursts and can take minutes."""
+MINUTE_S = 60
+REFRESH_S = 1.0
+"""Seconds between two updates on a terminal."""
+SHOWN = 5
+"""Number of running domains shown: those that have run longest."""
+COLOURS = {FINISHED: "green", PARTIAL: "yellow", UNREAD: "yellow", FAILED: "red"}
+COUNTS = 31
+"""Columns of a running domain's row after its name, gaps included."""
+URLS, DOMAINS = "urls", "domains"
+"""Counters whose speed is shown."""
+
+
+class FleetProgress(NamedTuple):
+    """A fleet at one moment."""
+
+    counts: FleetCounts
+    elapsed: float
+    """Seconds since the start of this run."""
+    running: int = 0
+    """Domains that are crawled."""
+    attempts: Sequence[Running] = ()
+    """Those of them that have reported."""
+    domains_per_minute: float | None = None
+    urls_per_second: float | None = None
+    seconds_left: float | None = None
+
+    @property
+    def ended(self) -> int:
+        """Domains that ended in this run or earlier, including failed ones."""
+        return self.counts.done + len(self.counts.failed)
+
+    def rows(self, width: int) -> list[Row]:
+        """Rows for a terminal of `width` columns."""
+        longest = sorted(self.attempts, key=lambda one: one.seconds, reverse=True)[:SHOWN]
+        names = named([one.domain for one in longest], width, COUNTS)
+        return [self._domains(), self._read(), self._done(), self._running(), *map(_domain, names, longest)]
+
+    def _domains(self) -> Row:
+        total = self.counts.total
+        cells = [(f"{self.ended:,} of {counted(total, 'domain')}", "bold"), (time_left(self.seconds_left), "bold")]
+        cells += [(per(self.domains_per_minute, "min"), "cyan"), (clock(self.elapsed), FAINT)]
+        return Row("fleet", cells, self.ended / total if total else None)
+
+    def _read(self) -> Row:
+        urls = self.counts.urls + sum(one.urls for one in self.attempts)
+        sitemaps = self.counts.sitemaps + sum(one.sitemaps for one in self.attempts)
+        speed = (per(self.urls_per_second), "cyan")
+        return Row("read", [(counted(urls, "URL"), ""), speed, (counted(sitemaps, "sitemap"), "")])
+
+    def _done(self) -> Row:
+        states = {**self.counts.states, FAILED: len(self.counts.failed)}
+        cells = [(f"{states[state]:,} {state}", colour) for state, colour in COLOURS.items() if states.get(state)]
+        if self.counts.earlier:
+            cells.append((f"{self.counts.earlier:,} earlier", FAINT))
+        return Row("done", cells or [("none so far", FAINT)])
+
+    def _running(self) -> Row:
+        waiting = self.counts.total - self.ended - self.running
+        return Row(
+            "running", [(counted(self.running, "domain"), ""), (f"{waiting:,} waiting" if waiting else "", FAINT)]
+        )
+
+
+def _domain(name: str, one: Running) -> Row:
+    urls = f"{one.urls:>11,} {'URL ' if one.urls == 1 else 'URLs'}"
+    return Row("", [(name, ""), (urls, ""), (f"{clock(one.seconds):>9}", "cyan")])
+
+
+class FleetDisplay:
+    """Live display of a fleet, or its log lines."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        self._live = is_live(settings)
+        self._interval = line_interval(settings, self._live) or math.inf
+        self._urls, self._domains = Pace(URLS_S), Pace(DOMAINS_S)
+        self._began = self._refreshed = self._logged = time.monotonic()
+        self._progress = FleetProgress(FleetCounts(total=0), elapsed=0.0)
+
+    @contextmanager
+    def display(self) -> Iterator[None]:
+        """Show the live display within the context."""
+        if not self._live:
+            yield
+            return
+        from sitemapcrawler.terminal.live import Display  # rich is slow to import, and only needed on a terminal
+
+        display = Display(sys.stderr, lambda width: self._progress.rows(width))
+        display.start()
+        try:
+            yield
+        finally:
+            display.stop()
+
+    def update(self, fleet: Fleet) -> None:
+        """Refresh the display or write a log line if it is due."""
+        now = time.monotonic()
+        log = now - self._logged >= self._interval
+        if log or (self._live and now - self._refreshed >= REFRESH_S):
+            self._refreshed = now
+            self._progress = self._measured(fleet, fleet.progress(), now)
+        if log:
+            self._logged = now
+            logger.info("%s", line(self._progress.rows(LINE_WIDTH)))
+
+    def _measured(self, fleet: Fleet, attempts: list[Running], now: float) -> FleetProgress:
+        begun = FleetProgress(fleet.counts, now - self._began, len(fleet.running), attempts)
+        self._urls.add(now, {URLS: fleet.counts.urls + sum(one.urls for one in attempts)})
+        self._domains.add(now, {DOMAINS: begun.ended})
+        per_second = self._domains.speed(DOMAINS)
+        return begun._replace(
+            domains_per_minute=None if per_second is None else per_second * MINUTE_S,
+            urls_per_second=self._urls.speed(URLS),
+            seconds_left=self._domains.seconds_for(DOMAINS, fleet.counts.total - begun.ended),
+        )
+
+
+def closing_line(fleet: Fleet, seconds: float) -> str:
+    """Result of a fleet as one log line."""
+    counts = fleet.counts
+    states = [f"{count:,} {state}" for state, count in sorted(counts.states.items())]
+    parts = [
+        f"{counts.done:,} of {counted(counts.total, 'domain')} done",
+        *([f"{counts.earlier:,} earlier"] if counts.earlier else []),
+        *states,
+        *([f"{len(counts.failed):,} without a result"] if counts.failed else []),
+        counted(counts.urls, "URL"),
+    ]
+    return f"{', '.join(parts)} in {elapsed(seconds)}"
