@@ -27,7 +27,7 @@ from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
-from sitemapcrawler.rules.families.status import PERMANENT
+from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.urls.grammar import Standing, standing
 
 JSON_LINES, PARQUET = FORMATS

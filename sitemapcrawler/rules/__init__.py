@@ -23,8 +23,8 @@ from sitemapcrawler.rules.registry import (
 
 FAMILIES = (
     "transport",
-    "document",
-    "xml",
+    "file_bytes",
+    "xml_structure",
     "loc",
     "place",
     "words",
@@ -36,15 +36,15 @@ FAMILIES = (
     "video",
     "asset_replies",
     "news",
-    "robots",
+    "robots_file",
     "robots_groups",
     "robots_crawlers",
-    "status",
-    "page",
-    "site",
-    "site_links",
-    "links",
-    "coverage",
+    "page_replies",
+    "html",
+    "across_files",
+    "between_pages",
+    "link_graph",
+    "compared_lists",
 )
 """Modules with rules, in the order of the catalogue."""
 

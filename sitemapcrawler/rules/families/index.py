@@ -1,4 +1,4 @@
-"""Rules on sitemap indexes, and on limits of a file, an entry or a site. `document.py` checks limits in bytes."""
+"""Rules on sitemap indexes, and on limits of a file, an entry or a site. `file_bytes.py` checks limits in bytes."""
 
 from __future__ import annotations
 

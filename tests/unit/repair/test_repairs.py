@@ -10,7 +10,7 @@ from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import writing
 from sitemapcrawler.repair.reading import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.families import document
+from sitemapcrawler.rules.families import file_bytes
 from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset
 
 
@@ -438,7 +438,7 @@ def test_a_file_beyond_the_limits_is_split_and_its_url_becomes_their_index(tmp_p
 
 
 def test_a_file_of_many_bytes_is_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert writing.MAX_BYTES == document.MAX_BYTES, "what is written has no error"
+    assert writing.MAX_BYTES == file_bytes.MAX_BYTES, "what is written has no error"
     monkeypatch.setattr(writing, "MAX_BYTES", 100_000)
     outcome = repair(tmp_path, urlset(*(page(f"{number}{'x' * 1900}") for number in range(60))), names=["big.xml"])
     assert outcome.rules == {"doc-too-large"}

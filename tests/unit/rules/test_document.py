@@ -12,7 +12,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader import Document, Limits
 from sitemapcrawler.rules.facts.given import FileFacts
-from sitemapcrawler.rules.families.document import MAX_BYTES, OURS
+from sitemapcrawler.rules.families.file_bytes import MAX_BYTES, OURS
 
 from .expecting import CORE, places, rules_of
 from .judging import judge

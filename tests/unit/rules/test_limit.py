@@ -19,7 +19,7 @@ from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.families import document
+from sitemapcrawler.rules.families import file_bytes
 from sitemapcrawler.rules.judge import Judge
 
 from .expecting import CORE, rules_of
@@ -87,7 +87,7 @@ def test_a_large_file_is_counted_to_its_end(form: str, number: int) -> None:
 def most_bytes(monkeypatch: pytest.MonkeyPatch) -> int:
     """A smaller limit of bytes; a file beyond the real one is measured in `test_document`."""
     most = 1_000_000
-    monkeypatch.setattr(document, "MAX_BYTES", most)
+    monkeypatch.setattr(file_bytes, "MAX_BYTES", most)
     return most
 
 
