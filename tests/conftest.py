@@ -29,7 +29,7 @@ NEEDS = {
     "unit/fleet/test_command.py": "ray",
     "unit/fleet/test_output_gcs.py": "gcsfs",
     "unit/fleet/test_output_s3.py": "s3fs",
-    "unit/fleet/test_running.py": "ray",
+    "unit/fleet/test_launching.py": "ray",
 }
 """Packages of the extra `test-all` that modules need. Without them, as in `make test`, the modules are left out."""
 collect_ignore = [name for name, package in NEEDS.items() if find_spec(package) is None]

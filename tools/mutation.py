@@ -41,7 +41,7 @@ MODULES = {
     "reader/dates.py": "reader/test_dates.py",
     "repair/edits.py": "repair/test_repairs.py repair/test_places.py",
     "replies/chase.py": "replies/test_chase.py",
-    "robots/parse.py": "robots/test_rfc9309.py robots/test_bad_input.py robots/test_sitemap_lines.py",
+    "robots/parser.py": "robots/test_rfc9309.py robots/test_bad_input.py robots/test_sitemap_lines.py",
     "rules/families/hreflang.py": "rules/test_hreflang.py rules/test_bad_files.py rules/test_any_values.py",
     "rules/families/lastmod.py": "rules/test_lastmod.py rules/test_bad_files.py",
     "rules/families/news.py": "rules/test_news.py rules/test_bad_files.py rules/test_any_values.py",

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from fuzz.inputs import cut, in_time
 from sitemapcrawler import urls
-from sitemapcrawler.replies.discovery import from_html
+from sitemapcrawler.replies.methods import from_html
 from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, PageFacts, page_of, plain_headers
 from sitemapcrawler.replies.page.facts import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
 from sitemapcrawler.replies.page.head import MAX_TAGS
-from sitemapcrawler.replies.page.text import blocks, heading, visible, words
+from sitemapcrawler.replies.page.visible_text import blocks, heading, visible, words
 from sitemapcrawler.replies.phrases import says_not_found
 
 SEEDS = ("tests/data/hard/*.html", "tests/data/bad/*.html")

@@ -10,7 +10,7 @@ from protego import Protego
 from fuzz.inputs import chance, in_time
 from sitemapcrawler import urls
 from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents
-from sitemapcrawler.robots.parse import MAX_NOTES
+from sitemapcrawler.robots.parser import MAX_NOTES
 
 DICTIONARY = "robots.dict"
 MAX_BYTES = 1024

@@ -23,16 +23,16 @@ from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, read_targets, target
 from sitemapcrawler.reader import ChildRecord
-from sitemapcrawler.repair import folder
+from sitemapcrawler.repair import publishing
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
-from sitemapcrawler.repair.changes import NAME, Action, ChangeList
-from sitemapcrawler.repair.folder import FolderError
+from sitemapcrawler.repair.change_list import NAME, Action, ChangeList
 from sitemapcrawler.repair.local import LocalFiles
-from sitemapcrawler.repair.reading import Rules, repairable
+from sitemapcrawler.repair.publishing import FolderError
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
-from sitemapcrawler.repair.site import Repaired, SiteRepair
+from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import OWN_FAULTS, Source
+from sitemapcrawler.repair.streaming import Rules, repairable
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
@@ -254,7 +254,7 @@ def _out(text: str, source: str) -> Path:
             raise FolderError("is empty")
         if urls.has_scheme(text):
             raise FolderError("is a URL; accepted: a folder of this machine")
-        out = folder.check(Path(text))
+        out = publishing.check(Path(text))
         read = Path(source).resolve()
         if read.exists() and (read == out or out in read.parents):
             raise FolderError("holds what is to be repaired; accepted: another folder")

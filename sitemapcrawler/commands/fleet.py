@@ -142,7 +142,7 @@ class Command(BaseCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run the fleet, and set the exit code."""
-        from sitemapcrawler.fleet.running import FAILURES, run  # Ray is slow to import, and optional
+        from sitemapcrawler.fleet.launching import FAILURES, run  # Ray is slow to import, and optional
 
         assert self.settings is not None
         configure_logging(self.settings)

@@ -17,8 +17,8 @@ from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.params import ARGUMENTS, Use, names_of
 from sitemapcrawler.crawl.state import Plan
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.options.base import (
@@ -35,7 +35,7 @@ from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED, plan, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.inspect import document
+from sitemapcrawler.terminal.inspect import as_json
 from sitemapcrawler.terminal.inspect.inspection import Inspection
 from sitemapcrawler.terminal.inspect.screen import Screen
 from sitemapcrawler.terminal.streams import StandardOutput, wants_colour
@@ -98,7 +98,7 @@ class Inspector:
         rows = self._inspection.add(item)
         if self._show != URLS or not self.output.is_open:
             return
-        await self.output.send(document.lines(rows, self._inspection, self.output.encoding))
+        await self.output.send(as_json.lines(rows, self._inspection, self.output.encoding))
         for row in rows:
             if isinstance(row, SitemapRecord) and row.outcome not in READ and self._inspection.single is not row:
                 self._tell(row)
@@ -117,7 +117,7 @@ class Inspector:
         """Show the result, and the reason if it is incomplete."""
         inspection = self._inspection
         if self._show == JSON:
-            self.output.write(document.text(inspection, json_row))
+            self.output.write(as_json.text(inspection, json_row))
         elif self._show == OVERVIEW and (code != NOTHING_READ or len(inspection.files.records) > 1):
             self.output.write(self._screen().draw(inspection))
         complaint = self._complaint(code)

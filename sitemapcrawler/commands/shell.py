@@ -11,7 +11,7 @@ from scrapy.commands import shell
 
 from sitemapcrawler import urls
 from sitemapcrawler.commands.single import name_url
-from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.download.shared import Named
 
 
 class Command(shell.Command):

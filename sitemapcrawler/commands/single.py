@@ -10,7 +10,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.url import guess_scheme
 
 from sitemapcrawler.crawl.argument_values import quoted
-from sitemapcrawler.download.crawl import NAMED_URLS
+from sitemapcrawler.download.shared import NAMED_URLS
 from sitemapcrawler.options.base import refuse
 from sitemapcrawler.spiders.sitemap import AuditSpider
 

@@ -27,8 +27,8 @@ from sitemapcrawler.crawl.scrapy_cloud import runs_there
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
-from sitemapcrawler.download.crawl import Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.download.shared import Named, Stop
 from sitemapcrawler.feeds.setup import others_may_change_items
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.namespaces import plugged
@@ -39,8 +39,8 @@ from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.verification.asking import Asker, Memo, Sender
-from sitemapcrawler.verification.status import Status
-from sitemapcrawler.verification.targets import Targets
+from sitemapcrawler.verification.target_pages import Targets
+from sitemapcrawler.verification.url_status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 from sitemapcrawler.version import __version__
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlBatch, records
 from sitemapcrawler.jobs.job import Job

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sitemapcrawler.crawl.frontier import Frontier, Selection
 from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.url_status import Status
 
 
 @dataclass(frozen=True, slots=True)

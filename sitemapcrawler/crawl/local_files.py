@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.frontier import Selection
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.items import SitemapRecord, UrlRecord

@@ -17,7 +17,7 @@ from sitemapcrawler.crawl.local_files import Published, file_beside, missing_fil
 from sitemapcrawler.crawl.verdicts import Hosts
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.crawl import Stoppable
+from sitemapcrawler.download.shared import Stoppable
 from sitemapcrawler.envelopes import FileResult, FileTally, FreshBatch, SitemapEnd
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.baseline import Earlier

@@ -32,8 +32,8 @@ from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.walk import Fetcher, Walk
 from sitemapcrawler.download.cache import BodyCache
-from sitemapcrawler.download.crawl import UNNAMED_URL, Named, Stop
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.download.shared import UNNAMED_URL, Named, Stop
 from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
@@ -49,7 +49,7 @@ from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_FILES, ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
-from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.url_status import Status
 
 
 @dataclass(frozen=True, slots=True)

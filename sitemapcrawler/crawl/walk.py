@@ -29,13 +29,13 @@ from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import KEPT_KEY
-from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.envelopes import JudgedBatch, SitemapEnd
 from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
-from sitemapcrawler.replies.discovery import ARGUMENT, HTML_BYTES
+from sitemapcrawler.replies.methods import ARGUMENT, HTML_BYTES
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.backlog import Backlog

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.download.shared import Named
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

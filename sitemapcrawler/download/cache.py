@@ -32,7 +32,7 @@ from scrapy.http import Headers, Response
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.crawl import Named, OfCrawler
+from sitemapcrawler.download.shared import Named, OfCrawler
 from sitemapcrawler.urls import Authority, as_sent
 
 logger = logging.getLogger(__name__)

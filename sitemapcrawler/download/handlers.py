@@ -27,8 +27,8 @@ from w3lib.url import file_uri_to_path
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, HeadTooLong, installed_reactor
-from sitemapcrawler.download.crawl import Ending, Named
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
+from sitemapcrawler.download.shared import Ending, Named
 from sitemapcrawler.download.slots import Departures, Gate, HostPauses
 from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls import as_sent

@@ -26,7 +26,7 @@ from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import KEPT_KEY
-from sitemapcrawler.download.crawl import OfCrawler, Stop
+from sitemapcrawler.download.shared import OfCrawler, Stop
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent

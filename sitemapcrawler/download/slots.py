@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import call_later
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
-from sitemapcrawler.download.crawl import Named, OfCrawler
+from sitemapcrawler.download.shared import Named, OfCrawler
 
 SLOT_KEY = Downloader.DOWNLOAD_SLOT
 """Key of a request's slot in `Request.meta`, set by Scrapy or by the request's creator."""

@@ -23,7 +23,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
 from sitemapcrawler.crawl.state import Audit
-from sitemapcrawler.download.crawl import Repeating
+from sitemapcrawler.download.shared import Repeating
 from sitemapcrawler.download.slots import Departures
 from sitemapcrawler.feeds.uris import local_path
 from sitemapcrawler.items import Reach
@@ -49,7 +49,7 @@ from sitemapcrawler.terminal.rows import (
 )
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 from sitemapcrawler.urls.display import counted, duration, inert, shortened
-from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.url_status import Status
 
 if TYPE_CHECKING:
     from sitemapcrawler.terminal.live import Display

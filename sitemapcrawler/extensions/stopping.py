@@ -16,7 +16,7 @@ from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import UNREAD, JsonObject
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.spiders.sitemap import AuditSpider

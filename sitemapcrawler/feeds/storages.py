@@ -27,7 +27,7 @@ from typing import IO, TYPE_CHECKING, ParamSpec
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.folder import NAMES
 from sitemapcrawler.feeds.scratch import lock_file
 from sitemapcrawler.feeds.uris import is_foreign_link, is_stream, local_path

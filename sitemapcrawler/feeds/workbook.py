@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from scrapy.utils.misc import load_object
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.columns import URLS, Column
 from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, is_ours
 from sitemapcrawler.feeds.jsontext import names

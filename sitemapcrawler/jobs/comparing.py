@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.crawl import FINISHED
 from sitemapcrawler.download.policies import Policies, signature
+from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer

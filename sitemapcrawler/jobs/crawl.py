@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FileTally, FinalBatch
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies.chase import Step
@@ -73,7 +73,7 @@ class VerdictCounts(Protocol):
 
 
 class ReplyCounts(Protocol):
-    """Counts of replies to listed URLs: `verification.status.Status`."""
+    """Counts of replies to listed URLs: `verification.url_status.Status`."""
 
     counts: Counter[str]
     indexability: Counter[str]

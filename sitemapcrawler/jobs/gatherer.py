@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from scrapy.crawler import Crawler
 
-from sitemapcrawler.download.crawl import FINISHED, Stop, stopping
+from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.recording import Recorder

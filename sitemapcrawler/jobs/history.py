@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from sitemapcrawler.download.crawl import FINISHED
+from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.jobs.store.files import NEW, JobTable
 from sitemapcrawler.report.model import Run

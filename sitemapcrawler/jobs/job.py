@@ -21,8 +21,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.download.answers import FetchResult
-from sitemapcrawler.download.crawl import FINISHED, Stop, stopping
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
 from sitemapcrawler.items import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.crawl import FINISHED
+from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison, may_take

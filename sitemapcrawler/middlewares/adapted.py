@@ -14,8 +14,8 @@ from scrapy.http import Response
 
 from sitemapcrawler.download.answers import Forbidden, Unanswered
 from sitemapcrawler.download.bodies import BODY_KEY
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.robots.policy import Verdict
 
 

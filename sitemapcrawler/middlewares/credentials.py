@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.argument_values import CONTROL
-from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.download.shared import Named
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.display import removed
 

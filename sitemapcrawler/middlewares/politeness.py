@@ -15,8 +15,8 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 
 from sitemapcrawler.download.connections import pop_response_time
-from sitemapcrawler.download.crawl import may_cancel, stopping
 from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.download.shared import may_cancel, stopping
 from sitemapcrawler.download.slots import (
     ATTEMPTS_KEY,
     SLOT_KEY,

@@ -22,7 +22,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.crawl.argument_values import MAX_SHOWN, quoted, read_list
 from sitemapcrawler.crawl.arguments import canonical
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use
-from sitemapcrawler.download.crawl import UNNAMED_URL
+from sitemapcrawler.download.shared import UNNAMED_URL
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.urls.display import inert

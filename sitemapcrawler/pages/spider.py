@@ -25,8 +25,8 @@ from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.crawl.wiring import complete_for_pages, log_unguarded
 from sitemapcrawler.download.bodies import BODY_KEY
-from sitemapcrawler.download.crawl import Stop, stopping
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.download.slots import queued
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.namespaces import declared

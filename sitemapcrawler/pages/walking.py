@@ -27,8 +27,8 @@ from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.walk import Item, Step, Walk
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.pages.callbacks import ENTRY, Callback, takes_entry
 from sitemapcrawler.urls.display import counted, inert

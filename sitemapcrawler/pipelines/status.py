@@ -13,7 +13,7 @@ from sitemapcrawler.envelopes import FinalBatch, FreshBatch, JudgedBatch, Sitema
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.following import Follower
-from sitemapcrawler.verification.status import Status
+from sitemapcrawler.verification.url_status import Status
 
 DRAWN_AT_ONCE = 1000
 """Batch size for the records of a sample."""

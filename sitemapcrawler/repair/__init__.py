@@ -1,6 +1,6 @@
 """Repairs sitemaps: entries as they stand in a file in, a corrected set of files and a list of changes out.
 
-May import `jobs` and what lies below; the command `fix` uses it. Start reading in `reading.py`, which repairs one file
-as a stream. Each repair in `edits.py` belongs to one rule of the catalogue. `site.py` runs a whole site: `places.py`
-plans where its files go, `indexes.py` and `writing.py` write them, `folder.py` publishes the set.
+May import `jobs` and what lies below; the command `fix` uses it. Start reading in `streaming.py`, which repairs one
+file as a stream. Each repair in `edits.py` belongs to one rule of the catalogue. `site_repair.py` runs a whole site:
+`places.py` plans where its files go, `indexes.py` and `writing.py` write them, `publishing.py` publishes the set.
 """

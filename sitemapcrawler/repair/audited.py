@@ -20,7 +20,7 @@ from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, check, confine
 from sitemapcrawler.jobs.store.schema import columns, json_line, literal
-from sitemapcrawler.repair.reading import Verdict
+from sitemapcrawler.repair.streaming import Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end

@@ -13,12 +13,12 @@ from sitemapcrawler import urls
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.repair.changes import Action, Change, State
+from sitemapcrawler.repair.change_list import Action, Change, State
 from sitemapcrawler.repair.edits import w3c
 from sitemapcrawler.repair.markup import Root, root_of
 from sitemapcrawler.repair.places import Place
-from sitemapcrawler.repair.reading import Rules
 from sitemapcrawler.repair.sources import Member, Row, Source
+from sitemapcrawler.repair.streaming import Rules
 from sitemapcrawler.rules.facts.suspects import MAX_LENGTH
 from sitemapcrawler.rules.facts.written import DateForm, Standard, written
 from sitemapcrawler.rules.families.index import TOLERANCE

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from sitemapcrawler.repair.changes import NAME as CHANGES
+from sitemapcrawler.repair.change_list import NAME as CHANGES
 from sitemapcrawler.urls.display import MAX_URL, inert, masked_url
 
 NAME = "README.txt"

@@ -15,7 +15,17 @@ from operator import itemgetter
 from pathlib import Path
 
 from sitemapcrawler.repair.edits import OF_VERSIONS
-from sitemapcrawler.repair.reading import CONTRADICTED, CROSS, DUPLICATE, SELF, UNRETURNED, Kept, Lost, Rules, Versions
+from sitemapcrawler.repair.streaming import (
+    CONTRADICTED,
+    CROSS,
+    DUPLICATE,
+    SELF,
+    UNRETURNED,
+    Kept,
+    Lost,
+    Rules,
+    Versions,
+)
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key
 
 DIGEST_BYTES = 16

@@ -15,7 +15,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.places import Placed
-from sitemapcrawler.repair.reading import FileRepair
+from sitemapcrawler.repair.streaming import FileRepair
 from sitemapcrawler.repair.writing import Spooled
 
 CHUNK_BYTES = 1 << 16

@@ -18,11 +18,11 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from sitemapcrawler.repair.changes import Action, Change, State
+from sitemapcrawler.repair.change_list import Action, Change, State
 from sitemapcrawler.repair.edits import CODE, Draft, correct_code, unlink
 from sitemapcrawler.repair.places import Place
-from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, Kept, Lost, Origin, Rules, line_of
 from sitemapcrawler.repair.seen import DROPPED, UNLINKED, UNREPAIRED, Decision, Seen
+from sitemapcrawler.repair.streaming import OF_LIMITS, FileRepair, Kept, Lost, Origin, Rules, line_of
 
 MAX_ENTRIES = 50_000  # https://www.sitemaps.org/protocol.html#index
 MAX_BYTES = 52_428_800  # uncompressed; the same page

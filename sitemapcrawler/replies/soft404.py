@@ -37,7 +37,7 @@ from urllib.parse import urljoin
 from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, is_frame, same, title_of
 from sitemapcrawler.replies.page.facts import PageFacts
 from sitemapcrawler.replies.page.head import SAMPLE
-from sitemapcrawler.replies.page.text import blocks, has_main, heading, is_blank, words
+from sitemapcrawler.replies.page.visible_text import blocks, has_main, heading, is_blank, words
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found, says_trace
 
 ALIKE = 0.9

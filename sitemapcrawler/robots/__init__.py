@@ -4,7 +4,7 @@ May import `urls`. Fetches nothing. Start reading in `policy.py`.
 """
 
 from sitemapcrawler.robots.agents import AGENTS, Agent, Purpose, parse_agents
-from sitemapcrawler.robots.parse import Group, LineNote, NoteKind
+from sitemapcrawler.robots.parser import Group, LineNote, NoteKind
 from sitemapcrawler.robots.policy import (
     BatchVerdicts,
     Policy,

@@ -16,7 +16,7 @@ from protego import Protego, RequestRate, VisitTime
 
 from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent, distinct
-from sitemapcrawler.robots.parse import Group, LineNote, NoteKind, Parsed, RuleBlock, parse, parse_as_google
+from sitemapcrawler.robots.parser import Group, LineNote, NoteKind, Parsed, RuleBlock, parse, parse_as_google
 from sitemapcrawler.robots.ruleset import (
     ROBOTS_PATH,
     Clause,
@@ -217,7 +217,7 @@ class Policy:
 
     @property
     def notes(self) -> list[LineNote]:
-        """Possible mistakes, the first `parse.MAX_NOTES` of each kind."""
+        """Possible mistakes, the first `parser.MAX_NOTES` of each kind."""
         return self.parsed.notes
 
     @property

@@ -18,7 +18,7 @@ from scrapy.settings import BaseSettings, Settings
 from sitemapcrawler.crawl.reading import COLLECTED_AFTER
 from sitemapcrawler.crawl.state import Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable

@@ -19,8 +19,8 @@ from scrapy.http.request import NO_CALLBACK
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import Unanswered, reason
 from sitemapcrawler.download.bodies import PageHead
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.handlers import strict_meta
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of

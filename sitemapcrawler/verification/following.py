@@ -6,14 +6,14 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.job import Frontier, Job
 from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, LinkScope
 from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.verification.targets import recorded
+from sitemapcrawler.verification.target_pages import recorded
 from sitemapcrawler.verification.verifying import Verifier
 
 logger = logging.getLogger(__name__)

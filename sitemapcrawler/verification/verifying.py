@@ -12,8 +12,8 @@ from itertools import chain
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import reason
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies import Failed, Reason, ReplyKind, Unchecked
 from sitemapcrawler.robots import Agent

@@ -23,7 +23,7 @@ from twisted.internet.address import IPv4Address
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.crawl import Named, stopping
+from sitemapcrawler.download.shared import Named, stopping
 from sitemapcrawler.urls import Authority
 
 SETTINGS = {

@@ -17,7 +17,7 @@ from demo.server import serving
 from sitemapcrawler.commands.fix import SCRATCH
 from sitemapcrawler.download.cache import name_of
 from sitemapcrawler.feeds.scratch import LOCK
-from sitemapcrawler.repair.folder import manifest_of
+from sitemapcrawler.repair.publishing import manifest_of
 from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, SETTINGS, program, run
 from tests.crawl.documents import index, page, robots, urlset

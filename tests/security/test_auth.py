@@ -15,7 +15,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.download.shared import Named
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware, auth_of, import_environment
 from sitemapcrawler.urls import Authority
 from tests.crawl.crawling import LOOPBACK, Crawl, start

@@ -49,7 +49,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.faults import Limits
 from sitemapcrawler.spiders import running
 from sitemapcrawler.terminal.inspect import screen
-from sitemapcrawler.terminal.inspect.document import document
+from sitemapcrawler.terminal.inspect.as_json import document
 from sitemapcrawler.terminal.inspect.inspection import MAX_VALUES
 from tests.unit.terminal.inspect.shown import inspection, record
 

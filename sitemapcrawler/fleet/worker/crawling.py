@@ -32,7 +32,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils.asyncio import create_looping_call
 
-from sitemapcrawler.download.crawl import Repeating, may_cancel, stopping
+from sitemapcrawler.download.shared import Repeating, may_cancel, stopping
 from sitemapcrawler.extensions.logs import inert_traceback
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, WRITING
 from sitemapcrawler.items import SummaryRecord

@@ -9,8 +9,8 @@ from html import unescape
 from itertools import chain, islice
 
 from sitemapcrawler import urls
+from sitemapcrawler.replies.page.anchors import LinkReader, PageLinks, forbids_following
 from sitemapcrawler.replies.page.head import BLANK, SAMPLE, HeadReader, HtmlHead, Token, attributes
-from sitemapcrawler.replies.page.links import LinkReader, PageLinks, forbids_following
 from sitemapcrawler.replies.page.media_type import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,

@@ -13,7 +13,7 @@ from sitemapcrawler.robots.agents import AI, BY_NAME, EVERYBODY, SEARCH, agent
 from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
-from sitemapcrawler.rules.facts.robots import GOOGLE, RFC, crawler_names, is_parsed, is_text
+from sitemapcrawler.rules.facts.robots_notes import GOOGLE, RFC, crawler_names, is_parsed, is_text
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import counted, quoted
 

@@ -10,7 +10,7 @@ from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.robots.policy import MAX_HOPS, TOO_MANY_REQUESTS
 from sitemapcrawler.robots.text import BOM, MAX_BYTES, TAG
 from sitemapcrawler.rules.facts.given import RobotsFacts
-from sitemapcrawler.rules.facts.robots import (
+from sitemapcrawler.rules.facts.robots_notes import (
     GOOGLE,
     NO_RULES,
     RFC,

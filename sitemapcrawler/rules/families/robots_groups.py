@@ -7,11 +7,11 @@ from itertools import islice
 
 from sitemapcrawler.robots import AGENTS, Agent, Group, LineNote, NoteKind, PathRule, Policy
 from sitemapcrawler.robots.agents import BY_NAME, EVERYBODY, SEARCH, TOKEN
-from sitemapcrawler.robots.parse import FIELDS, MAX_NOTES, TIMING, RuleBlock, field_of, google_reading
+from sitemapcrawler.robots.parser import FIELDS, MAX_NOTES, TIMING, RuleBlock, field_of, google_reading
 from sitemapcrawler.robots.ruleset import clauses
 from sitemapcrawler.robots.text import MAX_LINE
 from sitemapcrawler.rules.facts.given import RobotsFacts, split
-from sitemapcrawler.rules.facts.robots import (
+from sitemapcrawler.rules.facts.robots_notes import (
     GOOGLE,
     RFC,
     WRITTEN,

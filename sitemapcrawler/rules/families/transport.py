@@ -12,7 +12,7 @@ from sitemapcrawler.replies.chase import MAX_EXCERPT
 from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
 from sitemapcrawler.rules.facts.replied import count_of
-from sitemapcrawler.rules.facts.robots import file_scheme, sitemap_lines
+from sitemapcrawler.rules.facts.robots_notes import file_scheme, sitemap_lines
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, row, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import counted, quoted

@@ -14,10 +14,10 @@ from rich.text import Text
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
-from sitemapcrawler.replies.discovery import ROBOTS, way_named
-from sitemapcrawler.terminal.inspect import facts
-from sitemapcrawler.terminal.inspect.facts import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
+from sitemapcrawler.replies.methods import ROBOTS, way_named
+from sitemapcrawler.terminal.inspect import labels
 from sitemapcrawler.terminal.inspect.inspection import FileGroup, HistogramRow, Inspection, TreeEntry
+from sitemapcrawler.terminal.inspect.labels import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, shortened
 
 STYLES = {GOOD: "green", ODD: "yellow", BAD: "bold red", PLAIN: ""}
@@ -70,29 +70,29 @@ class Screen:
         yield from self._folded(Text(inert(inspection.name, MAX_URL), "bold"), "")
         yield Text()
         single = inspection.single
-        told = [*(facts.file_facts(single) if single is not None else facts.site_facts(inspection))]
-        told += facts.index_facts(inspection)
+        told = [*(labels.file_facts(single) if single is not None else labels.site_facts(inspection))]
+        told += labels.index_facts(inspection)
         yield from self._block(told, [])
         lines = [*Outline(inspection, Guides() if self._unicode else ASCII).lines()]
         listed = inspection.listed
         if listed.urls and not inspection.tally.urls:
-            yield from self._block([*facts.entry_facts(listed)][1:], listed.dates.bars())
+            yield from self._block([*labels.entry_facts(listed)][1:], listed.dates.bars())
         if lines:
             yield Text()
             yield from self._tree(lines)
             yield from self._problems(inspection, self._told)
         yield from self._sums(inspection, bool(lines))
-        yield from self._block([*facts.limit_facts(inspection)], [])
+        yield from self._block([*labels.limit_facts(inspection)], [])
 
     def _sums(self, inspection: Inspection, is_tree: bool) -> Iterator[Text]:
         """Totals of all entries."""
         told: list[Fact] = []
         if len(inspection.files.records) > 1:
-            told += facts.files_facts(inspection)
+            told += labels.files_facts(inspection)
         if inspection.tally.urls or (
             inspection.single is not None and not format_named(inspection.single.format).is_index
         ):
-            told += [*facts.entry_facts(inspection.tally), *facts.extension_facts(inspection)]
+            told += [*labels.entry_facts(inspection.tally), *labels.extension_facts(inspection)]
         if told and is_tree:
             yield Text()
         yield from self._block(told, inspection.tally.dates.bars())
@@ -104,8 +104,8 @@ class Screen:
             return
         yield Text()
         for record in hidden[:MAX_PROBLEMS]:
-            yield from self._folded(Text(facts.place(record.sitemap)), "")
-            yield from self._folded(Text(facts.outcome(record), STYLES[facts.meaning(record)]), INDENT)
+            yield from self._folded(Text(labels.place(record.sitemap)), "")
+            yield from self._folded(Text(labels.outcome(record), STYLES[labels.meaning(record)]), INDENT)
         if len(hidden) > MAX_PROBLEMS:
             yield Text(f"... and {counted(len(hidden) - MAX_PROBLEMS, 'more file')} with problems")
 
@@ -253,7 +253,7 @@ class Outline:
                     yield from self._entries(entry.below, entry.url, "", room)
 
     def _way(self, group: FileGroup) -> str:
-        return way_named(group.found_by).heading.format(parent=facts.place(group.parent or ""))
+        return way_named(group.found_by).heading.format(parent=labels.place(group.parent or ""))
 
     def _entries(
         self, entries: Sequence[TreeEntry], parent: str | None, stem: str, room: int, group: FileGroup | None = None
@@ -270,11 +270,13 @@ class Outline:
             yield self._rest(hidden, stem + self._guides.last)
 
     def _line(self, entry: TreeEntry, parent: str | None, stem: str, group: FileGroup | None) -> Line:
-        name, record = facts.place(entry.url, parent), entry.record
+        name, record = labels.place(entry.url, parent), entry.record
         if record is None:
-            return Line(stem, name, "", facts.day(entry.lastmod_at), "read in another place" if entry.elsewhere else "")
+            return Line(
+                stem, name, "", labels.day(entry.lastmod_at), "read in another place" if entry.elsewhere else ""
+            )
         remarks = [*self._line_of(record, group), *_remarks(record)]
-        newest = facts.day(record.lastmod_max or entry.lastmod_at)
+        newest = labels.day(record.lastmod_max or entry.lastmod_at)
         return Line(stem, name, _count(record), newest, ", ".join(remarks), meaning(record), url=entry.url)
 
     def _line_of(self, record: SitemapRecord, group: FileGroup | None) -> Iterator[str]:
@@ -288,7 +290,7 @@ class Outline:
         urls = sum(record.url_count for record in records if not format_named(record.format).is_index)
         count = counted(urls, "URL") if records else ""
         newest = max((record.lastmod_max or "" for record in records), default="")
-        return Line(stem, f"... and {len(hidden):,} more", count, facts.day(newest))
+        return Line(stem, f"... and {len(hidden):,} more", count, labels.day(newest))
 
 
 def _count(record: SitemapRecord) -> str:
@@ -301,6 +303,6 @@ def _remarks(record: SitemapRecord) -> Iterator[str]:
     if record.format not in USUAL and record.outcome != "failed":
         yield long_format_label(record.format)
     if isinstance(record, SitemapEnd) and record.result.tally.alias:
-        yield f"read already as {facts.place(record.final_url or '', record.sitemap)}"
+        yield f"read already as {labels.place(record.final_url or '', record.sitemap)}"
     elif record.outcome != "ok":
         yield outcome(record)

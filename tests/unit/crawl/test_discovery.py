@@ -9,8 +9,8 @@ import pytest
 from sitemapcrawler.crawl import discovery
 from sitemapcrawler.crawl.discovery import MAX_SILENT, Site, SitePage, Sites
 from sitemapcrawler.crawl.frontier import Frontier, Visit
-from sitemapcrawler.replies.discovery import COMMON_PATHS, HTML_LINK, Clue, Method
-from sitemapcrawler.replies.discovery import ROBOTS as ROBOTS_METHOD
+from sitemapcrawler.replies.methods import COMMON_PATHS, HTML_LINK, Clue, Method
+from sitemapcrawler.replies.methods import ROBOTS as ROBOTS_METHOD
 
 ROBOTS = "https://e.com/robots.txt"
 HOME = "https://e.com/"

@@ -20,7 +20,7 @@ from sitemapcrawler.crawl.local_files import (
     missing_files,
 )
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.rules.facts.given import MissingFile

@@ -11,7 +11,7 @@ from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.crawl.state import Audit
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 
 
 @pytest.mark.parametrize(

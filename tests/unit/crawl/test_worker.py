@@ -32,8 +32,8 @@ from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import FAILED, LEFT, READ, AskedHosts, Batch, End, Link, Setup, Task, Worker
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import own_agent
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.items import records
 from sitemapcrawler.reader.formats import FORMATS

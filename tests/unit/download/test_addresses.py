@@ -19,7 +19,7 @@ from sitemapcrawler.download.addresses import (
     spelt,
     why_refused,
 )
-from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.download.shared import Named
 from sitemapcrawler.urls import Authority
 
 PUBLIC = (

@@ -38,8 +38,8 @@ from sitemapcrawler.download.connections import (
     max_idle,
     pop_response_time,
 )
-from sitemapcrawler.download.crawl import Named
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
+from sitemapcrawler.download.shared import Named
 from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls import Authority
 

@@ -15,8 +15,8 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.crawl import Stop
 from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored, signature
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import Hop
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.robots.text import MAX_BYTES, MAX_SITEMAP_BYTES

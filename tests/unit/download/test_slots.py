@@ -14,8 +14,8 @@ from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from scrapy.utils.test import get_crawler
 from twisted.internet.defer import Deferred
 
-from sitemapcrawler.download import crawl
-from sitemapcrawler.download.crawl import Ending, Stop, cancel_waiting, stopping
+from sitemapcrawler.download import shared
+from sitemapcrawler.download.shared import Ending, Stop, cancel_waiting, stopping
 from sitemapcrawler.download.slots import raise_delay
 
 
@@ -84,7 +84,7 @@ class Timer:
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> Timer:
     timer = Timer()
-    monkeypatch.setattr(crawl, "call_later", timer.later)
+    monkeypatch.setattr(shared, "call_later", timer.later)
     return timer
 
 

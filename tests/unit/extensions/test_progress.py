@@ -13,7 +13,7 @@ from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 from twisted.internet.defer import Deferred
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.extensions import progress
 from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, WAIT_S, Gauge, expected, rounded
 from sitemapcrawler.items import Reach

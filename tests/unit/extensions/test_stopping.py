@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.signalmanager import SignalManager
 
-from sitemapcrawler.download.crawl import Stop, stopping
+from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.extensions.stopping import BriefFormatter, Stopping, closing_line
 from sitemapcrawler.items import UrlBatch, UrlRecord
 

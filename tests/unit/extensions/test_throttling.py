@@ -11,7 +11,7 @@ from scrapy.core.downloader import Slot
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from sitemapcrawler.download.crawl import Named
+from sitemapcrawler.download.shared import Named
 from sitemapcrawler.download.slots import Floor, is_loopback
 from sitemapcrawler.extensions.throttling import FIRST_DELAY_S, FIRST_REQUESTS, FlooredThrottle
 from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY

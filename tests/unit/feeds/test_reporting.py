@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from sitemapcrawler import settings
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.feeds.reporting import add_feeds, audit_files, check_report, report_feeds

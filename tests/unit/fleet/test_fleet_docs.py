@@ -18,7 +18,7 @@ import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.domains import BUCKETS, DOMAIN, TABLES, DomainRecord
-from sitemapcrawler.fleet.report.page import write_overview
+from sitemapcrawler.fleet.report.summary_page import write_overview
 from sitemapcrawler.items import FindingRecord, Lastmods, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from tests.unit.fleet.datasets import write_domain, write_tables

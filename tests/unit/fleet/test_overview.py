@@ -13,9 +13,9 @@ import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
-from sitemapcrawler.fleet.report import loading as source
+from sitemapcrawler.fleet.report import data_set as source
 from sitemapcrawler.fleet.report.overview import BadShare, Denied, Format, Overview, Totals, Trouble, TroubleReason
-from sitemapcrawler.fleet.report.page import write_overview
+from sitemapcrawler.fleet.report.summary_page import write_overview
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, SitemapRecord
 from tests.unit.fleet.datasets import write_domain, write_tables
 

@@ -26,7 +26,7 @@ from sitemapcrawler.fleet.report.overview import (
     Trouble,
     TroubleReason,
 )
-from sitemapcrawler.fleet.report.page import MISSING, NAMES, SHADES, health, page
+from sitemapcrawler.fleet.report.summary_page import MISSING, NAMES, SHADES, health, page
 from sitemapcrawler.items import Reach
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 

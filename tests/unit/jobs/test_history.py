@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sitemapcrawler.download.crawl import FINISHED
+from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.items import Reach, Share, SummaryRecord
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.history import HISTORY, MAX_RUNS, merged, read, run_of, run_of_job, write

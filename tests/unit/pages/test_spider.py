@@ -22,7 +22,7 @@ from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params
 from sitemapcrawler.crawl.refusing import Refused, in_one_line
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.crawl import stopping
+from sitemapcrawler.download.shared import stopping
 from sitemapcrawler.items import UrlBatch
 from sitemapcrawler.pages.callbacks import EntryMiddleware, PageRules, needs_entry, takes_entry
 from sitemapcrawler.pages.spider import ACCEPTED, Room, page_params

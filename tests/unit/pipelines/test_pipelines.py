@@ -15,7 +15,7 @@ from scrapy.utils.test import get_crawler
 from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.state import Audit
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.pipelines.summary import SummaryPipeline, peak_mb

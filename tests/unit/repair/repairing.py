@@ -18,12 +18,12 @@ from lxml import etree
 from sitemapcrawler.api.sitemaps import read_sitemap
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader.entries import ChildEntry
-from sitemapcrawler.repair.changes import NAME
-from sitemapcrawler.repair.reading import OF_LIMITS, Rules, Verified
+from sitemapcrawler.repair.change_list import NAME
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
-from sitemapcrawler.repair.site import Repaired, SiteRepair
+from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import GZIP, Source
+from sitemapcrawler.repair.streaming import OF_LIMITS, Rules, Verified
 
 OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
 HOME = "https://example.com/"

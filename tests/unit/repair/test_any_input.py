@@ -19,7 +19,7 @@ from lxml import etree
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.extensions import HREFLANG
-from sitemapcrawler.repair.reading import Verdict
+from sitemapcrawler.repair.streaming import Verdict
 from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, repair, urlset
 
 DATA = Path(__file__).parents[2] / "data"

@@ -12,7 +12,7 @@ import pytest
 
 from sitemapcrawler.items import Hop, ReplyRecord, RobotsRecord, SitemapRecord, Target, UrlRecord
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
-from sitemapcrawler.repair.reading import Verdict
+from sitemapcrawler.repair.streaming import Verdict
 from sitemapcrawler.replies.indexability import set_indexability
 
 PAGE, GOOD, OTHER = "https://example.com/page", "https://example.com/good", "https://other.example/"

@@ -8,7 +8,7 @@ import pytest
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import writing
-from sitemapcrawler.repair.reading import Verdict, Verified, judge_of, repairable
+from sitemapcrawler.repair.streaming import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.families import file_bytes
 from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset

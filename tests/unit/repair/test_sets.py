@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.namespaces import CORE
-from sitemapcrawler.repair import site, writing
-from sitemapcrawler.repair.changes import NAME
+from sitemapcrawler.repair import site_repair, writing
+from sitemapcrawler.repair.change_list import NAME
 from sitemapcrawler.repair.local import LocalFiles
-from sitemapcrawler.repair.reading import Rules
-from sitemapcrawler.repair.site import SiteRepair
+from sitemapcrawler.repair.site_repair import SiteRepair
 from sitemapcrawler.repair.sources import Source, SourceError
+from sitemapcrawler.repair.streaming import Rules
 from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset
 
 
@@ -228,7 +228,7 @@ NEWS = (
 def test_an_index_beyond_the_limit_keeps_its_url_as_the_first_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site, "MAX_ENTRIES", 100)
+    monkeypatch.setattr(site_repair, "MAX_ENTRIES", 100)
     names = [f"{number}.xml" for number in range(101)]
     outcome = repair(tmp_path, index(*(HOME + name for name in names)), names=["sitemap.xml"])
     assert outcome.names == ["sitemap-2.xml", "sitemap.xml"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.robots import NoteKind, Policy, RobotsSitemap, by_robots
-from sitemapcrawler.robots.parse import MAX_NOTES
+from sitemapcrawler.robots.parser import MAX_NOTES
 
 from .saying import ROBOTS, at, decided, policy, rules
 

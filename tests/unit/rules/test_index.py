@@ -12,7 +12,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.reader import Limits
 from sitemapcrawler.reader.entries import ChildRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots.parse import MAX_NOTES
+from sitemapcrawler.robots.parser import MAX_NOTES
 from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.second_opinion import Disagreement
 from sitemapcrawler.robots.text import MAX_LINE

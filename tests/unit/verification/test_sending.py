@@ -14,7 +14,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import Settings
 from twisted.internet.defer import AlreadyCalledError
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.settings import SITEMAP_VERIFY_CERTIFICATES
 from sitemapcrawler.verification.asking import USUAL_URL, Sender
 

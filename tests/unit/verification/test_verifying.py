@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.download.crawl import Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.replies import Ok, Reason, Unchecked
 from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.verifying import Verifier

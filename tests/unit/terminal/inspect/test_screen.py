@@ -8,7 +8,7 @@ from sitemapcrawler.commands.inspect import json_row
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
-from sitemapcrawler.terminal.inspect import document
+from sitemapcrawler.terminal.inspect import as_json
 from tests.unit.terminal.inspect.shown import SITE, below, drawn, inspection, record
 
 HOSTILE = "\x1b[2J\u202egnp.exe"
@@ -120,7 +120,7 @@ def test_site_says_how_each_file_was_found() -> None:
 
 def test_document_is_ascii_with_records_as_in_feeds() -> None:
     named = record("/index.xml", 0, ["/a.xml", f"/{HOSTILE}"], found_by="robots", parent=f"{SITE}/robots.txt")
-    text = document.text(inspection(named, site=True), json_row)
+    text = as_json.text(inspection(named, site=True), json_row)
     [told] = json.loads(text)["sitemaps"]
     assert text.isascii()
     assert (told["robots_line"], told["url_count"], told["children"][0]) == (7, 2, {"loc": f"{SITE}/a.xml"})
@@ -138,17 +138,17 @@ def test_document_is_ascii_with_records_as_in_feeds() -> None:
 )
 def test_url_is_one_line_that_means_the_same(url: str, encoding: str, line: str) -> None:
     made = inspection(record("/a.xml"))
-    assert document.lines([UrlRecord(url)], made, encoding) == line + "\n"
+    assert as_json.lines([UrlRecord(url)], made, encoding) == line + "\n"
 
 
 def test_urls_of_an_index_are_its_children_until_it_is_expanded() -> None:
     index = record("/index.xml", 0, ["/a.xml", "/b.xml"])
-    assert document.lines([index], inspection(index, expanded=False), "utf-8") == f"{SITE}/a.xml\n{SITE}/b.xml\n"
-    assert document.lines([index], inspection(index), "utf-8") == ""
+    assert as_json.lines([index], inspection(index, expanded=False), "utf-8") == f"{SITE}/a.xml\n{SITE}/b.xml\n"
+    assert as_json.lines([index], inspection(index), "utf-8") == ""
 
 
 def test_urls_of_a_site_are_its_sitemaps_until_it_is_expanded() -> None:
     read, failed = record("/a.xml"), record("/b.xml", outcome="failed")
     made = inspection(read, failed, site=True, expanded=False)
-    assert document.lines([read, failed], made, "utf-8") == f"{SITE}/a.xml\n"
-    assert document.lines([UrlRecord(f"{SITE}/page")], made, "utf-8") == ""
+    assert as_json.lines([read, failed], made, "utf-8") == f"{SITE}/a.xml\n"
+    assert as_json.lines([UrlRecord(f"{SITE}/page")], made, "utf-8") == ""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.terminal.inspect import facts as words
+from sitemapcrawler.terminal.inspect import labels as words
 
 SITEMAP = "https://e.com/maps/index.xml"
 

@@ -27,7 +27,7 @@ from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.reader.repair import UNREADABLE
-from sitemapcrawler.repair.changes import Action, Change
+from sitemapcrawler.repair.change_list import Action, Change
 from sitemapcrawler.repair.edits import (
     DROPPING,
     EDITS,

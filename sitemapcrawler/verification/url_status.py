@@ -23,7 +23,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding
-from sitemapcrawler.verification.targets import Targets, recorded
+from sitemapcrawler.verification.target_pages import Targets, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sitemapcrawler.robots import Content, LineNote, NoteKind, RobotsOutcome, RobotsSitemap, robots_url
 from sitemapcrawler.robots.agents import BY_NAME
-from sitemapcrawler.robots.parse import MAX_NOTES
+from sitemapcrawler.robots.parser import MAX_NOTES
 from sitemapcrawler.rules.facts.given import RobotsFacts
 from sitemapcrawler.rules.registry import Message
 

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from sitemapcrawler import urls
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
-from sitemapcrawler.repair import folder, indexes, readme
-from sitemapcrawler.repair.changes import NAME, Action, Change, ChangeList, State
+from sitemapcrawler.repair import indexes, publishing, readme
+from sitemapcrawler.repair.change_list import NAME, Action, Change, ChangeList, State
 from sitemapcrawler.repair.indexes import Indexes
 from sitemapcrawler.repair.places import Place, Placed, SetFile, plan
-from sitemapcrawler.repair.reading import OF_LIMITS, FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.readme import Advice
 from sitemapcrawler.repair.sources import Member, Row, Source, SourceError
+from sitemapcrawler.repair.streaming import OF_LIMITS, FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.writing import MAX_ENTRIES, SetWriter
 from sitemapcrawler.terminal.signals import postponed
 
@@ -91,9 +91,9 @@ class SiteRepair:
                 lines = "".join(f"{line}\n" for line in readme.lines_of(result.advice, result.files))
                 (target / readme.NAME).write_text(lines, "utf-8")
                 names = [NAME, readme.NAME, *(f"{readme.FOLDER}/{path}" for path in result.files)]
-                folder.write_manifest(target, names)
+                publishing.write_manifest(target, names)
                 with postponed():
-                    folder.publish(target, out)
+                    publishing.publish(target, out)
         return result
 
     def _read(self, sources: Collection[Source], writer: SetWriter, result: Repaired) -> None:
@@ -278,8 +278,8 @@ def _staged(out: Path | None, work: Path) -> Iterator[Path]:
         target.mkdir()
         yield target
         return
-    target = folder.create(out)
+    target = publishing.create(out)
     try:
         yield target
     finally:
-        folder.discard(target)
+        publishing.discard(target)

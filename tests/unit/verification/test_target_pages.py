@@ -12,7 +12,7 @@ from sitemapcrawler.replies import Ok
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
 from sitemapcrawler.verification.asking import Verification
-from sitemapcrawler.verification.targets import Targets
+from sitemapcrawler.verification.target_pages import Targets
 from tests.unit.tables import cases
 
 LISTED = "https://www.example.com/a"

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD, DomainRecord
-from sitemapcrawler.fleet.report.loading import Source, loaded, write_domains
+from sitemapcrawler.fleet.report.data_set import Source, loaded, write_domains
 from sitemapcrawler.fleet.report.overview import AGES, LIMITED, ORDER, Overview, summarize
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words

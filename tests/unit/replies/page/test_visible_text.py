@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies.fingerprint import is_frame
-from sitemapcrawler.replies.page.text import MAX_WORDS, blocks, has_main, heading, is_blank, visible, words
+from sitemapcrawler.replies.page.visible_text import MAX_WORDS, blocks, has_main, heading, is_blank, visible, words
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found
 
 

@@ -10,7 +10,7 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
 from sitemapcrawler.replies.page import HeadReader, LinkReader, PageLinks
-from sitemapcrawler.replies.page.links import MAX_LINKS, forbids_following
+from sitemapcrawler.replies.page.anchors import MAX_LINKS, forbids_following
 from sitemapcrawler.urls import is_web, request_key
 
 PAGE = "https://museum.example/visit/index.html"
