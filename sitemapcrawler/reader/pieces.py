@@ -88,9 +88,9 @@ class Piece:
     @property
     def starts(self) -> list[Start]:
         """Start tags of the open elements; empty if it ends in the elements in which it begins."""
-        return [] if self.opened == self.begun else [*map(self._start, range(len(self.opened)))]
+        return [] if self.opened == self.begun else [*map(self.start, range(len(self.opened)))]
 
-    def _start(self, depth: int) -> Start:
+    def start(self, depth: int) -> Start:
         """Return the start tag of the open element at this depth, with its namespace declarations and `xml:base`."""
         tag = self.tags[depth]
         _, *parts = tag.split(SEPARATOR) if SEPARATOR in tag else ("", tag)
@@ -249,30 +249,43 @@ class PieceParser:
         """Return the only entry of a well-formed text, which begins on `line` directly under the root."""
         return next(self.parse([root], text, line).root.children)
 
-    def salvage(self, around: Sequence[Start], text: str, line: int) -> tuple[Element, bool] | None:
-        """Return the entry at the start of `text`, which begins on `line`, and whether it is whole. One that is not has
-        the children that are complete before its first fault, and a last one that lacks only its end tag."""
-        piece = self.parse(around, text, line)
-        entry = next(piece.begun[-1].children, None) if piece.begun else None
-        if entry is None:
-            return None
-        opened = piece.opened[len(around) :]
-        if opened and opened[0] is not entry:  # what stands behind the entry
-            opened = []
-        is_whole = not opened
-        if opened and piece.fault is not None and str(piece.fault) == MISMATCH:
-            closed = CLOSED.match(text, piece.fault.offset)
-            if closed:
-                _close_implicitly(opened, closed[1])
-        if len(opened) > 1 and not (len(opened) == 2 and is_complete(opened[1])):
-            entry.content.pop()
+
+def entry_of(piece: Piece, around: Sequence[Start], text: str) -> tuple[Element, bool] | None:
+    """Return the entry at the start of a piece with this text, and whether it is whole; None if none is there. One
+    that is not has the children that are complete before its first fault, and a last one that lacks only its end
+    tag."""
+    entry = next(piece.begun[-1].children, None) if piece.begun else None
+    if entry is None:
+        return None
+    opened = piece.opened[len(around) :]
+    if opened and opened[0] is not entry:  # what stands behind the entry
+        opened = []
+    is_whole = not opened
+    if opened and piece.fault is not None and str(piece.fault) == MISMATCH:
+        closed = CLOSED.match(text, piece.fault.offset)
+        if closed:
+            _close_implicitly(opened, closed[1])
+    if len(opened) > 1 and not (len(opened) == 2 and is_complete(opened[1])):
+        entry.content.pop()
+    if "@" in text or "&#" in text:
         hide(entry)
-        return based(entry, [start.base for start in around]), is_whole
+    return based(entry, [start.base for start in around]), is_whole
 
 
 def first_fault(text: str, is_end: bool) -> Malformed | None:
     """Return the first fault of the beginning of a document, or of a whole one; None if there is none."""
     return PieceParser(1, Scope()).parse([], text, 1, is_end).fault
+
+
+def fault_of(text: str) -> Malformed | None:
+    """Return the first fault of an element without prefixes, whatever it contains; None if there is none."""
+    parser = expat.ParserCreate("utf-8", SEPARATOR)
+    data = text.encode()
+    try:
+        parser.Parse(data)
+    except expat.ExpatError as error:
+        return malformed(error.code, characters(data, parser.ErrorByteIndex))
+    return None
 
 
 def _attribute(key: str) -> str:

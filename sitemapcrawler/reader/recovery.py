@@ -6,18 +6,29 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from xml.sax.saxutils import unescape
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import uri_of
-from sitemapcrawler.namespaces.element import Element
+from sitemapcrawler.namespaces.element import Element, hide
+from sitemapcrawler.reader.diagnosis import Malformed
 from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_nested
-from sitemapcrawler.reader.pieces import PieceParser, Start
+from sitemapcrawler.reader.pieces import Piece, PieceParser, Start, entry_of, fault_of
 from sitemapcrawler.reader.repair import UNREADABLE, flatten, is_hidden, repair
 
 PREFIX = re.compile(r"<([A-Za-z_][\w.-]*):|\s([A-Za-z_][\w.-]*):[\w.-]+\s*=")
 """Namespace prefix in the name of an element or attribute."""
 DECLARED = re.compile(r"\sxmlns:([A-Za-z_][\w.-]*)\s*=")
 DECLARATION = re.compile(r"""(\sxmlns(?::([A-Za-z_][\w.-]*))?\s*=\s*(?:"[^"<&]+"|'[^'<&]+'))""")
+QUOTES = {"&quot;": '"', "&apos;": "'"}
+USUAL = re.compile(
+    r"<url>[ \t\n]*+<loc>(?P<loc>[^<]*+)</loc>[ \t\n]*+"
+    + "".join(rf"(?:<{name}>(?P<{name}>[^<]*+)</{name}>[ \t\n]*+)?+" for name in ("lastmod", "changefreq", "priority"))
+    + r"</url>[ \t\n]*+"
+)
+"""An entry with the elements of plain ones, and any text in them."""
+SUSPECT = re.compile("[&\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""A character that may be a fault."""
 BUILT_IN = frozenset(("xml", "xmlns"))
 
 
@@ -56,17 +67,47 @@ class Recovery:
         prefixed = f"(?:{re.escape(prefix)}:)?" if prefix else ""
         self._start = re.compile(rf"<{prefixed}(?:{'|'.join(names)})(?=[\s/>])")
 
-    def read(self, text: str, line: int, inside: Sequence[Start]) -> Iterator[Recovered | None]:
+    def read(
+        self, text: str, line: int, inside: Sequence[Start], piece: Piece | None = None
+    ) -> Iterator[Recovered | None]:
         """Yield the entries in `text`, which begins on `line` inside some elements, with None for each that cannot be
-        trusted."""
+        trusted. `piece`: the same text as it was parsed inside them, if it was."""
+        parsed = text
         text, self.unclosed = flatten(text)
         self.unclosed_line = line + text.count("\n")
         starts = [start.start() for start in self._start.finditer(text)]
+        if starts != [0] or text != parsed:
+            piece = None
         counted = 0
         for start, end in pairwise([*starts, len(text)]):
             line += text.count("\n", counted, start)
             counted = start
-            yield None if is_hidden(text, start) else self._entry(text[start:end], line, inside)
+            yield None if is_hidden(text, start) else self._entry(text[start:end], line, inside, piece)
+
+    def usual(self, text: str, at: int, line: int) -> tuple[Malformed, Recovered] | None:
+        """Return the entry at `at`, on `line`, with its fault, if it is usual but for characters that are not well
+        formed; None if it is another, or does not end in `text`."""
+        found = USUAL.match(text, at)
+        if found is None or not SUSPECT.search(text, at, found.end()) or "]]>" in found[0]:
+            return None
+        fault = fault_of(found[0])
+        if fault is None:
+            return None
+        entry = Element(self._parser.root_uri, "url", {}, line)
+        is_lossy = False
+        for name, value in found.groupdict().items():
+            if value is None:
+                continue
+            repaired = repair(value, self._doctype) if SUSPECT.search(value) else value
+            if "&#" in repaired:
+                return None
+            is_lossy = is_lossy or repaired.count(UNREADABLE) > value.count(UNREADABLE)
+            child = Element(entry.uri, name, {}, line + text.count("\n", at, found.start(name)))
+            child.content.append(unescape(repaired, QUOTES) if "&" in repaired else repaired)
+            entry.content.append(child)
+        if "@" in found[0]:
+            hide(entry)
+        return fault, Recovered(entry, changed=True, lossy=is_lossy, text=found[0])
 
     def entries_until(self, text: str, offset: int) -> int:
         """Count the entries of `text` that begin before `offset`, or with the tag there."""
@@ -78,12 +119,17 @@ class Recovery:
         start = self._start.search(flatten(text)[0])
         return start.start() if start else -1
 
-    def _entry(self, text: str, line: int, inside: Sequence[Start]) -> Recovered | None:
+    def _entry(self, text: str, line: int, inside: Sequence[Start], piece: Piece | None) -> Recovered | None:
+        """`piece`: the same text, parsed; None if it was not."""
         repaired = repair(text, self._doctype)
         missing = self._undeclared(repaired, inside)
-        found = self._parser.salvage([Start(self._context(missing)), *inside], repaired, line)
+        around = [Start(self._context(missing)), *inside]
+        if piece is None or missing or repaired != text:
+            piece = self._parser.parse(around, repaired, line)
+        found = entry_of(piece, around, repaired)
         if found is None and missing:  # one of the prefixes is not a valid name
-            found = self._parser.salvage([Start(self._root), *inside], repaired, line)
+            around[0] = Start(self._root)
+            found = entry_of(self._parser.parse(around, repaired, line), around, repaired)
         if found is None:
             return None
         element, is_whole = found

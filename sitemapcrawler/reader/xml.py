@@ -207,6 +207,8 @@ class XmlReader:
             return False
         if self._is_plain and len(self._around) == 1:
             self._read_usual()
+            while self._read_repaired():
+                self._read_usual()
         else:
             self._move(BLANK.match(self._text, self._at).end())  # type: ignore[union-attr]  # it also matches nothing
         if self._at == len(self._text) and not (is_last and self._around):
@@ -400,6 +402,18 @@ class XmlReader:
         for record, at in padded:
             builder.note_padding(record, at)
 
+    def _read_repaired(self) -> bool:
+        """Read an entry that needs no parser once its text is repaired; False if the next one is another."""
+        found = self._recovery.usual(self._text, self._at, self._line)
+        if found is None:
+            return False
+        fault, entry = found
+        place = self._place
+        self._move(self._at + len(entry.text))
+        records = self._builder.recover([entry])
+        self._note_fault(fault, entry.text, place, records, records)
+        return True
+
     def _read(self, cut: Cut, is_last: bool) -> bool:
         """Read a piece; False if more text is needed. `is_last`: no more text comes."""
         text = self._text[self._at : cut.end]
@@ -567,7 +581,9 @@ class XmlReader:
         if self._has_strays:
             fault.offset = max(0, first)
         self._read_gap(piece, is_entered=fault.offset > text.find(">", first) >= 0 or self._has_strays)
-        records = self._builder.recover(self._recovery.read(text, self._line, self._around[1:]))
+        records = self._builder.recover(
+            self._recovery.read(text, self._line, self._around[1:], None if is_end else piece)
+        )
         if not (is_end and self._builder.outside and fault.is_end):
             before = records[: self._recovery.entries_until(text, fault.offset)]
             self._note_fault(fault, text, place, records, before)
@@ -588,8 +604,7 @@ class XmlReader:
             if child not in piece.opened and not parser.is_entry(child):
                 self._builder.build(child, piece.sources.get(child))
         is_noted = False
-        starts = piece.starts
-        for element, start in zip(piece.opened[1:], starts[1:], strict=False):
+        for depth, element in enumerate(piece.opened[1:], 1):
             if parser.is_entry(element):
                 break
             is_new = element not in piece.begun
@@ -599,8 +614,8 @@ class XmlReader:
                 last = next(reversed([*element.children]), None)
                 note_no_entry(self._wrapper(element, last), self._faults)
             is_noted = is_noted or is_new
-            around.append(start)
-        if starts:
+            around.append(piece.start(depth))
+        if piece.opened and piece.opened != piece.begun:
             self._open(around[: self._limits.max_depth - 1])
 
     def _note_fault(

@@ -233,3 +233,22 @@ def test_declarations_around_entries_are_limited() -> None:
     assert reading.rules["limit-element"] == 1
     assert reading.locs[0] == "https://e.com/good"
     assert reading.document.outcome == "truncated"
+
+
+FAULTS = (
+    "&", "&&", "&eacute;", "&foo;", "&a:b;", "&copy=1", "&#0;", "&#233;", "&;", "&amp;", "&lt;", "&LT;", "\x01", "\x0b",
+    "\ufffe", "\ufffd", "]]>", "user:pw@", "&#64;", "\n", "/", "{{x}}",
+)  # fmt: skip
+"""Texts in values that are not well formed, or come close to that."""
+
+
+@given(st.lists(st.tuples(*[st.lists(st.sampled_from(FAULTS), max_size=2).map("".join)] * 4), min_size=1, max_size=3))
+def test_usual_entries_with_faults_are_read_without_a_parser_as_with_one(values: list[tuple[str, ...]]) -> None:
+    entries = "".join(
+        f"<url>\n<loc>https://e.com/{loc}a</loc>\n<lastmod>2024{date}-05</lastmod><changefreq>daily{frequency}</changefreq>"
+        f"<priority>0.5{priority}</priority></url>\n"
+        for loc, date, frequency, priority in values
+    )
+    parsed = entries.replace("<url>", "<url >")
+    one, other = (read(f"{URLSET}{text}{END}").facts() for text in (entries, parsed))
+    assert one | {"bytes": 0} == other | {"bytes": 0}
