@@ -20,6 +20,7 @@ from sitemapcrawler.rules.facts.site import (
     row_of,
     spell,
 )
+from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.registry import SiteMessage
 from sitemapcrawler.urls import resolve
 from sitemapcrawler.urls.display import quoted
@@ -125,6 +126,44 @@ LINKS = Table(
 `lost`: the target is not listed, but other pages of its host are. `surely`: additionally, all sites that list pages of
 that host were crawled completely.
 """
+
+LINK_ENDS = Table(
+    "site_link_ends",
+    (
+        f"""
+        CREATE OR REPLACE TEMP TABLE site_link_ends AS
+        SELECT l.row, l.position, CASE WHEN l.is_listed THEN coalesce(a.page, l.place) END AS source, p.page AS target
+        FROM (
+            SELECT u.rowid AS row, generate_subscripts(u.alternates, 1) AS position, u.sitemap,
+                   unnest(u.alternates).href AS href, (f.file << {ROW_BITS}) + u.rowid AS place, {CURRENT} AS is_listed
+            FROM urls u LEFT JOIN temp.site_files f USING (sitemap) WHERE len(u.alternates) > 0
+            UNION ALL
+            SELECT u.rowid, len(u.alternates) + row_number() OVER (PARTITION BY m.entry ORDER BY m.rowid), u.sitemap,
+                   m.href, (f.file << {ROW_BITS}) + u.rowid, {CURRENT}
+            FROM more_alternates m JOIN urls u USING (entry) LEFT JOIN temp.site_files f USING (sitemap)) l
+        LEFT JOIN temp.site_targets s ON s.url = l.href AND s.base IN ('', l.sitemap)
+        LEFT JOIN temp.site_pages p ON p.key = coalesce(s.key, l.href) AND p.key <> ''
+        LEFT JOIN temp.site_again a ON a.place = l.place""",
+    ),
+    of=(PAGES, AGAIN, TARGETS),
+)
+"""Both pages of every link of every row: `source` is null for removed URLs, `target` for pages that are not listed."""
+
+
+def returned(site: SiteFacts, condition: str) -> Iterator[tuple[str | None]]:
+    """Yield whether each link is returned, in the order of rows and links; see `AlternateRecord.returns`. `condition`:
+    SQL that is true for the rows of `urls`."""
+    site.need(LINK_ENDS)
+    yield from site.query(
+        f"""
+        SELECT CASE WHEN l.source IS NULL THEN NULL WHEN l.target IS NULL THEN 'not listed'
+                    WHEN b.source IS NULL THEN 'no' ELSE 'yes' END
+        FROM temp.site_link_ends l
+        LEFT JOIN (SELECT DISTINCT source, target FROM temp.site_link_ends WHERE source IS NOT NULL) b
+            ON b.source = l.target AND b.target = l.source
+        WHERE l.row IN (SELECT rowid FROM urls WHERE {condition})
+        ORDER BY l.row, l.position"""
+    )
 
 
 SETS = Table(

@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site_links import returned
 
 from .sites import HOME, RULES, A, B, Links, Site, at, page
 
@@ -41,6 +44,59 @@ def test_links_of_long_lists_count_like_others() -> None:
     told = versions(*pages).told()
     assert {rule for rule, *_ in told} >= {RETURN, LOST}
     assert versions(*pages).split().told() == told
+
+
+def returns(site: Site, condition: str = "TRUE") -> list[str | None]:
+    return [value for (value,) in returned(SiteFacts(rows_of(site.connection.cursor())), condition)]
+
+
+def test_each_link_is_returned_or_not() -> None:
+    site = Site(
+        page("/de/", links={"de": "/de/", "en": "/en/", "fr": "/fr/", "it": "/it/", "x-default": "/en/"}),
+        page("/en/", B, [Alternate("xx", at("/de/")), Alternate("fr", "/fr/"), Alternate("es", None), Alternate("nl", "")]),
+        page("/fr/", B),
+        page("/gone/", links={"de": "/de/"}, change="removed"),
+    )  # fmt: skip
+    found = returns(site)
+    assert found == ["yes", "yes", "no", "not listed", "yes", "yes", "no", "not listed", "not listed", None]
+    assert returns(site, f"sitemap = '{B}'") == found[5:9]
+
+
+@pytest.mark.parametrize(
+    ("loc", "href", "back", "answer"),
+    [
+        ("/a", "HTTPS://EXAMPLE.com:443/%62", "/a", "yes"),
+        ("/a", "/b", "http://example.com/a", "no"),
+        ("/a", "/b#top", "/a", "yes"),
+        ("/a", "/b/", "/a", "not listed"),
+        ("/a", "mailto:a@example.com", "/a", "not listed"),
+    ],
+)
+def test_pages_are_compared_and_not_their_spelling(loc: str, href: str, back: str, answer: str) -> None:
+    link = Alternate("de", href)
+    assert returns(Site(page(loc, links=[link]), page("/b", B, {"en": back})))[0] == answer
+
+
+def test_link_back_may_be_in_another_entry_of_the_page() -> None:
+    entries = page("/de/", links={"en": "/en/"}), page("/en/"), page("/en/", B, {"de": "/de/"})
+    assert returns(Site(*entries)) == ["yes", "yes"]
+
+
+PATHS = st.sampled_from(["/a", "/b", "/c"])
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(PATHS, st.lists(PATHS | st.just("/unlisted"), max_size=3)), min_size=1, max_size=4))
+def test_answers_are_those_of_the_definition(entries: list[tuple[str, list[str]]]) -> None:
+    links: dict[str, set[str]] = {}
+    for path, targets in entries:
+        links.setdefault(path, set()).update(targets)
+    site = Site(*(page(path, links=[Alternate("de", at(target)) for target in targets]) for path, targets in entries))
+    assert returns(site) == [
+        "not listed" if target not in links else "yes" if path in links[target] or path == target else "no"
+        for path, targets in entries
+        for target in targets
+    ]
 
 
 def test_a_page_that_links_back_to_nobody() -> None:
