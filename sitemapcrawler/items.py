@@ -7,15 +7,24 @@ the description in `docs/records.schema.json`. Field order is column order.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Annotated, Any, Self, overload
+from typing import Annotated, Any, Self, get_args, overload
 
-from sitemapcrawler.namespaces import OWN, plugged
+from sitemapcrawler.namespaces import OWN, Namespace, plugged
 from sitemapcrawler.namespaces.element import Tree
-from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from sitemapcrawler.namespaces.extensions import (
+    HREFLANG_EXTENSION,
+    IMAGE_EXTENSION,
+    NEWS_EXTENSION,
+    VIDEO_EXTENSION,
+    Alternate,
+    Image,
+    News,
+    Video,
+)
 from sitemapcrawler.urls.display import counted
 
 SCHEMA_VERSION = 10
@@ -264,6 +273,178 @@ def objects_in(record: UrlRecord) -> Mapping[str, int]:
     if record.extra is not None:
         numbers |= {namespace.field: len(objects) for namespace in plugged() if (objects := namespace.objects(record))}
     return numbers
+
+
+@dataclass(slots=True)
+class ImageRecord:
+    """One image of a url record, as a row of its own."""
+
+    type: str = field(default="image", init=False)
+    """Always `image`."""
+    loc: str = ""
+    """URL of the page, as in its url record."""
+    image_loc: str | None = None
+    """URL of the image."""
+    caption: str | None = None
+    """Caption (retired 2022-08-06)."""
+    geo_location: str | None = None
+    """Place (retired 2022-08-06)."""
+    title: str | None = None
+    """Title (retired 2022-08-06)."""
+    license: str | None = None
+    """URL of the licence (retired 2022-08-06)."""
+    extra: list[Tree] = field(default_factory=list)
+    """Elements that no field holds: unknown ones, and repetitions of single ones."""
+    sitemap: str = ""
+    """URL of the file, as in the url record."""
+    line: int | None = None
+    """Line on which the entry of the page begins, as in its url record."""
+
+
+@dataclass(slots=True)
+class VideoRecord:
+    """One video of a url record, as a row of its own."""
+
+    type: str = field(default="video", init=False)
+    """Always `video`."""
+    loc: str = ""
+    """URL of the page, as in its url record."""
+    thumbnail_loc: str | None = None
+    """URL of the thumbnail image."""
+    title: str | None = None
+    """Title."""
+    description: str | None = None
+    """Description, 2,048 characters at most."""
+    content_loc: str | None = None
+    """URL of the media file."""
+    player_loc: str | dict[str, str] | None = None
+    """URL of the player; with the retired attributes {`value`, `allow_embed`, `autoplay`}."""
+    duration: str | None = None
+    """Length in seconds, 1 to 28,800."""
+    expiration_date: str | None = None
+    """Last day the video is available (W3C Datetime)."""
+    rating: str | None = None
+    """Rating, 0.0 to 5.0."""
+    view_count: str | None = None
+    """Number of views."""
+    publication_date: str | None = None
+    """When the video was published (W3C Datetime)."""
+    family_friendly: str | None = None
+    """yes or no."""
+    restriction: dict[str, str] | None = None
+    """{`value`: ISO 3166 country codes separated by blanks, `relationship`: allow or deny}."""
+    platform: dict[str, str] | None = None
+    """{`value`: web, mobile, tv separated by blanks, `relationship`: allow or deny}."""
+    requires_subscription: str | None = None
+    """yes or no."""
+    uploader: dict[str, str] | None = None
+    """{`value`: name, 255 characters at most, `info`: URL}."""
+    live: str | None = None
+    """yes or no."""
+    tag: list[str] = field(default_factory=list)
+    """Tags, 32 at most."""
+    category: str | None = None
+    """Category (retired 2022)."""
+    gallery_loc: dict[str, str] | None = None
+    """{`value`: URL, `title`} of the gallery (retired 2022)."""
+    price: list[dict[str, str]] = field(default_factory=list)
+    """Prices: {`value`, `currency`, `type`, `resolution`} (retired 2022)."""
+    tvshow: dict[str, str] | None = None
+    """{`show_title`, `video_type`, `episode_title`, `season_number`, `episode_number`,
+    `premier_date`} (retired 2022)."""
+    id: list[dict[str, str]] = field(default_factory=list)
+    """Identifiers: {`value`, `type`} (retired)."""
+    content_segment_loc: list[dict[str, str]] = field(default_factory=list)
+    """Parts of the media file: {`value`: URL, `duration`: seconds} (retired)."""
+    extra: list[Tree] = field(default_factory=list)
+    """Elements that no field holds: unknown ones, and repetitions of single ones."""
+    sitemap: str = ""
+    """URL of the file, as in the url record."""
+    line: int | None = None
+    """Line on which the entry of the page begins, as in its url record."""
+
+
+@dataclass(slots=True)
+class NewsRecord:
+    """The news article of a url record, as a row of its own."""
+
+    type: str = field(default="news", init=False)
+    """Always `news`."""
+    loc: str = ""
+    """URL of the page, as in its url record."""
+    publication: dict[str, str] | None = None
+    """{`name`, `language`} of the publication."""
+    publication_date: str | None = None
+    """When the article was published (W3C Datetime)."""
+    title: str | None = None
+    """Title of the article."""
+    access: str | None = None
+    """Subscription or Registration (retired)."""
+    genres: str | None = None
+    """Comma separated genres (retired)."""
+    keywords: str | None = None
+    """Comma separated keywords (retired)."""
+    stock_tickers: str | None = None
+    """Comma separated tickers (retired)."""
+    geo_locations: str | None = None
+    """Places (retired)."""
+    extra: list[Tree] = field(default_factory=list)
+    """Elements that no field holds: unknown ones, and repetitions of single ones."""
+    sitemap: str = ""
+    """URL of the file, as in the url record."""
+    line: int | None = None
+    """Line on which the entry of the page begins, as in its url record."""
+
+
+@dataclass(slots=True)
+class AlternateRecord:
+    """One language version of a url record, as a row of its own."""
+
+    type: str = field(default="alternate", init=False)
+    """Always `alternate`."""
+    loc: str = ""
+    """URL of the page, as in its url record."""
+    hreflang: str | None = None
+    """Language code as written."""
+    href: str | None = None
+    """URL of the language version as written, white space stripped."""
+    returns: str | None = None
+    """Whether the language version lists the page back: yes (also for the page itself), no, or not listed: no sitemap
+    that was read lists it. Null if that is not known: without a database, of a removed URL, or if the crawl ended
+    early."""
+    rel: str | None = None
+    """The `rel` attribute where it is not `alternate`; empty where it is missing."""
+    attributes: dict[str, str] = field(default_factory=dict)
+    """Other attributes, such as `type` or `media`."""
+    sitemap: str = ""
+    """URL of the file, as in the url record."""
+    line: int | None = None
+    """Line on which the entry of the page begins, as in its url record."""
+
+
+EXTENSIONS: Mapping[type, Namespace] = {
+    ImageRecord: IMAGE_EXTENSION,
+    VideoRecord: VIDEO_EXTENSION,
+    NewsRecord: NEWS_EXTENSION,
+    AlternateRecord: HREFLANG_EXTENSION,
+}
+"""Record types for the objects of url records, with their namespace. Feeds make these records from url records."""
+
+
+def _values_of(kind: type) -> Callable[[object], tuple[object, ...]]:
+    """Return a function that reads the fields of a record type from an object of its namespace."""
+    names = [one.name for one in fields(kind) if one.name not in ("type", "loc", "sitemap", "line")]
+    return attrgetter(*("loc" if name == "image_loc" else name for name in names))
+
+
+_VALUES = {kind: _values_of(kind) for kind in EXTENSIONS}
+
+
+def extension_records(url: UrlRecord, kinds: Collection[type] = EXTENSIONS) -> Iterator[object]:
+    """Yield the objects of a url record as records of these types, in the order of `kinds`."""
+    for kind in kinds:
+        for one in EXTENSIONS[kind].objects(url):
+            yield kind(url.loc, *_VALUES[kind](one), url.sitemap, url.line)
 
 
 @dataclass(slots=True)
@@ -754,11 +935,21 @@ class SummaryRecord:
 KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
 """Lists that are written even if they are empty: an empty one says more than a missing one."""
 
-Record = UrlRecord | SitemapRecord | RobotsRecord | FindingRecord | PageRecord | ChangeRecord | SummaryRecord
+Record = (
+    UrlRecord
+    | ImageRecord
+    | VideoRecord
+    | NewsRecord
+    | AlternateRecord
+    | SitemapRecord
+    | RobotsRecord
+    | FindingRecord
+    | PageRecord
+    | ChangeRecord
+    | SummaryRecord
+)
 """What one row of a feed can be."""
-RECORDS: tuple[type, ...] = (
-    UrlRecord, SitemapRecord, RobotsRecord, FindingRecord, PageRecord, ChangeRecord, SummaryRecord,
-)  # fmt: skip
+RECORDS: tuple[type, ...] = get_args(Record)
 """The same as classes."""
 
 

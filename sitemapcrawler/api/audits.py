@@ -23,10 +23,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import msgspec
 
 from sitemapcrawler.api import child
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_EXTENSIONS, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.items import (
+    AlternateRecord,
     ChangeRecord,
     FindingRecord,
+    ImageRecord,
+    NewsRecord,
     PageRecord,
     RobotsRecord,
     SitemapRecord,
@@ -34,6 +37,7 @@ from sitemapcrawler.items import (
     UrlEntry,
     UrlRecord,
     Verdict,
+    VideoRecord,
 )
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.reach import places
@@ -62,6 +66,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "robots": ("robots", "outcome", "status", "urls", "error"),
     "changes": ("change", "url", "what", "before", "after", "rule"),
     "pages": ("url", "listed", "depth", "inlinks", "indexability"),
+    "images": ("loc", "image_loc", "title", "caption", "sitemap"),
+    "videos": ("loc", "title", "content_loc", "player_loc", "duration", "sitemap"),
+    "news": ("loc", "title", "publication_date", "sitemap"),
+    "alternates": ("loc", "hreflang", "href", "returns", "sitemap"),
 }
 """Fields that a notebook shows of each table."""
 FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
@@ -209,7 +217,7 @@ class RecordTable(Generic[Record]):
         self._decode = msgspec.json.Decoder(UrlRecord if kind is UrlEntry else kind).decode
 
     def __iter__(self) -> Iterator[Record]:
-        """Read the records; none of the link graph without the argument `links`."""
+        """Read the records; none if the audit wrote no such file, as for pages without the argument `links`."""
         if self._is_missing:
             return
         with (self._path / f"{self._name}.{JSON_LINES}").open("rb") as lines:
@@ -223,7 +231,7 @@ class RecordTable(Generic[Record]):
 
     @property
     def _is_missing(self) -> bool:
-        return self._name in ON_DEMAND and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
+        return self._name in (*ON_DEMAND, *OF_EXTENSIONS) and not (self._path / f"{self._name}.{JSON_LINES}").is_file()
 
     @cached_property
     def _count(self) -> int:
@@ -316,6 +324,14 @@ class AuditResult:
         """The pages as links show them: `PageRecord`s; empty without the argument `links`."""
         self.changes = RecordTable("changes", ChangeRecord, folder, temporary)
         """What has changed since the baseline: `ChangeRecord`s; empty without the argument `baseline`."""
+        self.images = RecordTable("images", ImageRecord, folder, temporary)
+        """The images of the listed pages: `ImageRecord`s."""
+        self.videos = RecordTable("videos", VideoRecord, folder, temporary)
+        """The videos of the listed pages: `VideoRecord`s."""
+        self.news = RecordTable("news", NewsRecord, folder, temporary)
+        """The news articles: `NewsRecord`s."""
+        self.alternates = RecordTable("alternates", AlternateRecord, folder, temporary)
+        """The language versions of the listed pages: `AlternateRecord`s."""
 
     def __repr__(self) -> str:
         counts = counted(self.summary.urls, "URL"), counted(self.summary.sitemaps, "sitemap")

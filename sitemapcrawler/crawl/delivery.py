@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import SitemapEnd
+from sitemapcrawler.feeds.exporters import are_extensions_items, with_extensions
 from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlBatch, records
 from sitemapcrawler.jobs.job import Job
 
@@ -39,12 +40,17 @@ class Delivery:
 
     async def unpacked(self, item: object) -> Sequence[object]:
         """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file
-        and its findings. The item passes our own pipelines here; its rows then pass them untouched."""
+        and its findings; with SITEMAP_EXTENSION_ITEMS, the objects of a url record behind it. The item passes our own
+        pipelines here; its rows then pass them untouched."""
         if self._crawler.settings["SITEMAP_ITEMS"] != "records":
             return [item]
         if isinstance(item, (UrlBatch, SitemapEnd)):
             await self._pass_on(item)
-        return [item.plain(), *item.findings] if isinstance(item, SitemapEnd) else records(item)
+        if isinstance(item, SitemapEnd):
+            return [item.plain(), *item.findings]
+        if are_extensions_items(self._crawler.settings):
+            return [row for record in records(item) for row in with_extensions(record)]
+        return records(item)
 
     async def _pass_on(self, item: UrlBatch | SitemapEnd) -> None:
         try:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter
@@ -23,11 +23,12 @@ from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.columns import URLS, Cells, Column, is_texts, lines_of, values_of
 from sitemapcrawler.feeds.jsontext import ESCAPES, JsonText, Rows, is_record, names
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import RECORDS, Envelope, FindingRecord, UrlRecord, records
+from sitemapcrawler.items import EXTENSIONS, RECORDS, Envelope, FindingRecord, UrlRecord, extension_records, records
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
 FeedOptions = Mapping[str, Any]  # Any: users write them, and they are unchecked
 """Options of one feed."""
@@ -59,16 +60,22 @@ FORMER_OPTIONS: Mapping[str, str] = {
 """{former option of a CSV or JSON feed: what to use instead}."""
 
 
+def are_extensions_items(settings: BaseSettings) -> bool:
+    """True if the objects of url records are items of their own, so that feeds do not make them."""
+    return settings["SITEMAP_ITEMS"] == "records" and settings.getbool("SITEMAP_EXTENSION_ITEMS")
+
+
 class RecordFilter(ItemFilter):
-    """Feed filter by `item_classes` that are record types; accepts a batch if it accepts its records."""
+    """Feed filter by `item_classes` that are record types; accepts an item if it has rows of these types."""
 
     def accepts(self, item: object) -> bool:
         if not self.item_classes or super().accepts(item):
             return True
         if isinstance(item, NotedBatch):
             held = (UrlRecord, FindingRecord) if item.judged else (UrlRecord,)
-            return any(issubclass(kind, self.item_classes) for kind in held)
-        return is_ours(item) and any(isinstance(record, self.item_classes) for record in records(item))
+            if any(issubclass(kind, self.item_classes) for kind in held):
+                return True
+        return is_ours(item) and bool(rows_of(item, *self.item_classes))
 
 
 class RecordExporter(BaseItemExporter):
@@ -82,6 +89,8 @@ class RecordExporter(BaseItemExporter):
     """Usual suffix. Other keys of the class in FEED_EXPORTERS are aliases, which messages leave out."""
     record_types: ClassVar[tuple[type, ...]] = RECORDS
     """Record types that it writes."""
+    default_types: ClassVar[tuple[type, ...]] = tuple(kind for kind in RECORDS if kind not in EXTENSIONS)
+    """The same of a feed without `item_classes`: url records hold their objects."""
     is_table: ClassVar[bool] = False
     """True if a file holds one record type: url records, or the one type in `item_classes`."""
     has_fields: ClassVar[bool] = True
@@ -94,6 +103,15 @@ class RecordExporter(BaseItemExporter):
     """True if files are compressed, so that gzip is refused."""
     requires: ClassVar[str] = ""
     """Optional package that it imports."""
+    makes_extensions = True
+    """False if the objects of url records come as items of their own."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: object) -> Self:
+        """Create an exporter that makes the records of `items.EXTENSIONS` unless they are items."""
+        exporter = cls(file, **kwargs)  # type: ignore[call-arg,arg-type]  # exporters take a file, and options of a feed
+        exporter.makes_extensions = not are_extensions_items(crawler.settings)
+        return exporter
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
@@ -152,8 +170,7 @@ class JsonLinesExporter(RecordExporter):
         if isinstance(item, NotedBatch) and item.lines is not None and self._takes_lines:
             return item.lines
         if is_ours(item):
-            rows = records(item)
-            return self._json.lines([row for row in rows if isinstance(row, self._classes)] if self._classes else rows)
+            return self._json.lines(rows_of(item, *self._classes, extensions=self.makes_extensions))
         return self._json.line(dict(self.get_serialized_fields(item)))
 
 
@@ -246,7 +263,7 @@ class CsvExporter(RecordExporter):
         """Write the item's records of its type, one per row."""
         if not is_ours(item):
             self._put_other(item)
-        elif rows := rows_of(item, self._record):
+        elif rows := rows_of(item, self._record, extensions=self.makes_extensions):
             self._put_records(rows)
         self._hand_over()
 
@@ -325,14 +342,30 @@ def _loaded(classes: Iterable[type | str]) -> list[type]:
     return [load_object(kind) for kind in classes]
 
 
-def rows_of(item: object, kind: type) -> Sequence[object]:
-    """Return the records of one type that one of our items stands for; fast for a batch of URLs."""
+def rows_of(item: object, *classes: type, extensions: bool = True) -> Sequence[object]:
+    """Return the records that one of our items stands for, of these types if there are any; fast for a batch of URLs.
+    `extensions`: make those of `items.EXTENSIONS` from url records."""
+    if not classes:
+        return records(item)
+    made = [kind for kind in EXTENSIONS if extensions and issubclass(kind, classes)]
+    rows: Sequence[object] | None = None
     if isinstance(item, NotedBatch):
-        if kind is UrlRecord:
+        if classes == (UrlRecord,):
             return item.rows
-        if not item.judged:
+        if not made and not item.judged and not issubclass(UrlRecord, classes):
             return ()
-    return [record for record in records(item) if isinstance(record, kind)]
+        rows = item.rows if len(made) == len(classes) else None
+    rows = records(item) if rows is None else rows
+    if made:
+        rows = [row for record in rows for row in with_extensions(record, made)]
+    return [row for row in rows if isinstance(row, classes)]
+
+
+def with_extensions(record: object, kinds: Collection[type] = EXTENSIONS) -> Iterator[object]:
+    """Yield a record; behind a url record, its objects as records of these types."""
+    yield record
+    if getattr(record, "type", None) == "url":
+        yield from extension_records(cast("UrlRecord", record), kinds)
 
 
 class ParquetExporter(RecordExporter):
@@ -377,7 +410,7 @@ class ParquetExporter(RecordExporter):
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: object) -> Self:
         """Create an exporter whose files state what the spider says of its crawl."""
-        exporter = cls(file, **kwargs)  # type: ignore[arg-type]  # options of a feed, see `check_options`
+        exporter = super().from_crawler(crawler, file, **kwargs)
         exporter.metadata = getattr(crawler.spider, "file_metadata", {})
         return exporter
 
@@ -416,7 +449,7 @@ class ParquetExporter(RecordExporter):
 
     def export_item(self, item: object) -> None:
         """Add the item's records, and write full row groups."""
-        self._waiting += rows_of(item, self.record)
+        self._waiting += rows_of(item, self.record, extensions=self.makes_extensions)
         if len(self._waiting) >= ROWS_AT_ONCE:
             self._convert(len(self._waiting) // ROWS_AT_ONCE * ROWS_AT_ONCE)
 

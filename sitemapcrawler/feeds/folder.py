@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sitemapcrawler.items import (
+    EXTENSIONS,
     ChangeRecord,
     FindingRecord,
     JsonObject,
@@ -33,16 +34,21 @@ FEEDS: Mapping[str, type] = MappingProxyType(
         "robots": RobotsRecord,
         "pages": PageRecord,
         "changes": ChangeRecord,
+        **{namespace.field: kind for kind, namespace in EXTENSIONS.items()},
     }
 )
 """Record type of each feed, by name without suffix."""
+OF_EXTENSIONS = tuple(namespace.field for namespace in EXTENSIONS.values())
+"""The feeds of objects of url records, which are missing if there are none."""
 OF_LINKS, OF_BASELINE = "pages", "changes"
 """The feeds that only a crawl with the argument `links`, or `baseline`, has."""
 ON_DEMAND = frozenset((OF_LINKS, OF_BASELINE))
 """Both."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
-TABLES = ("audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "changes.csv")
+TABLES = (
+    "audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "changes.csv", *(f"{feed}.csv" for feed in OF_EXTENSIONS),
+)  # fmt: skip
 """Tables for people, which the command `audit` writes."""
 REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""

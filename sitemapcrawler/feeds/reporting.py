@@ -25,6 +25,7 @@ from sitemapcrawler.feeds.folder import (
     FEEDS,
     FORMATS,
     NAMES,
+    OF_EXTENSIONS,
     ON_DEMAND,
     PAGE,
     REPORT_FILES,
@@ -139,7 +140,8 @@ class Reporting:
     @property
     def names(self) -> list[str]:
         """Names of the files other than the page."""
-        return [SUMMARY, *self._feeds]
+        created = {file.target.name for file in self._created}
+        return [SUMMARY, *(name for name in self._feeds if name in created or not _is_optional(name))]
 
     def begin(self) -> None:
         """Prepare the cache of the report. A crawl with a job has its own, which is copied."""
@@ -275,6 +277,11 @@ def report_feeds(settings: BaseSettings) -> list[str]:
     return [str(uri).partition(":")[2] for uri in settings.getdict("FEEDS") if str(uri).startswith(f"{REPORT}:")]
 
 
+def _is_optional(name: str) -> bool:
+    """True for a file that a report has only if there are rows."""
+    return name.partition(".")[0] in OF_EXTENSIONS
+
+
 def _written(settings: BaseSettings) -> list[str]:
     """Formats of a report that can be written, Parquet only if pyarrow is installed."""
     exporters = components_in(settings, "FEED_EXPORTERS")
@@ -308,7 +315,7 @@ def add_feeds(settings: BaseSettings, folder: str, on_demand: Collection[str] = 
             "encoding": "utf-8",
             "fields": None,
             "indent": None,
-            "store_empty": True,
+            "store_empty": not _is_optional(name),
             "batch_item_count": 0,
             "uri_params": None,
             "overwrite": True,

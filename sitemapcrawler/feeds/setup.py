@@ -15,10 +15,10 @@ from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, Undeclared
+from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, Undeclared, are_extensions_items
 from sitemapcrawler.feeds.folder import FEEDS, ON_DEMAND
 from sitemapcrawler.feeds.uris import is_stream, local_path, scheme_of
-from sitemapcrawler.items import RECORDS, UrlBatch, UrlRecord
+from sitemapcrawler.items import EXTENSIONS, RECORDS, UrlBatch, UrlRecord
 from sitemapcrawler.namespaces import plugins
 
 SCHEMES = ("", "file", "stdout", "s3", "gs", "ftp", "ftps")
@@ -210,7 +210,8 @@ def check_columns(settings: BaseSettings) -> None:
 def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Iterable[object]) -> Collection[type]:
     """Return the record types that a feed holds; empty if it also holds the user's own items."""
     given = list(map(partial(_loaded, uri), classes))
-    wanted = [kind for kind in RECORDS if not given or any(_holds(one, kind) for one in given)]
+    kinds = RECORDS if given else exporter.default_types
+    wanted = [kind for kind in kinds if not given or any(_holds(one, kind) for one in given)]
     held = [kind for kind in wanted if kind in exporter.record_types]
     if wanted and not held:
         names = ", ".join(kind.__name__ for kind in wanted)
@@ -219,6 +220,17 @@ def _kinds(uri: str, format: str, exporter: type[RecordExporter], classes: Itera
     if any(all(not _holds(one, kind) for kind in RECORDS) for one in given):
         return ()
     return [UrlRecord] if exporter.is_table and UrlRecord in held else held
+
+
+def holds(settings: BaseSettings, kind: type) -> bool:
+    """True if a feed holds records of a type of `items.EXTENSIONS`, or if they are items."""
+    exporters = components_in(settings, "FEED_EXPORTERS")
+    for uri, options in settings.getdict("FEEDS").items():
+        exporter = exporter_of(format_of(uri, options), exporters)
+        given = [_loaded(str(uri), path) for path in options.get("item_classes") or ()]
+        if any(issubclass(kind, one) for one in given) if given else kind in exporter.default_types:
+            return True
+    return are_extensions_items(settings)
 
 
 def _loaded(uri: str, path: str | type) -> type:
@@ -301,16 +313,21 @@ def prepare_feeds(settings: BaseSettings) -> None:
 
 
 def choose_record_types(settings: BaseSettings, targets: Iterable[str], on_demand: Collection[str]) -> None:
-    """Let tables that `-o` or `-O` names after a record type hold it: `findings.csv`, `out/sitemaps.parquet`.
-    `item_classes` of a feed take precedence. `targets`: as from `named_formats`. `on_demand`: feeds of `ON_DEMAND`
-    whose records the crawl has; without them, `pages.csv` and `changes.csv` hold url records."""
+    """Let feeds that `-o` or `-O` names after a record type hold it: tables (`findings.csv`, `out/sitemaps.parquet`),
+    and for the objects of url records other formats too (`images.jsonl`). `item_classes` of a feed take precedence.
+
+    `targets`: as from `named_formats`. `on_demand`: feeds of `ON_DEMAND` whose records the crawl has; without them,
+    `pages.csv` and `changes.csv` hold url records.
+    """
     feeds: dict[str | Path, dict[str, object]] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")
     for target in targets:
         uri, _, name = target.rpartition(":")
         stem = Path(uri.removesuffix(".gz")).stem
         kind = UrlRecord if stem in ON_DEMAND and stem not in on_demand else FEEDS.get(stem, UrlRecord)
-        if uri in feeds and kind is not UrlRecord and exporter_of(name, exporters).is_table:
+        exporter = exporter_of(name, exporters)
+        picks = exporter.selects_records and (exporter.is_table or kind in EXTENSIONS)
+        if uri in feeds and kind is not UrlRecord and picks:
             feeds[uri] = {"item_classes": [kind], **feeds[uri]}
     settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
 

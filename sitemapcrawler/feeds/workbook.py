@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from functools import partial
 from itertools import groupby
@@ -22,9 +22,9 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.feeds.columns import URLS, Column
-from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, is_ours
-from sitemapcrawler.feeds.jsontext import names
+from sitemapcrawler.feeds.columns import URLS, Column, is_texts
+from sitemapcrawler.feeds.exporters import FeedOptions, RecordExporter, is_ours, with_extensions
+from sitemapcrawler.feeds.jsontext import JsonText, Rows, names
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.worksheets import (
     LEFT_MOMENT,
@@ -40,6 +40,7 @@ from sitemapcrawler.feeds.worksheets import (
     printed,
 )
 from sitemapcrawler.items import (
+    EXTENSIONS,
     ChangeCounts,
     ChangeRecord,
     Coverage,
@@ -254,6 +255,31 @@ COVERAGE = (
     Column("only_in_list", 12, lambda row: row[3]),
     Column("only_in_sitemaps", 16, lambda row: row[4]),
 )
+_json = JsonText(Rows())
+TEXT_WIDTH, URL_WIDTH = 30, 60
+"""Widths of columns of extensions, in characters."""
+LINKED_FIELDS = ("loc", "image_loc", "content_loc", "href")
+"""Fields of extensions that become hyperlinks."""
+
+
+def _flat(name: str, record: object) -> object:
+    """Value of a field; JSON text of an object or a list of objects, as in CSV."""
+    value = getattr(record, name)
+    if isinstance(value, (str, int)) or is_texts(value):
+        return value
+    return _json.text(value) if value else None
+
+
+def _columns_of(extension: type) -> Sequence[Column]:
+    """Columns of the objects of url records: their fields."""
+    held = [one.name for one in fields(extension)][1:]
+    links = {name: name in LINKED_FIELDS for name in held}
+    return tuple(
+        Column("url" if name == "loc" else name, URL_WIDTH if is_link else TEXT_WIDTH, partial(_flat, name), is_link)
+        for name, is_link in links.items()
+    )
+
+
 PROBLEMS_FOUND = "Problems"
 """Name of the sheet of findings."""
 SUMMARY = "Summary"
@@ -294,6 +320,7 @@ def sheets(judged: int = 0) -> Sequence[Sheet]:
         Sheet("Changes", ChangeRecord, _changes_of(judged), is_optional=True),
         Sheet("Links", PageRecord, LINKED, is_optional=True),
         Sheet(COVERED, Coverage, COVERAGE, is_optional=True),
+        *(Sheet(one.field.capitalize(), kind, _columns_of(kind), is_optional=True) for kind, one in EXTENSIONS.items()),
         Sheet("Sitemaps", SitemapRecord, SITEMAPS),
         Sheet("Robots", RobotsRecord, _robots_of(judged)),
     )
@@ -323,6 +350,7 @@ class WorkbookExporter(RecordExporter):
     """
 
     suffix = "xlsx"
+    default_types = RECORDS
     selects_records = True
     is_compressed = True
 
@@ -355,7 +383,7 @@ class WorkbookExporter(RecordExporter):
         params = getattr(crawler.spider, "params", None)
         judged = len(getattr(params, "judged_agents", ()))
         late = partial(_is_late, Stop.of(crawler))
-        return cls(file, judged_agents=judged, is_late=late, **kwargs)  # type: ignore[arg-type]  # options of a feed, see `check_options`
+        return super().from_crawler(crawler, file, judged_agents=judged, is_late=late, **kwargs)
 
     @classmethod
     def check_options(cls, options: FeedOptions) -> None:
@@ -394,7 +422,8 @@ class WorkbookExporter(RecordExporter):
         if self._failed or not is_ours(item):
             return
         with self._guarded():
-            for record in records(item):
+            made = EXTENSIONS.keys() & self._kinds if self.makes_extensions else ()
+            for record in (row for one in records(item) for row in with_extensions(one, made)):
                 for sheet in self._sheets:
                     if sheet.name in self._tables and sheet.has_row_of(record):
                         self._tables[sheet.name].add(record, record.rule if isinstance(record, FindingRecord) else "")
@@ -413,13 +442,17 @@ class WorkbookExporter(RecordExporter):
             for sheet in self._sheets:
                 if sheet.name == SUMMARY and SummaryRecord in self._kinds:
                     overview = self._book.add_worksheet(SUMMARY)
-                elif sheet.name in self._tables and (self._tables[sheet.name].rows or not sheet.is_optional):
+                elif sheet.name in self._tables and (self._tables[sheet.name].rows or not self._may_lack(sheet)):
                     order = self._summary.reach if self._summary is not None else ()
                     note = _missing(sheet.name, self._summary)
                     self._tables[sheet.name].write(self._book, order, note, self._is_late)
             if overview is not None:
                 self._write_summary(overview)
             self._book.close()
+
+    def _may_lack(self, sheet: Sheet) -> bool:
+        """True for a sheet that is left out without rows: an optional one that is not the only one."""
+        return sheet.is_optional and self._kinds != {sheet.kind}
 
     def _write_summary(self, overview: Worksheet) -> None:
         paper(overview)

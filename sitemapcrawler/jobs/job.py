@@ -25,8 +25,10 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
+from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import (
     MAX_SITE_TIME,
+    AlternateRecord,
     ChangeRecord,
     ComparedList,
     Coverage,
@@ -55,6 +57,7 @@ from sitemapcrawler.jobs.restoring import (
     restore_verdicts,
     spooled_batches,
     url_batches,
+    with_returns,
 )
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Earlier
@@ -68,6 +71,7 @@ from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site_links import returned
 from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
 from sitemapcrawler.rules.finding_tally import FindingTally
 from sitemapcrawler.rules.judge import Judge
@@ -148,6 +152,7 @@ class Job:
         self._of_site = FindingTally()
         self._marks: Marks | None = None
         self._uncompared: set[str] = set()
+        self._shows_returns = holds(crawler.settings, AlternateRecord)
         self._giving = False
         self._interrupter = Interrupter()
 
@@ -478,12 +483,24 @@ class Job:
 
     def _url_batches(self) -> Iterator[StoredBatch]:
         are_spooled = self.holding and self.store.get("state") != FINISHED
-        yield from url_batches(self.store, self._asked.earlier_urls if are_spooled else self._asked.urls)
-        if are_spooled:
+        if not are_spooled:
+            yield from self._final_batches()
+        else:
+            yield from url_batches(self.store, self._asked.earlier_urls)
             yield from spooled_batches(self.records.last_rows.urls, self._only_changes)
             return
         for file in self.records.rest:
             yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
+
+    def _final_batches(self) -> Iterator[StoredBatch]:
+        """Yield the url records in the database."""
+        batches = url_batches(self.store, self._asked.urls)
+        if not self._shows_returns or self.store.get("state") != FINISHED or self._stop.early:
+            yield from batches
+            return
+        with self.store.analysis() as cursor:
+            site = SiteFacts(rows_of(cursor, self.store.give_more_memory))
+            yield from with_returns(batches, returned(site, self._asked.urls) if site.has("alternates") else iter(()))
 
     def _list_again(self, listing: Listing) -> None:
         with self.store.cursor() as cursor:

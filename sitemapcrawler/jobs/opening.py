@@ -13,6 +13,8 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import urls
 from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
+from sitemapcrawler.feeds.setup import holds
+from sitemapcrawler.items import AlternateRecord
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison, may_take
 from sitemapcrawler.jobs.crawl import Arguments
@@ -55,7 +57,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         given = ",".join(params.compare)
         raise ValueError(f"argument compare={given!r}: needs a database; accepted: SITEMAP_STORE=True")
     needed |= params.baseline is not None or params.report is not None
-    needed |= params.links != "no" or bool(params.compare)
+    needed |= params.links != "no" or bool(params.compare) or holds(settings, AlternateRecord)
     if folder is None and not (stores and needed):
         return None
     if folder is not None and not goes_on:

@@ -131,6 +131,8 @@ OF_THE_END = ("robots", "pages", "changes")
 IN_BATCHES = ("pages", "changes")
 """Those of which many are sent at once."""
 OK = 200
+ALTERNATES = b'"alternates":'
+"""Text in the JSON of each url record with language versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +219,16 @@ def url_batches(store: Store, condition: str) -> Iterator[StoredBatch]:
             continue
         for sitemap, alike in groupby(rows, itemgetter(0)):
             yield StoredBatch(sitemap, [line for _, line in alike])
+
+
+def with_returns(batches: Iterable[StoredBatch], returned: Iterator[tuple[str | None]]) -> Iterator[StoredBatch]:
+    """Yield batches whose language versions say whether they link back. `returned`: the answer for each of them."""
+    for batch in batches:
+        if batch.lines is not None and ALTERNATES in batch.lines:
+            for url in batch.urls:
+                for alternate in url.alternates:
+                    (alternate.returns,) = next(returned)
+        yield batch
 
 
 def spooled_batches(lines: Iterable[str], only_changes: bool) -> Iterator[StoredBatch]:

@@ -159,8 +159,23 @@ HREFLANG = "http://www.w3.org/1999/xhtml"
 """Namespace of `<xhtml:link>`."""
 
 
+class Returning:
+    """Base of a link to a language version, which may be returned."""
+
+    __slots__ = ("_returns",)
+
+    @property
+    def returns(self) -> str | None:
+        """See `AlternateRecord.returns`. No field of a url record: it is known at the end of a crawl."""
+        return getattr(self, "_returns", None)
+
+    @returns.setter
+    def returns(self, value: str | None) -> None:
+        self._returns = value
+
+
 @dataclass(slots=True)
-class Alternate:
+class Alternate(Returning):
     """One `<xhtml:link rel="alternate" hreflang="..." href="..."/>`."""
 
     hreflang: str | None = None

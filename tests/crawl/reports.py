@@ -11,8 +11,19 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from sitemapcrawler.feeds.folder import CACHE, FEEDS, FORMATS, NAMES, OF_BASELINE, ON_DEMAND, PAGE, SUMMARY, TABLES
-from sitemapcrawler.items import FindingRecord
+from sitemapcrawler.feeds.folder import (
+    CACHE,
+    FEEDS,
+    FORMATS,
+    NAMES,
+    OF_BASELINE,
+    OF_EXTENSIONS,
+    ON_DEMAND,
+    PAGE,
+    SUMMARY,
+    TABLES,
+)
+from sitemapcrawler.items import EXTENSIONS, FindingRecord
 from sitemapcrawler.jobs.report import most_each
 from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.rules.facts.site import OF_FILES
@@ -20,9 +31,31 @@ from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
 
 SEVERITIES = ("error", "warning", "info")
-FILES = NAMES - {*TABLES, *(f"{feed}.{format}" for feed in ON_DEMAND for format in FORMATS)} | {CACHE}
-"""Files of a report."""
+FILES = NAMES - {*TABLES, *(f"{feed}.{format}" for feed in (*ON_DEMAND, *OF_EXTENSIONS) for format in FORMATS)} | {
+    CACHE
+}
+"""Files of any report."""
+ALWAYS = {name for name in TABLES if name.partition(".")[0] not in (*ON_DEMAND, *OF_EXTENSIONS)}
+"""Tables of any audit."""
 Row = Mapping[str, Any]
+
+
+def nested(urls: Sequence[Row], feed: str) -> list[dict[str, Any]]:
+    """The objects in url records, as rows of their own feed."""
+    [(kind, namespace)] = [item for item in EXTENSIONS.items() if item[1].field == feed]
+    rows = []
+    for url in urls:
+        place = {name: url[name] for name in ("loc", "sitemap", "line") if name in url}
+        held = url.get(feed, [])
+        for one in [held] if namespace.single and held else held:
+            own = {"image_loc" if name == "loc" else name: value for name, value in one.items()}
+            rows.append({"type": kind().type, **own, **place})
+    return rows
+
+
+def without_returns(row: Row) -> dict[str, Any]:
+    """A row without what no url record says."""
+    return {name: value for name, value in row.items() if name != "returns"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +79,12 @@ class Folder:
         """The rows of a feed."""
         return read_feed(self.path / f"{feed}.jsonl")
 
+    @property
+    def of_objects(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of the objects in the url records, by the feed that holds them."""
+        found = {feed: nested(self.rows("urls"), feed) for feed in OF_EXTENSIONS}
+        return {feed: rows for feed, rows in found.items() if rows}
+
     def listed(self) -> list[dict[str, Any]]:
         """Url records of what is listed now."""
         return [row for row in self.rows("urls") if row.get("change") != "removed"]
@@ -60,13 +99,15 @@ class Folder:
         shows."""
         model = self.model
         changes = {f"{OF_BASELINE}.{format}" for format in FORMATS} if "baseline" in model.arguments else set()
-        files = FILES | changes
+        files = FILES | changes | {f"{feed}.{format}" for feed in self.of_objects for format in FORMATS}
         assert self.names == files
         assert self.summary["type"] == "summary"
         for feed, record in FEEDS.items():
-            if feed in ON_DEMAND:
+            if feed in ON_DEMAND or f"{feed}.{FORMATS[0]}" not in files:
                 continue
             rows = self.rows(feed)
+            if feed in OF_EXTENSIONS:
+                assert [without_returns(row) for row in rows] == self.of_objects[feed]
             assert {row["type"] for row in rows} <= {record().type}, feed
             assert len(rows) == pq.read_metadata(self.path / f"{feed}.parquet").num_rows, feed
         assert [*model.feeds, PAGE] == sorted(files - {CACHE}, key=[*model.feeds, PAGE].index)

@@ -19,10 +19,11 @@ from openpyxl import load_workbook
 
 from sitemapcrawler.commands import audit as audit_command
 from sitemapcrawler.commands.audit import fold
-from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
+from sitemapcrawler.feeds.folder import CACHE, NAMES
 from sitemapcrawler.options.targets import target as read_target
 from tests.crawl.crawling import SETTINGS, run
 from tests.crawl.documents import CORE, DECLARATION, entry, index, robots, urlset
+from tests.crawl.reports import ALWAYS
 from tests.crawl.site_server import Reply, Route, SiteServer, moved
 from tests.crawl.verified import html
 
@@ -75,7 +76,7 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     assert folder.name == f"{host}-{date.today().isoformat()}"
     assert lines[-4:-2] == [f"Report: {folder.name}/report.html", ""]
     names = {path.name for path in folder.iterdir()}
-    assert {"report.html", "summary.json", *TABLES} - {"pages.csv", "changes.csv"} <= names <= NAMES | {CACHE}
+    assert {"report.html", "summary.json", *ALWAYS} <= names <= NAMES | {CACHE}
     rows = {row["loc"]: row["indexability"] for row in csv.DictReader((folder / "urls.csv").read_text().splitlines())}
     assert rows == {
         shop.url("/a"): "ok",
@@ -269,7 +270,7 @@ def test_folder_of_the_day_that_a_killed_audit_left_is_taken_again(shop: SiteSer
         path.touch()
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
     assert folder_in(tmp_path) == folder
-    assert {file.name for file in folder.iterdir()} >= {*TABLES, "report.html"} - {"pages.csv", "changes.csv"}
+    assert {file.name for file in folder.iterdir()} >= {*ALWAYS, "report.html"}
     assert list(folder.glob(".*")) == []
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
     assert {path.name for path in tmp_path.iterdir()} == {folder.name, f"{folder.name}-2"}, "a whole one stays"

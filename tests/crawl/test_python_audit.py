@@ -11,7 +11,7 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,12 @@ import pytest
 
 import sitemapcrawler
 from sitemapcrawler import AuditError, AuditResult, FindingRecord, RecordTable, RobotsRecord, SitemapRecord, UrlEntry
-from sitemapcrawler.feeds.folder import CACHE, NAMES, TABLES
-from sitemapcrawler.items import SCHEMA_VERSION
+from sitemapcrawler.feeds.folder import CACHE, NAMES
+from sitemapcrawler.items import EXTENSIONS, SCHEMA_VERSION, AlternateRecord, extension_records
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
 from tests.crawl.documents import dated, index, robots
 from tests.crawl.forks import environment
+from tests.crawl.reports import ALWAYS
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.crawl.verified import html
 
@@ -112,7 +113,13 @@ def test_entries_have_all_that_their_files_say(site: SiteServer) -> None:
     site.routes["/index.xml"] = index(*map(site.url, site.routes))
     told = ("images", "videos", "news", "alternates", "extra", "lastmod_at", "priority", "changefreq")
     audited: dict[str, list[list[object]]] = {}
-    for url in sitemapcrawler.audit(site.url("/index.xml"), verify="off", settings=SETTINGS).urls:
+    result = sitemapcrawler.audit(site.url("/index.xml"), verify="off", settings=SETTINGS)
+    for kind, namespace in EXTENSIONS.items():
+        table = getattr(result, namespace.field)
+        rows = [replace(row, returns=None) if kind is AlternateRecord else row for row in table]
+        assert rows == [row for url in result.urls for row in extension_records(url, [kind])]
+        assert len(table) == table.to_arrow().num_rows > 0
+    for url in result.urls:
         values = [getattr(url, field) or None for field in told]
         audited.setdefault(url.sitemap.rpartition("/")[2], []).append(values)
     assert audited == {
@@ -140,6 +147,7 @@ def test_parquet_files_state_site_and_start(shop: SiteServer, result: AuditResul
 
 
 def test_other_tables_become_data_frames(result: AuditResult) -> None:
+    assert (len(result.images), list(result.images), result.images.to_arrow().num_rows) == (0, [], 0)
     for table in (result.findings, result.sitemaps, result.robots):
         assert table.to_arrow().num_rows == len(table.to_pandas()) == table.to_polars().height == len(table)
 
@@ -234,11 +242,7 @@ def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, t
     )
     assert [url.loc for url in result.urls] == [shop.url("/a"), shop.url("/b")]
     names = {one.name for one in out.iterdir()}
-    assert (
-        {"report.html", "summary.json", "urls.jsonl", "urls.parquet", *TABLES} - {"pages.csv", "changes.csv"}
-        <= names
-        <= NAMES | {CACHE}
-    )
+    assert {"report.html", "summary.json", "urls.jsonl", "urls.parquet", *ALWAYS} <= names <= NAMES | {CACHE}
     assert (result.folder, result.report) == (out, out / "report.html")
     assert not list(temporary.iterdir())
     again = sitemapcrawler.audit(shop.url("/sitemap.xml"), out=str(out), verify="off", settings=SETTINGS)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.feeds.folder import FEEDS, ON_DEMAND, PAGE
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_EXTENSIONS, ON_DEMAND, PAGE
 from sitemapcrawler.jobs import history
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.trend import trend
@@ -28,6 +28,8 @@ from tests.crawl.reports import FILES, Folder, languages
 from tests.crawl.test_arguments import CRAWLER_PROCESS
 
 REPORT = "out/report"
+NOT_IN_ALL = {*ON_DEMAND, *OF_EXTENSIONS}
+"""Feeds whose rows a feed of all records lacks."""
 AUDIT = {"verify": "get", "report": REPORT}
 
 
@@ -60,7 +62,7 @@ def report(job: Job) -> Folder:
 
 def same_rows(folder: Folder, feed: Path) -> str:
     """How the rows of a report differ from those of a feed of all records; empty where they do not."""
-    found = sum((rows(folder.path / f"{name}.jsonl") for name in FEEDS if name not in ON_DEMAND), Counter())
+    found = sum((rows(folder.path / f"{name}.jsonl") for name in FEEDS if name not in NOT_IN_ALL), Counter())
     summaries = Counter({row: number for row, number in rows(feed).items() if '"type": "summary"' in row})
     return difference(rows(feed) - summaries, found)
 
@@ -91,7 +93,7 @@ def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
     assert (done.code, copy.site.forget()) == (0, [])
     assert f"wrote {folder.path / PAGE}" in done.log
     assert "report:" not in done.log
-    assert folder.names == FILES
+    assert folder.names == FILES | {f"{feed}.{format}" for feed in folder.of_objects for format in FORMATS}
     assert not (told := same_rows(folder, copy.folder / FEED)), told
     text = (folder.path / PAGE).read_text("utf-8")
     assert text.startswith("<!doctype html>")

@@ -16,11 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from demo.server import serving
+from sitemapcrawler.feeds.folder import OF_EXTENSIONS
 from sitemapcrawler.reader.faults import MAX_KEPT
 from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, FEED, Crawl, command, crawl
-from tests.crawl.documents import CORE, index, robots, urlset
+from tests.crawl.documents import CORE, DECLARATION, EXTENSIONS, index, robots, urlset
 from tests.crawl.forks import environment
+from tests.crawl.reports import nested, without_returns
 from tests.crawl.site_server import SiteServer
 
 FAULTY = 30
@@ -137,6 +139,72 @@ def test_files_named_after_a_record_type_hold_it(site: SiteServer, tmp_path: Pat
     assert pq.read_table(tmp_path / "robots.parquet")["robots"].to_pylist() == [site.url("/robots.txt")]
     assert [row["loc"] for row in table(tmp_path / "urls.csv")] == [record["loc"] for record in done.of_type("url")]
     assert (tmp_path / "my-findings.csv").read_bytes() == (tmp_path / "urls.csv").read_bytes()
+
+
+MULTILINGUAL = f"""{DECLARATION}<urlset {CORE} {EXTENSIONS}>
+<url><loc>BASE/en</loc>
+  <image:image><image:loc>BASE/1.png</image:loc><image:title>=1+1</image:title></image:image>
+  <image:image><image:loc>BASE/2.png</image:loc></image:image>
+  <xhtml:link rel="alternate" hreflang="en" href="BASE/en"/><xhtml:link rel="alternate" hreflang="de" href="BASE/de"/>
+  <xhtml:link rel="alternate" hreflang="fr" href="/fr"/><xhtml:link rel="alternate" hreflang="it" href="BASE/it"/></url>
+<url><loc>BASE/de</loc>
+  <video:video><video:title>Film</video:title><video:tag>a</video:tag><video:tag>b</video:tag>
+    <video:restriction relationship="allow">US CA</video:restriction></video:video>
+  <xhtml:link rel="alternate" hreflang="en" href="BASE/en"/></url>
+<url><loc>BASE/fr</loc>
+  <news:news><news:publication><news:name>Paper</news:name></news:publication><news:title>A</news:title></news:news></url>
+</urlset>"""
+"""Three pages with objects of each extension."""
+RETURNS = ["yes", "yes", "no", "not listed", "yes"]
+"""Whether its language versions link back."""
+
+
+def written(folder: Path, feed: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a feed in all formats."""
+    return {
+        "csv": table(folder / f"{feed}.csv"),
+        "jsonl": [json.loads(line) for line in (folder / f"{feed}.jsonl").read_bytes().splitlines()],
+        "parquet": pq.read_table(folder / f"{feed}.parquet").to_pylist(),
+        "xlsx": sheets(folder / f"{feed}.xlsx")[feed.capitalize()],
+    }
+
+
+def test_objects_of_pages_have_files_in_each_format(site: SiteServer, tmp_path: Path) -> None:
+    site.routes = {"/a.xml": MULTILINGUAL.replace("BASE", site.url(""))}
+    names = [f"{feed}.{format}" for feed in OF_EXTENSIONS for format in ("csv", "jsonl", "parquet", "xlsx")]
+    options = [part for name in (FEED, *names, "blog-images.csv", "blog-news.jsonl") for part in ("-O", name)]
+    done = crawl(tmp_path, *options, sitemap=site.url("/a.xml"), select="none")
+    assert done.code == 0
+    for feed in OF_EXTENSIONS:
+        expected = nested(done.of_type("url"), feed)
+        files = written(tmp_path, feed)
+        assert [without_returns(row) for row in files["jsonl"]] == expected
+        for format, rows in files.items():
+            page = "url" if format == "xlsx" else "loc"
+            assert [(row[page], row["line"]) for row in rows] == [
+                (row["loc"], str(row["line"]) if format == "csv" else row["line"]) for row in expected
+            ]
+            if feed == "alternates":
+                assert [row["returns"] for row in rows] == RETURNS
+    assert [row["title"] for row in table(tmp_path / "images.csv")] == ["'=1+1", ""]
+    assert len(table(tmp_path / "blog-images.csv")) == 3
+    assert (tmp_path / "blog-news.jsonl").read_bytes().count(b"\n") == len(done.records)
+
+
+@pytest.mark.parametrize("job", [False, True], ids=["batches", "records of a job that is finished"])
+def test_objects_as_items_stand_in_feeds_once(site: SiteServer, tmp_path: Path, job: bool) -> None:
+    site.routes = {"/a.xml": MULTILINGUAL.replace("BASE", site.url(""))}
+    settings = {"SITEMAP_ITEMS": "records", "SITEMAP_EXTENSION_ITEMS": True, "JOBDIR": "job"}
+    options = ("-O", FEED, "-O", "alternates.csv", "-O", "audit.xlsx")
+    runs = [crawl(tmp_path, *options, settings=settings, sitemap=site.url("/a.xml")) for _ in range(1 + job)]
+    done = runs[-1]
+    for kind in ("alternate", "image", "video", "news"):
+        of_kind = done.of_type(kind)
+        feed = kind if kind == "news" else f"{kind}s"
+        assert [without_returns(row) for row in of_kind] == nested(done.of_type("url"), feed)
+        assert len(sheets(tmp_path / "audit.xlsx")[feed.capitalize()]) == len(of_kind)
+    assert [row["returns"] for row in done.of_type("alternate")] == RETURNS
+    assert [row["returns"] for row in table(tmp_path / "alternates.csv")] == RETURNS
 
 
 def test_item_classes_make_a_table_of_any_record_type(site: SiteServer, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from scrapy import Field, Item
 from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
+from scrapy.settings import Settings
 
 from sitemapcrawler.envelopes import EncodedBatch, NotedBatch
 from sitemapcrawler.feeds.columns import Cells
@@ -25,16 +27,21 @@ from sitemapcrawler.feeds.exporters import FORMER_OPTIONS, CsvExporter, JsonExpo
 from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.items import (
+    EXTENSIONS,
+    AlternateRecord,
     FindingRecord,
     Hop,
+    ImageRecord,
+    NewsRecord,
     ReplyRecord,
     SitemapRecord,
     SummaryRecord,
     Target,
     UrlBatch,
     UrlRecord,
+    VideoRecord,
 )
-from sitemapcrawler.namespaces.extensions import Alternate, Image, News
+from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.notes import Note, Notes
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
@@ -262,6 +269,90 @@ class TestJson:
     def test_the_byte_order_mark_stands_once(self) -> None:
         text = export(JsonExporter, a_url("é"), a_url("中"), encoding="utf-16").decode("utf-16")
         assert [row["loc"] for row in json.loads(text)] == ["é", "中"]
+
+
+PAGE = a_url(
+    line=3, images=[Image("i", title="=1"), Image("j")], news=News({"name": "n"}, title="t"),
+    videos=[Video("t", tag=["a", "b"], restriction={"relationship": "deny", "value": "US"}, price=[{"value": "=1"}])],
+    alternates=[Alternate("de", "d", attributes={"type": "x"}), Alternate("en", "e")],
+)  # fmt: skip
+"""A record with objects of each extension."""
+OBJECTS: dict[type, list[dict[str, Any]]] = {
+    ImageRecord: [{"image_loc": "i", "title": "=1"}, {"image_loc": "j"}],
+    VideoRecord: [
+        {"thumbnail_loc": "t", "restriction": {"relationship": "deny", "value": "US"}, "tag": ["a", "b"], "price": [{"value": "=1"}]},
+    ],
+    NewsRecord: [{"publication": {"name": "n"}, "title": "t"}],
+    AlternateRecord: [{"hreflang": "de", "href": "d", "attributes": {"type": "x"}}, {"hreflang": "en", "href": "e"}],
+}  # fmt: skip
+"""Its objects as rows, without the fields that all of them have."""
+
+
+def rows_of_objects(kind: type) -> list[dict[str, Any]]:
+    common = {"type": kind().type, "loc": "https://e.com/", "sitemap": SITEMAP, "line": 3}
+    return [common | row for row in OBJECTS[kind]]
+
+
+class TestExtensions:
+    @pytest.mark.parametrize("kind", EXTENSIONS)
+    @pytest.mark.parametrize("of_crawl", [False, True], ids=["record", "batch"])
+    def test_objects_of_a_page_are_rows(self, kind: type, of_crawl: bool) -> None:
+        item = EncodedBatch(SITEMAP, export(JsonLinesExporter, PAGE), 1) if of_crawl else PAGE
+        assert [json.loads(line) for line in lines(item, a_url(), item_classes=[kind])] == rows_of_objects(kind)
+
+    def test_feed_of_pages_and_images_has_them_behind_their_page(self) -> None:
+        found = map(json.loads, lines(NotedBatch(SITEMAP, [PAGE, PAGE]), item_classes=[UrlRecord, ImageRecord]))
+        assert [row["type"] for row in found] == ["url", "image", "image"] * 2
+
+    def test_other_feeds_have_no_rows_of_objects(self) -> None:
+        assert [json.loads(line)["type"] for line in lines(PAGE)] == ["url"]
+
+    def test_lists_and_objects_are_text_in_a_table(self) -> None:
+        header, row = table(PAGE, item_classes=[VideoRecord])
+        cells = dict(zip(header, row, strict=True))
+        assert (cells["tag"], cells["restriction"], cells["price"], cells["live"]) == (
+            "a; b", '{"relationship":"deny","value":"US"}', '[{"value":"=1"}]', "",
+        )  # fmt: skip
+        assert [row[6] for row in table(PAGE, item_classes=[ImageRecord])] == ["license", "", ""]
+        assert [row[5] for row in table(PAGE, item_classes=[ImageRecord])] == ["title", "'=1", ""]
+
+    @pytest.mark.parametrize("kind", EXTENSIONS)
+    def test_table_without_rows_has_its_header(self, kind: type) -> None:
+        assert table(a_url(), item_classes=[kind]) == [[field.name for field in fields(kind)]]
+
+    def test_filter_takes_pages_that_have_rows(self) -> None:
+        accepts = RecordFilter({"item_classes": [ImageRecord]}).accepts
+        assert [accepts(item) for item in (PAGE, NotedBatch(SITEMAP, [a_url(), PAGE]), ImageRecord())] == [True] * 3
+        assert not any(map(accepts, (a_url(), NotedBatch(SITEMAP, [a_url()]), SitemapRecord(), FindingRecord(), {})))
+
+    def test_objects_that_are_items_stand_in_feeds_once(self) -> None:
+        settings = {"SITEMAP_ITEMS": "records", "SITEMAP_EXTENSION_ITEMS": True}
+        crawler: Any = SimpleNamespace(settings=Settings(settings))
+        file = io.BytesIO()
+        exporter = JsonLinesExporter.from_crawler(crawler, file, item_classes=[ImageRecord])
+        for item in (PAGE, ImageRecord("https://e.com/")):
+            exporter.export_item(item)
+        exporter.finish_exporting()
+        assert len(file.getvalue().splitlines()) == 1
+
+    @given(st.lists(st.one_of(URLS, st.just(PAGE)), max_size=3))
+    def test_rows_are_what_is_nested_in_the_url_records(self, urls: list[UrlRecord]) -> None:
+        nested = [json.loads(line) for line in export(JsonLinesExporter, *urls).splitlines()]
+        for kind, namespace in EXTENSIONS.items():
+            objects = [(url, one) for url in nested for one in listed(url.get(namespace.field))]
+            written = export(JsonLinesExporter, NotedBatch(SITEMAP, urls), item_classes=[kind])
+            assert [json.loads(line) for line in written.splitlines()] == [
+                expected(kind, url, one) for url, one in objects
+            ]
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def expected(kind: type, url: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
+    own = {"image_loc" if name == "loc" else name: value for name, value in one.items()}
+    return {"type": kind().type, **{name: url[name] for name in ("loc", "sitemap", "line") if name in url}, **own}
 
 
 EITHER = a_url(images=[Image(loc="i")], issues=["a", "b"], reply=ReplyRecord("ok", status=200))

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scrapy.settings import Settings
 
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds import arrow, exporters
@@ -325,7 +326,8 @@ class TestFileMetadata:
     @pytest.mark.parametrize("options", [{}, {"store_schema": False}])
     def test_a_file_of_a_crawl_states_what_the_spider_says(self, options: dict[str, Any]) -> None:
         crawler: Any = SimpleNamespace(
-            spider=SimpleNamespace(file_metadata={"site": "e.com", "started": "2026-05-01T10:00:00Z"})
+            settings=Settings({"SITEMAP_ITEMS": "auto"}),
+            spider=SimpleNamespace(file_metadata={"site": "e.com", "started": "2026-05-01T10:00:00Z"}),
         )
         file = io.BytesIO()
         exporter = ParquetExporter.from_crawler(crawler, file, **options)

@@ -92,6 +92,15 @@ def test_only_a_crawl_that_reads_links_has_their_feed() -> None:
     assert report_feeds(made) == [f"{feed}.{suffix}" for suffix in FORMATS for feed in FEEDS if feed not in ON_DEMAND]
 
 
+def test_files_of_objects_may_be_missing() -> None:
+    made = chosen()
+    add_feeds(made, "report")
+    empty = {uri for uri, options in made.getdict("FEEDS").items() if not options["store_empty"]}
+    assert empty == {
+        f"report:{feed}.{suffix}" for suffix in FORMATS for feed in ("images", "videos", "news", "alternates")
+    }
+
+
 def test_scheme_of_the_report_is_not_for_users() -> None:
     with pytest.raises(ValueError, match=r"^report:urls.jsonl cannot be written: no storage is known for report:$"):
         prepare_feeds(chosen(FEEDS={"report:urls.jsonl": {"overwrite": True}}))

@@ -25,6 +25,7 @@ from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.feeds.workbook import WorkbookExporter
 from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, UNWRITTEN, cell_text, link_to
 from sitemapcrawler.items import (
+    EXTENSIONS,
     ChangeRecord,
     ComparedFolder,
     ComparedList,
@@ -247,6 +248,30 @@ def test_coverage_of_one_list_has_a_row_for_each_folder() -> None:
     assert list(sheet.iter_rows(min_row=2, values_only=True)) == [
         ("all folders", "crawl.csv", 3, 2, 4), ("/shop/", "crawl.csv", 3, 2, 4),
     ]  # fmt: skip
+
+
+def test_objects_of_pages_have_sheets() -> None:
+    url = UrlRecord(
+        "https://e.com/", sitemap=SITEMAP, line=3, images=[Image("https://e.com/i.png", title="=1"), Image("j")],
+        videos=[Video(tag=["a", "b"], price=[{"value": "1"}], uploader={"value": "x"})],
+    )  # fmt: skip
+    place = {"sitemap": SITEMAP, "line": 3}
+    written = book(NotedBatch(SITEMAP, [url, UrlRecord()]))
+    assert written.sheetnames == [*SHEETS[:3], "Images", "Videos", *SHEETS[3:]]
+    assert filled(written["Images"]) == [
+        {"url": "https://e.com/", "image_loc": "https://e.com/i.png", "title": "=1", **place},
+        {"url": "https://e.com/", "image_loc": "j", **place},
+    ]
+    [video] = filled(written["Videos"])
+    assert (video["tag"], video["price"], video["uploader"]) == ("a, b", '[{"value":"1"}]', '{"value":"x"}')
+    assert written["Images"]["C2"].data_type == "s"
+
+
+@pytest.mark.parametrize("kind", EXTENSIONS)
+def test_workbook_of_one_kind_of_objects_has_its_sheet_alone(kind: type) -> None:
+    written = book(NotedBatch(SITEMAP, [UrlRecord()]), item_classes=[kind])
+    assert written.sheetnames == [EXTENSIONS[kind].field.capitalize()]
+    assert [cell.value for cell in written.worksheets[0][1]][:1] == ["url"]
 
 
 def test_empty_columns_are_left_out() -> None:
