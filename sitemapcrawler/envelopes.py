@@ -217,10 +217,8 @@ class FileResult:
     """Hash of the body as fetched, in hexadecimal."""
     children: list[tuple[str, str | None]] = field(default_factory=list)
     """(URL, `lastmod_at`) of the children that are followed, in order; at most `MAX_CHILDREN`."""
-    taken: bool = False
-    """True if it is unchanged since the baseline, whose entries are copied."""
     tally: FileTally = field(default_factory=FileTally)
-    """What it adds to the counts of the crawl; of a copied file, that of the baseline."""
+    """What it adds to the counts of the crawl."""
 
 
 class SitemapEnd(SitemapRecord, Envelope):

@@ -508,20 +508,21 @@ class SitemapRecord:
     """xml-urlset, xml-index, rss, atom, text, html, unknown, or the format of a plug-in, decided by content alone; list
     for one of the argument `urls`."""
     status: int | None = None
-    """HTTP status of the last answer."""
+    """HTTP status of the last answer; 200 where it was 304, since the cache has the content."""
     final_url: str | None = None
     """URL that gave the content, where redirects led elsewhere."""
     hops: list[Hop] = field(default_factory=list)
     """The redirects on the way, in order."""
     outcome: str = "ok"
     """ok, recovered (the file is not well formed, and was read to its end), truncated (the file ends before its
-    end), failed (nothing could be read), blocked (robots.txt forbids it) or unchanged."""
+    end), failed (nothing could be read), blocked (robots.txt forbids it) or unchanged (read to its end, and the same
+    as in the baseline)."""
     url_count: int = 0
     """Entries listed in the file, before any filter: pages of a urlset, children of an index."""
     bytes: int = 0
     """Size in bytes, uncompressed, of what was read."""
     bytes_fetched: int = 0
-    """Bytes that came over the network, or the size of the file on disk."""
+    """Bytes as they came over the network, now or when the cache kept them, or the size of the file on disk."""
     encoding: str | None = None
     """Character encoding the file was read in."""
     etag: str | None = None

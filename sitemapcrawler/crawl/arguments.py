@@ -59,9 +59,6 @@ class Use(Flag):
     """Concerns one site. Fleets refuse it."""
     RUN = auto()
     """Does not affect the results. May differ between the runs of a job."""
-    FILES = auto()
-    """Decides which files are read, but not how their entries are judged. May differ between a crawl and a baseline
-    from which entries are copied."""
     COMPARISON = auto()
     """Chooses the baseline. May differ once the job is finished."""
 

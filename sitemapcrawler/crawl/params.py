@@ -66,14 +66,12 @@ class Params(BaseModel):
 
     model_config = ConfigDict(title="Arguments", frozen=True, use_attribute_docstrings=True)
 
-    domain: Annotated[
-        tuple[Start, ...], Text(values.start, values.COMMA), Argument(SITES, Use.TARGET | Use.PAGES | Use.FILES)
-    ] = ()
+    domain: Annotated[tuple[Start, ...], Text(values.start, values.COMMA), Argument(SITES, Use.TARGET | Use.PAGES)] = ()
     """Sites whose sitemaps are discovered."""
     sitemap: Annotated[
         tuple[str, ...],
         Text(values.sitemap, values.COMMA_BEFORE_URL),
-        Argument(SITEMAPS, Use.TARGET | Use.PAGES | Use.FILES | Use.ONE_SITE),
+        Argument(SITEMAPS, Use.TARGET | Use.PAGES | Use.ONE_SITE),
     ] = ()
     """Sitemaps to read without discovery."""
     base_url: Annotated[
@@ -86,7 +84,7 @@ class Params(BaseModel):
     offline: Annotated[bool, Argument(use=Use.ONE_SITE)] = False
     """Read local files only and make no request."""
     probe: Annotated[
-        Literal["auto", "always", "never"], Argument(use=Use.PAGES | Use.FILES, narrows=lambda new, _: new == "never")
+        Literal["auto", "always", "never"], Argument(use=Use.PAGES, narrows=lambda new, _: new == "never")
     ] = "auto"
     """Try the common paths; auto: if robots.txt names no sitemap, up to the first sitemap."""
     include: Annotated[Pattern | None, Argument(IN_PAGES, Use.PAGES, narrows=ne)] = None
@@ -99,9 +97,9 @@ class Params(BaseModel):
     """List only pages with a lastmod at or after this time."""
     max_urls: Annotated[Count | None, Argument(use=Use.PAGES, narrows=ne)] = None
     """Stop after this number of pages."""
-    max_sitemaps: Annotated[Count | None, Argument(use=Use.PAGES | Use.FILES, narrows=ne)] = None
+    max_sitemaps: Annotated[Count | None, Argument(use=Use.PAGES, narrows=ne)] = None
     """Request at most this number of sitemaps."""
-    max_depth: Annotated[FromZero, Argument(use=Use.PAGES | Use.FILES, narrows=lt)] = 10
+    max_depth: Annotated[FromZero, Argument(use=Use.PAGES, narrows=lt)] = 10
     """Read at most this number of nested indexes."""
     max_time: Annotated[AboveZero | None, Argument(use=Use.PAGES | Use.RUN, narrows=ne)] = None
     """Stop after this number of seconds."""
@@ -165,13 +163,13 @@ class Params(BaseModel):
         Annotated[str, Text(values.baseline)] | None,
         Argument(
             "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
-            Use.COMPARISON | Use.FILES | Use.ONE_SITE,
+            Use.COMPARISON | Use.ONE_SITE,
         ),
     ] = None
     """Earlier job to compare with: what was added, removed or changed."""
     only: Annotated[
         Literal["changes"] | None,
-        Argument(use=Use.COMPARISON | Use.FILES | Use.ONE_SITE, needs=("baseline",)),
+        Argument(use=Use.COMPARISON | Use.ONE_SITE, needs=("baseline",)),
     ] = None
     """Write only url records that have changed since the baseline."""
     force: Annotated[bool, Argument(use=Use.RUN | Use.ONE_SITE, needs=("baseline",))] = False
@@ -319,11 +317,6 @@ class Params(BaseModel):
     def asks_for(self, free: Use = Use.RUN) -> dict[str, str]:
         """`as_dict` without the arguments that may differ, by default between runs of a job."""
         return {name: text for name, text in self.as_dict().items() if not free & ARGUMENTS[name].use}
-
-    @property
-    def of_files(self) -> AbstractSet[str]:
-        """Names of the arguments that decide which files are read, but not how their entries are judged."""
-        return frozenset(names_of(Use.FILES))
 
     @property
     def of_comparison(self) -> AbstractSet[str]:

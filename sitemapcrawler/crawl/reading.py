@@ -7,10 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-
-import msgspec
 
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Published, file_beside, missing_files
@@ -20,7 +18,6 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.shared import Stoppable
 from sitemapcrawler.envelopes import FileResult, FileTally, FreshBatch, SitemapEnd
 from sitemapcrawler.items import SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.reader import ChildRecord, Document, Limits
 from sitemapcrawler.reader.faults import FULL
 from sitemapcrawler.reader.formats import HTML, format_named
@@ -176,13 +173,6 @@ class Reading:
         self.records += 1
         return record
 
-    def unchanged(self, visit: Visit, answer: FetchResult, earlier: Earlier) -> SitemapEnd:
-        record = unchanged_record(earlier.line, _record(visit, answer))
-        record.result = FileResult(earlier.digest, taken=True, tally=earlier.tally)
-        self.records += 1
-        logger.info("%s: unchanged, %s", visit.url, _entries(record))
-        return record
-
     def _add_facts(self, visit: Visit, record: SitemapEnd, at: datetime, internal: str | None = None) -> None:
         """Give facts to a record that has no document, so that rules can judge it. `internal`: what failed here."""
         if self.judging:
@@ -300,18 +290,6 @@ class Reading:
             if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:
                 file.left_out += self.frontier.skipped - before
         return pages
-
-
-def unchanged_record(line: str, now: SitemapEnd) -> SitemapEnd:
-    """The baseline's record of an unchanged file, with discovery and response data from `now`."""
-    earlier = msgspec.json.decode(line, type=SitemapRecord)
-    record = SitemapEnd(*(getattr(earlier, one.name) for one in fields(earlier) if one.init))
-    for name in ("parent", "found_by", "depth", "offsite", "status", "final_url", "hops", "bytes_fetched"):
-        setattr(record, name, getattr(now, name))
-    record.outcome = "unchanged"
-    record.etag = now.etag or record.etag
-    record.last_modified = now.last_modified or record.last_modified
-    return record
 
 
 def _record(visit: Visit, answer: FetchResult) -> SitemapEnd:

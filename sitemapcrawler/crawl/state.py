@@ -128,7 +128,7 @@ class Audit:
         delivery = Delivery(crawler, stop, job)
         backlog = None if status is None or status.holding else Backlog(delivery)
         workers = new_workers(settings, params, plan.choice, reading, policies, verdicts, counts, delivery)
-        walk = Walk(crawler, params, policies, reading, sites, fetcher, job, counts, backlog, workers)
+        walk = Walk(crawler, params, policies, reading, sites, fetcher, job, backlog, workers)
         return cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
             status, counts, delivery, backlog, job, walk,

@@ -20,7 +20,6 @@ from twisted.python.failure import Failure
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.configuring import at_least_one, max_fetched
 from sitemapcrawler.crawl.discovery import Discovery, Site, SitePage, Sites
-from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
@@ -32,7 +31,6 @@ from sitemapcrawler.download.cache import KEPT_KEY
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.envelopes import JudgedBatch, SitemapEnd
-from sitemapcrawler.jobs.comparing import NOT_MODIFIED
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
 from sitemapcrawler.replies.methods import ARGUMENT, HTML_BYTES
@@ -81,18 +79,15 @@ class Walk:
         sites: Sites,
         fetcher: Fetcher,
         job: Job | None = None,
-        counts: FileCounts | None = None,
         backlog: Backlog | None = None,
         workers: Workers | None = None,
     ) -> None:
-        """`counts`: take those of a file whose entries are copied, as an earlier crawl made them; None without a job.
-        `backlog`: keeps records until their site is read; None if they need not wait.
+        """`backlog`: keeps records until their site is read; None if they need not wait.
         `workers`: processes that read files too; None for none.
         """
         settings = crawler.settings
         self._crawler = crawler
         self._params = params
-        self._policies = policies
         self._reading = reading
         self._frontier: Frontier = reading.frontier
         self._selection: Selection = reading.selection
@@ -100,7 +95,6 @@ class Walk:
         self._discovery = Discovery(sites, policies)
         self._fetcher = fetcher
         self._job = job
-        self._counts = counts
         self._backlog = backlog
         if backlog is not None:
             crawler.signals.connect(backlog.look_again, signal=stopping)
@@ -112,7 +106,6 @@ class Walk:
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
         self._reading_slots = asyncio.Semaphore(READ_AT_ONCE)
-        self._again: set[str] = set()
 
     # What to fetch.
 
@@ -146,13 +139,11 @@ class Walk:
     ) -> Request:
         """The request for a step, which the callback gets as `step`.
         Raises ValueError for a URL that cannot be requested."""
-        limit, headers = self._max_size, dict[str, str]()
+        limit = self._max_size
         if isinstance(step, SitePage):
             limit = HTML_BYTES
         elif isinstance(step, UrlList):
             limit = 1  # it is read from disk, as it stands there
-        else:
-            headers = self._validators(step)
         meta = Body(limit).meta()
         if step.url.startswith("file:"):
             meta["download_slot"] = "file"
@@ -162,7 +153,6 @@ class Walk:
             urls.as_sent(step.url),
             callback=callback,
             errback=errback,
-            headers=headers,
             meta=meta,
             dont_filter=True,
             cb_kwargs={"step": step},
@@ -199,12 +189,6 @@ class Walk:
         for one in filter(None, sites):
             if (page := self._sites.next_page(one)) is not None:
                 yield page
-
-    def _validators(self, visit: Visit) -> dict[str, str]:
-        """Request headers that let the server answer 304 for an unchanged sitemap."""
-        asked = self._job is not None and visit.url not in self._again
-        earlier = self._job.earlier(visit, self._policies) if asked and self._job is not None else None
-        return {} if earlier is None else earlier.validators
 
     # What to do with the answer.
 
@@ -244,40 +228,25 @@ class Walk:
 
     async def _read_sitemap(self, visit: Visit, answer: FetchResult) -> AsyncGenerator[Item | Request, None]:
         end: SitemapEnd | None = None
-        earlier = self._job.unchanged(visit, answer, self._policies) if self._job is not None else None
-        if earlier is not None and not self._sites.was_read(visit, answer.final_url, bytes.fromhex(earlier.digest)):
-            if self._counts is not None:
-                self._counts.add(earlier.tally)
-            record = self._reading.unchanged(visit, answer, earlier)
-            done = Done(earlier.digest, True, False, True, earlier.index, answer.final_url)
-            site = self._pass_by(visit, done)
-            yield record
-        elif answer.status == NOT_MODIFIED and visit.url not in self._again:
-            self._again.add(visit.url)  # what it had before cannot be reused
-            for request in self._fetched(visit):
-                yield request
-            return
-        else:
-            hit = False
-            is_alias = self._is_alias(visit, answer)
-            sent = None if is_alias or self._workers is None else self._workers.send(visit, answer)
-            try:
-                async with self._reading_slots, aclosing(self._items(visit, answer, is_alias, sent)) as items:
-                    if self._backlog is not None:
-                        self._backlog.open(visit.url)
-                    async for item in items:
-                        hit = True
-                        if self._backlog is None:
-                            yield item
-                        elif isinstance(item, SitemapEnd):
-                            end = item
-                        else:
-                            await self._backlog.pipelines.send(item)
-            finally:
-                if sent is not None and self._workers is not None:
-                    self._workers.drop(sent)
-            site = await self._settle(visit, answer, hit)
-        for request in self._go_on(site):
+        hit = False
+        is_alias = self._is_alias(visit, answer)
+        sent = None if is_alias or self._workers is None else self._workers.send(visit, answer)
+        try:
+            async with self._reading_slots, aclosing(self._items(visit, answer, is_alias, sent)) as items:
+                if self._backlog is not None:
+                    self._backlog.open(visit.url)
+                async for item in items:
+                    hit = True
+                    if self._backlog is None:
+                        yield item
+                    elif isinstance(item, SitemapEnd):
+                        end = item
+                    else:
+                        await self._backlog.pipelines.send(item)
+        finally:
+            if sent is not None and self._workers is not None:
+                self._workers.drop(sent)
+        for request in self._go_on(await self._settle(visit, answer, hit)):
             yield request
         if end is not None and self._backlog is not None:
             answer.body.close()
@@ -315,7 +284,7 @@ class Walk:
         if visit.probe and not hit:
             self._crawler.stats.inc_value("sitemap/probes_missed")
             if self._job is not None and self._stop.complete:
-                await self._job.records.missed(visit, answer.ok, answer.status)
+                await self._job.records.missed(visit.url, answer.ok, answer.status)
         silent = answer.status is None and not answer.blocked
         return self._sites.settle(visit, hit, answer.ok, silent)
 

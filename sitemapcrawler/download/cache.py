@@ -132,14 +132,17 @@ class Rights:
 class BodyStorage:
     """A folder with bodies, one for each URL."""
 
-    def __init__(self, place: Path, earlier: Sequence[Path] = (), rights: Rights | None = None) -> None:
+    def __init__(
+        self, place: Path, earlier: Sequence[Path] = (), rights: Rights | None = None, reads_only: bool = False
+    ) -> None:
         """`place`: folder to read and write; `earlier`: folders to read, in this order; `rights`: those of the crawl
-        that writes."""
+        that writes; `reads_only`: True to write nothing."""
         self.place = place
         self._earlier = earlier
         self._rights = rights or Rights()
         self._used: int | None = None
         self._keys: dict[Path, bytes] = {}
+        self._reads_only = reads_only
         self._is_lost = False
 
     def find(self, request: Request, identity: bytes) -> KeptBody | None:
@@ -174,6 +177,8 @@ class BodyStorage:
 
     def discard(self, url: str) -> None:
         """Remove the body of a URL whose last response is not kept."""
+        if self._reads_only:
+            return
         path = self.place / name_of(url)
         with suppress(OSError):
             size = path.stat().st_size
@@ -187,7 +192,7 @@ class BodyStorage:
 
     def _write(self, url: str, headers: Headers, chunks: Iterator[bytes], identity: bytes) -> None:
         self.discard(url)
-        if self._is_lost:
+        if self._is_lost or self._reads_only:
             return
         try:
             used = self.open()
@@ -258,13 +263,13 @@ class BodyCache(OfCrawler):
         self.place: Path | None = None
         """Folder of the cache; None if nothing is kept: the crawl has neither a job nor a report."""
         self.earlier: list[Path] = []
-        """Caches of earlier crawls."""
+        """Caches of earlier crawls, which are only read."""
 
     @cached_property
     def storage(self) -> BodyStorage | None:
-        """The cache, from the first request on."""
+        """The cache, from the first request on; None if there is none to read or write."""
         if self.place is None:
-            return None
+            return BodyStorage(self.earlier[0], self.earlier[1:], reads_only=True) if self.earlier else None
         named = Named.of(self.crawler)
         storage = BodyStorage(self.place, self.earlier, Rights(frozenset(named.authorities), frozenset(named.own)))
         with suppress(OSError):  # as soon as a body is stored, it says so

@@ -13,7 +13,6 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 
 from scrapy import Request
@@ -30,7 +29,7 @@ from sitemapcrawler.download.shared import OfCrawler, Stop
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.replies.kinds import bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
-from sitemapcrawler.robots.policy import MAX_HOPS, TOO_MANY_REQUESTS, Policy, RobotsOutcome, robots_url
+from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES
 from sitemapcrawler.urls import local_path
 from sitemapcrawler.urls.display import counted, masked_bytes
@@ -42,8 +41,6 @@ MAX_AGE_S = 24 * 3600
 FOREIGN_TIMEOUT_S = 15
 """Timeout in seconds, without retries, for the robots.txt of a host that only appears in sitemaps. If that fails,
 a request to the host fetches it again with the usual timeout and retries."""
-SIGNATURE_BYTES = 16
-"""Bytes of the digest that identifies the content of a robots.txt."""
 HTTP_OK = 200
 SOME_HOME = "https://example.com/robots.txt"
 """Base of relative Sitemap lines in a local file without a known URL; the result is not shown."""
@@ -67,8 +64,6 @@ class Policies(OfCrawler):
         self._since: dict[str, float] = {}
         self._failures: dict[str, Exception] = {}
         self._hasty: set[str] = set()
-        self.signatures: dict[str, str] = {}
-        """{origin: signature of its robots.txt}, to detect changes."""
         self.on_policy: Callable[[str, JsonObject], None] | None = None
         """Called with each origin and the robots.txt data to pass to `restore` later."""
 
@@ -129,7 +124,6 @@ class Policies(OfCrawler):
         """Restore data that `on_policy` received `age_s` seconds ago.
         An expired or failed robots.txt is fetched again as soon as a request depends on it."""
         policy = restored(told)
-        self.signatures[origin] = signature(told)
         done = asyncio.get_running_loop().create_future()
         done.set_result(policy)
         self._asked[origin], self._known[origin] = done, policy
@@ -192,7 +186,6 @@ class Policies(OfCrawler):
             return answers.from_error(request, error)
 
     def _keep(self, origin: str, kept: JsonObject) -> None:
-        self.signatures[origin] = signature(kept)
         if self.on_policy is not None and not Stop.of(self.crawler).begun():
             self.on_policy(origin, kept)
 
@@ -233,13 +226,6 @@ def kept_of(answer: FetchResult, policy: Policy) -> JsonObject:
         "size": max(len(body), answer.body.size),
         "body": b64encode(masked_bytes(body)).decode(),
     }
-
-
-def signature(kept: JsonObject) -> str:
-    """Digest that is equal for robots.txt files with the same verdicts: the same outcome and content."""
-    status = f" {TOO_MANY_REQUESTS}" if kept["status"] == TOO_MANY_REQUESTS else ""
-    said = f"{kept['outcome']}{status} {kept['body']}"
-    return blake2b(said.encode(), digest_size=SIGNATURE_BYTES).hexdigest()
 
 
 def restored(kept: JsonObject) -> Policy:

@@ -205,7 +205,7 @@ class Reporting:
             shutil.rmtree(place, ignore_errors=True)
             return
         try:
-            if self._bodies.storage is not None and self._bodies.place != new:
+            if self._bodies.storage is not None and self._bodies.place not in (None, new):
                 self._bodies.storage.copy_to(new)
             if place.exists():
                 place.rename(new.with_name("earlier"))

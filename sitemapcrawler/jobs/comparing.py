@@ -1,4 +1,4 @@
-"""Compares a crawl with its baseline: which entries were added, removed or changed, and which files can be copied."""
+"""Compares a crawl with its baseline: which entries were added, removed or changed, and which files are the same."""
 
 from __future__ import annotations
 
@@ -7,78 +7,33 @@ from functools import partial
 from pathlib import Path
 
 from sitemapcrawler import urls
-from sitemapcrawler.download.policies import Policies, signature
 from sitemapcrawler.download.shared import FINISHED
+from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.crawl import Arguments, ListedFile
+from sitemapcrawler.jobs.crawl import Arguments
 from sitemapcrawler.jobs.store import Store, StoreError
-from sitemapcrawler.jobs.store.baseline import REPLY, Baseline, Earlier, EntryHashes, differences, sites_before_here
+from sitemapcrawler.jobs.store.baseline import REPLY, Baseline, EntryHashes, differences, sites_before_here
 from sitemapcrawler.jobs.store.files import JobTable
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, UNCHANGED, sites_of
-
-NOT_MODIFIED = 304
 
 
 class Comparison:
     """Comparison of a crawl with its baseline."""
 
-    def __init__(self, store: Store, params: Arguments, program: str) -> None:
-        """`program`: see `job.program_of`. Raises StoreError if the baseline cannot be used or is of another site."""
+    def __init__(self, store: Store, params: Arguments) -> None:
+        """Raises StoreError if the baseline cannot be used or is of another site."""
         self.baseline = Baseline(store, Path(params.baseline or ""))
         with self.baseline.usable():
             if not params.force:
                 check_site(self.baseline, params)
             self.baseline.compare(judged_alike(self.baseline, params), params.verify != "off")
         self.only_changes = params.only == "changes"
-        self.copied = 0
-        """Number of files copied from the baseline in this run."""
-        self._may_take = may_take(self.baseline.job, params, program)
-        self._judging = bool(params.judged_agents)
-        self._policies = {origin: signature(kept) for origin, kept in self.baseline.policies().items()}
-        self._foreign = self.baseline.foreign_prefixes() if self._may_take and self._judging else {}
-        self._dates: dict[str, dict[str, str | None]] = {}
         self._entries: dict[str, EntryHashes] = {}
         self._entry_text = JsonText(Rows(self.baseline.fields))
         self._reply_text = JsonText(Rows(REPLY))
-
-    def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
-        """A file's data in the baseline, if its entries can be copied in case it is unchanged; else None."""
-        known = self.baseline.files.get(visit.url) if self._may_take else None
-        if known is None or (known.dated and not self._same_date(visit)):
-            return None
-        return None if self._judging and not self._same_rules(visit.url, policies) else known
-
-    def _same_date(self, visit: ListedFile) -> bool:
-        """True if the index dates the file as it did in the baseline."""
-        if visit.parent is None:
-            return True
-        if visit.parent not in self._dates:
-            self._dates[visit.parent] = self.baseline.dates(visit.parent)
-        return self._dates[visit.parent].get(visit.url) == visit.listed_at
-
-    def _same_rules(self, url: str, policies: Policies) -> bool:
-        """True if robots.txt is unchanged on the file's site and on the other sites whose pages it lists, so that the
-        stored verdicts hold. A robots.txt that only the baseline has fetched counts as changed."""
-        listed = {urls.origin(f"{prefix}/") for prefix in self._foreign.get(url, ())}
-        return all(
-            policies.signatures.get(origin) == self._policies.get(origin)
-            for origin in {urls.origin(url), *listed}
-            if origin is not None
-        )
-
-    @property
-    def foreign_origins(self) -> set[str]:
-        """Other sites whose pages are listed by files of the baseline. Their robots.txt must be fetched before such a
-        file can be copied."""
-        found = {urls.origin(f"{prefix}/") for prefixes in self._foreign.values() for prefix in prefixes}
-        return {origin for origin in found if origin is not None}
-
-    def count_copied(self) -> None:
-        """Count a file copied from the baseline."""
-        self.copied += 1
 
     async def judge(self, writer: Committer, sitemap: str, records: Sequence[UrlRecord]) -> None:
         """Set `change` and `changed_fields` of entries of a file."""
@@ -131,18 +86,13 @@ class Comparison:
         ]
         return list(zip(entries, replies, strict=True))
 
-    def forget(self, sitemap: str) -> None:
-        """Free the memory used for a file."""
-        self._entries.pop(sitemap, None)
-
-    def same_site(self, store: Store, policies: Policies) -> bool:
-        """True if all files and every robots.txt are as in the baseline, so that its findings on whole sites hold."""
-        return (
-            self._may_take
-            and "of_site" in self.baseline.job
-            and self.baseline.same_files(store)
-            and all(policies.signatures.get(origin, known) == known for origin, known in self._policies.items())
-        )
+    def end_file(self, record: SitemapEnd) -> None:
+        """Set the outcome of a file that was read and has the content that it had in the baseline."""
+        self._entries.pop(record.sitemap, None)
+        result = record.result
+        is_same = result.digest == self.baseline.digests.get(record.sitemap) and not result.tally.alias
+        if is_same and record.outcome in READ:
+            record.outcome = UNCHANGED
 
     def judged_files(self, store: Store, narrowed: bool, lost: Collection[str] = ()) -> tuple[list[str], list[str]]:
         """Split the baseline's files that may list less now: (files whose current content is known, others).
@@ -167,24 +117,9 @@ class Comparison:
         others: list[str] = []
         for sitemap, site in store.execute(sites_before_here(complete=not lost)):
             outcome, status = outcomes.get(sitemap, (None, None))
-            if outcome == UNCHANGED:
-                continue
             known = outcome in READ or status in GONE if outcome else site in up and not narrowed
             (judged if known else others).append(sitemap)
         return judged, others
-
-
-def may_take(job: JobTable, params: Arguments, program: str) -> bool:
-    """True if this crawl would judge the entries of an unchanged file as the earlier job did. False if URLs are
-    verified, since that is always repeated."""
-    earlier = job.get("arguments")
-    if earlier is None or job.get("program") != program or params.verify != "off" or params.max_urls is not None:
-        return False
-    before, now = (
-        {name: value for name, value in given.items() if name not in params.of_files}
-        for given in (earlier, params.asks_for())
-    )
-    return bool(before == now)
 
 
 def judged_alike(baseline: Baseline, params: Arguments) -> bool:

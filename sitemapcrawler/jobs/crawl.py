@@ -17,17 +17,6 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import Authority
 
 
-class ListedFile(Protocol):
-    """A sitemap to read: `crawl.frontier.Visit`."""
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def parent(self) -> str | None: ...
-    @property
-    def listed_at(self) -> str | None: ...
-
-
 class Arguments(Protocol):
     """Arguments of a crawl that a job uses: `crawl.params.Params`."""
 
@@ -55,8 +44,6 @@ class Arguments(Protocol):
     def judged_agents(self) -> Sequence[Agent]: ...
     @property
     def named_authorities(self) -> AbstractSet[Authority]: ...
-    @property
-    def of_files(self) -> AbstractSet[str]: ...
     @property
     def of_comparison(self) -> AbstractSet[str]: ...
     def as_dict(self) -> dict[str, str]: ...

@@ -120,7 +120,6 @@ class Gatherer:
             try:
                 with store.trial() as connection, self._interrupter.interruptible(connection):
                     put_files(store, self._run, self._records.rest)
-                    store.purge_rows()
                     self._records.last_rows.put(holding)
                     self.mark(connection)
                     return query(connection)

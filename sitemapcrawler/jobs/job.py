@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -12,16 +11,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 from scrapy.crawler import Crawler
-from scrapy.settings import BaseSettings
 
-from sitemapcrawler.download.answers import FetchResult
-from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
@@ -40,10 +35,10 @@ from sitemapcrawler.items import (
 from sitemapcrawler.jobs import changes, history
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparable import Compared
-from sitemapcrawler.jobs.comparing import NOT_MODIFIED, Comparison
+from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
-from sitemapcrawler.jobs.crawl import Crawl, ListedFile, Pipelines
+from sitemapcrawler.jobs.crawl import Crawl, Pipelines
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
@@ -54,30 +49,25 @@ from sitemapcrawler.jobs.restoring import (
     files_done,
     read_back,
     restore,
-    restore_verdicts,
     spooled_batches,
     url_batches,
     with_returns,
 )
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.baseline import Earlier
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, run_of_copy
+from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
-from sitemapcrawler.jobs.store.schema import iso, literal
+from sitemapcrawler.jobs.store.schema import iso
 from sitemapcrawler.jobs.store.spool import Spool
-from sitemapcrawler.namespaces import plugins
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import returned
-from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
-from sitemapcrawler.rules.finding_tally import FindingTally
+from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED, UNCHANGED
 from sitemapcrawler.rules.judge import Judge
-from sitemapcrawler.rules.registry import Of, sources
+from sitemapcrawler.rules.registry import Of
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.version import __version__
 
 logger = logging.getLogger(__name__)
 
@@ -85,12 +75,8 @@ T = TypeVar("T")
 Frontier = TypeVar("Frontier", Links, Lists)
 STORE_LOST = "store"
 """Stop reason if the database can no longer be written or read."""
-MIXED = "several"
-"""Value of `program` for a job whose runs used different programs."""
 STOP_S = 13.0
 """Seconds from a stop to the end of feeds: two less than a stopped crawl may take in total."""
-JUDGING = ("SITEMAP_ALLOW", "SITEMAP_FINDINGS", "SITEMAP_MAX", "SITEMAP_RULES", "SITEMAP_SEVERITIES", "USER_AGENT")
-"""Prefixes of settings that affect findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +86,6 @@ class OpenedJob:
     store: Store
     folder: Path | None
     """JOBDIR; None for a temporary database."""
-    program: str
-    """See `program_of`."""
     comparison: Comparison | None
     """Comparison with the baseline, if there is one."""
     only_changes: bool
@@ -120,7 +104,6 @@ class Job:
     def __init__(self, crawler: Crawler, opened: OpenedJob) -> None:
         self.store = store = opened.store
         self._only_changes = opened.only_changes
-        self.program = opened.program
         self.comparison = opened.comparison
         self.folder = opened.folder
         """JOBDIR; None for a temporary database."""
@@ -149,7 +132,6 @@ class Job:
         self._listing = Listing(store, self._only_changes) if opened.lists_all else None
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
-        self._of_site = FindingTally()
         self._marks: Marks | None = None
         self._uncompared: set[str] = set()
         self._shows_returns = holds(crawler.settings, AlternateRecord)
@@ -179,10 +161,7 @@ class Job:
         if self.folder is not None:
             crawl.policies.on_policy = self.records.policy
         asked = crawl.params.asks_for()
-        program = self.program if not self.resumed or self.store.get("program") == self.program else MIXED
-        self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid(), program=program)
-        if self.comparison is not None:
-            await crawl.policies.prepare(self.comparison.foreign_origins)
+        self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid())
         if self.resumed:
             done = counted(len(self.done), "file is", "files are")
             logger.info("resuming the job in %s: %s done", self.folder, done)
@@ -195,46 +174,25 @@ class Job:
                 status.hold_again(again)
                 await pipelines.send(again)
 
-    def earlier(self, visit: ListedFile, policies: Policies) -> Earlier | None:
-        """See `Comparison.earlier`; None without a baseline."""
-        return None if self.comparison is None else self.comparison.earlier(visit, policies)
-
-    def unchanged(self, visit: ListedFile, answer: FetchResult, policies: Policies) -> Earlier | None:
-        """The file's data in the baseline if the response shows that it is unchanged, else None."""
-        earlier = self.earlier(visit, policies)
-        if earlier is None:
-            return None
-        if answer.status == NOT_MODIFIED:
-            return earlier
-        led = json.loads(earlier.line).get("final_url")
-        same = answer.ok and answer.error is None and answer.body.digest().hex() == earlier.digest
-        return earlier if same and led == (answer.final_url if answer.hops else None) else None
-
     def children(self, sitemap: str) -> list[tuple[str, str | None]]:
-        """(URL, lastmod) of the children of an index, from an earlier run or the baseline."""
-        where = "main" if sitemap in self.done else BASELINE
-        cursor = self.store.cursor()
-        query = f"SELECT loc, {iso('lastmod_at')} FROM {where}.children WHERE sitemap = ?"
-        return cursor.execute(query, [sitemap]).fetchall()
+        """(URL, lastmod) of the children of an index that an earlier run has read."""
+        query = f"SELECT loc, {iso('lastmod_at')} FROM children WHERE sitemap = ?"
+        return self.store.cursor().execute(query, [sitemap]).fetchall()
 
     async def flush(self) -> None:
         """Wait until all files that were read are committed."""
         await self._writer.flush()
 
     async def settle(self, crawl: Crawl, narrowed: bool) -> None:
-        """Finish reading: add the removed pages of the baseline, and count copied files. `narrowed`: a limit or filter
-        left files out."""
+        """Finish reading: add the removed pages of the baseline. `narrowed`: a limit or filter left files out."""
         await self._get_resources(sparing=self.comparison is None and not self.resumed)
-        if self.finished:
-            return
-        if crawl.complete:
-            await self._writer.run(self.store.purge)
-        if self.comparison is not None:
+        if self.comparison is not None and not self.finished:
             await self._compare(self.comparison, crawl, narrowed)
 
     async def _compare(self, comparison: Comparison, crawl: Crawl, narrowed: bool) -> None:
-        if comparison.copied:
-            restore_verdicts(self.store, crawl.verdicts, run_of_copy(self.run))
+        counts = f"SELECT count(*) FILTER (outcome = '{UNCHANGED}'), count(*) FROM sitemaps"
+        [(same, total)] = self.store.execute(counts)
+        logger.info("%s of %s unchanged since the baseline", f"{same:,}", counted(total, "file"))
         judged: list[str] = []
         others = comparison.baseline.listed_files()
         if crawl.complete and crawl.partial in (None, MAX_SITE_TIME):
@@ -300,15 +258,10 @@ class Job:
         return await self._writer.run(partial(work, frontier))
 
     async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
-        """Yield the findings of whole-site rules; if nothing has changed, those of the baseline. A stop interrupts the
-        rules."""
+        """Yield the findings of whole-site rules. A stop interrupts the rules."""
         left_out = {name: count for name, count in crawl.left_out.items() if count}
         narrowed = crawl.narrowed
         find = partial(self._site_findings, left_out=left_out, narrowed=narrowed, home_links=crawl.home_links)
-        looks_elsewhere = bool(crawl.params.compare) or crawl.params.links != "no"
-        if self.comparison is not None and not (left_out or narrowed or looks_elsewhere):
-            same = self.comparison.same_site(self.store, crawl.policies)
-            find = partial(self._earlier_findings) if same else find
         self._crawler.signals.connect(self._interrupter.begin, signal=stopping)
         try:
             async for finding in self._writer.each(partial(find, crawl.judge)):
@@ -316,18 +269,6 @@ class Job:
         finally:
             self._crawler.signals.disconnect(self._interrupter.begin, signal=stopping)
             self._interrupter.end()
-
-    def _earlier_findings(self, judge: Judge) -> Iterator[FindingRecord]:
-        assert self.comparison is not None
-        self._of_site = msgspec.convert(self.comparison.baseline.job["of_site"], FindingTally)
-        judge.of_site.add(self._of_site)
-        decode = msgspec.json.Decoder(FindingRecord).decode
-        rules = ", ".join(literal(rule) for rule in self._of_site.counts)
-        if rules:
-            for lines in self.store.lines("findings", f"whole_site AND rule IN ({rules})", database=BASELINE):
-                for finding in map(decode, lines):
-                    judge.repeat(finding)
-                    yield finding
 
     def _site_findings(
         self, judge: Judge, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
@@ -342,12 +283,10 @@ class Job:
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links)
             with self._interrupter.interruptible(cursor):
                 yield from judge.site(facts, (Of.SITE, Of.WHOLE_SITE))
-                self._of_site.add(judge.of_site)
                 yield from judge.site(facts, (Of.BASELINE,))
                 with suppress(duckdb.InterruptException):  # another run marks the entries
                     judge.mark_entries(facts)
-                    # Rows copied from a baseline may have marks of the crawl before, which are removed.
-                    if not facts.stopped() and (facts.has_marks or self.comparison is not None):
+                    if not facts.stopped() and facts.has_marks:
                         self._marks = Marks(self.store, cursor, facts.marks)
             if self._reports:
                 self._gatherer.keep(facts)
@@ -402,9 +341,7 @@ class Job:
             if self.comparison is not None:
                 baseline = self.comparison.baseline
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
-            self.store.set(
-                state=FINISHED, summary=msgspec.to_builtins(summary), of_site=msgspec.to_builtins(self._of_site)
-            )
+            self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary))
 
     async def changes(self) -> AsyncIterator[RecordBatch]:
         """Yield the differences from the baseline, once the job is finished."""
@@ -544,13 +481,3 @@ class Job:
         self._crawler.stats.set_value("sitemap/store_lost", why)
         self._stop.unreadable = self._giving
         self._stop.end(STORE_LOST)
-
-
-def program_of(settings: BaseSettings) -> str:
-    """Version and digest of all settings and plug-ins that affect records or findings. Crawls with the same value judge
-    alike."""
-    names = sorted(name for name in settings if str(name).startswith(JUDGING))
-    given = {name: settings[name] for name in names} | {"own": sources(settings), "plug-ins": plugins.identities()}
-    with suppress(OSError, TypeError, ValueError):
-        given["allowed"] = Path(settings["SITEMAP_ALLOW"] or os.devnull).read_text("utf-8")
-    return f"{__version__} {blake2b(repr(given).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"

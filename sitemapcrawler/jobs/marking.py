@@ -9,10 +9,8 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.queries import with_memory
 from sitemapcrawler.jobs.store.schema import literal
-from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import OF_FILES, numbered
 from sitemapcrawler.rules.facts.sites import CURRENT
-from sitemapcrawler.rules.registry import ON_THE_SITE
 
 FILE = "marks.parquet"
 """Name of the file with the marks, in the folder of the spools, which is removed with them."""
@@ -36,10 +34,7 @@ class Marks:
         """Set the issues, within a transaction of the caller. Files with such entries are written again, since updates
         would change the order of their rows. Raises duckdb.Error."""
         run = self._store.execute
-        run(
-            f"CREATE OR REPLACE TEMP TABLE marked AS SELECT DISTINCT sitemap FROM read_parquet({self._file}) "
-            f"UNION SELECT DISTINCT sitemap FROM urls WHERE list_has_any(issues, {_of_site()})"  # of copied files
-        )
+        run(f"CREATE OR REPLACE TEMP TABLE marked AS SELECT DISTINCT sitemap FROM read_parquet({self._file})")
         parts = run(
             f"SELECT DISTINCT rowid // {ROWS_AT_ONCE} AS part FROM urls WHERE sitemap IN (FROM marked) ORDER BY part"
         )
@@ -56,7 +51,7 @@ class Marks:
         """Write the rows of marked files again. `parts`: those of the table that have some, by row number. Numbers have
         gaps: those of rows that are not committed begin far above the others."""
         run = self._store.execute
-        own = f"list_filter(coalesce(u.issues, []), lambda id: NOT list_contains({_of_site()}, id))"
+        own = "coalesce(u.issues, [])"
         issues = f"list_concat({own}, list_filter(coalesce(m.rules, []), lambda id: NOT list_contains({own}, id)))"
         run("CREATE OR REPLACE TEMP TABLE rewritten AS FROM urls LIMIT 0")
         for part in parts:
@@ -81,9 +76,3 @@ def mark_files(connection: duckdb.DuckDBPyConnection, rules: Collection[str]) ->
             f"AND NOT list_contains(coalesce(issues, []), $1) AND ({OF_FILES[rule]})",
             [rule],
         )
-
-
-def _of_site() -> str:
-    """SQL for the rules that mark entries at the end alone. Copies of an earlier crawl's rows have its marks."""
-    rules = {rule.id for rule in all_rules() if set(rule.of) <= set(ON_THE_SITE) or rule.id in OF_FILES}
-    return f"[{', '.join(sorted(map(literal, rules)))}]::VARCHAR[]"

@@ -16,11 +16,10 @@ from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import AlternateRecord
 from sitemapcrawler.jobs import history
-from sitemapcrawler.jobs.comparing import Comparison, may_take
+from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.crawl import Arguments
-from sitemapcrawler.jobs.job import OpenedJob, program_of
+from sitemapcrawler.jobs.job import OpenedJob
 from sitemapcrawler.jobs.store import Store, StoreError, check
-from sitemapcrawler.jobs.store.baseline import DATABASE
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
@@ -62,17 +61,15 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         return None
     if folder is not None and not goes_on:
         _refuse_itself(folder, params)
-    program = program_of(settings)
-    seed = None if goes_on else _seed(params, program)
     with ExitStack() as undoing:
         if folder is not None and params.fresh:
             _keep_in_history(folder, params)
             undoing.enter_context(_put_aside(folder))
         if folder is not None:
             undoing.enter_context(_unmade(folder))
-        store = _store(folder, params, seed)
+        store = _temporary(params) if folder is None else _open(folder, params)
         try:
-            compared = None if store.get("state") == FINISHED else _comparison(store, params, program)
+            compared = None if store.get("state") == FINISHED else _comparison(store, params)
         except StoreError:
             store.close()
             raise
@@ -84,7 +81,6 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
     return OpenedJob(
         store,
         folder,
-        program,
         compared,
         params.only is not None,
         params.report is not None,
@@ -112,16 +108,6 @@ def _earlier_runs(folder: Path | None, compared: Comparison | None, params: Argu
     path = Path(params.baseline or "")
     before = history.read(path if path.is_dir() else path.parent)
     return history.merged(before, history.run_of_job(compared.baseline.job, params.of_comparison), own)
-
-
-def _store(folder: Path | None, params: Arguments, seed: Path | None) -> Store:
-    """Open or create the database, starting with the entries of `seed`; if that cannot be copied, without them."""
-    try:
-        return _temporary(params, seed) if folder is None else _open(folder, params, seed)
-    except StoreError:
-        if seed is None:
-            raise
-    return _store(folder, params, None)
 
 
 @contextmanager
@@ -185,15 +171,15 @@ def folder_of(settings: BaseSettings) -> Path | None:
     return Path(folder) if folder else None
 
 
-def _temporary(params: Arguments, seed: Path | None = None) -> Store:
+def _temporary(params: Arguments) -> Store:
     try:
-        return Store.temporary(seed, _beside(params))
+        return Store.temporary(_beside(params))
     except (OSError, duckdb.Error) as error:
         raise StoreError(f"no temporary database can be made: {in_words(error)}") from None
 
 
-def _comparison(store: Store, params: Arguments, program: str) -> Comparison | None:
-    return Comparison(store, params, program) if params.baseline is not None else None
+def _comparison(store: Store, params: Arguments) -> Comparison | None:
+    return Comparison(store, params) if params.baseline is not None else None
 
 
 def _refuse_itself(folder: Path, params: Arguments) -> None:
@@ -203,28 +189,19 @@ def _refuse_itself(folder: Path, params: Arguments) -> None:
         raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
 
 
-def _open(folder: Path, params: Arguments, seed: Path | None) -> Store:
+def _open(folder: Path, params: Arguments) -> Store:
     if (folder / FILE).exists():
         job = check(folder / FILE)
         if job.get("run") is None:  # created, but never started
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params, job.get("state") == FINISHED)
-    return Store.open(folder, seed, _beside(params))
+    return Store.open(folder, _beside(params))
 
 
 def _beside(params: Arguments) -> list[Path]:
     """The files of the baseline."""
     return [] if params.baseline is None else [path := Path(params.baseline), findings_of(path)]
-
-
-def _seed(params: Arguments, program: str) -> Path | None:
-    """Database whose entries a new one can start with, or None."""
-    path = Path(params.baseline or "")
-    if path.suffix != DATABASE or path.with_name(f"{path.name}.wal").exists():
-        return None
-    job = check(path)
-    return path if job.get("state") == FINISHED and may_take(job, params, program) else None
 
 
 def _is_finished(folder: Path | None) -> bool:

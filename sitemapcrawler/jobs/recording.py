@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -24,7 +25,6 @@ from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
-from sitemapcrawler.jobs.crawl import ListedFile
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
 from sitemapcrawler.jobs.listing import FirstFindings
 from sitemapcrawler.jobs.store import Store
@@ -35,6 +35,7 @@ from sitemapcrawler.jobs.store.schema import ENTRY, HELD, MORE, WHOLE_SITE, tabl
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED
+from sitemapcrawler.rules.registry import RULES, Per
 
 PLACE = b"place"
 """Key of a final row's position in its file."""
@@ -146,6 +147,8 @@ class Recorder:
         self.withheld = 0
         """Number of url records that the feeds write at the end."""
         self._spoilt: set[str] = set()
+        self._repaired: defaultdict[str, set[str]] = defaultdict(set)
+        """{file: repaired entries that are unchanged}, with `only=changes`: findings on these come with the file."""
         self._json = JsonText(Rows())
         self._links = LinkRows()
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
@@ -184,6 +187,8 @@ class Recorder:
     def _withhold(self, batch: NotedBatch) -> None:
         """Leave only those findings to the feeds that they write."""
         if self._only_changes:
+            same = [record for record in batch.urls if record.change == UNCHANGED]
+            self._repaired[batch.sitemap] |= {record.loc for record in same if record.recovered}
             batch.urls = [record for record in batch.urls if record.change != UNCHANGED]
         self.withheld += len(batch)
         batch.withhold()
@@ -194,17 +199,20 @@ class Recorder:
         del self._reading[record.sitemap]
         result = record.result
         if self._comparison is not None:
-            self._comparison.forget(record.sitemap)
-            if result.taken and complete:
-                self._comparison.count_copied()
+            self._comparison.end_file(record)
         with self._writer.guarded():
             rows.record.write(self._json.lines([record]), 1)
             found, held = self._lines(record.findings)
             rows.findings.write(found, len(record.findings))
-            record.findings = [finding for finding in record.findings if id(finding) not in held]
+            unwanted = self._repaired.pop(record.sitemap, ())
+            record.findings = [
+                finding
+                for finding in record.findings
+                if id(finding) not in held and not (finding.url in unwanted and RULES[finding.rule].per is Per.ENTRY)
+            ]
         rows.result = result
         if not complete or record.sitemap in self._spoilt:
-            rows.result = FileResult(tally=result.tally)  # not known by its content, and nothing copied
+            rows.result = FileResult(tally=result.tally)  # not known by its content
             self._hold(rows)
             return
         await self._writer.add(rows)
@@ -226,10 +234,10 @@ class Recorder:
         """Mark a file as incomplete, so that another run reads it again."""
         self._spoilt.add(sitemap)
 
-    async def missed(self, visit: ListedFile, answered: bool, status: int | None) -> None:
+    async def missed(self, url: str, answered: bool, status: int | None) -> None:
         """Add a guessed URL that was no sitemap."""
-        rows = self._rows(visit.url)
-        del self._reading[visit.url]
+        rows = self._rows(url)
+        del self._reading[url]
         rows.result.tally = FileTally(missed=True, answered=answered, status=status)
         await self._writer.add(rows)
 

@@ -20,21 +20,21 @@ from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.listing import of_changes
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.loading import read_tally, run_of_copy
-from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched, prefix_of
+from sitemapcrawler.jobs.store.loading import read_tally
+from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched
 from sitemapcrawler.jobs.store.schema import HELD, RECORDS
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.second_opinion import MAX_WAITING
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, REMOVED, UNCHANGED
 
-PREFIX = prefix_of("loc")
+PREFIX = "regexp_extract(loc, '^[^:/?#]+://[^/?#]*')"
+"""SQL for the part of a listed URL before its path."""
 _step = msgspec.json.Decoder(Step).decode
 
 
 def restore(store: Store, crawl: Crawl, holding: bool) -> None:
     """Restore the state of a crawl. `holding`: url records are counted later, when they are held back again."""
-    store.purge()
     store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # this run determines them again
     store.execute(f"DELETE FROM {CARRIED}")
     store.drop_items()
@@ -59,28 +59,26 @@ def restore_policies(store: Store, policies: Policies) -> None:
         policies.restore(origin, (now - asked_at).total_seconds(), json.loads(answer))
 
 
-def restore_verdicts(store: Store, verdicts: VerdictCounts, run: int | None = None) -> None:
-    """Restore how many URLs were checked and blocked per authority, of all files or of those of one `run`."""
+def restore_verdicts(store: Store, verdicts: VerdictCounts) -> None:
+    """Restore how many URLs were checked and blocked per authority."""
     if not verdicts.agents:
         return
-    where = "" if run is None else f"WHERE sitemap IN (SELECT sitemap FROM files WHERE run = {run})"
     denied: dict[str, Counter[str]] = {}
     for prefix, agent, count in store.execute(
-        f"SELECT prefix, agent, count(*) FROM "
-        f"(SELECT {PREFIX} AS prefix, unnest(blocked_for) AS agent FROM urls {where}) "
+        f"SELECT prefix, agent, count(*) FROM (SELECT {PREFIX} AS prefix, unnest(blocked_for) AS agent FROM urls) "
         "GROUP BY ALL"
     ):
         denied.setdefault(prefix, Counter())[agent] = count
     for prefix, judged, left, nobody in store.execute(
         f"SELECT {PREFIX}, count(blocked_for), count(*) - count(blocked_for), "
-        f"count(*) FILTER (len(blocked_for) = ?) FROM urls {where} GROUP BY 1",
+        f"count(*) FILTER (len(blocked_for) = ?) FROM urls GROUP BY 1",
         [len(verdicts.agents)],
     ):
         origin = urls.origin(f"{prefix}/")
         if origin is not None:
             verdicts.restore(origin, judged, left, nobody, denied.get(prefix, Counter()))
-    blocked = f"{where} {'AND' if where else 'WHERE'} len(blocked_for) > 0"
-    verdicts.compare_again(store.execute(f"SELECT loc, blocked_for FROM urls {blocked} LIMIT {MAX_WAITING}"))
+    denied_urls = f"SELECT loc, blocked_for FROM urls WHERE len(blocked_for) > 0 LIMIT {MAX_WAITING}"
+    verdicts.compare_again(store.execute(denied_urls))
 
 
 def restore_replies(store: Store, status: ReplyCounts) -> None:
@@ -172,8 +170,8 @@ class Asked:
 
     @property
     def urls(self) -> str:
-        """SQL condition for the url records to read back: those of all files that were read."""
-        return self._unless_unchanged("sitemap IN (SELECT sitemap FROM files)")
+        """SQL condition for the url records to read back."""
+        return self._unless_unchanged("TRUE")
 
     @property
     def earlier_urls(self) -> str:
@@ -189,8 +187,6 @@ class Asked:
         if table in OF_THE_END:
             return "TRUE" if self.finished else "FALSE"
         condition = self.earlier
-        if table == "sitemaps" and not self.finished:  # records of copied files have been sent
-            condition += f" AND sitemap NOT IN (SELECT sitemap FROM files WHERE run = {run_of_copy(self.run)})"
         if self.only_changes and table == "findings":
             condition += f" AND {of_changes()}"
         if self.lists_all and table == "findings":

@@ -54,9 +54,6 @@ class Namespace:
     """True if an entry has one object at most: the field holds it without a list."""
     empty: bool = False
     """True if its elements have attributes only. Content is kept in the record's `extra` as well."""
-    ages: bool | str = False
-    """True if findings on its objects may change although the file does not; or name of the part whose presence means
-    so, such as an expiry date. A crawl with a baseline reads such files again."""
     schema: str | Path = ""
     """XML Schema: a file name in `schemas/`, or a plug-in's path. Empty: the structure is not checked."""
     read: Callable[[Element], object] | None = None

@@ -106,7 +106,6 @@ VIDEO_EXTENSION = register(
         field="videos",
         kind=Video,
         word="sitemap-video",
-        ages="expiration_date",
         schema="video.xsd",
         own=True,
     )
@@ -149,7 +148,6 @@ NEWS_EXTENSION = register(
         noun="news article",
         word="sitemap-news",
         single=True,
-        ages=True,
         schema="news.xsd",
         own=True,
     )

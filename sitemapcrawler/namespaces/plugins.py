@@ -5,11 +5,8 @@ Importing such a module registers what it declares.
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 
 NAMESPACES = "sitemapcrawler.namespaces"
 """Entry point group of modules that call `namespaces.register`."""
@@ -51,15 +48,6 @@ def paths(group: str) -> dict[str, str]:
     return {plugin.name: plugin.value.replace(":", ".") for plugin in _installed(group)}
 
 
-def identities() -> list[tuple[str, str, bytes]]:
-    """Name, version and source text of each installed plug-in: what decides the records and findings it adds."""
-    return [
-        (plugin.value, plugin.dist.version if plugin.dist else "", _source(plugin))
-        for group in MODULES
-        for plugin in _installed(group)
-    ]
-
-
 @cache
 def _installed(group: str) -> tuple[EntryPoint, ...]:
     """Entry points in a fixed order: that of their names."""
@@ -68,10 +56,3 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
 
 _all = cache(entry_points)
 """All entry points, looked up once: that takes some 30 ms."""
-
-
-def _source(plugin: EntryPoint) -> bytes:
-    path = getattr(sys.modules.get(plugin.module), "__file__", None)
-    with suppress(OSError):
-        return Path(path).read_bytes() if path else b""
-    return b""

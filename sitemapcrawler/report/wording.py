@@ -42,7 +42,7 @@ READING = {
     "truncated": "cut short",
     "failed": "not at all",
     "blocked": "forbidden",
-    "unchanged": "unchanged, from before",
+    "unchanged": "complete, unchanged",
 }
 """How much of a file was read, by outcome."""
 NOT_INDEXABLE_MEANS = "errors, redirects, soft 404s, noindex, other canonicals, blocked by robots.txt"

@@ -401,12 +401,6 @@ class Judge:
             return
         facts.mark_files({rule.id for of in ON_FILES for rule in self._rules[of]}, self.replaced)
 
-    def repeat(self, finding: FindingRecord) -> None:
-        """Take over a finding on the whole site from an earlier crawl. It is counted by `add`."""
-        rule = self._by_id.get(finding.rule)
-        if rule is not None:
-            self._leave_out_replaced(rule, finding.value, Severity(finding.severity))
-
     def _leave_out_replaced(self, rule: Rule, site: str | None, severity: Severity) -> None:
         """Remove the finding on a site that a rule reports in place of another (`Rule.instead_of`)."""
         if not rule.instead_of:

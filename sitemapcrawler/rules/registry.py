@@ -6,7 +6,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
@@ -433,16 +432,6 @@ def load_plugins() -> None:
     """Import installed plug-ins, once per process. Raises ValueError, one line, if one cannot be imported."""
     for group in plugins.MODULES:
         plugins.load(group)
-
-
-def sources(settings: RuleSettings) -> list[bytes]:
-    """Source text of the modules in `SITEMAP_RULES` that are files. It is part of what decides the findings."""
-    found = []
-    for name in settings.getlist("SITEMAP_RULES"):
-        path = getattr(sys.modules.get(_key(name)), "__file__", None)
-        with suppress(OSError):
-            found.append(Path(path).read_bytes() if path else b"")
-    return found
 
 
 def _load(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def test_verified_urls_are_asked_again(site: SiteServer, tmp_path: Path) -> None
     hidden = "<html><head><meta name=robots content=noindex><title>hidden</title><body>" + "hidden" * 40
     site.routes["/hidden"] = Reply(hidden, headers={"Content-Type": "text/html"})
     done = days.crawl("two", before=f"one/{JOBDIR}", verify="get")
-    assert outcomes(done) == {"/a.xml": ("ok", 200)}
+    assert outcomes(done) == {"/a.xml": ("unchanged", 200)}
     assert changes(done) == {
         "/gone": "changed reply.kind reply.status reply.final_status",
         "/moved": "changed reply.kind reply.status reply.final_url",
@@ -92,7 +93,7 @@ def test_finding_that_has_passed_though_the_file_is_the_same(site: SiteServer, t
     done = days.crawl("two", before=f"one/{JOBDIR}")
     assert rule not in done.summary["rules"]
     assert changes(done) == {}
-    assert outcomes(days.crawl("three", before=f"two/{JOBDIR}", keep=False))["/a.xml"] == ("unchanged", 304)
+    assert outcomes(days.crawl("three", before=f"two/{JOBDIR}", keep=False))["/a.xml"] == ("unchanged", 200)
 
 
 @pytest.mark.slow
@@ -106,5 +107,34 @@ def test_files_are_requested_whatever_their_index_says(site: SiteServer, tmp_pat
         done = days.crawl(str(day), before=f"{day - 1}/{JOBDIR}" if day else None)
         told = outcomes(done)
         assert told["/a.xml"] == ("ok", 200)
-        assert told["/b.xml"] == (("unchanged", 304) if day else ("ok", 200))
+        assert told["/b.xml"] == (("unchanged", 200) if day else ("ok", 200))
         assert {"/a.xml", "/b.xml"} <= set(days.paths(str(day)))
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["as a job", "without JOBDIR"])
+def test_unchanged_file_is_judged_as_today(site: SiteServer, tmp_path: Path, keep: bool) -> None:
+    """The server does not send it again, and it is judged by other rules than the day before."""
+    days = Days(site, tmp_path)
+    body = urlset_of(site, on(MONDAY, ["/page", "/page?b=%zz"]))
+    site.routes = {"/robots.txt": robots(site.url("/a.xml")), "/a.xml": conditional(body, etag='"1"')}
+    assert days.crawl("one", select="doc").of_type("finding") == []
+    done = days.crawl("two", before=f"one/{JOBDIR}", keep=keep)
+    assert outcomes(done) == {"/a.xml": ("unchanged", 200)}
+    assert [one.headers.get("if-none-match") for one in site.exchanges if one.path == "/a.xml"] == ['"1"']
+    [file] = done.of_type("sitemap")
+    assert (file["url_count"], file["bytes_fetched"]) == (2, len(body))
+    assert changes(done) == {}
+    fresh = days.crawl("fresh", keep=False)
+    assert done.summary["rules"] == fresh.summary["rules"]
+
+
+def test_baseline_whose_cache_is_elsewhere(site: SiteServer, tmp_path: Path) -> None:
+    days = Days(site, tmp_path)
+    body = urlset_of(site, on(MONDAY, ["/page"]))
+    site.routes = {"/robots.txt": robots(site.url("/a.xml")), "/a.xml": conditional(body, etag='"1"')}
+    days.crawl("one")
+    shutil.copy(days.job("one"), tmp_path / "copy.duckdb")
+    done = days.crawl("two", before="copy.duckdb")
+    assert outcomes(done) == {"/a.xml": ("unchanged", 200)}
+    assert {one.headers.get("if-none-match") for one in site.exchanges} == {None}
+    assert changes(done) == {}

@@ -11,18 +11,16 @@ from pathlib import Path
 
 import msgspec
 
-from sitemapcrawler.envelopes import FileTally
-from sitemapcrawler.items import READ, Basis, ReplyRecord, UrlRecord
+from sitemapcrawler.items import Basis, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
-from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, copy_items, import_feed, read_tally
-from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of, prefix_of
+from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
+from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of
 from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
-from sitemapcrawler.jobs.store.schema import MORE, iso, json_object, literal
-from sitemapcrawler.namespaces import declared, plugged
+from sitemapcrawler.jobs.store.schema import MORE, json_object, literal
+from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
-from sitemapcrawler.reader.formats import UNKNOWN, format_named
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
 NOT_COMPARED = frozenset((
@@ -93,42 +91,11 @@ def sites_before_here(complete: bool) -> str:
     return sites_before(BASELINE, f"({sites_of()})", complete)
 
 
-NOT_LISTED = "NOT EXISTS (SELECT 1 FROM main.urls now WHERE now.loc = before.loc{})"
+NOT_LISTED = "NOT EXISTS (SELECT 1 FROM main.urls now WHERE now.loc = before.loc)"
 """SQL condition for a row `before` of the baseline that this crawl neither lists nor has already recorded as
 removed."""
-PASSING = (
-    "lastmod-future",
-    "lastmod-equals-fetch-time",
-    "doc-redirected",
-    "doc-redirect-offsite",
-)
-"""Rules whose findings can disappear although the file is unchanged. Files with such findings are read again, and so
-are files with objects that age (`Namespace.ages`), such as news, or videos that expire."""
-ON_DATES = ("index-lastmod-older-than-child", "")
-"""Rules about the date of a file in its index. Their findings hold while that date is unchanged."""
 HEADERS = 3 * 4096
 """Bytes before a database's first block: https://duckdb.org/docs/stable/internals/storage"""
-
-
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """A file as stored in the baseline."""
-
-    etag: str | None
-    last_modified: str | None
-    digest: str
-    line: str
-    """The file's record, as JSON."""
-    tally: FileTally
-    index: bool
-    dated: bool = False
-    """True if findings depend on the file's date in its index."""
-
-    @property
-    def validators(self) -> dict[str, str]:
-        """Headers of a conditional request (RFC 9110, 13.1)."""
-        found = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
-        return {name: value for name, value in found.items() if value}
 
 
 @dataclass(slots=True)
@@ -148,8 +115,8 @@ class Baseline:
         self.path = path
         self.job: JobTable = {}
         """Table `job` of its database; empty for a feed."""
-        self.files: dict[str, Earlier] = {}
-        """Files that were read completely, by URL; empty for a feed."""
+        self.digests: dict[str, str] = {}
+        """{file: digest of its body, as fetched}; empty for a feed."""
         self.summary: EarlierSummary | None = None
         """What its summary record says; None if it has none."""
         self.partial: str | None = None
@@ -183,7 +150,7 @@ class Baseline:
         self._store.execute(f"ATTACH {literal(str(database))} AS {BASELINE}{mode}")
         if path.suffix == DATABASE:
             self._check_size(path)
-            self.files = self._files()
+            self.digests = dict(self._store.execute(f"SELECT sitemap, digest FROM {BASELINE}.files WHERE digest <> ''"))
             self.summary = msgspec.convert(self.job.get("summary"), EarlierSummary | None)
             self.partial = None if self.summary is None else self.summary.partial
         else:
@@ -212,23 +179,6 @@ class Baseline:
         if path.stat().st_size < size:
             raise OSError(errno.EIO, "the end of the file is missing")
 
-    def _files(self) -> dict[str, Earlier]:
-        rows = self._store.execute(
-            f"SELECT f.sitemap, s.etag, s.last_modified, f.digest, f.tally, s.format, {line_of('sitemaps', 's.')}, "
-            f"f.sitemap IN (SELECT sitemap FROM {BASELINE}.findings WHERE rule IN {ON_DATES}) "
-            f"FROM {BASELINE}.files f JOIN {BASELINE}.sitemaps s USING (sitemap) "
-            f"WHERE s.outcome IN {READ} AND s.format <> '{UNKNOWN.name}' AND {_lasts()} "
-            f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.urls WHERE {_expires()}) "
-            f"AND f.sitemap NOT IN (SELECT sitemap FROM {BASELINE}.findings "
-            f"WHERE sitemap IS NOT NULL AND rule IN {PASSING})"
-        )
-        return {
-            sitemap: Earlier(
-                etag, last_modified, digest or "", line, read_tally(tally or "{}"), format_named(format).is_index, dated
-            )
-            for sitemap, etag, last_modified, digest, tally, format, line, dated in rows
-        }
-
     @property
     def urls(self) -> int:
         """Number of url records."""
@@ -241,35 +191,6 @@ class Baseline:
             f"SELECT DISTINCT regexp_extract({column}, '^[^:/?#]+://(?:[^/?#@]*@)?([^/?#]*)', 1) FROM {BASELINE}.urls"
         )
         return {host.lower() for (host,) in rows if host}
-
-    def foreign_prefixes(self) -> dict[str, list[str]]:
-        """{file: prefixes of other sites' URLs that it lists, each up to the path}."""
-        rows = self._store.execute(
-            f"SELECT sitemap, list(DISTINCT {prefix_of('loc')}) FROM {BASELINE}.urls JOIN "
-            f"(SELECT sitemap, {prefix_of('sitemap')} || '/' AS home FROM {BASELINE}.sitemaps) USING (sitemap) "
-            f"WHERE {CURRENT} AND NOT starts_with(loc, home) GROUP BY sitemap"
-        )
-        return dict(rows)
-
-    def dates(self, index: str) -> dict[str, str | None]:
-        """{URL: lastmod} of the children of an index."""
-        rows = self._store.cursor().execute(
-            f"SELECT loc, {iso('lastmod_at')} FROM {BASELINE}.children WHERE sitemap = ?", [index]
-        )
-        return dict(rows.fetchall())
-
-    def same_files(self, store: Store) -> bool:
-        """True if a crawl has the same files, all of them unchanged."""
-        [(same,)] = store.execute(
-            "SELECT (SELECT count(*) FROM main.sitemaps WHERE outcome <> 'unchanged') = 0 AND "
-            f"(SELECT count(*) FROM main.sitemaps) = (SELECT count(*) FROM {BASELINE}.sitemaps)"
-        )
-        return bool(same)
-
-    def policies(self) -> dict[str, dict[str, object]]:
-        """{origin: its robots.txt, as from `policies.kept_of`}."""
-        rows = self._store.execute(f"SELECT origin, answer FROM {BASELINE}.policies ORDER BY asked_at")
-        return {origin: json.loads(answer) for origin, answer in rows}
 
     @property
     def _compared(self) -> str:
@@ -315,7 +236,7 @@ class Baseline:
         this crawl does not."""
         cursor = self._store.cursor().execute(
             f"SELECT {line_of('urls')} FROM (SELECT * REPLACE ({_REPLACED}) "
-            f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed} "
+            f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED} "
             "QUALIFY row_number() OVER (PARTITION BY loc) = 1)",
             [list(judged)],
         )
@@ -329,8 +250,7 @@ class Baseline:
     def count(self, files: Sequence[str]) -> int:
         """Number of URLs that these files list and this crawl does not."""
         rows = self._store.execute(
-            f"SELECT count(DISTINCT loc) FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) "
-            f"AND {self._not_listed}",
+            f"SELECT count(DISTINCT loc) FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED}",
             [list(files)],
         )
         return int(rows[0][0])
@@ -339,7 +259,7 @@ class Baseline:
         """Sites of these files that list URLs missing in this crawl. `complete`: see `sites_before`."""
         rows = self._store.execute(
             f"SELECT DISTINCT site FROM {LISTED} before JOIN ({sites_before_here(complete)}) USING (sitemap) "
-            f"WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed}",
+            f"WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED}",
             [list(files)],
         )
         return {site for (site,) in rows}
@@ -348,42 +268,24 @@ class Baseline:
         """Files that its entries come from."""
         return [row[0] for row in self._store.execute(f"SELECT DISTINCT sitemap FROM {LISTED}")]
 
-    @property
-    def _not_listed(self) -> str:
-        """SQL condition for a row `before` that this crawl does not list, ignoring entries it started with."""
-        return NOT_LISTED.format(" AND now.sitemap IN (SELECT sitemap FROM main.files)" if self._store.seeded else "")
-
     def carry(self, files: Sequence[str]) -> None:
         """Keep entries of these files that this crawl does not list, for the next crawl."""
         with self._store.transaction():
             self._store.execute(
                 f"INSERT INTO main.{CARRIED} BY NAME SELECT * REPLACE (NULL AS change, NULL AS changed_fields) "
-                f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {self._not_listed}",
+                f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED}",
                 [list(files)],
             )
-            copy_items(self._store)
+            self._copy_items()
 
-
-def _lasts() -> str:
-    """SQL condition for files `s` without objects of which each may get or lose findings by itself."""
-    ageing = [namespace for namespace in declared() if namespace.ages is True]
-    counts = [f"counts.{one.field}" if one.own else f"counts.extra[{literal(one.field)}]" for one in ageing]
-    return " AND ".join(f"coalesce(s.{count}, 0) = 0" for count in counts)
-
-
-def _expires() -> str:
-    """SQL condition for entries with objects that may get or lose findings because of one of their parts."""
-    conditions = []
-    for namespace in declared():
-        name, part = namespace.field, namespace.ages
-        if not isinstance(part, str):
-            continue
-        if not namespace.own:
-            conditions.append(f"len(json_extract(extra, {literal(f'$.{name}[*].{part}')})) > 0")
-            continue
-        conditions.append(f"({name} IS NOT NULL AND len([1 FOR one IN {name} IF one.{part} IS NOT NULL]) > 0)")
-        conditions.append(f"{NUMBER} IN (SELECT {NUMBER} FROM {BASELINE}.{MORE[name]} WHERE {part} IS NOT NULL)")
-    return " OR ".join(conditions)
+    def _copy_items(self) -> None:
+        """Copy missing items of long lists of carried entries, within a transaction of the caller."""
+        for table in MORE.values():
+            if self._store.execute(f"SELECT 1 FROM {BASELINE}.{table} LIMIT 1"):
+                self._store.execute(
+                    f"INSERT INTO main.{table} SELECT * FROM {BASELINE}.{table} WHERE {NUMBER} IN "
+                    f"(SELECT {NUMBER} FROM main.{CARRIED}) AND {NUMBER} NOT IN (SELECT {NUMBER} FROM main.{table})"
+                )
 
 
 def _checked(path: Path) -> JobTable:

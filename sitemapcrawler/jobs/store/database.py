@@ -17,12 +17,10 @@ from sitemapcrawler.jobs.store.files import (
     CONFIG,
     MEMORY_MB,
     NEW,
-    SEEDED,
     check,
     confine,
-    create_from,
+    create,
     create_tables,
-    make,
     refusal,
 )
 from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading, rows_of
@@ -67,33 +65,28 @@ class Store:
         if is_new:
             create_tables(self._connection)
         atexit.register(self.close)  # a second signal ends the process without closing the crawl
-        self.seeded = bool(self.get("seeded"))
-        """True while the database holds entries of the baseline whose files have not been requested."""
 
     @classmethod
-    def temporary(cls, baseline: Path | None = None, beside: Sequence[Path] = ()) -> Self:
-        """Create a database for this process only, and remove those of killed processes. `baseline`: database whose
-        entries it starts with; `beside`: see `__init__`."""
+    def temporary(cls, beside: Sequence[Path] = ()) -> Self:
+        """Create a database for this process only, and remove those of killed processes. `beside`: see `__init__`."""
         with ExitStack() as stack:
             path = stack.enter_context(scratch(Path(tempfile.gettempdir()), OF_A_CRAWL)) / FILE
-            if baseline is not None:
-                create_from(path, baseline)
             store = cls(path, beside)  # makes it too: opening it a second time would take 20 ms
             store.execute("PRAGMA disable_checkpoint_on_shutdown")  # closing removes it anyway
             store._folder = stack.pop_all()
             return store
 
     @classmethod
-    def open(cls, folder: Path, baseline: Path | None = None, beside: Sequence[Path] = ()) -> Self:
-        """Open the database of a job after reading every row of it, or create it. `baseline`: database whose entries
-        a new one starts with; `beside`: see `__init__`. Raises StoreError."""
+    def open(cls, folder: Path, beside: Sequence[Path] = ()) -> Self:
+        """Open the database of a job after reading every row of it, or create it. `beside`: see `__init__`.
+        Raises StoreError."""
         path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if path.exists():
                 check(path, thorough=True)
             else:
-                make(path, baseline)
+                create(path)
             return cls(path, beside)
         except (OSError, duckdb.Error) as error:
             raise refusal(path, error) from None
@@ -176,20 +169,6 @@ class Store:
             self._in_transaction = False
             with suppress(duckdb.Error):  # an interrupted query has already rolled back
                 self._connection.execute("ROLLBACK")
-
-    def purge(self) -> None:
-        """Remove entries of the baseline whose files this crawl does not list."""
-        if self.seeded:
-            with self.transaction():
-                self.purge_rows()
-                self.set(seeded=False)
-            self.seeded = False
-
-    def purge_rows(self) -> None:
-        """Like `purge`, within a transaction of the caller."""
-        for table in SEEDED if self.seeded else ():
-            self.execute(f"DELETE FROM {table} WHERE sitemap NOT IN (SELECT sitemap FROM files)")
-        self.drop_items()
 
     def drop_items(self) -> None:
         """Remove items of long lists whose entries are gone."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -13,13 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import msgspec
-
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.jobs.store.duck import duckdb
-from sitemapcrawler.jobs.store.schema import MORE, literal, statements, tables
-from sitemapcrawler.rules.facts.sites import CURRENT
-from sitemapcrawler.rules.finding_tally import FindingTally
+from sitemapcrawler.jobs.store.schema import literal, statements, tables
 
 HOLDER = re.compile(r"PID (\d+)")
 
@@ -144,19 +139,8 @@ CONFIG: Config = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"}
 """DuckDB's settings during a crawl, low enough to leave the machine to the crawl."""
 NEW = ".new"
 """Suffix of a file that is being created."""
-JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "program": str, "state": str, "summary": dict,
-        "of_site": dict}  # fmt: skip
+JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "state": str, "summary": dict}
 """Values that a job stores, with their types. Each may be missing or null."""
-SEEDED = ("urls", "findings", "children")
-"""Tables that can start with the rows of the baseline."""
-
-
-def make(path: Path, baseline: Path | None) -> None:
-    """Create a database, with the entries of a baseline if given. Raises duckdb.Error."""
-    if baseline is None:
-        create(path)
-    else:
-        create_from(path, baseline)
 
 
 def create(path: Path) -> None:
@@ -188,29 +172,6 @@ def _making(path: Path) -> Iterator[Path]:
             raise StoreError(f"{path} is in use by another program; wait for its end or use another JOBDIR") from None
         except OSError:  # a file system without links
             part.replace(path)
-
-
-def create_from(path: Path, baseline: Path) -> None:
-    """Create a database atomically that starts with a baseline's entries, marked as unchanged. Other data is removed,
-    so that no file counts as read.
-
-    Copies the file, since copying rows takes a hundred times as long.
-    """
-    with _making(path) as part:
-        shutil.copyfile(baseline, part)
-        with duckdb.connect(part, config=CONFIG) as connection:
-            confine(connection)
-            check_own(connection)
-            for table in tables().keys() - {*SEEDED, *MORE.values()}:
-                connection.execute(f"DELETE FROM {table}")
-            connection.execute("DELETE FROM findings WHERE whole_site")
-            connection.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")
-            connection.execute("UPDATE urls SET change = 'unchanged'")
-            connection.execute("UPDATE urls SET changed_fields = NULL WHERE changed_fields IS NOT NULL")
-            connection.execute(
-                "INSERT INTO job VALUES ('version', ?), ('seeded', 'true')", [json.dumps(SCHEMA_VERSION)]
-            )
-            connection.execute("CHECKPOINT")
 
 
 JobTable = Mapping[str, Any]  # Any: values are JSON, and who reads one knows its type
@@ -257,10 +218,4 @@ def _malformed(job: JobTable) -> list[str]:
     odd = [name for name, kind in JOB_FIELDS.items() if job.get(name) is not None and type(job[name]) is not kind]
     if job.get("run") is not None and job.get("arguments") is None:
         odd.append("arguments")
-    of_site = job.get("of_site")
-    if not odd and of_site is not None:
-        try:
-            msgspec.convert(of_site, FindingTally)
-        except msgspec.ValidationError:
-            odd.append("of_site")
     return odd

@@ -20,12 +20,11 @@ from sitemapcrawler.feeds.folder import summary_of, unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.duck import duckdb
-from sitemapcrawler.jobs.store.files import SEEDED, is_out_of_memory
+from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import ENTRY, MORE, iso, literal, quoted
+from sitemapcrawler.jobs.store.schema import iso, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import OWN, either
-from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 LARGE_MEMORY_MB = (256, 512, 1024)
 """Memory limits in MB that a commit tries in turn if memory runs out because of very large entries."""
@@ -47,14 +46,12 @@ class FileRows:
     record: Spool
     """The file's own record, one row; empty for a guessed URL that was no sitemap."""
     result: FileResult = field(default_factory=FileResult)
-    """With `taken`, all rows except the record are copied from the baseline."""
 
     def row(self, run: int) -> dict[str, object]:
         """Row for the table `files`."""
-        found_in = run_of_copy(run) if self.result.taken else run
         return {
             "sitemap": self.sitemap,
-            "run": found_in,
+            "run": run,
             "digest": self.result.digest,
             "tally": msgspec.to_builtins(self.result.tally),
         }
@@ -88,11 +85,6 @@ class Commit:
     def add(self, file: FileRows) -> None:
         self.files.append(file)
         self.urls += file.urls.rows
-
-
-def run_of_copy(run: int) -> int:
-    """Value of `files.run` for a file that a run copied from the baseline; lower than any run."""
-    return -run
 
 
 def load(store: Store, run: int, group: Commit) -> None:
@@ -143,10 +135,6 @@ def _commit(store: Store, run: int, group: Commit) -> None:
 
 def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
     """Insert the rows of files, within a transaction of the caller. Raises duckdb.Error, OSError."""
-    if store.seeded:
-        _replace(store, [file.sitemap for file in files if not file.result.taken])
-    else:
-        _copy_unchanged(store, [file.sitemap for file in files if file.result.taken])
     for table, spools in (
         ("urls", [file.urls for file in files]),
         ("findings", [file.findings for file in files]),
@@ -154,54 +142,15 @@ def put_files(store: Store, run: int, files: Sequence[FileRows]) -> None:
     ):
         with _joined(store, spools) as joined:
             store.insert(table, joined)
-    store.insert_rows(
-        "files",
-        [file.row(run) for file in files],
-    )
+    store.insert_rows("files", [file.row(run) for file in files])
     store.insert_rows(
         "children",
         (
             {"sitemap": file.sitemap, "loc": loc, "lastmod_at": lastmod}
             for file in files
-            if not file.result.taken
             for loc, lastmod in file.result.children
         ),
     )
-
-
-def _replace(store: Store, sitemaps: Sequence[str]) -> None:
-    """Remove rows that were seeded from the baseline, for files that have changed."""
-    for table in SEEDED if sitemaps else ():
-        store.execute(f"DELETE FROM {table} WHERE sitemap IN (SELECT unnest(?))", [list(sitemaps)])
-
-
-def _copy_unchanged(store: Store, sitemaps: Sequence[str]) -> None:
-    """Copy the baseline's rows of unchanged files, without findings on whole sites, which are determined again."""
-    if not sitemaps:
-        return
-    files, named = "sitemap IN (SELECT unnest(?))", [list(sitemaps)]
-    store.execute(
-        "INSERT INTO urls BY NAME SELECT * REPLACE ('unchanged' AS change, NULL AS changed_fields) "
-        f"FROM {BASELINE}.urls WHERE {files} AND {CURRENT}",
-        named,
-    )
-    store.execute(
-        f"INSERT INTO findings BY NAME SELECT * FROM {BASELINE}.findings WHERE {files} AND whole_site IS NULL",
-        named,
-    )
-    store.execute(f"INSERT INTO children BY NAME SELECT * FROM {BASELINE}.children WHERE {files}", named)
-    copy_items(store)
-
-
-def copy_items(store: Store) -> None:
-    """Copy missing items of long lists for entries from the baseline, within a transaction of the caller."""
-    for table in MORE.values():
-        if store.execute(f"SELECT 1 FROM {BASELINE}.{table} LIMIT 1"):
-            store.execute(
-                f"INSERT INTO main.{table} SELECT * FROM {BASELINE}.{table} WHERE {ENTRY} IN "
-                f"(SELECT {ENTRY} FROM main.urls UNION SELECT {ENTRY} FROM main.{CARRIED}) "
-                f"AND {ENTRY} NOT IN (SELECT {ENTRY} FROM main.{table})"
-            )
 
 
 @contextmanager

@@ -74,11 +74,6 @@ def rows_of(
     return rows
 
 
-def prefix_of(column: str) -> str:
-    """SQL for the part of a URL before its path."""
-    return f"regexp_extract({column}, '^[^:/?#]+://[^/?#]*')"
-
-
 def reading(held: Mapping[str, str], longest: int) -> str:
     """SQL for the rows of JSON lines in the files in its parameter. `held`: {column: SQL type}; `longest`: maximum
     length of a line in bytes. In a column of times, text that is no time is null: a plug-in's does not cost the row."""

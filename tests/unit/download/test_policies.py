@@ -15,7 +15,7 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored, signature
+from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import Hop
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
@@ -86,14 +86,6 @@ def test_any_answer_comes_back(content: bytes, status: int | None, failed: bool)
     assert restored(kept) == policy
 
 
-def test_signature_tells_what_the_file_says_and_nothing_else() -> None:
-    said = {name: signature(kept) for name, (_, kept) in KNOWN.items()}
-    assert said["parsed"] == said["moved"] == signature(came()[1])
-    assert said["not found"] == said["not allowed"], "both allow everything"
-    others = ("parsed", "empty", "not found", "too many requests", "server error", "longer than counts")
-    assert len({said[name] for name in others}) == len(others)
-
-
 # In the next run
 
 
@@ -150,7 +142,6 @@ def test_policy_is_known_without_a_request() -> None:
         policy = policies.at(f"{ORIGIN}/a")
         assert policy is not None and policies.final_url(policy) == "https://www.e.com/robots.txt"
         assert policies.prove(f"{ORIGIN}/a", ["https://www.e.com/s.xml"])
-        assert policies.signatures[ORIGIN] == signature(KNOWN["moved"][1])
         await policies.prepare([f"{ORIGIN}/b"])
 
     a_crawl(scenario)
@@ -163,7 +154,6 @@ def test_job_is_told_what_came_of_asking() -> None:
         policy = await policies.obtain(ORIGIN)
         assert policy is not None and policy.outcome is RobotsOutcome.UNREACHABLE
         assert heard.keys() == {ORIGIN} and restored(heard[ORIGIN]) == policy
-        assert policies.signatures[ORIGIN] == signature(heard[ORIGIN])
 
     a_crawl(scenario)
 

@@ -22,8 +22,6 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 HOME = "https://example.com"
 A, B = f"{HOME}/a.xml", f"{HOME}/b.xml"
 """Files."""
-PROGRAM = "this program"
-"""What judges."""
 T = TypeVar("T")
 
 
@@ -182,7 +180,7 @@ def compared(path: Path, **arguments: Any) -> Iterator[Comparison]:
     try:
         given = {"domain": HOME, "verify": "get", "baseline": str(path), **arguments}
         params = Params.parse({name: value for name, value in given.items() if value is not None})
-        yield Comparison(store, params, PROGRAM)
+        yield Comparison(store, params)
     finally:
         store.close()
 

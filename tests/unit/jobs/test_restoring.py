@@ -87,7 +87,7 @@ def test_line_is_decoded_with_all_that_is_in_it() -> None:
 
 def test_first_run_without_a_baseline_reads_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store.temporary()
-    job = Job(get_crawler(), OpenedJob(store, None, "program", None, only_changes=False, reports=False))
+    job = Job(get_crawler(), OpenedJob(store, None, None, only_changes=False, reports=False))
     for name in ("execute", "lines"):
         monkeypatch.setattr(Store, name, lambda *given: pytest.fail("reads the database"))
 

@@ -14,7 +14,6 @@ from sitemapcrawler import read_sitemap
 from sitemapcrawler.crawl import params
 from sitemapcrawler.crawl.configuring import choose
 from sitemapcrawler.crawl.params import ARGUMENTS, Params
-from sitemapcrawler.jobs.job import program_of
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.registry import RULES, load_rules
@@ -155,17 +154,6 @@ def test_module_that_fails_keeps_the_rules_of_modules_that_it_imported(
         load_rules(named("zoo_half"))
     assert ("zoo-a" in RULES, "zoo-b" in RULES) == (True, False)
     load_rules(named("zoo_whole"))
-
-
-def test_who_judges_by_other_rules_is_told_apart(tmp_path: Path) -> None:
-    """What a baseline says of unchanged files is taken over only where it was judged alike."""
-    path = written(tmp_path / "a.py", "zoo-a", "one text")
-    settings = named(path)
-    load_rules(settings)
-    before = program_of(settings)
-    assert before == program_of(named(path)) != program_of(Settings())
-    written(path, "zoo-a", "another")
-    assert program_of(settings) != before
 
 
 COUNTED_RULE = """

@@ -20,10 +20,9 @@ import pytest
 
 from sitemapcrawler.items import Hop, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store, StoreError
-from sitemapcrawler.jobs.store.baseline import PASSING, Baseline, differences
+from sitemapcrawler.jobs.store.baseline import Baseline, differences
 from sitemapcrawler.jobs.store.loading import plain_line
 from sitemapcrawler.namespaces.extensions import Video
-from sitemapcrawler.rules import all_rules
 from tests.unit.jobs.baselines import HOME, KINDS, A, B, job, jsonl, lines, opened, page, parquet, rich, video
 
 
@@ -164,45 +163,6 @@ def test_many_rows(tmp_path: Path) -> None:
         assert not baseline.entries(B).same
 
 
-# ---- files that need not be read again
-
-
-def test_files_of_a_job(tmp_path: Path) -> None:
-    path = job(tmp_path, [page("/a"), page("/b", B)])
-    with duckdb.connect(path) as connection:
-        connection.execute("UPDATE sitemaps SET etag = '\"1\"', last_modified = 'Mon' WHERE sitemap = ?", [A])
-    with opened(path) as baseline:
-        assert sorted(baseline.files) == [A, B]
-        assert baseline.files[A].digest == f"digest of {A}"
-        assert baseline.files[A].validators == {"If-None-Match": '"1"', "If-Modified-Since": "Mon"}
-        assert baseline.files[B].validators == {}
-        assert json.loads(baseline.files[A].line)["sitemap"] == A
-
-
-READ_AGAIN = {
-    "failed": "UPDATE sitemaps SET outcome = 'failed'",
-    "truncated": "UPDATE sitemaps SET outcome = 'truncated'",
-    "an alias": "UPDATE sitemaps SET format = 'unknown'",
-    "with news, which grow old": "UPDATE sitemaps SET counts = struct_pack(images := 0, videos := 0, news := 1, alternates := 0)",
-    "with a finding that may have passed": "INSERT INTO findings (sitemap, rule) SELECT sitemap, 'lastmod-future' FROM sitemaps",
-}
-
-
-@pytest.mark.parametrize("what", READ_AGAIN)
-def test_file_that_is_read_again(tmp_path: Path, what: str) -> None:
-    path = job(tmp_path, [page("/a"), page("/b", B)])
-    with duckdb.connect(path) as connection:
-        connection.execute(f"{READ_AGAIN[what]} WHERE sitemap = ?", [A])
-        connection.execute("INSERT INTO findings (rule) VALUES ('lastmod-future'), ('loc-offsite')")
-        connection.execute("INSERT INTO findings (rule, sitemap) VALUES ('loc-offsite', ?)", [B])
-    with opened(path) as baseline:
-        assert list(baseline.files) == [B]
-
-
-def test_rules_of_findings_that_may_pass_exist() -> None:
-    assert set(PASSING) <= {rule.id for rule in all_rules()}
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "database"])
 def test_feed_of_an_earlier_version_is_refused_since_its_status_is_the_last_answer(tmp_path: Path, kind: str) -> None:
     moved = page("/a", reply=ReplyRecord("redirected", status=200, final_url=f"{HOME}/b"))
@@ -287,8 +247,6 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "text": text,
     "without a table": with_sql("DROP TABLE urls"),
     "of another version": with_sql("UPDATE job SET value = '99' WHERE name = 'version'"),
-    "with a tally of another form": with_sql("""UPDATE files SET tally = '{"found":{"rules":[]}}'"""),
-    "with counts of another form": with_sql("""INSERT INTO job VALUES ('of_site', '{"rules":{"cross-x":1}}')"""),
 }
 BROKEN = {
     "database": [*DAMAGE],
@@ -393,20 +351,6 @@ def test_database_with_a_log_beside_it(tmp_path: Path) -> None:
 def test_host_of_a_file(tmp_path: Path, sitemap: str, host: str) -> None:
     with opened(jsonl(tmp_path, [UrlRecord(loc="https://pages.example/a", sitemap=sitemap)])) as baseline:
         assert baseline.hosts() == {host}
-
-
-def test_other_hosts_that_a_file_lists(tmp_path: Path) -> None:
-    entries = [
-        page("/a"),
-        UrlRecord(loc="https://www.example.com/a?b", sitemap=A),
-        UrlRecord(loc="https://www.example.com", sitemap=A),
-        UrlRecord(loc="https://example.com.evil.example/", sitemap=A),
-        UrlRecord(loc="https://gone.example/", sitemap=A, change="removed"),
-        page("/b", B),
-    ]
-    with opened(job(tmp_path, entries)) as baseline:
-        found = {sitemap: sorted(hosts) for sitemap, hosts in baseline.foreign_prefixes().items()}
-    assert found == {A: ["https://example.com.evil.example", "https://www.example.com"]}
 
 
 def test_differences_of_numbers_in_other_words() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ import pytest
 from sitemapcrawler.envelopes import FileResult, FileTally
 from sitemapcrawler.items import FindingRecord, ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.database import FILE
-from sitemapcrawler.jobs.store.files import CONFIG, create
-from sitemapcrawler.jobs.store.loading import BASELINE, Commit, FileRows, load
+from sitemapcrawler.jobs.store.files import CONFIG
+from sitemapcrawler.jobs.store.loading import Commit, FileRows, load
 from sitemapcrawler.jobs.store.schema import FIRST, MORE
 from sitemapcrawler.jobs.store.spool import IN_MEMORY, Spool
 from sitemapcrawler.namespaces.extensions import Alternate, Image, Video
@@ -160,98 +158,6 @@ def test_group_that_needs_more_memory_gets_it(
     assert (counts(store)["urls"], counts(store)["files"]) == (1, 1)
     assert limits[0] == before and len(set(limits)) == times + 1
     assert store.execute("SELECT current_setting('memory_limit')")[0][0] == before, CONFIG["memory_limit"]
-
-
-def old(folder: Path) -> Path:
-    """The database of an earlier crawl."""
-    path = folder / "old.duckdb"
-    create(path)
-    earlier = Store(path)
-    urls = [entry(A, 0, change="added"), entry(A, 1, change="changed", changed_fields=["lastmod"])]
-    load(
-        earlier,
-        1,
-        group(file(earlier, A, *urls, entry(A, 2, change="removed"), children=[(C, "2026-05-01T00:00:00Z")])),
-    )
-    load(earlier, 1, group(file(earlier, B, entry(B), digest="x")))
-    earlier.execute(f"INSERT INTO findings (rule, sitemap, whole_site) VALUES ('cross-x', '{A}', true)")
-    earlier.set(state="finished", turn=4)
-    earlier.close()
-    return path
-
-
-@pytest.fixture
-def baseline(tmp_path: Path) -> Iterator[Store]:
-    """A store with an earlier crawl attached."""
-    path = old(tmp_path)
-    store = Store.temporary(beside=[path])
-    store.execute(f"ATTACH '{path}' AS {BASELINE} (READ_ONLY)")
-    yield store
-    store.close()
-
-
-def test_file_that_has_not_changed_brings_the_rows_of_the_baseline(baseline: Store) -> None:
-    load(baseline, RUN, group(file(baseline, A, taken=True, digest="d"), file(baseline, C, entry(C))))
-    found = baseline.execute(f"SELECT loc, change, changed_fields FROM urls WHERE sitemap = '{A}' ORDER BY line")
-    assert found == [(f"https://e.com/{number}", "unchanged", None) for number in (0, 1)], "without the removed one"
-    assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ? AND whole_site", [A]) == [(0,)]
-    assert baseline.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(3,)]
-    assert baseline.execute("SELECT * FROM children") == [(A, C, datetime(2026, 5, 1))]
-    assert counts(baseline)["sitemaps"] == 2, "its record is that of this crawl"
-    assert baseline.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, -RUN), (C, RUN)]
-
-
-@pytest.fixture
-def seeded(tmp_path: Path) -> Iterator[Store]:
-    """A database that begins as a copy of an earlier one."""
-    path = old(tmp_path)
-    before = path.read_bytes()
-    store = Store.open(tmp_path / "job", baseline=path)
-    yield store
-    store.close()
-    assert path.read_bytes() == before
-
-
-def listed(store: Store) -> list[tuple[str, str, str | None]]:
-    """(file, path, change) of entries."""
-    rows = store.execute("SELECT sitemap, loc, change FROM urls ORDER BY sitemap, line")
-    return [(sitemap, loc.removeprefix("https://e.com"), change) for sitemap, loc, change in rows]
-
-
-def test_copy_of_a_baseline_knows_its_entries_and_nothing_else(seeded: Store) -> None:
-    unchanged = [(A, "/0", "unchanged"), (A, "/1", "unchanged"), (B, "/0", "unchanged")]
-    assert seeded.seeded and listed(seeded) == unchanged
-    assert seeded.execute("SELECT count(*) FROM urls WHERE changed_fields IS NOT NULL") == [(0,)]
-    told = {"urls": 3, "findings": 4, "children": 1, "sitemaps": 0, "files": 0, "policies": 0, "replies": 0}
-    assert counts(seeded) == told
-    assert (seeded.get("state"), seeded.get("turn"), seeded.get("run")) == (None, None, None)
-
-
-def test_file_that_has_changed_replaces_the_rows_of_the_baseline(seeded: Store) -> None:
-    load(seeded, RUN, group(file(seeded, A, entry(A, 7, change="added")), file(seeded, B, taken=True, digest="x")))
-    assert listed(seeded) == [(A, "/7", "added"), (B, "/0", "unchanged")]
-    assert seeded.execute("SELECT count(*) FROM findings WHERE sitemap = ?", [A]) == [(1,)]
-    assert counts(seeded)["children"] == 0
-    assert seeded.execute("SELECT sitemap, run FROM files ORDER BY 1") == [(A, RUN), (B, -RUN)]
-
-
-def test_files_that_this_crawl_does_not_have_go_at_the_end(seeded: Store) -> None:
-    load(seeded, RUN, group(file(seeded, B, taken=True)))
-    seeded.purge()
-    assert listed(seeded) == [(B, "/0", "unchanged")]
-    assert (counts(seeded)["findings"], counts(seeded)["children"]) == (1, 0)
-    assert not seeded.seeded and not seeded.get("seeded")
-
-
-def test_copy_that_was_not_finished_goes_on_as_one(tmp_path: Path) -> None:
-    path = old(tmp_path)
-    store = Store.open(tmp_path / "job", baseline=path)
-    load(store, RUN, group(file(store, B, taken=True)))
-    store.close()
-    store = Store.open(tmp_path / "job", baseline=path)
-    assert store.seeded and len(listed(store)) == 3 and counts(store)["files"] == 1
-    store.close()
-    assert {one.name for one in (tmp_path / "job").iterdir()} == {FILE}
 
 
 def long_entry(sitemap: str, number: int, items: int = 300) -> UrlRecord:
