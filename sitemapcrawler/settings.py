@@ -55,6 +55,8 @@ DOWNLOADER_MIDDLEWARES = {
     "sitemapcrawler.middlewares.adapted.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "sitemapcrawler.middlewares.adapted.CollectedBodyCompressionMiddleware": 590,
+    "scrapy.downloadermiddlewares.httpcache.HttpCacheMiddleware": None,
+    "sitemapcrawler.middlewares.adapted.CollectedBodyCacheMiddleware": 900,
     "sitemapcrawler.middlewares.cache.BodyCacheMiddleware": 910,
     "sitemapcrawler.middlewares.credentials.CredentialsMiddleware": 950,
 }

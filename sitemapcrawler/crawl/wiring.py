@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 
+from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
+from scrapy.utils.project import data_path
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl.configuring import add_contact
@@ -25,10 +28,12 @@ SCRAPY, PACKAGE = "scrapy.downloadermiddlewares", __name__.partition(".")[0]
 RETRY = f"{SCRAPY}.retry.RetryMiddleware"
 ROBOTS = f"{SCRAPY}.robotstxt.RobotsTxtMiddleware"
 COMPRESSION = f"{SCRAPY}.httpcompression.HttpCompressionMiddleware"
+HTTP_CACHE = f"{SCRAPY}.httpcache.HttpCacheMiddleware"
 REPLACEMENTS = {
     RETRY: f"{PACKAGE}.middlewares.adapted.StoppableRetryMiddleware",
     ROBOTS: f"{PACKAGE}.middlewares.adapted.RobotsMiddleware",
     COMPRESSION: f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware",
+    HTTP_CACHE: f"{PACKAGE}.middlewares.adapted.CollectedBodyCacheMiddleware",
     "scrapy.extensions.throttle.AutoThrottle": f"{PACKAGE}.extensions.throttling.FlooredThrottle",
 }
 """{Scrapy's component: our replacement}"""
@@ -46,6 +51,7 @@ OF_PAGES: Mapping[str, Mapping[str, int | None]] = {
         for name in (
             ROBOTS,
             COMPRESSION,
+            HTTP_CACHE,
             f"{PACKAGE}.middlewares.politeness.PolitenessMiddleware",
             f"{PACKAGE}.middlewares.credentials.CredentialsMiddleware",
         )
@@ -100,6 +106,7 @@ def complete_for_audit(settings: BaseSettings) -> None:
     """Add the settings that audits need, unless the project's settings are built on ours. Elsewhere, records are single
     items by default: pipelines, extensions and exporters of a project do not know batches."""
     _add_defaults(settings)
+    _place_http_cache(settings)
     if _has_audit(settings):
         return
     for name, value in NEEDED.items():
@@ -126,6 +133,7 @@ def complete_for_pages(settings: BaseSettings) -> None:
     are handled are disabled. Raises ValueError, one line, for a setting that no longer exists."""
     refuse_former(settings)
     _add_defaults(settings)
+    _place_http_cache(settings)
     if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
         settings.set("ROBOTSTXT_OBEY", True, "addon")
     add_contact(settings)
@@ -152,6 +160,17 @@ def _add_defaults(settings: BaseSettings) -> None:
     for name, value in vars(ours).items():
         if name.startswith(OWN) and name not in settings:
             settings.set(name, value, "default")
+
+
+def _place_http_cache(settings: BaseSettings) -> None:
+    """Place Scrapy's cache in `.scrapy` of the working directory, as Scrapy does without a project: our commands name
+    a settings module, which Scrapy takes for a project, but mostly run without its scrapy.cfg."""
+    folder = settings["HTTPCACHE_DIR"]
+    if settings.getbool("HTTPCACHE_ENABLED") and folder:
+        try:
+            data_path(folder)
+        except NotConfigured:
+            settings.set("HTTPCACHE_DIR", str(Path(".scrapy", folder).absolute()), _above(settings, "HTTPCACHE_DIR"))
 
 
 def _has_audit(settings: BaseSettings) -> bool:

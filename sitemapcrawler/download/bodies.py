@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from tempfile import SpooledTemporaryFile, TemporaryFile
@@ -72,7 +72,7 @@ class Body:
         self._digest: bytes | None = None
 
     def meta(self) -> dict[str, object]:
-        """Request meta for collecting: disables Scrapy's own limits and its cache, which would lose the body."""
+        """Request meta for collecting: disables Scrapy's own limits, and caches but ours, which would lose the body."""
         return {
             BODY_KEY: self,
             "download_maxsize": 0,
@@ -86,6 +86,14 @@ class Body:
         self.headers = headers
         self.began_at = datetime.now(UTC)
         self._empty()
+
+    def fill(self, response: Response, chunks: Iterable[bytes]) -> None:
+        """Start a response from a cache, with this content."""
+        self.restart(response.headers)
+        self.url, self.status = response.url, response.status
+        for chunk in chunks:
+            if self.receive(chunk):
+                break
 
     def begin(self, headers: Headers, length: object) -> bool:
         """Start a response on behalf of `BodyCollector`. Returns False: the body is always needed."""

@@ -1,22 +1,26 @@
-"""Scrapy's robots.txt, retry and compression middlewares, adapted to shared policies, stopping crawls and collected
-bodies."""
+"""Scrapy's robots.txt, retry, compression and cache middlewares, adapted to shared policies, stopping crawls and
+collected bodies."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, TypeVar
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
-from sitemapcrawler.download.answers import Forbidden, Unanswered
-from sitemapcrawler.download.bodies import BODY_KEY
+from sitemapcrawler.download.answers import Forbidden, Unanswered, from_response
+from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.robots.policy import Verdict
+
+CACHED = "cached"
+"""Flag that Scrapy sets on a response from its cache."""
 
 
 class StoppableRetryMiddleware(RetryMiddleware):
@@ -51,6 +55,48 @@ class CollectedBodyCompressionMiddleware(HttpCompressionMiddleware):
     ) -> Request | Response:
         """Pass a collected body and its Content-Encoding header unchanged."""
         return response if BODY_KEY in request.meta else super().process_response(request, response)
+
+
+class CollectedBodyCacheMiddleware(HttpCacheMiddleware):
+    """Scrapy's cache, also for collected bodies: stores them if they are complete, and fills the `Body` of a request
+    that the cache answers."""
+
+    def process_request(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
+        """Answer from the cache if its policy says so."""
+        if isinstance(request.meta.get(BODY_KEY), Body):
+            request.meta.pop("dont_cache", None)
+        return _filled(request, super().process_request(request))
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Store a response, or answer with the earlier one if that is still valid."""
+        body = request.meta.get(BODY_KEY)
+        if not isinstance(body, Body) or "_dont_cache" in request.meta or CACHED in response.flags:
+            return super().process_response(request, response)
+        if from_response(response.replace(request=request)).error is not None:
+            request.meta.pop("cached_response", None)
+            return response
+        answer = super().process_response(request, response.replace(body=b"".join(body.chunks())))
+        is_earlier = isinstance(answer, Response) and CACHED in answer.flags
+        return _filled(request, answer) if is_earlier else response
+
+    def process_exception(
+        self, request: Request, exception: Exception, spider: Spider | None = None
+    ) -> Request | Response | None:
+        """Answer with the earlier response if its policy could not ask whether it is valid."""
+        return _filled(request, super().process_exception(request, exception))
+
+
+Answer = TypeVar("Answer", bound=Request | Response | None)
+
+
+def _filled(request: Request, answer: Answer) -> Answer:
+    """Return what the cache answers, after filling the `Body` of the request with it."""
+    body = request.meta.get(BODY_KEY)
+    if isinstance(answer, Response) and isinstance(body, Body):
+        body.fill(answer, [answer.body])
+    return answer
 
 
 class RobotsMiddleware:

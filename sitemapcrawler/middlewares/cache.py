@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.utils.misc import load_object
 
 from sitemapcrawler.crawl.reading import is_page
 from sitemapcrawler.download.answers import from_response
@@ -19,52 +18,44 @@ EARLIER_KEY = "sitemap_earlier"
 """Key in `Request.meta` of the body of an earlier crawl, and the headers added to ask whether it has changed."""
 CACHED = "cached"
 """Flag of a response from the cache, as Scrapy's middleware sets it."""
-POLICY = "HTTPCACHE_POLICY"
 
 
 class BodyCacheMiddleware:
     """Scrapy's cache middleware for bodies that are collected in a file, of requests with KEPT_KEY in their meta.
 
-    Its policy is `AlwaysRevalidate`, unless the user sets HTTPCACHE_POLICY. It comes before `CredentialsMiddleware`, so
-    that it sees no login.
+    It comes before `CredentialsMiddleware`, so that it sees no login, and after Scrapy's own cache, whose answers it
+    keeps too.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        is_chosen = bool(crawler.settings.getpriority(POLICY))
-        policy = load_object(crawler.settings[POLICY]) if is_chosen else AlwaysRevalidate
-        self._policy: Any = policy(crawler.settings)  # Any: Scrapy names no type of policies
+        self._policy = AlwaysRevalidate(crawler.settings)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    def process_request(self, request: Request) -> Response | None:
-        """Look for an earlier body, and forget a damaged one. Only a policy of the user may answer with it at once."""
+    def process_request(self, request: Request) -> None:
+        """Look for an earlier body, and ask whether it has changed. Forget a damaged one."""
         storage = self._storage(request)
         if storage is None:
-            return None
+            return
         kept = storage.find(request, self._identity(request))
         if kept is None:
-            return None
+            return
         asked = [name for name in VALIDATORS if name in request.headers]
-        response = _response(kept)
-        is_fresh = self._policy.is_cached_response_fresh(response, request)
+        self._policy.is_cached_response_fresh(_response(kept), request)
         added = [name for name in VALIDATORS if name in request.headers and name not in asked]
         request.meta[EARLIER_KEY] = kept, added
-        if (is_fresh or added) and not kept.is_whole():
+        if added and not kept.is_whole():
             _taken(request)
             storage.discard(request.url)
-        elif is_fresh:
-            _taken(request)
-            return _filled(request, response, kept)
-        return None
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Keep the body, or the earlier one if the server says that it has not changed. That one is the response then,
         unless the crawl itself has sent validators."""
         storage = self._storage(request)
-        if storage is None or CACHED in response.flags:
+        if storage is None:
             return response
         kept, added = _taken(request)
         identity = self._identity(request)
@@ -109,12 +100,7 @@ def _response(kept: KeptBody) -> Response:
 
 def _filled(request: Request, response: Response, kept: KeptBody) -> Response:
     """Give the body of a request the content of an earlier one."""
-    body: Body = request.meta[BODY_KEY]
-    body.restart(response.headers)
-    body.url, body.status = response.url, response.status
-    for chunk in kept.chunks():
-        if body.receive(chunk):
-            break
+    request.meta[BODY_KEY].fill(response, kept.chunks())
     return response
 
 

@@ -54,7 +54,6 @@ REASONS = {
     ("rules/registry.py", "spec_from_file_location"): "the same, by the path of a file",
     ("rules/registry.py", "signature.bind"): "checks what a rule of the user takes; nothing is called",
     ("pipelines/store.py", "load_object"): "ITEM_PIPELINES, a setting",
-    ("middlewares/cache.py", "load_object"): "HTTPCACHE_POLICY, a setting",
     ("feeds/setup.py", "load_object"): "options of FEEDS, and settings that name components",
     ("feeds/writable.py", "import_module"): "boto3 and google.cloud.storage, by their names",
     ("feeds/exporters.py", "load_object"): "the same",
