@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +48,8 @@ SERVER_ERROR = 500
 """First status that indicates a server error."""
 TOO_MANY = "max redirections reached"
 """Scrapy's message for too many redirects."""
+fetched = object()
+"""Signal with `origin` and `answer`: a robots.txt was fetched. `Policies.restore` rebuilds it from the answer."""
 
 
 class Policies(OfCrawler):
@@ -64,8 +66,6 @@ class Policies(OfCrawler):
         self._since: dict[str, float] = {}
         self._failures: dict[str, Exception] = {}
         self._hasty: set[str] = set()
-        self.on_policy: Callable[[str, JsonObject], None] | None = None
-        """Called with each origin and the robots.txt data to pass to `restore` later."""
 
     @property
     def by_origin(self) -> dict[str, Policy]:
@@ -121,7 +121,7 @@ class Policies(OfCrawler):
         return None if origin is None else self._known.get(origin)
 
     def restore(self, origin: str, age_s: float, told: JsonObject) -> None:
-        """Restore data that `on_policy` received `age_s` seconds ago.
+        """Restore data that came with `fetched` `age_s` seconds ago.
         An expired or failed robots.txt is fetched again as soon as a request depends on it."""
         policy = restored(told)
         done = asyncio.get_running_loop().create_future()
@@ -186,8 +186,8 @@ class Policies(OfCrawler):
             return answers.from_error(request, error)
 
     def _keep(self, origin: str, kept: JsonObject) -> None:
-        if self.on_policy is not None and not Stop.of(self.crawler).begun():
-            self.on_policy(origin, kept)
+        if not Stop.of(self.crawler).begun():
+            self.crawler.signals.send_catch_log(fetched, origin=origin, answer=kept)
 
     def _share(self, answer: FetchResult, policy: Policy, kept: JsonObject) -> None:
         """Store a redirected robots.txt for the target's authority as well."""

@@ -17,6 +17,7 @@ from typing import TypeVar
 import msgspec
 from scrapy.crawler import Crawler
 
+from sitemapcrawler.download.policies import fetched
 from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch, StoredBatch, decoded
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
@@ -159,7 +160,7 @@ class Job:
         status = crawl.status
         self.holding = status is not None and status.holding
         if self.folder is not None:
-            crawl.policies.on_policy = self.records.policy
+            self._crawler.signals.connect(self.records.policy, signal=fetched)
         asked = crawl.params.asks_for()
         self.store.set(arguments=asked, run=self.run, state="running", pid=os.getpid())
         if self.resumed:

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.crawler import Crawler
+from scrapy.signalmanager import SignalManager
 
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, kept_of, policy_of, restored
+from sitemapcrawler.download.policies import MAX_AGE_S, TOO_MANY, Policies, fetched, kept_of, policy_of, restored
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import Hop
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
@@ -102,12 +103,18 @@ def a_crawl(scenario: Callable[[Policies], Awaitable[None]]) -> None:
     crawler = SimpleNamespace(
         settings=SimpleNamespace(getint=lambda name: 500),
         engine=SimpleNamespace(download_async=download_async),
+        signals=SignalManager(),
     )
 
     async def run() -> None:
         await scenario(Policies(cast(Crawler, crawler)))
 
     asyncio.run(run())
+
+
+def listen(policies: Policies, listener: Callable[[str, dict[str, Any]], None]) -> None:
+    """Tell what is fetched from now on."""
+    policies.crawler.signals.connect(listener, signal=fetched, weak=False)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +132,7 @@ def a_crawl(scenario: Callable[[Policies], Awaitable[None]]) -> None:
 def test_policy_is_asked_for_again_where_it_is_old_or_did_not_answer(name: str, age_s: float, asks: bool) -> None:
     async def scenario(policies: Policies) -> None:
         heard: list[str] = []
-        policies.on_policy = lambda origin, _: heard.append(origin)
+        listen(policies, lambda origin, answer: heard.append(origin))
         policies.restore(ORIGIN, age_s, KNOWN[name][1])
         policy = await policies.obtain(f"{ORIGIN}/a")
         assert heard == ([ORIGIN] if asks else [])
@@ -150,7 +157,7 @@ def test_policy_is_known_without_a_request() -> None:
 def test_job_is_told_what_came_of_asking() -> None:
     async def scenario(policies: Policies) -> None:
         heard: dict[str, dict[str, Any]] = {}
-        policies.on_policy = heard.__setitem__
+        listen(policies, lambda origin, answer: heard.update({origin: answer}))
         policy = await policies.obtain(ORIGIN)
         assert policy is not None and policy.outcome is RobotsOutcome.UNREACHABLE
         assert heard.keys() == {ORIGIN} and restored(heard[ORIGIN]) == policy
@@ -160,10 +167,12 @@ def test_job_is_told_what_came_of_asking() -> None:
 
 def test_answer_that_a_stop_has_cut_off_is_not_told() -> None:
     async def scenario(policies: Policies) -> None:
-        policies.on_policy = lambda *told: pytest.fail(f"{told}")
+        heard: list[str] = []
+        listen(policies, lambda origin, answer: heard.append(origin))
         asking = asyncio.ensure_future(policies.obtain(ORIGIN))
         await asyncio.sleep(0)
         Stop.of(policies.crawler).reason = "shutdown"
         await asking
+        assert heard == []
 
     a_crawl(scenario)
