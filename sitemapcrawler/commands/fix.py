@@ -8,7 +8,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -19,6 +19,7 @@ from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import DownloadError
 from sitemapcrawler.commands.audited_files import AuditedFiles
 from sitemapcrawler.crawl.argument_values import base_url, quoted
+from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, read_targets, target
@@ -34,6 +35,7 @@ from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import OWN_FAULTS, Source
 from sitemapcrawler.repair.streaming import Rules, repairable
 from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.terminal.rows import load
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument, masked_url
@@ -64,7 +66,6 @@ class Command(BaseCommand):
     """Repairs the sitemaps of a site, of files, or of a finished audit."""
 
     requires_crawler_process = False
-    has_display = False
     passes = "an argument of the crawl of a site, such as verify=off (default: verify=get)"
     _unreadable: Sequence[str] = ()
     """Why files of a folder could not be read."""
@@ -169,11 +170,14 @@ class Command(BaseCommand):
                 raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
         job = work / "job"
         given = {argument: value, "verify": VERIFY, **arguments}
-        settings = {"LOG_LEVEL": "ERROR", "SITEMAP_PROGRESS": False, **self._settings(), "JOBDIR": job}
+        rows = work / "progress"
+        settings = {"LOG_LEVEL": "ERROR", **self._settings(), "JOBDIR": job, PROGRESS_FILE: rows}
         command = ["sitemapcrawler", "crawl", "sitemap"]
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         command += [part for name, text in given.items() for part in ("-a", f"{name}={text}")]
-        ended = child.run(PROGRAM, command, work)
+        assert self.settings is not None
+        with displayed(lambda _: load(rows)) if is_live(self.settings) else nullcontext():
+            ended = child.run(PROGRAM, command, work)
         if ended.code == LOST or str(job) in ended.complaint:
             raise LostCrawl(_reason(ended.complaint))
         if ended.code == child.BAD_ARGUMENT or not is_audit(job):

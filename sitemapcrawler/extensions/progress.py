@@ -10,9 +10,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -41,18 +42,17 @@ from sitemapcrawler.terminal.rows import (
     Cell,
     Pace,
     Row,
+    Tell,
     clock,
     line,
     named,
     per,
+    save,
     time_left,
 )
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 from sitemapcrawler.urls.display import counted, duration, inert, shortened
 from sitemapcrawler.verification.url_status import Status
-
-if TYPE_CHECKING:
-    from sitemapcrawler.terminal.live import Display
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +60,10 @@ LIVE_WINDOW_S = 15.0
 """Window in seconds over which the display measures speed, long enough for hosts with one request every few seconds."""
 SHOWN_HOSTS = 6
 """Maximum hosts on a wide terminal; on others half of them."""
+PROGRESS_FILE = "SITEMAP_PROGRESS_FILE"
+"""Setting in which a command that runs a crawl in another process names a file for the rows that it displays."""
+FILE_S = 0.5
+"""Seconds between two writes of that file."""
 RECENT_S = 5.0
 """Seconds for which an idle host stays in the display, so that it does not flicker."""
 WAIT_S = 5.0
@@ -291,8 +295,8 @@ class ProgressDisplay:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._lines: Repeating | None = None
-        self._display: Display | None = None
+        self._calls: list[Repeating] = []
+        self._stack = ExitStack()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -302,33 +306,31 @@ class ProgressDisplay:
         return extension
 
     def opened(self) -> None:
-        live = ProgressDisplay._on_terminal is None and is_live(self._crawler.settings)
+        settings = self._crawler.settings
+        live = ProgressDisplay._on_terminal is None and is_live(settings)
         if live:
-            self._show()
-        if (interval := line_interval(self._crawler.settings, live)) is not None:
-            self._log(interval)
+            ProgressDisplay._on_terminal = self
+            self._stack.enter_context(displayed(self._gauge(LIVE_WINDOW_S).rows))
+        if (interval := line_interval(settings, live)) is not None:
+            self._repeat(interval, lambda rows: logger.info("%s", line(rows)))
+        if settings[PROGRESS_FILE]:
+            self._repeat(FILE_S, partial(save, Path(settings[PROGRESS_FILE])))
 
     def closed(self) -> None:
         """Stop, and restore the terminal for the closing line."""
-        if self._lines is not None and self._lines.running:
-            self._lines.stop()
-        if self._display is not None:
-            self._display.stop()
+        for call in self._calls:
+            if call.running:
+                call.stop()
+        self._stack.close()
         if ProgressDisplay._on_terminal is self:
             ProgressDisplay._on_terminal = None
 
-    def _show(self) -> None:
-        from sitemapcrawler.terminal.live import Display  # rich is slow to import, and useless for a pipe
-
-        ProgressDisplay._on_terminal = self
-        self._display = Display(sys.stderr, self._gauge(LIVE_WINDOW_S).rows)
-        self._display.start()
-
-    def _log(self, interval: float) -> None:
-        gauge = self._gauge(interval)
+    def _repeat(self, interval: float, write: Callable[[list[Row]], None]) -> None:
+        gauge = self._gauge(max(interval, LIVE_WINDOW_S))
         gauge.rows(LINE_WIDTH)
-        self._lines = create_looping_call(lambda: logger.info("%s", line(gauge.rows(LINE_WIDTH))))
-        self._lines.start(interval, now=False)
+        call: Repeating = create_looping_call(lambda: write(gauge.rows(LINE_WIDTH)))
+        call.start(interval, now=False)
+        self._calls.append(call)
 
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
@@ -336,6 +338,19 @@ class ProgressDisplay:
         gauge = Gauge(self._crawler, Audit.of(self._crawler), window, rests)
         Departures.of(self._crawler).listeners.append(gauge.sends)
         return gauge
+
+
+@contextmanager
+def displayed(tell: Tell) -> Iterator[None]:
+    """Context in which rows are shown at the bottom of the terminal."""
+    from sitemapcrawler.terminal.live import Display  # rich is slow to import, and useless for a pipe
+
+    display = Display(sys.stderr, tell)
+    display.start()
+    try:
+        yield
+    finally:
+        display.stop()
 
 
 def is_live(settings: BaseSettings) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.extensions.progress import is_live, line_interval
+from sitemapcrawler.extensions.progress import displayed, is_live, line_interval
 from sitemapcrawler.fleet.control.driver import Fleet, FleetCounts
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.leases import Running
@@ -103,20 +102,9 @@ class FleetDisplay:
         self._began = self._refreshed = self._logged = time.monotonic()
         self._progress = FleetProgress(FleetCounts(total=0), elapsed=0.0)
 
-    @contextmanager
-    def display(self) -> Iterator[None]:
-        """Show the live display within the context."""
-        if not self._live:
-            yield
-            return
-        from sitemapcrawler.terminal.live import Display  # rich is slow to import, and only needed on a terminal
-
-        display = Display(sys.stderr, lambda width: self._progress.rows(width))
-        display.start()
-        try:
-            yield
-        finally:
-            display.stop()
+    def display(self) -> AbstractContextManager[None]:
+        """Context in which the live display is shown, if there is one."""
+        return displayed(lambda width: self._progress.rows(width)) if self._live else nullcontext()
 
     def update(self, fleet: Fleet) -> None:
         """Refresh the display or write a log line if it is due."""

@@ -47,15 +47,12 @@ class BaseCommand(ScrapyCommand):
 
     passes = "any argument of the spider"
     """Help of `-a`."""
-    has_display = True
-    """False for a command without a live display."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         prepare(parser)
         parser.add_argument("-a", dest="spargs", action="append", default=[], metavar="NAME=VALUE", help=self.passes)
-        if self.has_display:
-            add_progress_option(parser)
+        add_progress_option(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the command line; `opts.given` has the arguments of `-a`."""
@@ -64,8 +61,7 @@ class BaseCommand(ScrapyCommand):
         try:
             check_pairs(opts.set)
             super().process_options(args, opts)
-            if self.has_display:
-                apply_progress_option(self.settings, opts)
+            apply_progress_option(self.settings, opts)
             opts.given = spider_arguments(opts.spargs)
             self.check(args, opts, self.settings)
         except (ValueError, UsageError) as error:

@@ -6,7 +6,7 @@ import atexit
 import logging
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TextIO
@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from sitemapcrawler.terminal.rows import FAINT, GAP, LABEL, Cell, Row
+from sitemapcrawler.terminal.rows import FAINT, GAP, LABEL, Cell, Row, Tell
 from sitemapcrawler.terminal.streams import same_terminal
 
 REFRESH_S = 0.25
@@ -30,9 +30,6 @@ BAR = (8, 30)
 """Minimum and maximum columns of a bar."""
 STEPS = 1000
 """Steps of a bar."""
-
-Tell = Callable[[int], Sequence[Row]]
-"""Returns the rows for a terminal of so many columns."""
 
 
 class Terminal(Console):

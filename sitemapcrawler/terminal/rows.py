@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from sitemapcrawler.urls.display import CUT, duration, inert, shortened
@@ -38,6 +41,10 @@ class Row(NamedTuple):
     """Share that is done, from 0 to 1, which gets a bar; None for no bar."""
 
 
+Tell = Callable[[int], Sequence[Row]]
+"""Returns the rows for a terminal of so many columns."""
+
+
 def line(rows: Sequence[Row]) -> str:
     """Rows as one line of any length."""
     return "; ".join(
@@ -45,6 +52,19 @@ def line(rows: Sequence[Row]) -> str:
         for label, cells, _ in rows
         for words in [", ".join(" ".join(text.split()) for text, _ in cells if text)]
     )
+
+
+def save(path: Path, rows: Sequence[Row]) -> None:
+    """Write rows to a file that another process may read meanwhile."""
+    part = path.with_suffix(".part")
+    with suppress(OSError):  # a full disk ends the crawl by itself
+        part.write_text(json.dumps(rows), "utf-8")
+        part.replace(path)
+
+
+def load(path: Path) -> list[Row]:
+    """Rows that `save` has written. Raises OSError if there are none yet."""
+    return [Row(*row) for row in json.loads(path.read_text("utf-8"))]
 
 
 class Pace:

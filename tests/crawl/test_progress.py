@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import command, crawl
+from tests.crawl.crawling import AT_HOME, NO_DELAYS, command, crawl, options, program
 from tests.crawl.documents import index, urlset
 from tests.crawl.site_server import Exchange, SiteServer
 from tests.crawl.terminal import CTRL_C, Terminal
@@ -152,6 +152,21 @@ def test_no_progress_on_a_terminal(tmp_path: Path) -> None:
             assert terminal.finish() == 0
     assert ESCAPE not in terminal.written
     assert_clean(terminal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stops", [False, True])
+def test_fix_shows_how_far_its_crawl_is(tmp_path: Path, stops: bool) -> None:
+    with museum(free=20) as (site, gate):
+        words = program("fix", site.url(), *options({**NO_DELAYS, **AT_HOME, **DELAY}))
+        with Terminal(words, tmp_path) as terminal:
+            terminal.read_until(lambda: gate.holds.is_set() and ROWS.search(terminal.text) is not None)
+            if stops:
+                terminal.press(CTRL_C)
+            gate.open()
+            assert terminal.finish() == (5 if stops else 0)
+    assert terminal.cursor_is_visible
+    assert terminal.everything[0].startswith("sitemapcrawler: stopped" if stops else f"{site.url()}: 3 files read")
 
 
 def test_feed_on_the_terminal_is_left_alone(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from sitemapcrawler.terminal.rows import SHORTEST_S, Pace, Row, clock, line, named, per
+from sitemapcrawler.terminal.rows import SHORTEST_S, Pace, Row, clock, line, load, named, per, save
 
 HOSTILE = "\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 40 + "example"
 
@@ -58,6 +60,15 @@ def test_line_names_every_cell_once_and_leaves_out_empty_ones() -> None:
         Row("", [("and 3 more", "")]),
     ]
     assert line(rows) == "reading: 12 of 80 files, 1:02; asking: www.example, 2 in flight, every 0.5 s; and 3 more"
+
+
+def test_rows_of_another_process(tmp_path: Path) -> None:
+    rows = [Row("reading", [("12 of 80 files", "bold")], 0.15), Row("", [(HOSTILE, "")])]
+    save(tmp_path / "rows", rows)
+    assert [[*map(tuple, row.cells)] for row in load(tmp_path / "rows")] == [[*row.cells] for row in rows]
+    assert [(row.label, row.share) for row in load(tmp_path / "rows")] == [("reading", 0.15), ("", None)]
+    save(tmp_path / "no such folder" / "rows", rows)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows"]
 
 
 def test_clock() -> None:
