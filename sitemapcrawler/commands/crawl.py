@@ -32,9 +32,8 @@ from sitemapcrawler.options.base import (
 )
 from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import target
-from sitemapcrawler.spiders.checking import check
 from sitemapcrawler.spiders.running import BAD_ARGUMENT, plan, quieten, run
-from sitemapcrawler.spiders.sitemap import AuditSpider
+from sitemapcrawler.spiders.sitemap import AuditSpider, check
 from sitemapcrawler.urls.display import inert
 
 logger = logging.getLogger("sitemapcrawler")

@@ -24,8 +24,8 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import Rights
 from sitemapcrawler.options.base import refuse
-from sitemapcrawler.spiders.checking import check
 from sitemapcrawler.spiders.running import run
+from sitemapcrawler.spiders.sitemap import check
 
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "ITEM_PIPELINES": {}, "FEEDS": {}, "SITEMAP_PROGRESS": False}
 """Settings of a download, in which there are no records."""

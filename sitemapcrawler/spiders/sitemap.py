@@ -14,20 +14,32 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from twisted.python.failure import Failure
 
 from sitemapcrawler.crawl import scrapy_cloud
-from sitemapcrawler.crawl.configuring import add_contact, leave_out
+from sitemapcrawler.crawl.configuring import add_contact, choose, contact_of, leave_out
 from sitemapcrawler.crawl.refusing import refusing
 from sitemapcrawler.crawl.scrapy_cloud import schema
+from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Audited, Plan
 from sitemapcrawler.crawl.walk import Step
 from sitemapcrawler.crawl.wiring import complete_for_audit, log_unguarded
 from sitemapcrawler.download import answers
+from sitemapcrawler.download.addresses import AddressGuard
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.reporting import add_feeds
-from sitemapcrawler.feeds.setup import check_columns, overwrite
+from sitemapcrawler.feeds.setup import check_columns, overwrite, prepare_feeds
 from sitemapcrawler.feeds.storages import remove_leftovers, shorten_lost_feeds
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
-from sitemapcrawler.spiders.checking import check
+from sitemapcrawler.middlewares.credentials import auth_of
+
+
+def check(settings: BaseSettings) -> None:
+    """Validate settings and feeds, and fill in the feeds' options. Raises ValueError, one line."""
+    check_settings(settings)
+    prepare_feeds(settings)
+    choose(settings)
+    AddressGuard(networks=settings.getlist("SITEMAP_ALLOW_NETWORKS"))
+    auth_of(settings)
+    contact_of(settings)
 
 
 def overrides(spider: type[AuditSpider], *methods: str) -> bool:
