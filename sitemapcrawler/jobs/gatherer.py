@@ -21,8 +21,8 @@ from sitemapcrawler.items import SummaryRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.report import gather, languages
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import put_files
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.rules.facts.site import SiteFacts
 

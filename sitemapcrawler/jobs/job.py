@@ -55,12 +55,12 @@ from sitemapcrawler.jobs.restoring import (
     with_returns,
 )
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import iso
 from sitemapcrawler.jobs.store.spool import Spool
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.site import SiteFacts

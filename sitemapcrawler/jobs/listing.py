@@ -16,9 +16,9 @@ from sitemapcrawler.envelopes import FindingBatch, RecordBatch
 from sitemapcrawler.items import FindingRecord
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.queries import fetched
 from sitemapcrawler.jobs.store.schema import HELD, json_line, literal
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.rules import Per, all_rules
 from sitemapcrawler.rules.facts.sites import CURRENT, UNCHANGED
 from sitemapcrawler.rules.reach import own_severity

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from functools import partial
 
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.queries import with_memory
 from sitemapcrawler.jobs.store.schema import literal
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.rules.facts.site import OF_FILES, numbered
 from sitemapcrawler.rules.facts.sites import CURRENT
 

@@ -21,9 +21,9 @@ from sitemapcrawler.jobs.crawl import Arguments
 from sitemapcrawler.jobs.job import OpenedJob
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.database import FILE
-from sitemapcrawler.jobs.store.duck import duckdb
-from sitemapcrawler.jobs.store.files import CONFIG, in_words, is_locked, refusal
+from sitemapcrawler.jobs.store.files import in_words, is_locked, refusal
 from sitemapcrawler.jobs.store.loading import findings_of
+from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"

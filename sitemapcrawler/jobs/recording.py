@@ -28,10 +28,10 @@ from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
 from sitemapcrawler.jobs.listing import FirstFindings
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import ENTRY, HELD, MORE, WHOLE_SITE, tables
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.rules.facts.sites import REMOVED, UNCHANGED

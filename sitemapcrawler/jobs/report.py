@@ -23,10 +23,10 @@ from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.coverage import FOLDER
 from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.listing import share
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import json_line, json_object
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.advice import LEADING
 from sitemapcrawler.report.model import (

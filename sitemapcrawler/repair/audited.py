@@ -17,9 +17,9 @@ from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import FORMATS, SUMMARY
 from sitemapcrawler.items import ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import FILE
-from sitemapcrawler.jobs.store.duck import duckdb
-from sitemapcrawler.jobs.store.files import CONFIG, check, confine
+from sitemapcrawler.jobs.store.files import check, confine
 from sitemapcrawler.jobs.store.schema import columns, json_line, literal
+from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.repair.streaming import Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other

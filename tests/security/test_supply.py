@@ -64,7 +64,7 @@ REASONS = {
     ("report/trend.py", "Markup"): "SVG that lxml has written",
     ("api/audits.py", "import_module"): "pyarrow and pandas, by their names",
     ("api/child.py", "import_module"): "modules of ours, by their names",
-    ("jobs/store/duck.py", "import_module"): "duckdb, by its name",
+    ("reader/duck.py", "import_module"): "duckdb, by its name",
     (
         "api/child.py",
         "subprocess.Popen",

@@ -19,8 +19,9 @@ import pyarrow as pa
 from sitemapcrawler.feeds.arrow import Columns, writer
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, DomainRecord, FileSystem
 from sitemapcrawler.items import UNREAD, SitemapRecord
-from sitemapcrawler.jobs.store.files import ALONE, Config, confine, in_words
+from sitemapcrawler.jobs.store.files import confine, in_words
 from sitemapcrawler.jobs.store.schema import iso, literal, quoted
+from sitemapcrawler.reader.duck import ALONE, Config
 from sitemapcrawler.reader.formats import format_names
 
 AT_ONCE = 500

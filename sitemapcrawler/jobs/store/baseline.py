@@ -13,7 +13,6 @@ import msgspec
 
 from sitemapcrawler.items import Basis, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
 from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of
@@ -21,6 +20,7 @@ from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
 from sitemapcrawler.jobs.store.schema import MORE, json_object, literal
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
 NOT_COMPARED = frozenset((

@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import (
-    CONFIG,
-    MEMORY_MB,
     NEW,
     check,
     confine,
@@ -26,6 +23,7 @@ from sitemapcrawler.jobs.store.files import (
 from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading, rows_of
 from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
+from sitemapcrawler.reader.duck import CONFIG, MEMORY_MB, duckdb
 from sitemapcrawler.rules.facts.sites import CARRIED
 
 FILE = "audit.duckdb"

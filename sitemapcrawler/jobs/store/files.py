@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sitemapcrawler.items import SCHEMA_VERSION
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.schema import literal, statements, tables
+from sitemapcrawler.reader.duck import ALONE, CONFIG, duckdb
 
 HOLDER = re.compile(r"PID (\d+)")
 
@@ -70,16 +70,6 @@ def refusal(path: object, error: Exception) -> StoreError:
     return StoreError(f"{path} cannot be used: {in_words(error)}; {advice}")
 
 
-Config = dict[str, str | bool | int | float | list[str]]
-"""Settings of DuckDB."""
-ALONE: Config = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "allow_community_extensions": False,
-    "allow_persistent_secrets": False,
-    "python_enable_replacements": False,  # unknown names in SQL must not refer to Python variables
-}
-"""Settings of every connection. Source: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview"""
 WAL = ".wal"
 """Suffix of a database's write-ahead log."""
 
@@ -133,10 +123,6 @@ def _listed(texts: Iterable[str]) -> str:
     return f"[{', '.join(map(literal, texts))}]"
 
 
-MEMORY_MB = 128
-"""DuckDB's initial memory limit in MB."""
-CONFIG: Config = ALONE | {"threads": 1, "memory_limit": f"{MEMORY_MB}MB"}
-"""DuckDB's settings during a crawl, low enough to leave the machine to the crawl."""
 NEW = ".new"
 """Suffix of a file that is being created."""
 JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "state": str, "summary": dict}

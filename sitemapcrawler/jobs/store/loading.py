@@ -19,12 +19,12 @@ from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.feeds.folder import summary_of, unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import iso, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import OWN, either
+from sitemapcrawler.reader.duck import duckdb
 
 LARGE_MEMORY_MB = (256, 512, 1024)
 """Memory limits in MB that a commit tries in turn if memory runs out because of very large entries."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.jobs.store.duck import duckdb
 from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.schema import (
     ENTRY,
@@ -22,6 +21,7 @@ from sitemapcrawler.jobs.store.schema import (
     quoted,
     tables,
 )
+from sitemapcrawler.reader.duck import duckdb
 
 T = TypeVar("T")
 AT_ONCE = 1000
