@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from zlib import crc32
 
-from sitemapcrawler.reader.lists import MAGIC
+from sitemapcrawler.reader.rows import MAGIC
 
 MEANS = (1, 3, 20, 300)
 """Mean bytes of a piece."""

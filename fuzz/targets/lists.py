@@ -6,7 +6,8 @@ from __future__ import annotations
 from io import BytesIO
 
 from fuzz.inputs import InPieces, in_time, is_parquet
-from sitemapcrawler.reader.lists import ListEntry, read_list
+from sitemapcrawler.reader.lists import ListedUrl, read_list
+from sitemapcrawler.reader.rows import Unread
 
 MAX_BYTES = 2048
 DICTIONARY = "lists.dict"
@@ -21,8 +22,8 @@ def check(data: bytes) -> None:
             assert _read(BytesIO(data), name) == _read(InPieces(data), name), "the pieces make a difference"
 
 
-def _read(file: BytesIO, name: str) -> tuple[list[ListEntry], str]:
-    entries: list[ListEntry] = []
+def _read(file: BytesIO, name: str) -> tuple[list[ListedUrl | Unread], str]:
+    entries: list[ListedUrl | Unread] = []
     try:
         entries += read_list(file, name)
     except ValueError as error:

@@ -8,7 +8,7 @@ import posixpath
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -24,7 +24,8 @@ from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, LIST, TEXT, format_named
-from sitemapcrawler.reader.lists import ListedUrl, Unread, read_list
+from sitemapcrawler.reader.lists import ListedUrl, read_list
+from sitemapcrawler.reader.rows import Unread
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES, decode, read_sitemaps
 from sitemapcrawler.rules.facts.given import Counted, MissingFile
 from sitemapcrawler.urls.grammar import folder_of
@@ -333,7 +334,7 @@ class Listing:
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:
-                yield from self._batches(readable(read_list(file, path.name, _cells), record), record, listed)
+                yield from self._batches(readable(read_list(file, str(path), Cells), record), record, listed)
         except (OSError, ValueError) as error:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
         if not record.url_count:
@@ -352,10 +353,6 @@ class Listing:
             file.entries += len(kept)
             if kept:
                 yield FreshBatch(record.sitemap, kept, file=file)
-
-
-def _cells(delimiter: str) -> Callable[[str], str]:
-    return Cells(delimiter).armed
 
 
 def readable(entries: Iterator[ListedUrl | Unread], record: SitemapRecord) -> Iterator[ListedUrl]:

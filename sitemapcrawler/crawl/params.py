@@ -141,7 +141,8 @@ class Params(BaseModel):
     urls: Annotated[
         Annotated[str, Text(values.list_file)] | None,
         Argument(
-            "a text file with one URL per line, or a feed (.csv, .jsonl, .json, .parquet, also .gz), such as @urls.txt",
+            "a text file with one URL per line, or a feed or export with a column of URLs (CSV, JSON, JSON lines, "
+            "Parquet, also as gzip), such as @urls.txt",
             Use.TARGET | Use.ONE_SITE,
         ),
     ] = None

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from sitemapcrawler import urls
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.store import Store
@@ -88,7 +89,7 @@ class Lists:
         home = next(iter(self._scope.homes), "")
         total = ComparedList(name=path.name)
         with path.open("rb") as file:
-            export = read_export(file, path.name)
+            export = read_export(file, str(path), Cells)
             total.format = export.format
             while rows := list(islice(export.rows, AT_ONCE)):
                 total.rows += len(rows)

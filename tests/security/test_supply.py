@@ -46,7 +46,6 @@ IMPORTS = {
 """Where such a module is imported all the same, and why that is no door."""
 REASONS = {
     ("feeds/jsontext.py", "eval"): "names of fields of record types, which stand in code",
-    ("reader/lists.py", "import_module"): "pyarrow, by its name",
     ("__init__.py", "import_module"): "modules of ours, by their names",
     ("feeds/arrow.py", "import_module"): "pyarrow, by its name",
     ("rules/__init__.py", "import_module"): "modules of ours, by their names",

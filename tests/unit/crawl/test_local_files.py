@@ -373,7 +373,7 @@ def test_lines_that_are_no_urls_are_told(path: Path, caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [("", "lists no URL"), ("# nothing\n", "lists no URL"), ("<urlset/>", "is XML or HTML")]
+    ("content", "words"), [("", "is empty"), ("# nothing\n", "lists no URL"), ("<urlset/>", "is XML or HTML")]
 )
 def test_list_without_urls_has_failed(path: Path, content: str, words: str, caplog: pytest.LogCaptureFixture) -> None:
     path.write_text(content)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, cleaned, read_export
-from sitemapcrawler.reader.lists import MAX_LINE
+from sitemapcrawler.reader.rows import MAX_LINE
 
 SITE = "https://example.com"
 FROG = (
@@ -59,6 +60,12 @@ LISTS = {
     "such a title without a header": (f"{SITE}/a,{LONG},1\n{SITE}/b,x,2\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "such a comment": (f"# {LONG}\n{SITE}/a\n", "text", [f"{SITE}/a"]),
     "such a line": (f"/a\n{LONG}\n/b\n", "text", ["/a", UNREAD, "/b"]),
+    "quotes without an end": (
+        f'Address,Title 1,Status Code\n{SITE}/a,"open,200\n{SITE}/b,x,200\n{SITE}/c,"y, z",404\n', "Screaming Frog",
+        [f"{SITE}/a", f"{SITE}/b", f"{LEFT_OUT}{SITE}/c"]),
+    "a title with a URL": (f"Pages of {SITE}/\nURL,Views\n{SITE}/a,1\n", "CSV", [f"{SITE}/a"]),
+    "text with more behind a URL": (f"'{SITE}/a' b\n  # mine\n\"{SITE}/b\"\n", "text", [f"{SITE}/a", f"{SITE}/b"]),
+    "statuses as numbers": (f'{{"url": "{SITE}/a", "Status Code": 404}}\n', "JSON lines", [f"{LEFT_OUT}{SITE}/a"]),
     "JSON": (f'[{{"page": "{SITE}/a"}}, "{SITE}/b"', "JSON", [f"{SITE}/a", f"{SITE}/b", UNREAD]),
 }  # fmt: skip
 
@@ -73,13 +80,20 @@ def test_lists_are_recognised(name: str, form: str) -> None:
     assert list(export.rows) == rows
 
 
+def test_own_feed_is_read_as_it_was_before_it_was_protected() -> None:
+    url = f"{SITE}/?a=1;-b"
+    data = f"type,loc\nurl,{Cells().disarmed(url)}\n".encode()
+    assert url.encode() not in data
+    assert list(read_export(io.BytesIO(data), cells=Cells).rows) == [url]
+
+
 def test_parquet(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
-    path = tmp_path / "list.parquet"
+    path = tmp_path / "list [1]*?.parquet"
     rows = {"Page": [f"{SITE}/a", None], "type": ["url", "url"]}
     pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(rows), path)
     with path.open("rb") as file:
-        export = read_export(file)
+        export = read_export(file, str(path))
         assert (export.format, list(export.rows)) == ("Parquet", [f"{SITE}/a", UNREAD])
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -20,16 +20,19 @@ from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, ParquetExporter
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
-from sitemapcrawler.reader import lists
-from sitemapcrawler.reader.lists import ListedUrl, ListEntry, Unread, read_list
+from sitemapcrawler.reader import rows
+from sitemapcrawler.reader.lists import ListedUrl, read_list
+from sitemapcrawler.reader.rows import Unread
 
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 
 
-def entries(data: bytes | str, name: str = "") -> list[ListEntry]:
-    return list(
-        read_list(io.BytesIO(data.encode() if isinstance(data, str) else data), name, lambda mark: Cells(mark).armed)
-    )
+def entries(data: bytes | str, name: str = "") -> list[ListedUrl | Unread]:
+    content = data.encode() if isinstance(data, str) else data
+    with TemporaryDirectory() as folder:  # Parquet is read by path
+        path = Path(folder, name or "list")
+        path.write_bytes(content)
+        return list(read_list(io.BytesIO(content), str(path), Cells))
 
 
 def listed(data: bytes | str, name: str = "") -> list[tuple[str, int]]:
@@ -78,7 +81,7 @@ def test_messages_hold_no_control_characters() -> None:
 
 
 def test_line_too_long_is_no_url(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "MAX_LINE", 100)
+    monkeypatch.setattr(rows, "MAX_LINE", 100)
     data = f"{A}\n{C}{'x' * 300_000}\n{B}\n"
     assert [line for line, _ in unread(data)] == [2]
     assert entries(data)[2] == ListedUrl(B, 3)
@@ -89,25 +92,28 @@ def test_list_whose_first_line_does_not_end_is_refused_early() -> None:
 
     def endless() -> Iterator[bytes]:
         nonlocal read
-        for _ in range(4 * lists.MAX_LINE // lists.CHUNK):
-            read += lists.CHUNK
-            yield bytes(lists.CHUNK)
+        for _ in range(4 * rows.MAX_LINE // rows.CHUNK):
+            read += rows.CHUNK
+            yield bytes(rows.CHUNK)
 
     with pytest.raises(ValueError, match="first line of more than 16,777,216 characters"):
         list(read_list(Endless(endless())))  # type: ignore[arg-type]  # only read
-    assert read < 2 * lists.MAX_LINE
+    assert read < 2 * rows.MAX_LINE
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\n\n", b"# nothing\n", b"\xef\xbb\xbf", b"[]", b" [ ] \n", b"loc\n", gzip.compress(b"")]
-)
-def test_empty_list_has_no_entries(data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"# nothing\n", b"[]", b" [ ] \n", b"loc\n"])
+def test_list_without_rows_has_no_entries(data: bytes) -> None:
     assert entries(data) == []
 
 
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
+        *((data, "is empty") for data in (b"", b"\n\n", b"\xef\xbb\xbf", gzip.compress(b""))),
+        (
+            b'1.2.3.4 - - [01/May/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 5\n',
+            "an access log, which the argument compare",
+        ),
         (b"<?xml version='1.0'?><urlset/>", "argument sitemap"),
         (b"  \n<!doctype html>", "argument sitemap"),
         (b"PK\x03\x04\x14\x00\x08", "spreadsheet"),
@@ -217,20 +223,55 @@ def test_bad_line_is_told_and_the_others_are_read(data: str, line: str, problem:
     assert problem in bad.problem
 
 
-def test_quote_without_an_end_does_not_swallow_the_rest_silently() -> None:
-    found = entries(f'loc,title\n{A},x\n{B},"open\n{C},x\n')
-    assert found[0] == ListedUrl(A, 2)
-    assert [(type(one), one.line) for one in found[1:]] == [(Unread, 3)]
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        (f'{A},x\n{B},"open\n{C},x\n', [2, 3, 4]),
+        (f'{A},"open\n{B},x\n{C},"y, z"\n', [2, 3, 4]),
+        (f'{A},6" nails\n{B},"7" nails"\n{C},x\n', [2, 3, 4]),
+        (f'{A},"open\n\n# note\n{B},x\n{C},"open\n', [2, 5, 6]),
+        (f'{A},"two\nlines"\n{B},"open\n{C},"two\nlines"\n', [2, 4, 5]),
+    ],
+)
+def test_wrong_quote_costs_no_other_row(rows: str, lines: list[int]) -> None:
+    found = [one for one in entries(f"loc,title\n{rows}") if isinstance(one, ListedUrl)]
+    assert found == [ListedUrl(url, line) for url, line in zip((A, B, C), lines, strict=True)]
+
+
+def test_wrong_quote_in_the_url_or_a_row_of_another_length_is_unread() -> None:
+    assert unread(f'title,loc\nx,"{A}\ny,{B},"z"\n') == [
+        (2, "the row cannot be read: ',' expected after '\"'"),
+        (3, "the row has 3 cells, the header 2"),
+    ]
 
 
 def test_table_by_name_needs_the_column() -> None:
-    with pytest.raises(ValueError, match="has no column loc; there are 'page', 'status'"):
-        entries(f"page,status\n{A},404\n", "errors.CSV.gz")
+    with pytest.raises(ValueError, match="has no column with URLs; there are 'id', 'status'"):
+        entries("id,status\n1,404\n", "errors.CSV.gz")
     assert listed(f"{A},404\n") == [(f"{A},404", 1)]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (f"{A}\n{B}\n", "no-header.csv"),
+        (f"{A},404\n{B},500\n", "no-header.csv"),
+        (f"{A};x;404\n{B};y;500\n", "no-header.csv.gz"),
+    ],
+)
+def test_table_by_name_without_a_header(data: str, name: str) -> None:
+    assert listed(gzip.compress(data.encode()) if name.endswith(".gz") else data, name) == [(A, 1), (B, 2)]
+
+
+@pytest.mark.parametrize("lead", ["Internal - HTML\n", "# Pages\n# Account: Example\n"])
+def test_header_below_a_title_or_comments(lead: str) -> None:
+    lines = lead.count("\n")
+    assert listed(f"{lead}Landing page,Views\n{A},1\n{B},2\n") == [(A, lines + 2), (B, lines + 3)]
 
 
 def test_first_line_that_is_a_url_is_no_header() -> None:
     assert listed(f"{A},url\n{B}\n") == [(f"{A},url", 1), (B, 2)]
+    assert [one.line for one in entries(f"{A}\nlink\n{B}\n") if isinstance(one, ListedUrl)] == [1, 3]
 
 
 def test_cells_larger_than_the_csv_module_takes_by_itself() -> None:
@@ -368,20 +409,26 @@ def test_parquet_of_others(tmp_path: Path) -> None:
 
 
 def test_parquet_in_several_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "ROWS", 2)
+    monkeypatch.setattr(rows, "AT_ONCE", 2)
     data = parquet(tmp_path / "x", {"loc": [A, B, C, A, B]})
     assert listed(data) == [(A, 1), (B, 2), (C, 3), (A, 4), (B, 5)]
 
 
 def test_parquet_without_a_column_of_urls(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no column loc; there are 'page'"):
-        entries(parquet(tmp_path / "x", {"page": [A]}))
+    with pytest.raises(ValueError, match="has no column with URLs; there are 'name'"):
+        entries(parquet(tmp_path / "x", {"name": [A]}))
 
 
-def test_parquet_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ValueError, match=r"pip install pyarrow"):
-        entries(b"PAR1")
+def test_parquet_by_a_writer_that_does_not_mark_text(tmp_path: Path) -> None:
+    assert listed(parquet(tmp_path / "x", {"loc": [A.encode(), B.encode()]})) == [(A, 1), (B, 2)]
+
+
+def test_parquet_that_is_damaged_behind_its_start(tmp_path: Path) -> None:
+    data = bytearray(parquet(tmp_path / "x", {"loc": [f"{A}{number}" for number in range(100_000)]}))
+    data[len(data) // 2 : len(data) // 2 + 4000] = bytes(4000)
+    found = entries(bytes(data))
+    assert isinstance(found[-1], Unread)
+    assert found[-1].problem.endswith(": the rest was not read")
 
 
 class Endless(io.RawIOBase):
@@ -423,7 +470,7 @@ def test_memory_does_not_grow_with_the_list(parts: tuple[str, str, str, str]) ->
 
 
 def test_memory_does_not_grow_with_a_line_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "MAX_LINE", 100_000)
+    monkeypatch.setattr(rows, "MAX_LINE", 100_000)
     tracemalloc.start()
     parts = chain([b"\n"], (b"x" * 10_000 for _ in range(2000)))
     (found,) = read_list(Endless(parts))  # type: ignore[arg-type]  # only read
@@ -431,3 +478,16 @@ def test_memory_does_not_grow_with_a_line_that_never_ends(monkeypatch: pytest.Mo
     tracemalloc.stop()
     assert isinstance(found, Unread)
     assert peak < 2_000_000
+
+
+def test_memory_does_not_grow_with_a_row_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line closes the quoted cell of the line before, and opens one."""
+    monkeypatch.setattr(rows, "MAX_LINE", 100_000)
+    parts = chain([f'loc,title\n{A},"x\n'.encode()], (b'x","y\n' * 1000 for _ in range(40)), [f'"\n{B},y\n'.encode()])
+    tracemalloc.start()
+    found = [one for one in read_list(Endless(parts)) if isinstance(one, ListedUrl)]  # type: ignore[arg-type]  # only read
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found[0] == ListedUrl(A, 2)
+    assert found[-1].loc == B
+    assert peak < 5_000_000

@@ -1,0 +1,599 @@
+"""Reads lists of other programs as rows with named columns: CSV, JSON, JSON lines, Parquet, access logs, text.
+
+A list is recognised by its content. `lists` makes of its rows what the argument `urls` needs, `exports` what `compare`
+needs. May import the rest of `reader` and `urls`. Start reading in `read_rows`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from glob import escape
+from itertools import chain, islice
+from typing import BinaryIO, NamedTuple, Protocol
+
+from sitemapcrawler.reader.decode import decode, inflate
+from sitemapcrawler.reader.duck import CONFIG, duckdb
+from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
+from sitemapcrawler.urls.display import quoted
+
+COLUMNS = (
+    "loc", "url", "address", "page", "top pages", "pages", "page url", "page location", "full page url", "landing page",
+    "landing page + query string", "page path", "page path + query string", "page path and screen class",
+    "page path + query string and screen class", "url path", "path", "uri", "request uri", "link",
+)  # fmt: skip
+"""Names of columns with the URL, in order of preference, in small letters: this project's own, those of Screaming Frog,
+Search Console, GA4 and others."""
+KEYS = "keys"
+"""Field with the dimensions of a row of Search Console's API.
+
+Source: https://developers.google.com/webmaster-tools/v1/searchanalytics/query
+"""
+LOG, TEXT = "access log", "text"
+"""Formats of which callers ask."""
+LOG_LINE = re.compile(
+    r'(?P<lead>[^"\[\n]*)\[[^\]\n]{10,40}\] "(?P<method>[A-Z]+) (?P<target>\S+)(?: HTTP/[0-9.]+)?" '
+    r"(?P<status>[0-9]{3})\b"
+)
+"""A line of an access log in the common or combined format, perhaps with the virtual host in front.
+
+Source: https://httpd.apache.org/docs/current/logs.html#accesslog
+"""
+VIRTUAL_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*\.[A-Za-z]{2,}(?::[0-9]+)?")
+WEB = re.compile(r"https?://", re.IGNORECASE)
+FIGURE = re.compile(r"[0-9.,:%TZ+ -]*")
+"""A number or a date."""
+COMMENT = re.compile(r"(?:^|\s)#.*")
+"""Comment, which starts the line or follows a blank, as in other list arguments; elsewhere `#` belongs to the URL."""
+BLANKS = re.compile(r"[ \t\n\r]*")
+"""White space of JSON (RFC 8259, 2)."""
+START = re.compile(r"""[\s"']*(?:https?:/)?/""", re.IGNORECASE)
+"""The start of a line with a URL or a path."""
+LOST = "\ufffd"
+"""Stands for lost bytes, and for the rest of a line that is too long."""
+DELIMITERS = ",;\t|"
+"""Comma by the standard (RFC 4180); semicolon where Excel uses decimal commas."""
+LEAD = 20
+"""Lines before the header of a table: GA4 writes comments there, Screaming Frog once wrote a title."""
+MAX_LINE = 16 * 2**20
+"""Characters of a line, which may be a record with a thousand images; a longer line is cut."""
+MAX_HEADER = 64 * 1024
+"""Characters of a header."""
+MAX_SHOWN = 20
+"""Columns that a message names."""
+CHUNK = 64 * 1024
+"""Bytes read at a time."""
+AT_ONCE = 10_000
+"""Rows of a Parquet file that are read at a time."""
+LIMITS = Limits(max_bytes=1 << 50, max_ratio=1 << 20)
+"""Effectively unlimited: the file is the user's own, and it is streamed."""
+NUMBER = "file_row_number"
+"""Column that DuckDB adds, counted from 0."""
+MAGIC = b"PAR1"
+"""Start of a Parquet file. Source: https://parquet.apache.org/docs/file-format/"""
+ARCHIVE = "PK\x03\x04"
+"""Start of a ZIP file, such as an Excel spreadsheet. Source: APPNOTE.TXT, 4.3.7"""
+
+
+class Row(NamedTuple):
+    """A row of a list."""
+
+    line: int
+    """Line, counted from 1: the first line of a table row or object, or the row number in Parquet."""
+    url: object
+    """What is in the place of the URL: a text as it is written, None if there is nothing, or any value of JSON."""
+    cells: Mapping[str, object]
+    """Values of the requested columns, or of all fields of an object, by name in small letters."""
+    problem: str = ""
+    """Why the cells may be in wrong columns, on one line; empty if they are not."""
+
+
+class Unread(NamedTuple):
+    """A place in the list that cannot be used."""
+
+    line: int | None
+    """As in `Row`; None for the whole file."""
+    problem: str
+    """What is wrong, on one line, with the value."""
+
+
+@dataclass
+class Rows:
+    """A list that was recognised."""
+
+    format: str
+    """What it is, for people."""
+    rows: Iterator[Row | Unread]
+    """In order."""
+
+
+class Cells(Protocol):
+    """Reads the cells of a table."""
+
+    def armed(self, text: str) -> str:
+        """Return the value of a cell, without protection against spreadsheet formulas, which adds apostrophes."""
+
+
+CellReader = Callable[[str], Cells]
+"""Delimiter of a table -> what reads its cells."""
+
+
+class AsWritten:
+    """Cells of a program that does not protect them."""
+
+    def __init__(self, delimiter: str) -> None:
+        pass
+
+    def armed(self, text: str) -> str:
+        """Return the cell as it stands."""
+        return text
+
+
+def read_rows(
+    file: BinaryIO, path: str = "", columns: Collection[str] = (), cells: CellReader = AsWritten, guesses: bool = True
+) -> Rows:
+    """Recognise an open file, and return its rows. `path`: of the file, which DuckDB opens if it is Parquet.
+
+    `columns`: names of columns to read besides the URL, in small letters. `cells` reads those
+    of CSV. `guesses`: where no column has a known name, take one by what is in it, and
+    refuse a file without any URL; else its lines are rows as they stand.
+    Raises ValueError, one line, if the file is no list or no column has URLs, and OSError; what is broken behind its
+    start becomes `Unread`.
+    """
+    start = file.read(CHUNK)
+    if start.startswith(MAGIC):
+        return Rows("Parquet", _parquet(path, columns))
+    faults = Faults()
+    _, texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
+    found = _recognised(texts, faults, columns, cells, guesses)
+    return Rows(found.format, chain(found.rows, _cut(faults)))
+
+
+def _recognised(
+    texts: Iterable[str], faults: Faults, columns: Collection[str], cells: CellReader, guesses: bool
+) -> Rows:
+    head, texts = _peek(texts)
+    if not head:
+        raise ValueError("is empty")
+    if head.startswith("<"):
+        raise ValueError("is XML or HTML; accepted: CSV, JSON, Parquet or text (the argument sitemap takes sitemaps)")
+    if head.startswith((ARCHIVE, MAGIC.decode())):
+        raise ValueError("is an archive or a spreadsheet; save it as CSV, or unpack it")
+    if head.startswith("["):
+        return Rows("JSON", _array(texts, _Objects(columns)))
+    lines = _lines(texts, faults)
+    first = _first_of(lines)
+    whole = chain(first, lines)
+    if head.startswith("{"):
+        return Rows("JSON lines", _json_lines(whole, _Objects(columns)))
+    if any(map(LOG_LINE.match, first)):
+        return Rows(LOG, _log(whole))
+    header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else None)
+    if header is not None:
+        return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter).armed))
+    if guesses:
+        _check_text(first)
+    return Rows(TEXT, _text(whole))
+
+
+def _cut(faults: Faults) -> Iterator[Unread]:
+    cut = faults.first(*CUT_BYTES)
+    if cut is not None:
+        yield Unread(None, f"{cut.message}: the rest was not read")
+
+
+def _peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
+    """Return the start of a text, at least its first line, without leading blanks; and the whole text."""
+    stream, read = iter(texts), ""
+    for text in stream:
+        read += text
+        if "\n" in read.lstrip() or len(read) > CHUNK:
+            break
+    return read.lstrip(), chain([read], stream)
+
+
+def _lines(texts: Iterable[str], faults: Faults) -> Iterator[str]:
+    """Yield the lines without their ends, cut to `MAX_LINE` characters and `LOST`; the last one only if it is complete.
+
+    Raises ValueError if the first line is longer: no list begins like that, and a file without line ends may be huge.
+    """
+    parts: list[str] = []
+    size, is_first = 0, True
+    for text in texts:
+        *lines, rest = text.split("\n")
+        for line in lines:
+            yield _line([*parts, line])
+            parts, size, is_first = [], 0, False
+        if size <= MAX_LINE:  # the rest of a longer line is skipped
+            parts.append(rest)
+        size += len(rest)
+        if is_first and size > MAX_LINE:
+            raise ValueError(f"has a first line of more than {MAX_LINE:,} characters")
+    if size and faults.first(*CUT_BYTES) is None:
+        yield _line(parts)
+
+
+def _line(parts: Sequence[str]) -> str:
+    line = "".join(parts)
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + LOST
+
+
+def _first_of(lines: Iterator[str]) -> list[str]:
+    """Take the lines that decide what a list is: `LEAD` of them, fewer if they are huge."""
+    first: list[str] = []
+    while len(first) < LEAD and sum(map(len, first)) <= MAX_LINE and (line := next(lines, None)) is not None:
+        first.append(line)
+    return first
+
+
+# Text and access logs
+
+
+def _check_text(first: Iterable[str]) -> None:
+    """Raise ValueError if no line begins with a URL or a path."""
+    given = [line for line in first if line.strip() and not line.startswith("#")]
+    if not any(START.match(line) for line in given):
+        names = [name for line in given[:1] for name in re.split(f"[{DELIMITERS}]", line)]
+        raise _no_column(names or ["comments alone"])
+
+
+def _no_column(names: Sequence[str]) -> ValueError:
+    return ValueError(f"has no column with URLs; there are {', '.join(map(quoted, names[:MAX_SHOWN]))}")
+
+
+def _text(lines: Iterable[str]) -> Iterator[Row]:
+    """Yield lines that are neither blank nor comments."""
+    for number, line in enumerate(lines, 1):
+        if text := COMMENT.sub("", line).strip():
+            yield Row(number, text, {})
+
+
+def _log(lines: Iterable[str]) -> Iterator[Row | Unread]:
+    """Yield the requests of an access log, with the columns `method` and `status code`."""
+    for number, line in enumerate(lines, 1):
+        found = LOG_LINE.match(line)
+        if found is not None:
+            lead, url = found["lead"].split(), found["target"]
+            if url.startswith("/") and len(lead) > 3 and VIRTUAL_HOST.fullmatch(lead[0]):
+                url = f"//{lead[0].partition(':')[0]}{url}"
+            yield Row(number, url, {"method": found["method"], "status code": found["status"]})
+        elif line.strip():
+            yield Unread(number, f"{quoted(line)} is no line of an access log")
+
+
+# Tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """Where the rows of a table begin, and its columns."""
+
+    lines: int
+    """Lines up to the first row."""
+    names: Sequence[str]
+    """In small letters; empty ones if there is no header."""
+    column: int
+    """Index of the column with the URLs."""
+    delimiter: str
+
+
+def column_of(names: Iterable[str]) -> int | None:
+    """Return the index of the column that has the URLs by its name, or None."""
+    plain = list(map(_plain, names))
+    return next((plain.index(name) for name in COLUMNS if name in plain), None)
+
+
+def _plain(name: str) -> str:
+    """The name of a column in small letters, without quotes."""
+    return " ".join(name.lower().split()).strip("\ufeff\"'")
+
+
+def _header(first: Sequence[str], below_urls: bool) -> _Header | None:
+    """Find a header that names a column of URLs. `below_urls`: also below a line with a URL, which may be a title."""
+    for number, line in enumerate(first, 1):
+        if not below_urls and WEB.match(line.lstrip()):
+            return None
+        if line.startswith("#") or len(line) > MAX_HEADER or WEB.search(line):
+            continue
+        for delimiter in DELIMITERS:
+            names = _cells(line, delimiter)
+            if (column := column_of(names)) is not None:
+                return _Header(number, list(map(_plain, names)), column, delimiter)
+    return None
+
+
+def _guessed(first: Sequence[str]) -> _Header | None:
+    """Find a column of URLs by its content: below a header in another language, or in rows without a header, which have
+    equal lengths and figures in another column. A comma may also be part of a URL."""
+    begin = [number for number, line in enumerate(first) if line.strip() and not line.startswith("#")]
+    rows = {delimiter: [_cells(first[number], delimiter) for number in begin] for delimiter in DELIMITERS}
+    for delimiter, (names, below) in ((one, found[:2]) for one, found in rows.items() if len(found) > 1):
+        column = next((place for place, cell in enumerate(below) if WEB.match(cell)), None)
+        if column is not None and len(names) == len(below) > 1 and not WEB.search(first[begin[0]]):
+            return _Header(begin[1], list(map(_plain, names)), column, delimiter)
+    for delimiter, found in rows.items():
+        columns = [*zip(*found, strict=False)] if len(set(map(len, found))) == 1 else []
+        urls = [place for place, cells in enumerate(columns) if all(map(WEB.match, cells))]
+        if urls and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):
+            return _Header(0, [""] * len(columns), urls[0], delimiter)
+    return None
+
+
+def _kind(names: Collection[str], first: Sequence[str]) -> str:
+    """The program that wrote a table, by its columns."""
+    if "address" in names and {"status code", "indexability", "content type", "content", "status"} & {*names}:
+        return "Screaming Frog"
+    if "last crawled" in names or {"clicks", "impressions"} <= {*names}:
+        return "Search Console"
+    if any(name.startswith(("page path", "landing page")) for name in names) or first[0].startswith("#"):
+        return "GA4"
+    return "CSV"
+
+
+def _table(
+    lines: Iterator[str], header: _Header, columns: Collection[str], read: Callable[[str], str]
+) -> Iterator[Row | Unread]:
+    """Yield the rows behind the header; skip blank ones and comments."""
+    for _ in islice(lines, header.lines):
+        pass
+    width, column = len(header.names), header.column
+    places = [(name, header.names.index(name)) for name in columns if name in header.names]
+    for line, row in _TableLines(lines, header).rows():
+        if isinstance(row, str):
+            yield Unread(line, row)
+            continue
+        many = len(row)
+        problem = "" if many <= width else f"the row has {many} cells, the header {width}"
+        cells = {name: row[place] for name, place in places if place < many}
+        url = row[column] if column < many else None
+        yield Row(line, read(url) if url is not None and "'" in url else url, cells, problem)
+
+
+class _TableLines:
+    """The lines of a table, which the csv module takes one by one.
+
+    A quote without an end costs its own row alone: the lines that the csv module takes for the rest of the cell are
+    read one by one instead.
+    """
+
+    def __init__(self, lines: Iterator[str], header: _Header) -> None:
+        self._lines = lines
+        self._header = header
+        self._number = header.lines
+        """Of the last line taken."""
+        self._again: list[str] = []
+        """Lines that are taken a second time."""
+        self._taken: list[str] = []
+        """Lines of the current row."""
+        self._has_more = True
+
+    def rows(self) -> Iterator[tuple[int, list[str] | str]]:
+        """Yield the first line of each row, and its cells or why it cannot be read."""
+        limit = csv.field_size_limit(MAX_LINE)  # global; the default of 128 KiB is too small for the images of a page
+        try:
+            while self._has_more:
+                line = self._number + 1
+                try:
+                    for row in csv.reader(self._fed(), delimiter=self._header.delimiter, strict=True):
+                        if any(row) and not row[0].startswith("#"):
+                            yield line, row
+                        line = self._number + 1
+                        self._taken.clear()
+                except csv.Error as error:
+                    yield from self._line_by_line(line, str(error))
+        finally:
+            csv.field_size_limit(limit)
+
+    def _fed(self) -> Iterator[str]:
+        """Yield the next lines. Raises csv.Error for a row that is too long."""
+        size = 0
+        for line in chain(self._again, self._lines):
+            size = len(line) + (size if self._taken else 0)
+            self._number += 1
+            self._taken.append(line)
+            if size > MAX_LINE + len(LOST):
+                raise csv.Error(f"it has more than {MAX_LINE:,} characters")
+            yield f"{line}\n"  # so that a cell over two lines is not joined
+        self._has_more = False
+
+    def _line_by_line(self, number: int, error: str) -> Iterator[tuple[int, list[str] | str]]:
+        """Read the lines of a row with a wrong quote as a row each. The last one may be the start of a good row."""
+        lines = self._taken[:-1] or self._taken
+        self._again = self._taken[len(lines) :]
+        self._number -= len(self._again)
+        self._has_more = self._has_more or bool(self._again)
+        self._taken = []
+        for at, line in enumerate(lines, number):
+            if not line.strip() or line.startswith("#"):
+                continue
+            row = _cells(line, self._header.delimiter) or line.split(self._header.delimiter)
+            is_whole = len(row) == len(self._header.names) and '"' not in row[self._header.column]
+            yield at, row if is_whole else f"the row cannot be read: {error}"
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """Return the cells of one line; none if it is blank, a comment or broken."""
+    limit = csv.field_size_limit(MAX_LINE)
+    try:
+        row = next(csv.reader([f"{line}\n"], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return []
+    finally:
+        csv.field_size_limit(limit)
+    return row if any(row) and not row[0].startswith("#") else []
+
+
+# JSON
+
+_decoder = json.JSONDecoder()
+
+
+class BrokenJson(ValueError):
+    """JSON that cannot be read further."""
+
+
+class _Objects:
+    """Makes rows of JSON values. Most objects of a list have the same names."""
+
+    def __init__(self, columns: Collection[str]) -> None:
+        self._columns = columns
+        self._names: Sequence[str] = ()
+        self._url: str | None = None
+        self._others: list[tuple[str, str]] = []
+
+    def row(self, value: object, line: int) -> Row | Unread:
+        """The row of a URL, or of an object; in one of Search Console's API, the URL is among its keys."""
+        if isinstance(value, str):
+            return Row(line, value, {})
+        if not isinstance(value, dict):
+            return Unread(line, f"{quoted(json.dumps(value))} is no object")
+        if self._names != (names := tuple(value)):
+            self._choose(names)
+        url = None if self._url is None else value[self._url]
+        if isinstance(url, list):
+            url = next((key for key in url if isinstance(key, str) and WEB.match(key)), None)
+        return Row(line, url, {name: value[field] for name, field in self._others})
+
+    def _choose(self, names: tuple[str, ...]) -> None:
+        self._names, column = names, column_of(names)
+        self._url = names[column] if column is not None else next((name for name in names if name == KEYS), None)
+        self._others = [(plain, name) for name in names if (plain := _plain(name)) in self._columns]
+
+
+def _json_lines(lines: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:
+    """Yield one JSON value per line; skip blank lines."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                yield Unread(number, f"{quoted(line)} is no JSON")
+            else:
+                yield objects.row(value, number)
+
+
+def _array(texts: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:
+    """Yield the elements of a JSON array, without holding the whole array in memory."""
+    array = _JsonArray(texts)
+    try:
+        for value, line in array.elements():
+            yield objects.row(value, line)
+    except BrokenJson as error:
+        yield Unread(array.line, f"the JSON is broken, {error}: the rest was not read")
+
+
+class _JsonArray:
+    """Splits a JSON array into its elements. `line` is the current line."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.line = 1
+        self._texts = iter(texts)
+        self._text = ""
+        self._at = 0
+
+    def elements(self) -> Iterator[tuple[object, int]]:
+        """Yield the elements and their lines. Raises BrokenJson."""
+        self._mark_of("[")
+        if self._next() == "]":
+            self._mark_of("]")
+        else:
+            while True:
+                mark = self._next()
+                line = self.line
+                yield self._element(), line
+                mark = self._mark_of(",]")
+                if mark == "]":
+                    break
+        if self._next():
+            raise BrokenJson("there is more behind its end")
+
+    def _element(self) -> object:
+        while True:
+            try:
+                value, end = _decoder.raw_decode(self._text, self._at)
+                # A number may continue in text that has not been read.
+                if end < len(self._text) or not self._more():
+                    break
+            except (ValueError, RecursionError):
+                if len(self._text) - self._at > MAX_LINE or not self._more():
+                    raise BrokenJson(f"{quoted(self._text[self._at :])} is no JSON") from None
+        self._advance(end)
+        return value
+
+    def _mark_of(self, marks: str) -> str:
+        mark = self._next()
+        if not mark or mark not in marks:
+            raise BrokenJson(f"{' or '.join(marks)} is missing")
+        self._advance(self._at + 1)
+        return mark
+
+    def _next(self) -> str:
+        """Return the next character that is not white space; empty at the end."""
+        while True:
+            blanks = BLANKS.match(self._text, self._at)
+            assert blanks is not None  # it matches nothing too
+            end = blanks.end()
+            self._advance(end)
+            if end < len(self._text):
+                return self._text[end]
+            if not self._more():
+                return ""
+
+    def _advance(self, end: int) -> None:
+        self.line += self._text.count("\n", self._at, end)
+        self._at = end
+
+    def _more(self) -> bool:
+        """Double the unread text, so that a long element is not parsed too often; False at the end."""
+        parts = [self._text[self._at :]]
+        wanted = 2 * len(parts[0])
+        for text in self._texts:
+            parts.append(text)
+            wanted -= len(text)
+            if wanted <= 0:
+                break
+        self._text, self._at = "".join(parts), 0
+        return len(parts) > 1
+
+
+# Parquet
+
+
+def _parquet(path: str, columns: Collection[str]) -> Iterator[Row | Unread]:
+    """Return the rows of a Parquet file. Raises ValueError if it is damaged, or no column has URLs."""
+    connection = duckdb.connect(config=CONFIG)
+    # Old files do not say that their bytes are text. DuckDB takes a path for a pattern.
+    source = "read_parquet(?, file_row_number = true, binary_as_string = true, hive_partitioning = false)"
+    try:
+        described = connection.execute(f"DESCRIBE SELECT * EXCLUDE {NUMBER} FROM {source}", [escape(path)]).fetchall()
+        names = [name for name, *_ in described]
+        column = column_of(names)
+        if column is None:
+            raise _no_column(names)
+        others = [name for name in names if _plain(name) in columns]
+        chosen = ", ".join('"{}"'.format(name.replace('"', '""')) for name in [names[column], *others])
+        connection.execute(f"SELECT {NUMBER} + 1, {chosen} FROM {source}", [escape(path)])
+    except duckdb.Error as error:
+        raise ValueError(f"is damaged Parquet: {_first_line(error)}") from None
+    return _fetched(connection, list(map(_plain, others)))
+
+
+def _fetched(result: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterator[Row | Unread]:
+    """Yield the rows of a result: line, URL, and the columns with these names."""
+    line = 0
+    cells, before = dict[str, object](), list[object]()
+    try:
+        while rows := result.fetchmany(AT_ONCE):
+            for line, url, *others in rows:
+                if others != before:  # most rows have the same type
+                    cells, before = dict(zip(names, others, strict=True)), others
+                yield Row(line, url, cells)
+    except duckdb.Error as error:
+        yield Unread(line + 1, f"{_first_line(error)}: the rest was not read")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
