@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, get_type_hints
+from typing import Any, Self, get_type_hints
 
 import msgspec
 
@@ -27,55 +27,74 @@ from sitemapcrawler.rules.finding_tally import FindingTally
 decoded = msgspec.json.Decoder(UrlRecord).decode
 """Decodes a url record."""
 _TYPES = get_type_hints(UrlRecord)
-_PLAIN = frozenset({
-    "type", "loc", "sitemap", "line", "lastmod", "lastmod_at", "changefreq", "priority", "recovered", "blocked_for",
-    "issues",
-})  # fmt: skip
-"""Fields of plain entries."""
 UrlRow = msgspec.defstruct("UrlRow", [(one.name, _TYPES[one.name], one.default) for one in fields(UrlRecord)], gc=False)
 """A url record to look at: with the same attributes, and decoded in a tenth of the time."""
-PlainRow = msgspec.defstruct(
-    "PlainRow",
-    [(one.name, _TYPES[one.name], one.default) for one in fields(UrlRecord) if one.name in _PLAIN],
-    namespace={one.name: one.default for one in fields(UrlRecord) if one.name not in _PLAIN},
-    forbid_unknown_fields=True,
-    gc=False,
-)
-"""The same for a plain entry, whose other attributes are the defaults."""
 _decoded_rows = msgspec.json.Decoder(UrlRow).decode_lines
-_decoded_plain_rows = msgspec.json.Decoder(PlainRow).decode_lines
 _REMOVED_MARK = f'"{REMOVED}"'.encode()
 """Text in the JSON of each url record of a removed URL, and perhaps of others."""
 
 
-@dataclass(slots=True)
 class NotedBatch(UrlBatch):
     """Base of the batches of a crawl: url records with what is known of them besides their rows."""
 
-    notes: Notes = field(default_factory=Notes)
-    """What is known of the records besides their rows."""
-    lines: bytes | None = None
-    """The records as JSON lines, where they were written so already; None where not, or where some have findings."""
+    __slots__ = ("_count", "_rows", "_urls", "lines", "notes")
+    _urls: list[UrlRecord] | None
+    """The records, once they are decoded."""
+    _rows: Sequence[Any] | None  # Any: see `UrlRow`
+    lines: bytes | None
+    """The records as JSON lines, where they were given so."""
+
+    def __init__(self, sitemap: str, urls: list[UrlRecord], notes: Notes | None = None) -> None:
+        super().__init__(sitemap, urls)
+        self.notes = Notes() if notes is None else notes
+        """What is known of the records besides their rows."""
+
+    @classmethod
+    def of_lines(cls, sitemap: str, lines: bytes, count: int) -> Self:
+        """A batch of records that are given as JSON lines, and decoded on first use."""
+        batch = cls(sitemap, [])
+        batch._urls, batch._rows, batch._count, batch.lines = None, None, count, lines
+        return batch
 
     @property
-    def judged(self) -> bool:
-        """True where some record has findings."""
-        return any(note.findings for note in self.notes.values())
+    def urls(self) -> list[UrlRecord]:
+        """The records."""
+        if self._urls is None:
+            self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
+        return self._urls
+
+    @urls.setter
+    def urls(self, urls: list[UrlRecord]) -> None:
+        self._urls, self._rows, self._count, self.lines = urls, None, len(urls), None
 
     @property
     def rows(self) -> Sequence[Any]:  # Any: see `UrlRow`
         """The records, or what has the same attributes: for a table."""
-        return self.urls
+        if self._urls is not None:
+            return self._urls
+        if self._rows is None:
+            self._rows = _decoded_rows(self.lines or b"")
+        return self._rows
+
+    def __len__(self) -> int:
+        return self._count if self._urls is None else len(self._urls)
+
+    @property
+    def judged(self) -> bool:
+        """True if some record has findings."""
+        return any(note.findings for note in self.notes.values())
 
     @property
     def listed_count(self) -> int:
         """Number of records of listed URLs: without those removed since the baseline."""
-        return len(self)
+        if _REMOVED_MARK not in (self.lines or b""):
+            return len(self)
+        return sum(row.change != REMOVED for row in self.rows)
 
     def withhold(self) -> None:
         """Drop the records, which come again when they are final, and keep their findings."""
         self.notes = Notes.table(note for note in self.notes.of(self.urls) if note.findings)
-        self.urls, self.lines = [], None
+        self.urls = []
 
     def unpack(self) -> Unpacked:
         """Return the records, each followed by its findings; of a batch whose records come again, the findings."""
@@ -86,90 +105,49 @@ class NotedBatch(UrlBatch):
         return [row for record in self.urls for row in (record, *self.notes.findings([record]))]
 
 
-class RowsOnDemand:
-    """Base of a batch whose lines are given, and which decodes its records from them on first use."""
+class FreshBatch(NotedBatch):
+    """A batch that was read: to be judged, verified and stored. Where its records wait for their verification, it goes
+    on empty, and they come again in another, `is_judged`. Behind the store it has findings alone: its records come
+    again in a `FinalBatch`."""
 
-    lines: bytes | None
-    """As in `NotedBatch`."""
-    _count: int = 0
-    """Number of records."""
-    _urls: list[UrlRecord] | None = None
-    """The records, once they are decoded."""
-    _rows: Sequence[Any] | None = None  # Any: as in `NotedBatch`
-    """The same as `PlainRow` or `UrlRow`."""
+    __slots__ = ("file", "is_judged", "listed")
 
-    def set_lines(self, lines: bytes, count: int) -> None:
-        """Set the records, as JSON lines, and their number."""
-        self._urls, self._rows, self._count, self.lines = None, None, count, lines
-
-    @property
-    def urls(self) -> list[UrlRecord]:
-        if self._urls is None:
-            self._urls = [decoded(line) for line in (self.lines or b"").splitlines()]
-        return self._urls
-
-    @urls.setter
-    def urls(self, urls: list[UrlRecord]) -> None:
-        self._urls, self._count, self.lines = urls, len(urls), None
-
-    @property
-    def rows(self) -> Sequence[Any]:  # Any: as in `NotedBatch`
-        if self._rows is None and self._urls is None:
-            try:
-                self._rows = _decoded_plain_rows(self.lines or b"")
-            except msgspec.ValidationError:  # some have other fields
-                self._rows = _decoded_rows(self.lines or b"")
-        return self._urls if self._urls is not None else self._rows or ()
-
-    def __len__(self) -> int:
-        return self._count if self._urls is None else len(self._urls)
-
-
-@dataclass(slots=True)
-class JudgedBatch(NotedBatch):
-    """A batch of records as they were read and judged by what stands in the file: to be verified and stored."""
-
-    file: FileFacts | Counted | None = None
-    """What rules are given of the file; None where nothing is judged."""
-    listed: list[UrlRecord] | None = None
-    """All records of the batch, where some of them were held back for a sample; None where none may be."""
-
-
-class FreshBatch(JudgedBatch):
-    """A batch as it was read: to be judged, verified and stored. Empty on its way to the store where its records wait
-    for their verification, and come again in a `JudgedBatch`. Behind the store it has findings alone: its records come
-    again in a batch from the database."""
-
-    __slots__ = ()
-
-
-class EncodedBatch(RowsOnDemand, JudgedBatch):
-    """A batch that a worker process read and judged, without findings: to be stored."""
-
-    def __init__(self, sitemap: str, lines: bytes, count: int) -> None:
-        super().__init__(sitemap, [])
-        self.set_lines(lines, count)
+    def __init__(
+        self,
+        sitemap: str,
+        urls: list[UrlRecord],
+        notes: Notes | None = None,
+        file: FileFacts | Counted | None = None,
+        is_judged: bool = False,
+    ) -> None:
+        super().__init__(sitemap, urls, notes)
+        self.file = file
+        """What rules are given of the file; None where nothing is judged."""
+        self.is_judged = is_judged
+        """True if the rules on what stands in the file, and those of robots.txt, have judged the records."""
+        self.listed: list[UrlRecord] | None = None
+        """All records of the batch, where some of them were held back for a sample; None where none may be."""
 
 
 class FinalBatch(NotedBatch):
-    """A batch of records that were held back and have been judged: stored in their final form, and written."""
+    """A batch of records in their final form, to be written: those that were held back, which are stored before, or
+    those that come out of the database."""
 
-    __slots__ = ()
+    __slots__ = ("is_stored",)
 
+    def __init__(
+        self, sitemap: str, urls: list[UrlRecord], notes: Notes | None = None, is_stored: bool = False
+    ) -> None:
+        super().__init__(sitemap, urls, notes)
+        self.is_stored = is_stored
+        """True if the records come out of the database."""
 
-class StoredBatch(RowsOnDemand, NotedBatch):
-    """A batch from the database."""
-
-    def __init__(self, sitemap: str, rows: Sequence[str]) -> None:
-        """`rows`: JSON of url records."""
-        super().__init__(sitemap, [])
-        self.set_lines("\n".join([*rows, ""]).encode(), len(rows))
-
-    @property
-    def listed_count(self) -> int:
-        if _REMOVED_MARK not in (self.lines or b""):
-            return len(self)
-        return sum(row.change != REMOVED for row in self.rows)
+    @classmethod
+    def of_rows(cls, sitemap: str, rows: Sequence[str]) -> Self:
+        """A batch from the database. `rows`: JSON of url records."""
+        batch = cls.of_lines(sitemap, "\n".join([*rows, ""]).encode(), len(rows))
+        batch.is_stored = True
+        return batch
 
 
 @dataclass(slots=True)

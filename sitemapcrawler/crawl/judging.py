@@ -28,7 +28,7 @@ class Judging:
     async def structure(self, item: FreshBatch | SitemapEnd) -> None:
         """Run the rules on entries, or on a file at its end."""
         match item:
-            case FreshBatch(file=FileFacts() as file):
+            case FreshBatch(is_judged=False, file=FileFacts() as file):
                 await self._know_hosts(file, item.urls)
                 self._judge.urls(item.urls, file, item.notes)
             case SitemapEnd(facts=FileFacts() as file):

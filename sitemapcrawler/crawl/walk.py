@@ -30,7 +30,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import KEPT_KEY
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop, stopping
-from sitemapcrawler.envelopes import JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
 from sitemapcrawler.replies.methods import ARGUMENT, HTML_BYTES
@@ -52,7 +52,7 @@ READ_AT_ONCE = 2
 """Files that are read at a time: one more than a core needs, so that a large one holds back no small ones."""
 Step = Visit | SitePage | UrlList
 """What is fetched: a sitemap, a page that may name sitemaps, or a list of URLs."""
-Item = JudgedBatch | SitemapEnd
+Item = FreshBatch | SitemapEnd
 """What reading gives: the records of a file in batches, then the record of the file."""
 
 

@@ -31,7 +31,7 @@ from sitemapcrawler.crawl.verdicts import OURS, Verdicts
 from sitemapcrawler.crawl.worker import FAILED, READ, STOP, Answer, Batch, End, Setup, Task
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.envelopes import EncodedBatch, JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.robots import Policy
 
@@ -158,7 +158,7 @@ class Workers:
         with self._reading.open(sent.answer.body):
             return await sent.outcome in (READ, CRASHED)
 
-    def items(self, sent: SentFile) -> Iterator[JudgedBatch | SitemapEnd]:
+    def items(self, sent: SentFile) -> Iterator[FreshBatch | SitemapEnd]:
         """Yield the records of a file that was read, then its own, and count what it contains."""
         if sent.outcome.result() == CRASHED:
             often = "once" if sent.attempts == 1 else "twice"
@@ -394,7 +394,9 @@ def _next(results: IO[bytes]) -> Batch | End | None:
     return part
 
 
-def _batch(sitemap: str, part: Batch) -> JudgedBatch:
-    if part.records is None:
-        return EncodedBatch(sitemap, part.lines, part.count)
-    return JudgedBatch(sitemap, part.records, Notes.table(part.notes))
+def _batch(sitemap: str, part: Batch) -> FreshBatch:
+    if part.records is not None:
+        return FreshBatch(sitemap, part.records, Notes.table(part.notes), is_judged=True)
+    batch = FreshBatch.of_lines(sitemap, part.lines, part.count)
+    batch.is_judged = True
+    return batch

@@ -127,15 +127,11 @@ class _Fields(dict[str, Sequence[Any]]):  # Any: as in `Column`
 
     def __init__(self, rows: Sequence[Any]) -> None:  # Any: as in `Column`
         self._rows = rows
-        self._are_decoded = isinstance(rows[0], msgspec.Struct)
-        if self._are_decoded:
+        if isinstance(rows[0], msgspec.Struct):
             self.update(zip(rows[0].__struct_fields__, zip(*map(astuple, rows), strict=True), strict=True))
 
     def __missing__(self, name: str) -> Sequence[Any]:  # Any: as in `Column`
-        if self._are_decoded:  # `PlainRow`s have the default
-            values = [getattr(self._rows[0], name)] * len(self._rows)
-        else:
-            values = list(map(attrgetter(name), self._rows))
+        values = list(map(attrgetter(name), self._rows))
         self[name] = values
         return values
 

@@ -19,7 +19,7 @@ from scrapy.crawler import Crawler
 
 from sitemapcrawler.download.policies import fetched
 from sitemapcrawler.download.shared import FINISHED, Stop, stopping
-from sitemapcrawler.envelopes import FinalBatch, RecordBatch, StoredBatch, decoded
+from sitemapcrawler.envelopes import FinalBatch, RecordBatch, decoded
 from sitemapcrawler.feeds.folder import EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import (
@@ -419,7 +419,7 @@ class Job:
         as many as there is time for."""
         return self._in_time(self._writer.each(self._url_batches))
 
-    def _url_batches(self) -> Iterator[StoredBatch]:
+    def _url_batches(self) -> Iterator[FinalBatch]:
         are_spooled = self.holding and self.store.get("state") != FINISHED
         if not are_spooled:
             yield from self._final_batches()
@@ -430,7 +430,7 @@ class Job:
         for file in self.records.rest:
             yield from spooled_batches(map(bytes.decode, file.urls.lines()), self._only_changes)
 
-    def _final_batches(self) -> Iterator[StoredBatch]:
+    def _final_batches(self) -> Iterator[FinalBatch]:
         """Yield the url records in the database."""
         batches = url_batches(self.store, self._asked.urls)
         if not self._shows_returns or self.store.get("state") != FINISHED or self._stop.early:

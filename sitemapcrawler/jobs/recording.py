@@ -13,11 +13,9 @@ from operator import attrgetter
 import msgspec
 
 from sitemapcrawler.envelopes import (
-    EncodedBatch,
     FileResult,
     FileTally,
-    FinalBatch,
-    JudgedBatch,
+    FreshBatch,
     NotedBatch,
     SitemapEnd,
 )
@@ -153,9 +151,9 @@ class Recorder:
         self._links = LinkRows()
         self._reply_line = msgspec.json.Encoder(enc_hook=str).encode
 
-    async def fresh(self, batch: JudgedBatch) -> None:
+    async def fresh(self, batch: FreshBatch) -> None:
         """Add url records that were read, and withhold them from the feeds, which write them when they are final."""
-        if isinstance(batch, EncodedBatch) and batch.lines is not None:
+        if batch.lines is not None:
             self._keep(batch.sitemap, batch.lines, len(batch), [])
             self._withhold(batch)
         elif batch.listed is None and not batch.urls:  # they come when they are verified
@@ -172,7 +170,7 @@ class Recorder:
                 note.stored = len(note.findings)
             await self.final(batch)
 
-    async def final(self, batch: JudgedBatch | FinalBatch) -> None:
+    async def final(self, batch: NotedBatch) -> None:
         """Add the final form of url records that were held back, or might have been."""
         await self._judge(batch.urls)
         lines = self._json.lines(batch.urls) if batch.urls else b""

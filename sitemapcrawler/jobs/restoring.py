@@ -15,7 +15,7 @@ import msgspec
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.envelopes import RecordBatch, StoredBatch
+from sitemapcrawler.envelopes import FinalBatch, RecordBatch
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.listing import of_changes
@@ -207,17 +207,17 @@ async def read_back(store: Store, writer: Committer, asked: Asked) -> AsyncItera
                 yield record
 
 
-def url_batches(store: Store, condition: str) -> Iterator[StoredBatch]:
+def url_batches(store: Store, condition: str) -> Iterator[FinalBatch]:
     """Yield the url records that meet an SQL condition, file by file."""
     for rows in store.tagged_lines("urls", "sitemap", condition):
         if rows[0][0] == rows[-1][0]:  # rows of one file are adjacent
-            yield StoredBatch(rows[0][0], [line for _, line in rows])
+            yield FinalBatch.of_rows(rows[0][0], [line for _, line in rows])
             continue
         for sitemap, alike in groupby(rows, itemgetter(0)):
-            yield StoredBatch(sitemap, [line for _, line in alike])
+            yield FinalBatch.of_rows(sitemap, [line for _, line in alike])
 
 
-def with_returns(batches: Iterable[StoredBatch], returned: Iterator[tuple[str | None]]) -> Iterator[StoredBatch]:
+def with_returns(batches: Iterable[FinalBatch], returned: Iterator[tuple[str | None]]) -> Iterator[FinalBatch]:
     """Yield batches whose language versions say whether they link back. `returned`: the answer for each of them."""
     for batch in batches:
         if batch.lines is not None and ALTERNATES in batch.lines:
@@ -227,13 +227,13 @@ def with_returns(batches: Iterable[StoredBatch], returned: Iterator[tuple[str | 
         yield batch
 
 
-def spooled_batches(lines: Iterable[str], only_changes: bool) -> Iterator[StoredBatch]:
+def spooled_batches(lines: Iterable[str], only_changes: bool) -> Iterator[FinalBatch]:
     """Yield url records that are not in the database, given as JSON, in batches of one file each."""
     placed = ((_place(line), line) for line in lines)
     wanted = ((place.sitemap, line) for place, line in placed if not (only_changes and place.change == UNCHANGED))
     for sitemap, alike in groupby(wanted, itemgetter(0)):
         while rows := [line.rstrip("\n") for _, line in islice(alike, AT_ONCE)]:
-            yield StoredBatch(sitemap, rows)
+            yield FinalBatch.of_rows(sitemap, rows)
 
 
 def files_done(store: Store) -> dict[str, Done]:

@@ -16,11 +16,10 @@ from sitemapcrawler.crawl.state import Audit, Audited
 class CrawlPipeline:
     """An item pipeline of one crawl. What it does with an item depends on the type of the item alone:
 
-    - `FreshBatch`: url records as they were read, to be judged, verified and stored;
-    - `JudgedBatch`: the same after they have waited for their turn, to be verified and stored; and those that a worker
-      process has read and judged, to be stored;
+    - `FreshBatch`: url records as they were read, to be judged, verified and stored; those that have waited for their
+      turn to be verified, and those that a worker process has read, are judged;
     - `FinalBatch`: url records that were held back until they could be verified, to be stored in their final form;
-    - `StoredBatch`: url records from the job's database;
+      those from the job's database are stored;
     - `SitemapEnd`: the end of a file, to be judged and stored.
 
     Everything else passes: records that come from the database, those that are stored before they are sent, and with

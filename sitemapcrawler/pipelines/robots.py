@@ -12,7 +12,7 @@ class RobotsPipeline(CrawlPipeline):
 
     async def process_item(self, item: object) -> object:
         """Judge url records, and note on which hosts there are sitemaps."""
-        if isinstance(item, FreshBatch):
+        if isinstance(item, FreshBatch) and not item.is_judged:
             await self._audit.judging.robots(item)
         elif isinstance(item, SitemapRecord) and item.outcome not in UNREAD:
             self._audit.verdicts.note_sitemap(item.final_url or item.sitemap)

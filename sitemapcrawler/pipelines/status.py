@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
-from sitemapcrawler.envelopes import FinalBatch, FreshBatch, JudgedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.following import Follower
@@ -47,12 +47,12 @@ class StatusPipeline(CrawlPipeline):
             )  # fmt: skip
 
     async def process_item(self, item: object) -> object:
-        """Attach replies to url records. Those of a file that waits for its turn come again in a `JudgedBatch`; those
+        """Attach replies to url records. Those of a file that waits for its turn come again in another batch; those
         that may be in a sample are held back until `idle`."""
         match item:
-            case FreshBatch() if self._audit.backlog is not None and self._audit.backlog.put(item):
+            case FreshBatch(is_judged=False) if self._audit.backlog is not None and self._audit.backlog.put(item):
                 pass
-            case JudgedBatch() if self._status is not None:
+            case FreshBatch() if self._status is not None:
                 await self._status.judge(item)
             case SitemapEnd(facts=FileFacts() as file) if self._status is not None:
                 self._status.conclude(item, file)

@@ -8,7 +8,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
-from sitemapcrawler.envelopes import FinalBatch, JudgedBatch, SitemapEnd, StoredBatch
+from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.items import UrlBatch, UrlRecord
 from sitemapcrawler.pipelines import CrawlPipeline
 
@@ -49,13 +49,13 @@ class StorePipeline(CrawlPipeline):
         if job is None:
             return item
         match item:
-            case JudgedBatch():
+            case FreshBatch():
                 await job.records.fresh(item)
                 self._count_urls(job.records.withheld)
-            case FinalBatch():
+            case FinalBatch(is_stored=False):
                 await job.records.final(item)
                 self._count_urls(job.records.withheld)
-            case StoredBatch() if self._followed:
+            case FinalBatch() if self._followed:
                 item.urls = list(item.urls)
             case SitemapEnd():
                 await job.records.file(item, self._audit.complete)

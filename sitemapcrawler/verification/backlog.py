@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO
 
-from sitemapcrawler.envelopes import FreshBatch, JudgedBatch
+from sitemapcrawler.envelopes import FreshBatch
 from sitemapcrawler.jobs.crawl import Pipelines
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
@@ -108,12 +108,12 @@ class Backlog:
                 self._end = 0
             self.look_again()
 
-    def _batches(self, sitemap: str, waiting: _Waiting) -> Iterator[JudgedBatch]:
+    def _batches(self, sitemap: str, waiting: _Waiting) -> Iterator[FreshBatch]:
         assert self._disk is not None  # something was written
         for offset, length in waiting.places:
             self._disk.seek(offset)
             records, notes = pickle.loads(self._disk.read(length))  # its own file, which no other process can open
-            yield JudgedBatch(sitemap, records, Notes.table(notes), file=waiting.file)
+            yield FreshBatch(sitemap, records, Notes.table(notes), waiting.file, is_judged=True)
 
     def close(self) -> None:
         """Delete what waits."""

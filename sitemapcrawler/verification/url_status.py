@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from math import prod
 
-from sitemapcrawler.envelopes import FinalBatch, JudgedBatch, NotedBatch, SitemapEnd
+from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.notes import Note, Notes
@@ -143,7 +143,7 @@ class Status:
         self.offered = 0
         """Records verified or being verified."""
 
-    async def judge(self, batch: JudgedBatch) -> None:
+    async def judge(self, batch: FreshBatch) -> None:
         """Verify the URLs of a batch. With a sample of a fixed size, records are held back: then the batch keeps
         what does not wait, and gets earlier records that have dropped out of the sample."""
         records, file = batch.urls, batch.file

@@ -21,7 +21,7 @@ from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.settings import Settings
 
-from sitemapcrawler.envelopes import EncodedBatch, NotedBatch
+from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.feeds.exporters import FORMER_OPTIONS, CsvExporter, JsonExporter, JsonLinesExporter, RecordFilter
 from sitemapcrawler.feeds.jsontext import UNHOLDABLE, JsonText, Rows
@@ -196,30 +196,30 @@ class TestJsonLines:
 class TestWrittenLines:
     """A batch that carries its lines, since the database has written them already."""
 
-    LINES = b'{"type":"url","loc":"https://e.com/as-it-is"}\n'
+    LINES = b'{"type": "url", "loc": "https://e.com/a", "line": 3}\n'
 
     def batch(self) -> NotedBatch:
-        return NotedBatch(SITEMAP, [a_url("https://e.com/made", line=3)], lines=self.LINES)
+        return NotedBatch.of_lines(SITEMAP, self.LINES, 1)
 
     @pytest.mark.parametrize("classes", [[], [UrlRecord], ["sitemapcrawler.items.UrlRecord", SitemapRecord]])
     def test_lines_are_written_as_they_are(self, classes: list[Any]) -> None:
         assert export(JsonLinesExporter, self.batch(), item_classes=classes) == self.LINES
 
     def test_they_are_written_in_the_encoding_of_the_feed(self) -> None:
-        batch = NotedBatch(SITEMAP, [], lines='{"loc":"é"}\n'.encode())
+        batch = NotedBatch.of_lines(SITEMAP, '{"loc":"é"}\n'.encode(), 1)
         assert export(JsonLinesExporter, batch, encoding="latin-1") == '{"loc":"é"}\n'.encode("latin-1")
 
     def test_they_are_elements_of_an_array(self) -> None:
-        batch = NotedBatch(SITEMAP, [a_url(), a_url()], lines=self.LINES * 2)
+        batch = NotedBatch.of_lines(SITEMAP, self.LINES * 2, 2)
         array = json.loads(export(JsonExporter, SitemapRecord(), batch, a_url("last"), indent=0))
-        assert [row.get("loc") for row in array] == [None, *["https://e.com/as-it-is"] * 2, "last"]
+        assert [row.get("loc") for row in array] == [None, *["https://e.com/a"] * 2, "last"]
         assert json.loads(export(JsonExporter, batch, indent=2)) == array[1:3]
 
     @pytest.mark.parametrize(
         ("options", "expected"),
         [
             ({"fields_to_export": ["line"]}, '{"line":3}'),
-            ({"fields_to_export": {"loc": "url"}}, '{"url":"https://e.com/made"}'),
+            ({"fields_to_export": {"loc": "url"}}, '{"url":"https://e.com/a"}'),
         ],
     )
     def test_they_are_made_anew_where_options_alter_them(self, options: dict[str, Any], expected: str) -> None:
@@ -227,17 +227,17 @@ class TestWrittenLines:
 
     def test_they_are_made_anew_with_empty_fields(self) -> None:
         row = json.loads(lines(self.batch(), export_empty_fields=True)[0])
-        assert (row["loc"], row["news"]) == ("https://e.com/made", None)
+        assert (row["loc"], row["news"]) == ("https://e.com/a", None)
 
     def test_a_feed_of_other_records_does_not_have_them(self) -> None:
         assert export(JsonLinesExporter, self.batch(), item_classes=[SitemapRecord]) == b""
 
     def test_a_table_is_made_of_the_records(self) -> None:
-        assert table(self.batch(), fields_to_export=["loc"])[1] == ["https://e.com/made"]
+        assert table(self.batch(), fields_to_export=["loc"])[1] == ["https://e.com/a"]
 
     def test_a_batch_with_no_lines_left_writes_nothing(self) -> None:
-        assert export(JsonLinesExporter, NotedBatch(SITEMAP, [], lines=b"")) == b""
-        assert json.loads(export(JsonExporter, NotedBatch(SITEMAP, [], lines=b""))) == []
+        assert export(JsonLinesExporter, NotedBatch.of_lines(SITEMAP, b"", 0)) == b""
+        assert json.loads(export(JsonExporter, NotedBatch.of_lines(SITEMAP, b"", 0))) == []
 
 
 class TestJson:
@@ -297,7 +297,7 @@ class TestExtensions:
     @pytest.mark.parametrize("kind", EXTENSIONS)
     @pytest.mark.parametrize("of_crawl", [False, True], ids=["record", "batch"])
     def test_objects_of_a_page_are_rows(self, kind: type, of_crawl: bool) -> None:
-        item = EncodedBatch(SITEMAP, export(JsonLinesExporter, PAGE), 1) if of_crawl else PAGE
+        item = NotedBatch.of_lines(SITEMAP, export(JsonLinesExporter, PAGE), 1) if of_crawl else PAGE
         assert [json.loads(line) for line in lines(item, a_url(), item_classes=[kind])] == rows_of_objects(kind)
 
     def test_feed_of_pages_and_images_has_them_behind_their_page(self) -> None:
@@ -497,7 +497,7 @@ class TestCsv:
     @example([a_url("a"), a_url("b", reply=ReplyRecord("ok", status=200))])
     @example([a_url("a", blocked_for=()), a_url("b", blocked_for=())])
     def test_lines_of_a_worker_give_the_table_of_their_records(self, urls: list[UrlRecord]) -> None:
-        batch = EncodedBatch(SITEMAP, JsonText(Rows()).lines(urls), len(urls))
+        batch = NotedBatch.of_lines(SITEMAP, JsonText(Rows()).lines(urls), len(urls))
         assert export(CsvExporter, batch) == export(CsvExporter, NotedBatch(SITEMAP, urls))
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitemapcrawler.envelopes import EncodedBatch, NotedBatch, SitemapEnd
+from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.counting import reaches
@@ -161,7 +161,7 @@ def test_batches_count_with_their_findings_however_they_come() -> None:
     end.findings.append(finding("xml-malformed", "error"))
     line = JsonText(Rows()).lines([entry("/2", A, "loc-relative")])
     counted = ReachCounter()
-    for item in (NotedBatch(A, [record], notes), EncodedBatch(A, line, 1), end, object()):
+    for item in (NotedBatch(A, [record], notes), NotedBatch.of_lines(A, line, 1), end, object()):
         counted.add(item)
     assert counted.reaches(["xml-malformed", "loc-relative"])[0] == {
         "xml-malformed": Reach("error", 0, 0, 1),

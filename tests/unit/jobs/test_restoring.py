@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import envelopes
-from sitemapcrawler.envelopes import NotedBatch, RecordBatch, StoredBatch, decoded
+from sitemapcrawler.envelopes import FinalBatch, NotedBatch, RecordBatch, decoded
 from sitemapcrawler.feeds.exporters import CsvExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import UrlRecord, records
@@ -27,8 +27,8 @@ CHANGES = {"a": None, "b": "added", "c": "unchanged", "d": "removed"}
 JSON = JsonText(Rows())
 
 
-def batch(urls: Sequence[UrlRecord]) -> StoredBatch:
-    return StoredBatch(SITEMAP, [JSON.lines([one]).decode()[:-1] for one in urls])
+def batch(urls: Sequence[UrlRecord]) -> FinalBatch:
+    return FinalBatch.of_rows(SITEMAP, [JSON.lines([one]).decode()[:-1] for one in urls])
 
 
 @pytest.mark.slow
