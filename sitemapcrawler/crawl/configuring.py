@@ -17,9 +17,10 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.file_counts import FileCounts
-from sitemapcrawler.crawl.frontier import Frontier, Patience, Selection
+from sitemapcrawler.crawl.frontier import Frontier, Patience
 from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
 from sitemapcrawler.crawl.reading import Reading
@@ -28,7 +29,7 @@ from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
 from sitemapcrawler.download.policies import Policies, own_agent
-from sitemapcrawler.download.shared import Named, Stop
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.setup import others_may_change_items
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.namespaces import plugged
@@ -141,22 +142,15 @@ def new_frontier(settings: BaseSettings, params: Params) -> Frontier:
     )
 
 
-def new_reading(crawler: Crawler, params: Params, choice: Choice, selection: Selection, frontier: Frontier) -> Reading:
-    """What reads the files of an audit."""
-    settings = crawler.settings
-    return Reading(
-        selection,
-        frontier,
-        replace(limits(settings), faults_kept=min(findings_per_rule(settings, params), MAX_FAULTS)),
-        Stop.of(crawler),
-        params.follow,
-        params.judges,
-        choice.sees_every_child,
-        None if params.offline else Policies.of(crawler),
-        params.offline,
-        None if params.base_dir is None else Published(params.base_dir, params.base_url),
-        Named.of(crawler).files,
-    )
+def new_children(params: Params, frontier: Frontier, files: set[str]) -> Children:
+    """What queues the sitemaps that files list. `files`: see `Named.files`."""
+    published = None if params.base_dir is None else Published(params.base_dir, params.base_url)
+    return Children(frontier, params.follow, params.offline, published, files)
+
+
+def limits_of_findings(settings: BaseSettings, params: Params) -> Limits:
+    """Limits of reading, with as many faults as become records."""
+    return replace(limits(settings), faults_kept=min(findings_per_rule(settings, params), MAX_FAULTS))
 
 
 WORKERS = "SITEMAP_WORKERS"

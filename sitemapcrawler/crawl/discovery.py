@@ -190,7 +190,7 @@ class Discovery:
     """Queues the sitemaps of the sites of a crawl."""
 
     def __init__(self, sites: Sites, policies: Policies) -> None:
-        self._sites = sites
+        self.sites = sites
         self._policies = policies
         self._moves: dict[str, int] = {}
 
@@ -221,7 +221,7 @@ class Discovery:
         if policy.outcome is RobotsOutcome.UNREACHABLE:  # disallows everything
             logger.error("%s: %s", policy.url, policy.reason)
             return None
-        return self._sites.enter(self._policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
+        return self.sites.enter(self._policies.final_url(policy), [sitemap.url for sitemap in policy.sitemaps])
 
     async def named_by(self, url: str, place: str | None = None) -> tuple[Visit, list[str]]:
         """Load a robots.txt that the user named, by URL or as a local file, and return the sitemaps it names.
@@ -240,11 +240,11 @@ class Discovery:
         """Queue the sitemaps that a page names. Returns the site to continue with: a new one if its home page
         redirects there, which is entered, or else the same."""
         moved = urls.origin(answer.final_url) or page.site.origin
-        if page.method is HTML_LINK and moved != page.site.origin and not self._sites.entered(moved):
+        if page.method is HTML_LINK and moved != page.site.origin and not self.sites.entered(moved):
             return await self._follow(answer.url, moved)
         if answer.ok:
-            self._sites.read(page, answer.final_url, answer.content(HTML_BYTES))
-        self._sites.end_page(page.site)
+            self.sites.read(page, answer.final_url, answer.content(HTML_BYTES))
+        self.sites.end_page(page.site)
         return page.site
 
     async def _follow(self, home: str, moved: str) -> Site | None:

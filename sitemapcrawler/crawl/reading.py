@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
-from sitemapcrawler.crawl.local_files import Published, file_beside, missing_files
 from sitemapcrawler.crawl.verdicts import Hosts
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
@@ -26,7 +25,6 @@ from sitemapcrawler.rules.facts.given import MAX_CHILDREN, FileFacts
 from sitemapcrawler.rules.finding_tally import add_counts
 from sitemapcrawler.urls import authority
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.urls.expressions import Expression
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +48,7 @@ SLICE_S = 0.02
 
 
 class ListsSitemaps(Exception):
-    """The file lists sitemaps, although only pages can be read here (`Reading.only_pages`)."""
+    """The file lists sitemaps, although only pages can be read here (`Reading.children`)."""
 
 
 @dataclass(slots=True)
@@ -62,8 +60,8 @@ class Reading:
     limits: Limits
     stop: Stoppable
     """Asked between batches, and told when memory runs out."""
-    follow: Expression | None = None
-    """What URLs of children must match; None follows all."""
+    children: Children | None = None
+    """Queues the sitemaps that a file lists; None if they cannot be queued: reading one raises `ListsSitemaps`."""
     judging: bool = False
     """True if rules run: batches then carry the facts of their file."""
     every_child: bool = False
@@ -71,20 +69,10 @@ class Reading:
     hosts: Hosts | None = None
     """Know whether a file may list a URL on another host (`rules.facts.given.FileFacts.proven`); None if no robots.txt
     is read."""
-    offline: bool = False
-    """True if only local files are read."""
-    published: Published | None = None
-    """The folder that is published as a whole; None: local indexes and their sitemaps are in the same folder."""
-    files: set[str] = field(default_factory=set)
-    """`file:` URLs that may be read: each listed sitemap that is beside its index is added."""
-    indexes: Counter[str] = field(default_factory=Counter)
-    """Indexes read so far, by site."""
     opened: list[Body] = field(default_factory=list)
     """Bodies of the files being read."""
     records: int = 0
     """File records made so far."""
-    only_pages: bool = False
-    """True if sitemaps that a file lists cannot be queued: reading one raises `ListsSitemaps`."""
 
     @property
     def begun(self) -> float:
@@ -113,28 +101,6 @@ class Reading:
         logger.log(level, "%s: %s, %s%s", visit.url, record.outcome, _entries(record), _why(record))
         self.records += 1
         yield record
-
-    def queue(self, index: Visit, url: str, listed_at: str | None) -> bool:
-        """Queue a sitemap that an index lists, or the local file beside the index; returns False if it is skipped."""
-        return self._queue(index, url, lambda found, place: index.child(found, listed_at, place))
-
-    def queue_named(self, robots: Visit, url: str) -> bool:
-        """Queue a sitemap that a robots.txt names, in the same way as `queue`."""
-        return self._queue(robots, url, robots.named)
-
-    def _queue(self, parent: Visit, url: str, visit_of: Callable[[str, str | None], Visit]) -> bool:
-        beside = file_beside(parent.url, parent.place, url, self.published)
-        if beside is None and self.offline:
-            self.frontier.skip("offline")
-            return False
-        if beside is None:
-            return self.frontier.add(visit_of(url, None))
-        self.files.add(beside)
-        return self.frontier.add(visit_of(beside, None if parent.place is None else url))
-
-    def count_index(self, visit: Visit, number: int = 1) -> None:
-        """Count indexes of the site of a file that was read, now or in an earlier run."""
-        self.indexes[visit.judged_with] += number
 
     def refused(self, visit: Visit, reason: str) -> SitemapEnd:
         """The record of a file whose URL cannot be requested."""
@@ -224,13 +190,11 @@ class Reading:
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         document.describe(record)
         if format_named(document.format).is_index:
-            if self.only_pages:
+            if self.children is None:
                 raise ListsSitemaps
-            self.count_index(visit)
+            self.children.count_index(visit)
             if file is not None:
-                file.indexes = self.indexes[visit.judged_with]
-                if self.offline:
-                    file.missing = missing_files(visit.url, visit.place, file.listed, self.published)
+                self.children.describe(visit, file)
 
     def _batches(
         self, visit: Visit, document: Document, answer: FetchResult, file: FileFacts | None, result: FileResult
@@ -274,20 +238,19 @@ class Reading:
             if isinstance(record, UrlRecord):
                 pages.append(record)
                 continue
-            if self.only_pages:
+            if self.children is None:
                 raise ListsSitemaps
             if file is not None:
                 file.list_child(record)
-                if self.offline and len(file.listed) < MAX_CHILDREN:
+                if self.children.offline and len(file.listed) < MAX_CHILDREN:
                     file.listed.append((record.loc, record.line))
-            if self.follow is not None and not self.follow.matches(record.loc):
-                self.frontier.skip("follow")
+            if not self.children.follows(record.loc):
                 add_counts(result.tally.skipped, {"follow": 1})
                 continue
             if len(result.children) < MAX_CHILDREN:
                 result.children.append((record.loc, record.lastmod_at))
             before = self.frontier.skipped.copy()
-            if not self.queue(visit, record.loc, record.lastmod_at) and file is not None:
+            if not self.children.queue(visit, record.loc, record.lastmod_at) and file is not None:
                 file.left_out += self.frontier.skipped - before
         return pages
 

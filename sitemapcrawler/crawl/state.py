@@ -17,13 +17,14 @@ from sitemapcrawler import urls
 from sitemapcrawler.crawl.configuring import (
     choose,
     findings_per_rule,
+    limits_of_findings,
+    new_children,
     new_frontier,
-    new_reading,
     new_status,
     new_workers,
 )
 from sitemapcrawler.crawl.delivery import Delivery
-from sitemapcrawler.crawl.discovery import Sites
+from sitemapcrawler.crawl.discovery import Discovery, Sites
 from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection
 from sitemapcrawler.crawl.judging import Judging
@@ -119,7 +120,11 @@ class Audit:
         sites = Sites(frontier, params.probe)
         job = None if plan.opened is None else Job(crawler, plan.opened)
         keep_bodies(crawler, params, job)
-        reading = new_reading(crawler, params, plan.choice, selection, frontier)
+        children = new_children(params, frontier, named.files)
+        reading = Reading(
+            selection, frontier, limits_of_findings(settings, params), stop, children,
+            judging=params.judges, every_child=plan.choice.sees_every_child, hosts=None if params.offline else policies,
+        )  # fmt: skip
         judge = Judge(plan.choice, findings_per_rule(settings, params))
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
         judging = Judging(judge, policies, verdicts, not params.verify_assets)
@@ -128,7 +133,8 @@ class Audit:
         delivery = Delivery(crawler, stop, job)
         backlog = None if status is None or status.holding else Backlog(delivery)
         workers = new_workers(settings, params, plan.choice, reading, policies, verdicts, counts, delivery)
-        walk = Walk(crawler, params, policies, reading, sites, fetcher, job, backlog, workers)
+        discovery = Discovery(sites, policies)
+        walk = Walk(crawler, params, discovery, reading, children, fetcher, job, backlog, workers)
         return cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
             status, counts, delivery, backlog, job, walk,

@@ -18,8 +18,9 @@ from scrapy.crawler import Crawler
 from twisted.python.failure import Failure
 
 from sitemapcrawler import urls
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import at_least_one, max_fetched
-from sitemapcrawler.crawl.discovery import Discovery, Site, SitePage, Sites
+from sitemapcrawler.crawl.discovery import Discovery, Site, SitePage
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
@@ -28,7 +29,6 @@ from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.cache import KEPT_KEY
-from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.job import Job
@@ -74,9 +74,9 @@ class Walk:
         self,
         crawler: Crawler,
         params: Params,
-        policies: Policies,
+        discovery: Discovery,
         reading: Reading,
-        sites: Sites,
+        children: Children,
         fetcher: Fetcher,
         job: Job | None = None,
         backlog: Backlog | None = None,
@@ -89,10 +89,11 @@ class Walk:
         self._crawler = crawler
         self._params = params
         self._reading = reading
+        self._children = children
         self._frontier: Frontier = reading.frontier
         self._selection: Selection = reading.selection
-        self._sites = sites
-        self._discovery = Discovery(sites, policies)
+        self._discovery = discovery
+        self._sites = discovery.sites
         self._fetcher = fetcher
         self._job = job
         self._backlog = backlog
@@ -130,7 +131,7 @@ class Walk:
     async def enter_robots(self, url: str) -> None:
         """Fetch a robots.txt that the user named and queue its sitemaps."""
         robots, named = await self._discovery.named_by(url, self._params.place_of(url))
-        queued = [self._reading.queue_named(robots, sitemap) for sitemap in named]
+        queued = [self._children.queue_named(robots, sitemap) for sitemap in named]
         if self._params.offline and named and not any(queued):
             logger.error("%s: names %s, none of them fetched: offline=yes", url, counted(len(named), "sitemap"))
 
@@ -292,10 +293,10 @@ class Walk:
         """Apply the effects of reading a file without reading it again."""
         if done.hit and done.answered and not done.alias:
             self._sites.read_before(visit, done.final_url, bytes.fromhex(done.digest))
-        self._reading.count_index(visit, done.index)
+        self._children.count_index(visit, done.index)
         if done.index and self._job is not None:
             for loc, lastmod_at in self._job.children(visit.url):
-                self._reading.queue(visit, loc, lastmod_at)
+                self._children.queue(visit, loc, lastmod_at)
         if visit.probe and done.hit:
             self._frontier.count_guess()
         self._frontier.done(visit)

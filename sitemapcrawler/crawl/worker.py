@@ -264,8 +264,6 @@ class Worker:
             judging=params.judges,
             every_child=choice.sees_every_child,
             hosts=None if params.offline else self._hosts,
-            offline=params.offline,
-            only_pages=True,
         )
         self._json = JsonText(Rows())
 

@@ -19,8 +19,9 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.misc import arg_to_iter
 
 from sitemapcrawler import urls
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import limits, new_frontier
-from sitemapcrawler.crawl.discovery import Sites
+from sitemapcrawler.crawl.discovery import Discovery, Sites
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
@@ -53,15 +54,10 @@ class SitemapItems:
         self._crawler = crawler
         self._stop = stop
         self._files = params.named_files
-        reading = Reading(
-            self.selection,
-            self.frontier,
-            limits(settings),
-            stop,
-            params.follow,
-        )
-        sites = Sites(self.frontier, params.probe)
-        self._walk = Walk(crawler, params, policies, reading, sites, self)
+        children = Children(self.frontier, params.follow)
+        reading = Reading(self.selection, self.frontier, limits(settings), stop, children)
+        discovery = Discovery(Sites(self.frontier, params.probe), policies)
+        self._walk = Walk(crawler, params, discovery, reading, children, self)
         self._running: set[asyncio.Future[Result]] = set()
         self._done: asyncio.Queue[asyncio.Future[Result]] = asyncio.Queue()
 

@@ -22,6 +22,7 @@ from scrapy.utils.test import get_crawler
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.crawl import configuring
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import choose, limits, new_workers, worker_count
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.judging import Judging
@@ -132,8 +133,9 @@ async def by_crawl(body: bytes, setup: Setup) -> tuple[list[Any], SitemapEnd | N
     hosts = AskedHosts(link)
     verdicts = Verdicts(hosts, params.judged_agents, setup.own, judge)
     judging = Judging(judge, hosts, verdicts, not params.verify_assets)
+    frontier = Frontier(100, 5, 1, 1)
     reading = Reading(
-        Selection(params), Frontier(100, 5, 1, 1), setup.limits, Stop(get_crawler()),
+        Selection(params), frontier, setup.limits, Stop(get_crawler()), Children(frontier),
         judging=params.judges, every_child=setup.choice.sees_every_child, hosts=hosts,
     )  # fmt: skip
     rows: list[Any] = []

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
@@ -57,9 +58,8 @@ def crawl(
     """Path, rule and line of what the index rules find on a site, and the limits of the crawl."""
     judging = Judge(Choice(all_rules(), ("index", "limit")), per_rule=100)
     frontier = Frontier(max_sitemaps, max_depth, 1, 1)
-    reading = Reading(
-        Selection(Params.parse({"domain": "example.com"})), frontier, Limits(), Stop(get_crawler()), judging=True
-    )
+    selection, children = Selection(Params.parse({"domain": "example.com"})), Children(frontier)
+    reading = Reading(selection, frontier, Limits(), Stop(get_crawler()), children, judging=True)
     frontier.add(Visit(f"{HOME}{start}", "argument"))
     found = []
     while visit := next(iter(frontier.next_visits()), None):
