@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
@@ -60,12 +62,18 @@ class Start:
 
 def read_list(path: str) -> str:
     """The text of an @file, at most `MAX_LIST_BYTES`. Raises OSError or UnicodeDecodeError."""
+    with io.TextIOWrapper(open_list(path, MAX_LIST_BYTES), "utf-8-sig") as file:
+        return file.read()
+
+
+def open_list(path: str, max_bytes: int) -> BinaryIO:
+    """Open an @file. Raises OSError if there is none, or it is larger than `max_bytes`."""
     file = Path(path)
     if not file.is_file():
         raise OSError("no such file")
-    if file.stat().st_size > MAX_LIST_BYTES:
-        raise OSError(f"larger than {MAX_LIST_BYTES} bytes")
-    return file.read_text("utf-8-sig")
+    if file.stat().st_size > max_bytes:
+        raise OSError(f"larger than {max_bytes} bytes")
+    return file.open("rb")
 
 
 def without_comment(line: str) -> str:

@@ -197,7 +197,7 @@ def _texts(items: Sequence[str]) -> Iterator[tuple[str, str | bytes]]:
 def _lines(path: str) -> Iterator[tuple[int, str | bytes]]:
     """Yield the numbered lines of an @file, except blank ones. Too long lines and invalid UTF-8 stay bytes."""
     try:
-        with _opened(Path(path)) as file:
+        with values.open_list(path, MAX_LIST_BYTES) as file:
             for number in count(1):
                 raw = file.readline(MAX_LINE_BYTES + 1)
                 if not raw:
@@ -209,14 +209,6 @@ def _lines(path: str) -> Iterator[tuple[int, str | bytes]]:
                     yield number, line
     except OSError as error:
         raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
-
-
-def _opened(file: Path) -> IO[bytes]:
-    if not file.is_file():
-        raise OSError("no such file")
-    if file.stat().st_size > MAX_LIST_BYTES:
-        raise OSError(f"larger than {MAX_LIST_BYTES} bytes")
-    return file.open("rb")
 
 
 def _skip_line(file: IO[bytes], raw: bytes) -> None:
