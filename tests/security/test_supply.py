@@ -35,7 +35,7 @@ CALLS = {
     "ctypes.CDLL", "import_module", "load_object", "spec_from_file_location", "runpy.run_path", "Markup", "Unpickler",
 }  # fmt: skip
 """Functions that run, load or start something, or mark text as harmless."""
-HARMLESS = {"xml.parsers.expat", "xml.sax.saxutils.escape", "xml.sax.saxutils.quoteattr"}
+HARMLESS = {"xml.parsers.expat", *(f"xml.sax.saxutils.{name}" for name in ("escape", "quoteattr", "unescape"))}
 """Of these modules: the strict parser, which loads nothing, and functions on texts."""
 IMPORTS = {
     ("verification/backlog.py", "pickle"): "what it wrote itself, to a file that no other process can open",
