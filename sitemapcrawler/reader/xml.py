@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE, find
-from sitemapcrawler.namespaces.element import Element, hide
+from sitemapcrawler.reader.contents import CONTAINERS, Contents, wrapper
 from sitemapcrawler.reader.diagnosis import (
     GENERAL,
     HYPHENS,
@@ -21,18 +21,19 @@ from sitemapcrawler.reader.diagnosis import (
     Malformed,
     worded,
 )
-from sitemapcrawler.reader.entries import FIELDS, Entry, EntryBuilder, note_no_entry, note_text
+from sitemapcrawler.reader.entries import Entry, EntryBuilder, note_no_entry, note_text
 from sitemapcrawler.reader.faults import CUT_BYTES, MAX_NAME, Faults, Limits, Place, place_of
 from sitemapcrawler.reader.formats import FORMATS
-from sitemapcrawler.reader.pieces import BASE, MAX_NESTED, Piece, PieceParser, Scope, Start, based, first_fault
+from sitemapcrawler.reader.pieces import MAX_NESTED, Piece, PieceParser, Scope, Start, first_fault
 from sitemapcrawler.reader.plain import BLANK, ENTRY, PADDED_ENTRY, read_plain
 from sitemapcrawler.reader.recovery import DECLARED, Builder, Recovery, outcome, readable_root
 from sitemapcrawler.reader.repair import ENDS, section_start
 from sitemapcrawler.reader.rich import EXTENSIONS, LONGEST, RichReader
 from sitemapcrawler.reader.sniff import DocumentHead, core_uri, later_root
+from sitemapcrawler.reader.window import Window
 from sitemapcrawler.urls.display import masked_part
 
-WINDOW = 256 * 1024
+PIECE_SIZE = 256 * 1024
 """Characters of a piece; a single entry may be larger."""
 MAX_TAG = 8 * 1024
 """Characters of the root's start tag, and of those between it and entries; real ones stay below 2,000. Each piece is
@@ -43,8 +44,6 @@ MAX_TAGS = 100_000
 """Tags and sections of one entry; 1,000 images with all their parts need 14,000. An element takes 200 bytes."""
 MAX_DOCUMENTS = 50
 """Consecutive documents read from one file. Two occur; more would break linear time."""
-CONTAINERS = ("channel",)
-"""Elements between the root and its entries."""
 BLANKS = " \t\n"
 TAG = re.compile(r"<(?:(!--|\?|!\[CDATA\[)|(/?)((?:[^\s<>/:!?]+:)?([^\s<>/:!?]+)))")
 """Beginning of a section or a tag."""
@@ -64,28 +63,6 @@ class Cut:
     """Why the piece is not well formed, if that is known."""
 
 
-@dataclass(slots=True)
-class Collected:
-    """What stands in a piece, in document order."""
-
-    may_hide: bool
-    """True if values may hold passwords."""
-    begun: set[Element]
-    """The elements in which the piece begins."""
-    opened: set[Element]
-    """These, and the elements in which it ends."""
-    elements: list[Element] = field(default_factory=list)
-    """Entries, and other elements between them."""
-    around: dict[Element, Element] = field(default_factory=dict)
-    """Entry inside another -> that one."""
-    wrappers: list[Element] = field(default_factory=list)
-    """Unknown elements that contain entries."""
-
-
-MAX_REFERENCE = 48
-"""Characters of a reference; the longest name of HTML has 31."""
-BEGUN = re.compile(r"(?:&[^\s;<>]*|<[^\s<>]*)\Z")
-"""Beginning of a reference or of a tag."""
 UNFINISHED = re.compile(r"&[^\s;<>]*\Z")
 """Reference that lacks only its semicolon."""
 
@@ -119,8 +96,7 @@ class XmlReader:
         keep_elements: bool,
     ) -> None:
         """`place`: end of the root's start tag."""
-        self._text, self._at = "", 0
-        self._line, self._column = place
+        self._window = Window(place)
         self._builder = Builder(entries, keep_elements)
         self._builder.outside = head.fragment
         self._faults = faults
@@ -140,7 +116,10 @@ class XmlReader:
         """Yield the records, in lists as the text arrives."""
         for text in texts:
             if text:
-                self._add(text)
+                dropped = self._window.add(text)
+                self._alone_until -= dropped
+                self._beyond -= dropped
+                self._scanned -= dropped
                 while self._advance(False):
                     pass
             yield self._builder.pop_records()
@@ -150,18 +129,11 @@ class XmlReader:
             pass
         yield self._builder.pop_records()
 
-    def _add(self, text: str) -> None:
-        self._text = self._text[self._at :] + text
-        self._alone_until -= self._at
-        self._beyond -= self._at
-        self._scanned -= self._at
-        self._at = 0
-
     def _enter(self, head: DocumentHead) -> None:
         """Start under a root: the document's own, or that of a second document after it."""
         self._head = head
         self._marks = Marks(head)
-        self._window = min(WINDOW, self._limits.max_element)
+        self._size = min(PIECE_SIZE, self._limits.max_element)
         self._beyond = self._scanned = 0
         self._is_trailing = self._has_strays = False
         self.root = self._root_tag(head)
@@ -181,20 +153,20 @@ class XmlReader:
         prefixes = tuple(prefix for prefix, (uri, _) in EXTENSIONS.items() if self._parser.bound.get(prefix) == uri)
         builder = self._builder
         parse = partial(self._parser.only, self._root)
-        return RichReader(prefixes, min(LONGEST, self._window), builder.entries, parse, builder.keep_elements)
+        return RichReader(prefixes, min(LONGEST, self._size), builder.entries, parse, builder.keep_elements)
 
     def _root_tag(self, head: DocumentHead) -> str:
         """Return the start tag of the root, and its namespace. A malformed one is noted and replaced."""
         tag = f"<{head.tag}{_missing_declaration(head)}{head.attributes}>"
         if len(tag) > MAX_TAG:
             self._faults.add(
-                "limit-element", f"the start tag of the root has more than {MAX_TAG} characters", self._line
+                "limit-element", f"the start tag of the root has more than {MAX_TAG} characters", self._window.line
             )
         else:
             fault = first_fault(tag, is_end=False)
             if fault is None:
                 return tag
-            self._faults.add(fault.rule, f"{fault}, in the start tag of the root", self._line)
+            self._faults.add(fault.rule, f"{fault}, in the start tag of the root", self._window.line)
         core = FORMATS[head.format].namespace
         tag = readable_root(head.tag[:MAX_TAG], head.attributes[:MAX_TAG], head.prefix, core)
         if first_fault(tag, is_end=False) is not None:  # a declaration that XML reserves, or a wrong name
@@ -203,6 +175,7 @@ class XmlReader:
 
     def _advance(self, is_last: bool) -> bool:
         """Read one more piece; False if more text is needed. `is_last`: no more text comes."""
+        window = self._window
         if self._given_up or (self._skip and not self._pass_section(is_last)):
             return False
         if self._is_plain and len(self._around) == 1:
@@ -210,29 +183,16 @@ class XmlReader:
             while self._read_repaired():
                 self._read_usual()
         else:
-            self._move(BLANK.match(self._text, self._at).end())  # type: ignore[union-attr]  # it also matches nothing
-        if self._at == len(self._text) and not (is_last and self._around):
+            window.move(BLANK.match(window.text, window.at).end())  # type: ignore[union-attr]  # it also matches nothing
+        if window.at == len(window.text) and not (is_last and self._around):
             return False
-        before = self._at
+        before = window.at
         cut = self._cut(is_last)
-        return (cut is not None and self._read(cut, is_last)) or self._at > before
-
-    def _move(self, end: int, line: int | None = None) -> None:
-        """Advance to `end`; `line` is the line reached, if known."""
-        if line is None:
-            self._line, self._column = place_of(self._text[self._at : end], end - self._at, self._place)
-        else:
-            break_ = self._text.rfind("\n", self._at, end)
-            self._line, self._column = line, self._column + end - self._at if break_ < 0 else end - break_ - 1
-        self._at = end
-
-    @property
-    def _place(self) -> Place:
-        return self._line, self._column
+        return (cut is not None and self._read(cut, is_last)) or window.at > before
 
     def _give_up(self, limit: int, unit: str = "characters") -> None:
         """Stop reading, because an entry exceeds the limit."""
-        self._faults.add("limit-element", f"an entry of more than {limit} {unit}", self._line, value=str(limit))
+        self._faults.add("limit-element", f"an entry of more than {limit} {unit}", self._window.line, value=str(limit))
         self._given_up = True
 
     def _open(self, starts: Sequence[Start]) -> None:
@@ -240,73 +200,78 @@ class XmlReader:
         self._around = [self._around[0], *starts]
         if sum(len(start.tag) for start in starts) > MAX_TAG:
             text = f"the start tags of the elements around entries have more than {MAX_TAG} characters"
-            self._faults.add("limit-element", text, self._line, value=str(MAX_TAG))
+            self._faults.add("limit-element", text, self._window.line, value=str(MAX_TAG))
             self._given_up = True
 
     def _cut(self, is_last: bool) -> Cut | None:
         """Return where the next piece ends; None if more text is needed, or reading is given up."""
-        cut = self._last_end(self._at + self._window)
+        window = self._window
+        cut = self._last_end(window.at + self._size)
         if cut is not None:
             return cut
-        if len(self._text) < self._at + self._window:
-            return Cut(len(self._text)) if is_last else None
+        if len(window.text) < window.at + self._size:
+            return Cut(len(window.text)) if is_last else None
         return self._cut_without_end(is_last)
 
     def _last_end(self, limit: int, is_first: bool = False) -> Cut | None:
         """Return the end of the last entry that ends before `limit`, of those before a plain one; None if none does.
         `is_first`: that of the first one."""
-        text, end = self._text, 0
-        is_first = is_first or self._at < self._alone_until or self._is_trailing or not self._around
+        window = self._window
+        text, end = window.text, 0
+        is_first = is_first or window.at < self._alone_until or self._is_trailing or not self._around
         may_be_usual = self._is_plain and len(self._around) == 1
-        for mark in self._outside(self._marks.end, limit, self._scanned):
+        for mark in window.outside(self._marks.end, limit, self._scanned):
             if mark.end() > self._beyond:
                 end = mark.end()
                 if is_first or (may_be_usual and self._is_usual(end)):
                     break
         if not end:
-            last = self._unclosed if self._unclosed >= 0 else text.rfind("<", self._at, limit)
-            self._scanned = max(self._passed if self._unclosed < 0 else 0, last)
+            last = window.unclosed if window.unclosed >= 0 else text.rfind("<", window.at, limit)
+            self._scanned = max(window.passed if window.unclosed < 0 else 0, last)
             return None
         self._scanned = 0
         return Cut(end)
 
     def _is_usual(self, at: int) -> bool:
         """Return whether an entry begins at `at` that needs no parser."""
-        is_plain = (ENTRY.match(self._text, at) or PADDED_ENTRY.match(self._text, at)) is not None
-        return is_plain or (self._rich is not None and self._rich.is_next(self._text, at))
+        window = self._window
+        is_plain = (ENTRY.match(window.text, at) or PADDED_ENTRY.match(window.text, at)) is not None
+        return is_plain or (self._rich is not None and self._rich.is_next(window.text, at))
 
     def _cut_without_end(self, is_last: bool) -> Cut | None:
         """Cut where no entry ends in a whole window."""
+        window = self._window
         if not self._around or self._is_trailing:
             return self._cut_behind()
-        starts = [start.start() for start in self._outside(self._marks.start, self._at + self._window)]
-        if starts and starts[0] > self._at:
+        starts = [start.start() for start in window.outside(self._marks.start, window.at + self._size)]
+        if starts and starts[0] > window.at:
             return Cut(starts[0])
         if len(starts) > 1:
             return Cut(starts[-1], fault=Malformed(UNENDED))
         cut = None if starts else self._cut_between()
         if self._skip or not self._around:
             return None
-        cut = cut or self._last_end(self._at + self._limits.max_element, is_first=True)
+        cut = cut or self._last_end(window.at + self._limits.max_element, is_first=True)
         if cut is not None:
             return cut
-        if len(self._text) >= self._at + self._limits.max_element:
+        if len(window.text) >= window.at + self._limits.max_element:
             self._give_up(self._limits.max_element)
             return None
-        return Cut(len(self._text)) if is_last else None
+        return Cut(len(window.text)) if is_last else None
 
     def _cut_between(self) -> Cut | None:
         """Cut where no entry begins in a whole window: behind an element like the first, or before what has no end."""
-        text, limit = self._text, self._at + self._window
-        first = next(self._outside(TAG, limit), None)
-        if first is not None and first.end() == limit and first.start() > self._at:
+        window = self._window
+        text, limit = window.text, window.at + self._size
+        first = next(window.outside(TAG, limit), None)
+        if first is not None and first.end() == limit and first.start() > window.at:
             return Cut(first.start())
         if first is not None and first[2]:
             end = text.find(">", first.end(), limit) + 1
             if not end or first[4] != self._head.name or len(self._around) > 1:
                 return Cut(end) if end else None
             self._around = []
-            self._move(end)
+            window.move(end)
             return None
         if first is not None:
             end_tag = f"</{first[3]}>"
@@ -314,114 +279,97 @@ class XmlReader:
             if end < len(end_tag):
                 end = text.rfind(f"<{first[3]}", first.end(), limit)
             return Cut(end) if end >= 0 else None
-        if self._passed <= limit and self._unclosed < 0:
-            return Cut(self._end_of_text(limit))
-        if text[self._at : self._section].strip(BLANKS):
-            return Cut(self._section)
+        if window.passed <= limit and window.unclosed < 0:
+            return Cut(window.end_before(limit))
+        if text[window.at : window.section].strip(BLANKS):
+            return Cut(window.section)
         return self._cut_section()
 
     def _cut_behind(self) -> Cut | None:
         """Cut text behind the root."""
-        limit = self._at + self._window
-        for _ in self._outside(TAG, limit):
+        window = self._window
+        limit = window.at + self._size
+        for _ in window.outside(TAG, limit):
             pass
-        if self._passed <= limit and self._unclosed < 0:
-            return Cut(max(self._text.rfind("<", self._at + 1, limit), 0) or self._end_of_text(limit))
-        return Cut(self._section) if self._text[self._at : self._section].strip(BLANKS) else self._cut_section()
-
-    def _end_of_text(self, limit: int) -> int:
-        """Return where text must be cut before `limit`, so that no reference and no tag is cut in two."""
-        begun = BEGUN.search(self._text, limit - MAX_REFERENCE, limit)
-        return begun.start() if begun and begun.start() > self._at else limit
+        if window.passed <= limit and window.unclosed < 0:
+            return Cut(max(window.text.rfind("<", window.at + 1, limit), 0) or window.end_before(limit))
+        return Cut(window.section) if window.text[window.at : window.section].strip(BLANKS) else self._cut_section()
 
     def _cut_section(self) -> Cut | None:
         """Cut behind a section that reaches beyond the window, or begin to skip one that is larger than the limit."""
-        start, limit = self._section, self._section + self._limits.max_element
-        mark = cast("re.Match[str]", TAG.match(self._text, start))
+        window = self._window
+        start, limit = window.section, window.section + self._limits.max_element
+        mark = cast("re.Match[str]", TAG.match(window.text, start))
         close = ENDS[mark[1]]
-        end = self._text.find(close, mark.end(), limit)
+        end = window.text.find(close, mark.end(), limit)
         if end >= 0:
             return Cut(end + len(close))
-        if len(self._text) >= limit:
+        if len(window.text) >= limit:
             self._skip, self._checks_section = close, True
-            self._move(mark.end())
+            window.move(mark.end())
         return None
-
-    def _outside(self, pattern: re.Pattern[str], limit: int, begin: int = 0) -> Iterator[re.Match[str]]:
-        """Yield the matches outside of sections from here, or from `begin`, to `limit`. The first group of `pattern` is
-        the start of a section. Sets `_section` to the last section, `_passed` to its end, and `_unclosed` to its start
-        if it has no end."""
-        position = self._section = self._passed = max(self._at, begin)
-        self._unclosed = -1
-        while mark := pattern.search(self._text, position, limit):
-            position = mark.end()
-            if not mark[1]:
-                yield mark
-                continue
-            self._section = mark.start()
-            end = self._text.find(ENDS[mark[1]], position)
-            if end < 0:
-                self._unclosed = mark.start()
-                return
-            position = self._passed = end + len(ENDS[mark[1]])
 
     def _pass_section(self, is_last: bool) -> bool:
         """Continue behind the section being skipped; False if its end has not arrived yet."""
-        text, close = self._text, self._skip
-        end = text.find(close, self._at)
+        window = self._window
+        text, close = window.text, self._skip
+        end = text.find(close, window.at)
         if self._checks_section:
             self._check_section(end if end >= 0 else len(text) - 2)
-        self._move(end + len(close) if end >= 0 else max(self._at, len(text) - (0 if is_last else 2)))
+        window.move(end + len(close) if end >= 0 else max(window.at, len(text) - (0 if is_last else 2)))
         if end >= 0 or is_last:
             self._skip, self._checks_section = "", False
         return not self._skip
 
     def _check_section(self, end: int) -> None:
         """Note the first fault in a skipped section, up to `end`: no parser sees it."""
-        illegal = ILLEGAL_IN_SECTION[self._skip].search(self._text, self._at)
+        window = self._window
+        illegal = ILLEGAL_IN_SECTION[self._skip].search(window.text, window.at)
         if illegal is None or illegal.start() >= end:
             return
         self._checks_section = False
         rule, message = (GENERAL, HYPHENS) if illegal[0] == "--" else ("doc-control-character", ILLEGAL)
-        self._add_fault(rule, message, self._text[self._at :], illegal.start() - self._at, self._place)
+        self._add_fault(rule, message, window.text[window.at :], illegal.start() - window.at, window.place)
 
     def _read_usual(self) -> None:
         """Read entries that need no parser."""
-        text, rich = self._text, self._rich
+        window = self._window
+        text, rich = window.text, self._rich
         builder, entries = self._builder, self._builder.entries
         padded: list[tuple[UrlRecord, int]] = []
         notes = entries.notes if entries.keep_source else None
-        end, line = read_plain(text, self._at, self._line, entries.sitemap, builder.records, padded, notes)
+        end, line = read_plain(text, window.at, window.line, entries.sitemap, builder.records, padded, notes)
         while rich is not None:
             before = end
             end, line = rich.read(text, before, line, builder.records)
             if end == before:
                 break
             end, line = read_plain(text, end, line, entries.sitemap, builder.records, padded, notes)
-        self._move(end, line)
+        window.move(end, line)
         for record, at in padded:
             builder.note_padding(record, at)
 
     def _read_repaired(self) -> bool:
         """Read an entry that needs no parser once its text is repaired; False if the next one is another."""
-        found = self._recovery.usual(self._text, self._at, self._line)
+        window = self._window
+        found = self._recovery.usual(window.text, window.at, window.line)
         if found is None:
             return False
         fault, entry = found
-        place = self._place
-        self._move(self._at + len(entry.text))
+        place = window.place
+        window.move(window.at + len(entry.text))
         records = self._builder.recover([entry])
         self._note_fault(fault, entry.text, place, records, records)
         return True
 
     def _read(self, cut: Cut, is_last: bool) -> bool:
         """Read a piece; False if more text is needed. `is_last`: no more text comes."""
-        text = self._text[self._at : cut.end]
+        text = self._window.text[self._window.at : cut.end]
         if self._is_trailing:
             self._behind(cut.end)
         elif not self._around:
             self._read_behind_root(text, cut.end)
-        elif len(text) > WINDOW and text.count("<") > MAX_TAGS:
+        elif len(text) > PIECE_SIZE and text.count("<") > MAX_TAGS:
             self._give_up(MAX_TAGS, "tags")
         else:
             return self._read_entries(cut, text, is_last)
@@ -429,15 +377,16 @@ class XmlReader:
 
     def _read_entries(self, cut: Cut, text: str, is_last: bool) -> bool:
         """Read a piece with entries, or decide where it must end instead; False if more text is needed."""
-        is_end = is_last and cut.end == len(self._text)
+        window = self._window
+        is_end = is_last and cut.end == len(window.text)
         piece = self._parse(text, is_end)
         fault = cut.fault or piece.fault
         is_open = any(map(self._parser.is_entry, piece.opened[1:]))
         if fault is None and not is_open:
             self._build(piece, text)
             return True
-        if cut.fault is None and self._at >= self._alone_until and (fault is not None or piece.nested >= 0):
-            is_full = is_end or len(self._text) >= self._at + self._window
+        if cut.fault is None and window.at >= self._alone_until and (fault is not None or piece.nested >= 0):
+            is_full = is_end or len(window.text) >= window.at + self._size
             if fault is None and not is_full and cut.end > self._beyond:
                 self._beyond = cut.end  # what follows may end the entry around the others
                 return True
@@ -447,7 +396,7 @@ class XmlReader:
                 self._alone_until = cut.end
                 return True
         if cut.fault is None and piece.nested >= 0:
-            end = self._outer_end(self._at + piece.nested, is_last)
+            end = self._outer_end(window.at + piece.nested, is_last)
             if end is None:
                 return False
             if end > max(cut.end, self._beyond + 1):
@@ -468,11 +417,12 @@ class XmlReader:
 
         0: its end tag is missing; 1: it has another prefix; None: more text is needed to know.
         """
-        limit, count, depth = self._at + self._window, 0, 0
-        for mark in self._outside(self._marks.tag, limit):
+        window = self._window
+        limit, count, depth = window.at + self._size, 0, 0
+        for mark in window.outside(self._marks.tag, limit):
             if mark.start() == nested and not depth:
                 return 1
-            end = self._marks.end.match(self._text, mark.start())
+            end = self._marks.end.match(window.text, mark.start())
             if mark[2]:
                 depth -= 1
                 if not depth or end is None:
@@ -482,112 +432,61 @@ class XmlReader:
                 count += 1
                 if count > MAX_NESTED + 1:
                     return 0
-        return 0 if is_last or len(self._text) >= limit else None
+        return 0 if is_last or len(window.text) >= limit else None
 
     def _parse(self, text: str, is_end: bool) -> Piece:
         """Parse a piece, and see to what expat waits for: the rest of a reference, or of a literal behind the root."""
-        piece = self._parser.parse(self._around, text, self._line, is_end)
+        piece = self._parser.parse(self._around, text, self._window.line, is_end)
         if is_end or piece.fault is not None:
             return piece
         if not piece.opened:
-            return self._parser.parse(self._around, text, self._line, is_end=True)
+            return self._parser.parse(self._around, text, self._window.line, is_end=True)
         if UNFINISHED.search(text, text.rfind(">") + 1):
             return replace(piece, fault=Malformed(ILLEGAL, offset=len(text)))
         return piece
 
     def _build(self, piece: Piece, text: str) -> None:
         """Build the records of a piece that is well formed."""
-        collected = Collected("@" in text or "&#" in text, {*piece.begun}, {*piece.begun, *piece.opened})
-        self._collect(piece.root, (), collected)
-        if piece.nested >= 0:
-            self._take_apart(collected)
+        contents = Contents.of(piece, text, self._parser, self._builder.entries)
         if starts := piece.starts:
             self._open(starts[1:])
         elif not piece.opened:
             self._around = []
-        self._move(self._at + len(text))
-        for wrapper in collected.wrappers:
-            note_no_entry(wrapper, self._faults)
-        apart = {*collected.around.values()}
-        for element in collected.elements:
+        self._window.move(self._window.at + len(text))
+        for element in contents.wrappers:
+            note_no_entry(element, self._faults)
+        apart = {*contents.around.values()}
+        for element in contents.elements:
             source = piece.sources.get(element) if element not in apart else None
-            self._builder.build(element, source, collected.around.get(element))
-        self._note_texts(piece.texts)
-
-    def _take_apart(self, collected: Collected) -> None:
-        """Take the entries that name a URL out of those around them."""
-        entries = self._builder.entries
-        elements, collected.elements = collected.elements, []
-        for entry in elements:
-            waiting = [(entry, entry)]
-            while waiting:
-                element, outer = waiting.pop()
-                if element is entry or element in collected.around:
-                    collected.elements.append(element)
-                    outer = element
-                children = [*element.children]
-                inner = [child for child in children if entries.is_entry(child) and entries.has_url(child, True)]
-                if inner:
-                    collected.around.update(dict.fromkeys(inner, outer))
-                    element.content = [part for part in element.content if part not in collected.around]
-                waiting += [(child, outer) for child in reversed(children) if child.name not in FIELDS]
-
-    def _collect(self, parent: Element, bases: tuple[str, ...], collected: Collected, is_noted: bool = False) -> None:
-        """Add what stands in the root or an element around entries. `bases`: `xml:base` of the elements below the root
-        around its content. `is_noted`: one of them is noted as a wrapper."""
-        for child in parent.children:
-            is_new = child not in collected.begun
-            first = self._parser.first_entry(child) if is_new and not self._parser.is_entry(child) else None
-            is_container = not bases and child.name in CONTAINERS
-            if first is None and child not in collected.opened and not is_container:
-                if collected.may_hide:
-                    hide(child)
-                collected.elements.append(based(child, bases))
-                continue
-            is_wrapper = is_new and not is_container
-            if is_wrapper and not is_noted:
-                collected.wrappers.append(self._wrapper(child, first))
-            self._collect(child, (*bases, child.attributes.get(BASE, "")), collected, is_noted or is_wrapper)
-
-    def _wrapper(self, element: Element, first: Element | None) -> Element:
-        """Return an element that contains entries, with what stands before the `first` one, if it was reached."""
-        wrapper = Element(element.uri, element.name, element.attributes, element.line)
-        for child in element.children:
-            if first is not None and first in (child, self._parser.first_entry(child)):
-                break
-            wrapper.content.append(child)
-        return wrapper
-
-    def _note_texts(self, texts: Sequence[tuple[str, int]]) -> None:
-        """Note text directly under the root, which formats of the protocol do not allow. `texts`: with the lines on
-        which they end."""
+            self._builder.build(element, source, contents.around.get(element))
         if FORMATS[self._head.format].protocol_entry and not self._builder.outside:
-            for text, end in texts:
-                note_text(text.strip(BLANKS).split("\n")[0], end - text.lstrip(BLANKS).count("\n"), self._faults)
+            for stray, end in piece.texts:
+                note_text(stray.strip(BLANKS).split("\n")[0], end - stray.lstrip(BLANKS).count("\n"), self._faults)
 
     def _recover(self, piece: Piece, fault: Malformed, text: str, is_end: bool) -> None:
         """Read the entries of a piece that has a fault."""
-        place = self._place
-        end = self._at + len(text)
+        window = self._window
+        place = window.place
+        end = window.at + len(text)
         if fault.is_behind and (not fault.is_end or not is_end):
             self._find_trailing(fault, text, end)
             return
         first = self._recovery.first_start(text)
         if first < 0 and self._has_strays and not is_end:
             self._has_strays = False  # what is left of an entry that contained others
-            self._move(end)
+            window.move(end)
             return
         self._has_strays = str(fault) == UNENDED
         if self._has_strays:
             fault.offset = max(0, first)
         self._read_gap(piece, is_entered=fault.offset > text.find(">", first) >= 0 or self._has_strays)
         records = self._builder.recover(
-            self._recovery.read(text, self._line, self._around[1:], None if is_end else piece)
+            self._recovery.read(text, window.line, self._around[1:], None if is_end else piece)
         )
         if not (is_end and self._builder.outside and fault.is_end):
             before = records[: self._recovery.entries_until(text, fault.offset)]
             self._note_fault(fault, text, place, records, before)
-        self._move(end)
+        window.move(end)
         if not is_end:
             self._skip = self._recovery.unclosed
             return
@@ -612,7 +511,7 @@ class XmlReader:
                 continue
             if is_new and not is_noted and element.name not in CONTAINERS:
                 last = next(reversed([*element.children]), None)
-                note_no_entry(self._wrapper(element, last), self._faults)
+                note_no_entry(wrapper(element, last, parser), self._faults)
             is_noted = is_noted or is_new
             around.append(piece.start(depth))
         if piece.opened and piece.opened != piece.begun:
@@ -650,46 +549,48 @@ class XmlReader:
 
     def _read_behind_root(self, text: str, end: int) -> None:
         """Pass blanks and comments behind the end of the root; look for entries in anything else."""
-        fault = self._parser.parse([EMPTY], text, self._line).fault
+        fault = self._parser.parse([EMPTY], text, self._window.line).fault
         if fault is None:
-            self._move(end)
+            self._window.move(end)
         else:
             self._find_trailing(fault, text, end)
 
     def _find_trailing(self, fault: Malformed, text: str, end: int) -> None:
+        window = self._window
         start = section_start(text, fault.offset)
         if start < fault.offset:
-            self._note_fault(fault, text, self._place)
+            self._note_fault(fault, text, window.place)
         else:
-            self._add_fault(TRAILING, TRAILING_TEXT, text, start, self._place)
+            self._add_fault(TRAILING, TRAILING_TEXT, text, start, window.place)
         self._is_trailing, self._around = True, []
-        self._move(self._at + start)
+        window.move(window.at + start)
         self._behind(end)
 
     def _behind(self, end: int) -> None:
         """Look for a second document or entries behind the root, from here to `end`."""
-        text = self._text[self._at : end]
+        window = self._window
+        text = window.text[window.at : end]
         head = later_root(text) if self._documents < MAX_DOCUMENTS else None
         if head is not None:
             self._documents += 1
             if TRAILING not in self._faults:
-                self._add_fault(TRAILING, TRAILING_TEXT, text, head.start, self._place)
-            self._move(self._at + head.end)
+                self._add_fault(TRAILING, TRAILING_TEXT, text, head.start, window.place)
+            window.move(window.at + head.end)
             self._enter(head)
             return
         self._builder.outside = True
         before = len(self._builder.records)
-        self._builder.recover(self._recovery.read(text, self._line, ()))
+        self._builder.recover(self._recovery.read(text, window.line, ()))
         self._skip = self._recovery.unclosed
         if len(self._builder.records) > before:
             if TRAILING not in self._faults:
                 first = max(0, self._recovery.first_start(text))
-                self._add_fault(TRAILING, TRAILING_TEXT, text, first, self._place)
+                self._add_fault(TRAILING, TRAILING_TEXT, text, first, window.place)
             self._is_trailing = self._is_plain = False
             self._around = [Start(self._root.tag.replace("/>", ">"))]
         else:
             self._builder.outside = self._head.fragment
-        self._move(end)
+        window.move(end)
 
 
 EMPTY = Start("<root/>")

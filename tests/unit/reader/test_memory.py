@@ -19,7 +19,7 @@ MORE = 15_000
 """Bytes that the peak may differ by. The text differs by 32,000."""
 LIMITS = Limits(max_element=1 << 12, max_head=1 << 12, max_depth=8)
 SMALL = ((faults, "MAX_KEPT", 20), (pieces, "MAX_NAMES", 20), (extensions, "MAX_IGNORED", 20), (formats, "MAX_LINE", CHUNK),
-         (xml, "WINDOW", CHUNK))  # fmt: skip
+         (xml, "PIECE_SIZE", CHUNK))  # fmt: skip
 """What bounds memory, made smaller than in a crawl, so that little text will do."""
 BROKEN = url("https://e.com/?a&b")
 MISMATCHED = "<url><loc>https://e.com/1</lok></url>\n"

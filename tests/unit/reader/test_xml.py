@@ -209,10 +209,10 @@ SHAPES = (
 )  # fmt: skip
 
 
-@given(st.lists(st.sampled_from(SHAPES), max_size=12), st.sampled_from([64, 150, xml.WINDOW]))
+@given(st.lists(st.sampled_from(SHAPES), max_size=12), st.sampled_from([64, 150, xml.PIECE_SIZE]))
 def test_any_order_of_tags_is_read_to_the_end_and_alike_in_any_chunks(parts: list[str], window: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(xml, "WINDOW", window)
+        patch.setattr(xml, "PIECE_SIZE", window)
         whole, pieces = (read(URLSET + "".join(parts), size) for size in (1 << 20, 5))
     assert [(record.loc, record.recovered) for record in whole.records] == [
         (record.loc, record.recovered) for record in pieces.records
