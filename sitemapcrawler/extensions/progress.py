@@ -174,7 +174,7 @@ class Gauge:
         total = "" if in_all is None else f" of {known:,}" if in_all == known else f" of about {rounded(in_all):,}"
         left = None if in_all is None else self._seconds_left(in_all - done, busiest)
         speed = per(self._pace.speed(CHECKED))
-        cells = [(f"{done:,}{total}", ""), (speed, "cyan"), (time_left(left), "bold")]
+        cells = [(f"{done:,}{total}", ""), (time_left(left), "bold"), (speed, "cyan")]
         return Row("checked", cells, done / in_all if in_all else 0.0)
 
     def _seconds_left(self, rest: float, busiest: Mapping[str, int]) -> float | None:

@@ -24,7 +24,7 @@ ESCAPE = b"\x1b"
 COLOUR = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-7]|9[0-7]|38)(?:;\d+)*m")
 ROWS = re.compile(
     r"""^verifying  ━{30} \d of 3 files  60 URLs  .*\d:\d\d
-checked    ━+[╸╺]?━+ 1\d of 60  [\d.]+/s  about \d+ s left
+checked    ━+[╸╺]?━+ 1\d of 60  about \d+ s left  [\d.]+/s
 replies    \d\d ok  [1-9] http-error
 found      .*(errors|warnings|notes) (on|in) \d+ (entry|entries|files?)
 asking     127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",

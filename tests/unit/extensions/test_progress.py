@@ -264,7 +264,7 @@ def test_slowest_host_decides_how_long_it_takes(monkeypatch: pytest.MonkeyPatch)
     made = Gauge(crawler(), verifying(status=state, reading=SimpleNamespace(records=0, begun=11.0)), 10.0)
     made.rows(80)
     state.by_host = (Counter({"slow.com": 1, "quick.com": 99}), Counter({"slow.com": 30, "quick.com": 20}))
-    assert shown(made)["checked"] == "100 of about 500, 10/s, about 5 min left"
+    assert shown(made)["checked"] == "100 of about 500, about 5 min left, 10/s"
 
 
 def test_replies_have_the_order_and_the_colours_of_what_matters() -> None:
