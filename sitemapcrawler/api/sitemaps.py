@@ -134,7 +134,7 @@ class Download:
     ) -> list[Self | DownloadError]:
         """Download URLs in one crawl. Returns an error for each one without content.
 
-        `rights`: the hosts that the user named, as `download.cache.Rights` writes them; None for the only URL.
+        `rights`: the hosts that the user named, as `download.body_cache.Rights` writes them; None for the only URL.
         Raises DownloadError if the crawl fails, and ValueError for an invalid URL or setting.
         """
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from sitemapcrawler import urls
 from sitemapcrawler.api.child import TemporaryFolder
 from sitemapcrawler.api.sitemaps import Download, DownloadError
-from sitemapcrawler.download.cache import BodyStorage, DamagedBody, KeptBody, Rights
+from sitemapcrawler.download.body_cache import BodyStorage, DamagedBody, KeptBody, Rights
 from sitemapcrawler.feeds.folder import CACHE
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader.formats import format_named

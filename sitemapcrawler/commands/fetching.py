@@ -22,7 +22,7 @@ from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.cache import Rights
+from sitemapcrawler.download.body_cache import Rights
 from sitemapcrawler.options.base import refuse
 from sitemapcrawler.spiders.running import run
 from sitemapcrawler.spiders.sitemap import check

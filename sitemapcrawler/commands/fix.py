@@ -35,7 +35,7 @@ from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import OWN_FAULTS, Source
 from sitemapcrawler.repair.streaming import Rules, repairable
 from sitemapcrawler.robots import is_robots_url
-from sitemapcrawler.terminal.rows import load
+from sitemapcrawler.terminal.progress_rows import load
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument, masked_url

@@ -32,7 +32,7 @@ from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.walk import Fetcher, Walk
-from sitemapcrawler.download.cache import BodyCache
+from sitemapcrawler.download.body_cache import BodyCache
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.shared import UNNAMED_URL, Named, Stop
 from sitemapcrawler.envelopes import FileTally

@@ -28,7 +28,7 @@ from sitemapcrawler.crawl.reading import BATCH_SIZE, Reading, is_page
 from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.cache import KEPT_KEY
+from sitemapcrawler.download.body_cache import KEPT_KEY
 from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.job import Job

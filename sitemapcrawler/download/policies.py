@@ -24,7 +24,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.cache import KEPT_KEY
+from sitemapcrawler.download.body_cache import KEPT_KEY
 from sitemapcrawler.download.shared import OfCrawler, Stop
 from sitemapcrawler.items import JsonObject
 from sitemapcrawler.replies.kinds import bare

@@ -33,7 +33,7 @@ from sitemapcrawler.middlewares.politeness import PolitenessMiddleware
 from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.rules.reach import places
-from sitemapcrawler.terminal.rows import (
+from sitemapcrawler.terminal.progress_rows import (
     FAINT,
     GAP,
     LABEL,

@@ -57,7 +57,7 @@ BASELINES = ("urls.parquet", "urls.jsonl")
 NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
 CACHE = "cache"
-"""Folder with the bodies of sitemaps, in that of a report or a job; see `download/cache.py`."""
+"""Folder with the bodies of sitemaps, in that of a report or a job; see `download/body_cache.py`."""
 EARLIER_CACHE = "cache.earlier"
 """Folder with the bodies of the job that `fresh` has discarded, in that of the new one until it is finished."""
 CACHE_PART = ".cache"

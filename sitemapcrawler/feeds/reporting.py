@@ -18,7 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from sitemapcrawler.download.cache import BodyCache
+from sitemapcrawler.download.body_cache import BodyCache
 from sitemapcrawler.feeds.folder import (
     CACHE,
     CACHE_PART,

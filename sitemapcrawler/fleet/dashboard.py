@@ -15,7 +15,7 @@ from sitemapcrawler.extensions.progress import displayed, is_live, line_interval
 from sitemapcrawler.fleet.control.driver import Fleet, FleetCounts
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.leases import Running
-from sitemapcrawler.terminal.rows import FAINT, LINE_WIDTH, Pace, Row, clock, line, named, per, time_left
+from sitemapcrawler.terminal.progress_rows import FAINT, LINE_WIDTH, Pace, Row, clock, line, named, per, time_left
 from sitemapcrawler.urls.display import counted, elapsed
 
 logger = logging.getLogger("sitemapcrawler")

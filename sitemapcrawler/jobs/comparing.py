@@ -12,7 +12,7 @@ from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.crawl import Arguments
+from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import REPLY, Baseline, EntryHashes, differences, sites_before_here
 from sitemapcrawler.jobs.store.files import JobTable

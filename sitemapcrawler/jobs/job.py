@@ -39,11 +39,11 @@ from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
-from sitemapcrawler.jobs.crawl import Crawl, Pipelines
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
 from sitemapcrawler.jobs.marking import Marks, mark_files
+from sitemapcrawler.jobs.protocols import Crawl, Pipelines
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import (
     Asked,

@@ -17,8 +17,8 @@ from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import AlternateRecord
 from sitemapcrawler.jobs import history
 from sitemapcrawler.jobs.comparing import Comparison
-from sitemapcrawler.jobs.crawl import Arguments
 from sitemapcrawler.jobs.job import OpenedJob
+from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.jobs.store import Store, StoreError, check
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import in_words, is_locked, refusal

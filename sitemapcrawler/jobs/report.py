@@ -21,11 +21,11 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.coverage import FOLDER
-from sitemapcrawler.jobs.entries import entries
 from sitemapcrawler.jobs.listing import share
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import json_line, json_object
+from sitemapcrawler.jobs.url_table import entries
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.advice import LEADING

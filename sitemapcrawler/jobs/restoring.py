@@ -17,8 +17,8 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch
 from sitemapcrawler.jobs.committing import Committer
-from sitemapcrawler.jobs.crawl import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.listing import of_changes
+from sitemapcrawler.jobs.protocols import Crawl, ReplyCounts, VerdictCounts
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import read_tally
 from sitemapcrawler.jobs.store.queries import AT_ONCE, fetched

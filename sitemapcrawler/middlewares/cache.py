@@ -11,7 +11,7 @@ from scrapy.http import Response
 from sitemapcrawler.crawl.reading import is_page
 from sitemapcrawler.download.answers import from_response
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.cache import KEPT_KEY, VALIDATORS, AlwaysRevalidate, BodyCache, BodyStorage, KeptBody
+from sitemapcrawler.download.body_cache import KEPT_KEY, VALIDATORS, AlwaysRevalidate, BodyCache, BodyStorage, KeptBody
 from sitemapcrawler.middlewares.credentials import CredentialsMiddleware
 
 EARLIER_KEY = "sitemap_earlier"

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from sitemapcrawler.terminal.rows import FAINT, GAP, LABEL, Cell, Row, Tell
+from sitemapcrawler.terminal.progress_rows import FAINT, GAP, LABEL, Cell, Row, Tell
 from sitemapcrawler.terminal.streams import same_terminal
 
 REFRESH_S = 0.25

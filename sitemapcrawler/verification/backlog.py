@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from sitemapcrawler.envelopes import FreshBatch
-from sitemapcrawler.jobs.crawl import Pipelines
+from sitemapcrawler.jobs.protocols import Pipelines
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 

@@ -15,7 +15,7 @@ import pytest
 
 from demo.server import serving
 from sitemapcrawler.commands.fix import SCRATCH
-from sitemapcrawler.download.cache import name_of
+from sitemapcrawler.download.body_cache import name_of
 from sitemapcrawler.feeds.scratch import LOCK
 from sitemapcrawler.repair.publishing import manifest_of
 from tests.crawl import forks

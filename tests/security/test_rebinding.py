@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.download.cache import name_of
+from sitemapcrawler.download.body_cache import name_of
 from sitemapcrawler.feeds.folder import CACHE
 from tests.crawl.crawling import Crawl, launch, start
 from tests.crawl.documents import index, urlset

@@ -17,7 +17,7 @@ from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.extensions import progress
 from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, WAIT_S, Gauge, expected, rounded
 from sitemapcrawler.items import Reach
-from sitemapcrawler.terminal.rows import Row, line
+from sitemapcrawler.terminal.progress_rows import Row, line
 
 
 class Stats(dict[str, Any]):

@@ -13,7 +13,7 @@ from sitemapcrawler.fleet.control.driver import FleetCounts
 from sitemapcrawler.fleet.dashboard import FleetDisplay, FleetProgress
 from sitemapcrawler.fleet.domains import DomainRecord
 from sitemapcrawler.fleet.leases import Running
-from sitemapcrawler.terminal.rows import line
+from sitemapcrawler.terminal.progress_rows import line
 
 SHOWN = (Running("shop.example", 120_331, 9, 3723.4), Running("http://blog.example:8080", 1, 1, 7.0))
 FAILED = DomainRecord(domain="dead.example", state="failed")

@@ -28,8 +28,8 @@ from sitemapcrawler.items import (
     Target,
     UrlRecord,
 )
-from sitemapcrawler.jobs import entries
 from sitemapcrawler.jobs import report as queries
+from sitemapcrawler.jobs import url_table
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.report import FIRST_SITEMAPS, gather, most_each
 from sitemapcrawler.jobs.store import Store
@@ -304,7 +304,7 @@ def test_all_entries_are_in_the_table_of_all_urls() -> None:
 
 
 def test_sample_of_entries_has_all_of_each_rare_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(url_table, "MAX_ENTRIES", 10)
     pages = [asked(f"/{number}", "ok", 200) for number in range(40)]
     pages += [asked(f"/gone/{number}", "http-error", 404) for number in range(20)]
     pages += [replace(asked(f"/odd/{number}", "ok", 200), issues=["loc-relative"]) for number in range(2)]
@@ -314,7 +314,7 @@ def test_sample_of_entries_has_all_of_each_rare_kind(monkeypatch: pytest.MonkeyP
 
 
 def test_entries_that_take_too_much_room_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "MAX_PACKED", 4000)
+    monkeypatch.setattr(url_table, "MAX_PACKED", 4000)
     pages = [page(f"/{random.Random(number).randbytes(300).hex()}") for number in range(64)]
     made = report(*pages)
     assert made.entries is not None
@@ -323,7 +323,7 @@ def test_entries_that_take_too_much_room_are_sampled(monkeypatch: pytest.MonkeyP
 
 
 def test_entries_with_very_long_urls_are_sampled_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "MAX_CHARACTERS", 4000)
+    monkeypatch.setattr(url_table, "MAX_CHARACTERS", 4000)
     made = report(*(page(f"/{'x' * 200}/{number}") for number in range(64)))
     assert made.entries is not None
     assert (made.entries.shown, made.entries.total) == (16, 64)
@@ -336,7 +336,7 @@ def test_sql_of_the_table_holds_for_a_feed(tmp_path: Path) -> None:
         page("/c/d"),
     )
     site.connection.execute(f"COPY urls TO '{tmp_path}/urls.parquet'")
-    select = f"SELECT {', '.join(entries.COLUMNS.values())} FROM"
+    select = f"SELECT {', '.join(url_table.COLUMNS.values())} FROM"
     assert (
         duckdb.sql(f"{select} '{tmp_path}/urls.parquet'").fetchall()
         == site.connection.execute(f"{select} urls").fetchall()

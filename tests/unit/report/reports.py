@@ -27,7 +27,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
-from sitemapcrawler.jobs.entries import COLUMNS
+from sitemapcrawler.jobs.url_table import COLUMNS
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
     CHANGES,

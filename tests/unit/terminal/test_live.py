@@ -17,7 +17,7 @@ import pytest
 from sitemapcrawler.extensions import progress
 from sitemapcrawler.terminal import live as module
 from sitemapcrawler.terminal.live import Display
-from sitemapcrawler.terminal.rows import Row
+from sitemapcrawler.terminal.progress_rows import Row
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 from tests.crawl.crawling import DEADLINE_S
 from tests.crawl.terminal import CHANGING, read_terminal

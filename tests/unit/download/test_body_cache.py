@@ -13,9 +13,9 @@ import pytest
 from scrapy import Request
 from scrapy.http import Headers
 
-from sitemapcrawler.download import cache
+from sitemapcrawler.download import body_cache
 from sitemapcrawler.download.bodies import SPOOL_BYTES, Body
-from sitemapcrawler.download.cache import ABOUT, BodyStorage, DamagedBody, Rights
+from sitemapcrawler.download.body_cache import ABOUT, BodyStorage, DamagedBody, Rights
 from sitemapcrawler.urls import Authority
 
 URL = "https://example.com/sitemap.xml"
@@ -76,7 +76,7 @@ def test_a_request_with_validators_is_about_one_version(
 
 def test_bodies_beyond_the_limit_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = stored(BodyStorage(tmp_path / "cache"))
-    monkeypatch.setattr(cache, "LIMIT_BYTES", 1000)
+    monkeypatch.setattr(body_cache, "LIMIT_BYTES", 1000)
     stored(storage, gzip.compress(b"") + b"x" * 1000)
     assert content_of(storage) is None, "nor is the earlier one of its URL"
     assert [file.name for file in (tmp_path / "cache").iterdir()] == [ABOUT]
@@ -115,7 +115,7 @@ def test_a_damaged_body_of_an_earlier_crawl_costs_no_other(tmp_path: Path, caplo
 def test_no_part_of_a_file_passes_for_a_body(content: bytes, tmp_path: Path) -> None:
     """After a power failure, a file may be shorter than what was written."""
     storage = stored(BodyStorage(tmp_path / "cache"), content)
-    path = tmp_path / "cache" / cache.name_of(URL)
+    path = tmp_path / "cache" / body_cache.name_of(URL)
     whole = path.read_bytes()
     for kept in range(0, len(whole), 1 + len(whole) // 200):
         path.write_bytes(whole[:kept])
@@ -126,27 +126,27 @@ def test_no_part_of_a_file_passes_for_a_body(content: bytes, tmp_path: Path) -> 
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path
-from sitemapcrawler.download import cache
-from tests.unit.download.test_cache import VERSIONS, content_of, stored
+from sitemapcrawler.download import body_cache
+from tests.unit.download.test_body_cache import VERSIONS, content_of, stored
 
 def store_until(lines, content):
     def trace(frame, event, argument):
         nonlocal lines
-        if frame.f_code.co_filename != cache.__file__:
+        if frame.f_code.co_filename != body_cache.__file__:
             return None
         lines -= event == "line"
         if lines < 0:
             os.kill(os.getpid(), signal.SIGKILL)
         return trace
     sys.settrace(trace)
-    stored(cache.BodyStorage(place), content)
+    stored(body_cache.BodyStorage(place), content)
     os._exit(0)
 
 place, found, killed = Path(sys.argv[1]), [], True
 while killed:
     child = os.fork() or store_until(len(found), VERSIONS[len(found) % 2])
     killed = os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    content = content_of(cache.BodyStorage(place))
+    content = content_of(body_cache.BodyStorage(place))
     found.append(None if content is None else content.decode("latin-1"))
 print(json.dumps(found))
 """
@@ -164,7 +164,7 @@ def test_a_kill_at_any_line_leaves_a_whole_body_or_none(tmp_path: Path) -> None:
     assert set(found) == {None, *(version.decode("latin-1") for version in VERSIONS)}
     assert len(found) > 50, "as many kills as lines"
     BodyStorage(place).open()
-    assert {path.name for path in place.iterdir()} == {ABOUT, cache.name_of(URL)}
+    assert {path.name for path in place.iterdir()} == {ABOUT, body_cache.name_of(URL)}
 
 
 def test_what_a_killed_crawl_left_is_removed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.terminal.rows import SHORTEST_S, Pace, Row, clock, line, load, named, per, save
+from sitemapcrawler.terminal.progress_rows import SHORTEST_S, Pace, Row, clock, line, load, named, per, save
 
 HOSTILE = "\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 40 + "example"
 
