@@ -14,11 +14,12 @@ import duckdb
 import pytest
 
 from sitemapcrawler.items import SCHEMA_VERSION, SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.store import Store, StoreError, check, duck, files
+from sitemapcrawler.jobs.store import Store, StoreError, check, files
 from sitemapcrawler.jobs.store.database import FILE, SPOOLS
 from sitemapcrawler.jobs.store.files import create, in_words, refusal
 from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import VIEWS, iso, tables
+from sitemapcrawler.reader import duck
 from tests.unit.jobs.store.making import lines
 
 ANEW, ELSEWHERE = "fresh=yes starts over", "use another JOBDIR"
