@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from scrapy import Request
 from scrapy.core.downloader import Downloader
@@ -50,6 +50,13 @@ class Stoppable(Protocol):
 
     def end(self, reason: str) -> None:
         """End the crawl early."""
+
+
+@runtime_checkable
+class Cancelling(Protocol):
+    """A spider that says which of its requests a stop cancels. Those of other spiders are all cancelled."""
+
+    def may_cancel(self, request: Request) -> bool: ...
 
 
 class OfCrawler:
@@ -102,8 +109,6 @@ class Stop(OfCrawler):
         """When the user stopped a crawl that was already ending at a limit (`time.monotonic`); else None."""
         self.max_time: float | None = None
         """Seconds after which the crawl is stopped; None for no limit."""
-        self.may_cancel: Callable[[Request], bool] = lambda _: True
-        """False for a request that a stop must let finish."""
         self.internal_errors = 0
         """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
         self.unreadable = False
@@ -135,7 +140,7 @@ class Stop(OfCrawler):
             self.reason, self.since = reason, time.monotonic()
             self.crawler.signals.send_catch_log(stopping)
             if engine is not None:
-                cancel_waiting(engine.downloader, self.may_cancel)
+                cancel_waiting(engine.downloader, partial(may_cancel, self.crawler))
         elif before in ENDED and reason not in ENDED and self.hurried_at is None:
             self.hurried_at = time.monotonic()
             self.crawler.signals.send_catch_log(stopping)
@@ -206,8 +211,9 @@ class Ending:
 
 
 def may_cancel(crawler: Crawler, request: Request) -> bool:
-    """False for a request that a stop must let finish."""
-    return Stop.of(crawler).may_cancel(request)
+    """False for a request that a stop must let finish, as the spider says."""
+    spider = crawler.spider
+    return not isinstance(spider, Cancelling) or spider.may_cancel(request)
 
 
 def _cancelled(request: Request) -> DownloadCancelledError:

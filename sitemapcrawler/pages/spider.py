@@ -186,7 +186,6 @@ class SitemapSpider(ArgumentSpider):
             spider.params = page_params(spider, kwargs)
             spider._page_rules = PageRules(spider, spider.rules, spider.parse_page)
         spider._stop, *_ = shared_parts(crawler, spider.params)
-        spider._stop.may_cancel = spider.may_cancel
         crawler.signals.connect(spider._taken_up, signals.request_reached_downloader)
         return spider
 

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.core.downloader import Slot
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from scrapy.utils.test import get_crawler
 from twisted.internet.defer import Deferred
 
 from sitemapcrawler.download import shared
-from sitemapcrawler.download.shared import Ending, Stop, cancel_waiting, stopping
+from sitemapcrawler.download.shared import Ending, cancel_waiting, stopping
 from sitemapcrawler.download.slots import raise_delay
 
 
@@ -132,9 +132,16 @@ def test_nothing_begins_after_the_grace(timer: Timer) -> None:
         end.admit(REQUEST)
 
 
+class Keeping(Spider):
+    """Takes up no request again."""
+
+    def may_cancel(self, request: Request) -> bool:
+        return False
+
+
 def test_request_that_the_spider_does_not_take_up_again_ends_by_itself(timer: Timer) -> None:
     crawler = get_crawler(settings_dict={"SITEMAP_STOP_GRACE": 3})
-    Stop.of(crawler).may_cancel = lambda request: request is not REQUEST
+    crawler.spider = Keeping("keeping")
     end = Ending(crawler)
     end.begin()
     with end.running(REQUEST, lambda: pytest.fail("cancelled")):
