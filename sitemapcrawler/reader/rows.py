@@ -60,6 +60,8 @@ LEAD = 20
 """Lines before the header of a table: GA4 writes comments there, Screaming Frog once wrote a title."""
 MAX_LINE = 16 * 2**20
 """Characters of a line, which may be a record with a thousand images; a longer line is cut."""
+MAX_ROW = 10_000
+"""Lines of a row of a table, whose cells may have line breaks."""
 MAX_HEADER = 64 * 1024
 """Characters of a header."""
 MAX_SHOWN = 20
@@ -86,7 +88,7 @@ class Row(NamedTuple):
     url: object
     """What is in the place of the URL: a text as it is written, None if there is nothing, or any value of JSON."""
     cells: Mapping[str, object]
-    """Values of the requested columns, or of all fields of an object, by name in small letters."""
+    """Values of the requested columns that the list has, by name in small letters. Rows may share them."""
     problem: str = ""
     """Why the cells may be in wrong columns, on one line; empty if they are not."""
 
@@ -137,9 +139,9 @@ def read_rows(
 ) -> Rows:
     """Recognise an open file, and return its rows. `path`: of the file, which DuckDB opens if it is Parquet.
 
-    `columns`: names of columns to read besides the URL, in small letters. `cells` reads those
-    of CSV. `guesses`: where no column has a known name, take one by what is in it, and
-    refuse a file without any URL; else its lines are rows as they stand.
+    `columns`: names of columns to read besides the URL, in small letters. `cells` reads the cells of a table.
+    `guesses`: where no column has a known name, take one by what is in it, and refuse a file without any URL; else its
+    lines are rows as they stand.
     Raises ValueError, one line, if the file is no list or no column has URLs, and OSError; what is broken behind its
     start becomes `Unread`.
     """
@@ -394,8 +396,8 @@ class _TableLines:
             size = len(line) + (size if self._taken else 0)
             self._number += 1
             self._taken.append(line)
-            if size > MAX_LINE + len(LOST):
-                raise csv.Error(f"it has more than {MAX_LINE:,} characters")
+            if size > MAX_LINE + len(LOST) or len(self._taken) > MAX_ROW:
+                raise csv.Error(f"it has more than {MAX_LINE:,} characters or {MAX_ROW:,} lines")
             yield f"{line}\n"  # so that a cell over two lines is not joined
         self._has_more = False
 
