@@ -11,7 +11,7 @@ from typing import Any
 from tests.crawl.crawling import FEED, Crawl, Running, read_feed, start
 from tests.crawl.documents import CORE, DECLARATION, EXTENSIONS, entry
 from tests.crawl.jobs import DATABASE
-from tests.crawl.site_server import Exchange, Reply, Route, SiteServer
+from tests.crawl.site_server import Exchange, Reply, SiteServer
 
 JOBDIR = "job"
 ONCE = {"RETRY_TIMES": 0}
@@ -94,23 +94,6 @@ def known(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # ---- answers
-
-
-def conditional(body: bytes, etag: str | None = None, modified: str | None = None) -> Route:
-    """A file that is sent only where it has changed."""
-    validators = {name: value for name, value in {"ETag": etag, "Last-Modified": modified}.items() if value}
-
-    def route(exchange: Exchange) -> None:
-        asked = exchange.headers.get("if-none-match"), exchange.headers.get("if-modified-since")
-        same = asked[0] == etag if asked[0] else asked[1] is not None and asked[1] == modified
-        head = {name.replace("-", "_"): value for name, value in validators.items()}
-        if same:
-            exchange.head(304, **head)
-        else:
-            exchange.head(200, Content_Length=len(body), Content_Type="application/xml", **head)
-            exchange.send(body)
-
-    return route
 
 
 def stubborn(body: bytes, etag: str) -> Reply:

@@ -41,6 +41,8 @@ def timeless(record: dict[str, Any]) -> dict[str, Any]:
     kept = dict(record)
     if kept.get("type", "summary") == "summary":
         kept = without(kept, OF_THE_RUN)
+    if kept.get("changes"):
+        kept["changes"] = without(kept["changes"], ("since",))
     if kept.get("reply"):
         kept["reply"] = without(kept["reply"], OF_THE_REQUEST)
     return kept

@@ -15,7 +15,7 @@ import pytest
 from tests.constants import ONE_BY_ONE, constants
 from tests.crawl.crawling import DEADLINE_S, FEED, Running
 from tests.crawl.job_site import JobSite, behind
-from tests.crawl.jobs import FEEDS, VERIFIED, Job, Undisturbed
+from tests.crawl.jobs import FEEDS, JOBDIR, VERIFIED, Job, Undisturbed
 
 IN_ORDER = {**ONE_BY_ONE, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
 """Settings by which the order of the files, and so what `max_urls` takes, is always the same."""
@@ -32,10 +32,19 @@ class Kind:
     arguments: Mapping[str, Any] = field(default_factory=lambda: VERIFIED)
     settings: Mapping[str, object] = field(default_factory=dict)
     feeds: tuple[str, ...] = (FEED,)
+    has_baseline: bool = False
+    """Whether it is compared with a job of the day before, of the same site."""
 
     def job(self, site: JobSite, folder: Path) -> Job:
         """A job of this kind that has not been started."""
-        return Job(site, folder, self.arguments, self.settings, self.feeds)
+        arguments = self.arguments
+        if self.has_baseline:
+            alone = {name: value for name, value in self.arguments.items() if name != "only"}
+            before = Job(site, folder / "before", alone, self.settings)
+            before.folder.mkdir()
+            before.run()
+            arguments = {**arguments, "baseline": before.folder / JOBDIR}
+        return Job(site, folder, arguments, self.settings, self.feeds)
 
 
 KINDS = {
@@ -47,6 +56,7 @@ KINDS = {
     "records": Kind(settings={"SITEMAP_ITEMS": "records"}),
     "links": Kind({**VERIFIED, "links": "site"}),
     "lists": Kind({**VERIFIED, "compare": str(FOUND_PAGES)}),
+    "unchanged": Kind({}, has_baseline=True),
 }
 """Kinds of jobs by name."""
 MORE_KINDS = {
@@ -55,6 +65,8 @@ MORE_KINDS = {
     "filtered": Kind({**VERIFIED, "include": "/page/|/gone/", "since": "2024-05-10"}),
     "6 files": Kind({**VERIFIED, "max_sitemaps": "6"}, IN_ORDER),
     "no rules": Kind({**VERIFIED, "select": "none"}),
+    "unchanged pages": Kind(has_baseline=True),
+    "only changes": Kind({"only": "changes"}, has_baseline=True),
     "small batches": Kind(settings=constants({"crawl.reading.BATCH_SIZE": 5})),
     "sample of 20 by records": Kind({**VERIFIED, "sample": "20"}, {"SITEMAP_ITEMS": "records"}),
 }

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from tests.crawl.documents import CORE, DECLARATION, entry, index, packed, robots, rss, text, urlset
-from tests.crawl.site_server import PATIENCE_S, Exchange, Reply, Route, SiteServer, by_method, moved
+from tests.crawl.site_server import PATIENCE_S, Exchange, Reply, Route, SiteServer, by_method, conditional, moved
 from tests.crawl.verified import html
 
 INDEX = "/index.xml"
@@ -112,7 +112,7 @@ class JobSite(SiteServer):
         yield INDEX, index(*map(self.url, [*top, MISSING, DEEP]))
         yield DEEP, index(*(self.url(path) for path in LISTED if path not in top))
         for path, pages in LISTED.items():
-            yield path, self._file(path, [self.url(page) for page in pages])
+            yield path, conditional(self._file(path, [self.url(page) for page in pages]), etag=f'"{path}"')
         for path in set(chain.from_iterable(LISTED.values())):
             yield from self._page(path)
 

@@ -331,3 +331,20 @@ def below(folder: str, inside: Route, outside: Route = NOT_FOUND) -> Answering:
 
 def by_method(head: Route, get: Route) -> Answering:
     return lambda exchange: _answer(exchange, head if exchange.method == "HEAD" else get)
+
+
+def conditional(body: bytes, etag: str | None = None, modified: str | None = None) -> Route:
+    """A file that is sent only where it has changed."""
+    validators = {name: value for name, value in {"ETag": etag, "Last-Modified": modified}.items() if value}
+
+    def route(exchange: Exchange) -> None:
+        asked = exchange.headers.get("if-none-match"), exchange.headers.get("if-modified-since")
+        same = asked[0] == etag if asked[0] else asked[1] is not None and asked[1] == modified
+        head = {name.replace("-", "_"): value for name, value in validators.items()}
+        if same:
+            exchange.head(304, **head)
+        else:
+            exchange.head(200, Content_Length=len(body), Content_Type="application/xml", **head)
+            exchange.send(body)
+
+    return route

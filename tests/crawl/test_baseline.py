@@ -24,7 +24,6 @@ from tests.crawl.days import (
     RICH,
     Days,
     changes,
-    conditional,
     known,
     on,
     outcomes,
@@ -36,7 +35,7 @@ from tests.crawl.days import (
 from tests.crawl.documents import beginning, index, packed, robots
 from tests.crawl.job_feeds import timeless
 from tests.crawl.jobs import DATABASE, KEPT
-from tests.crawl.site_server import Reply, Route, SiteServer, moved
+from tests.crawl.site_server import Reply, Route, SiteServer, conditional, moved
 from tests.crawl.test_jobs import contents
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"

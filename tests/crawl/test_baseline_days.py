@@ -13,7 +13,6 @@ from tests.crawl.days import (
     JOBDIR,
     Days,
     changes,
-    conditional,
     dated_index,
     on,
     outcomes,
@@ -21,7 +20,7 @@ from tests.crawl.days import (
     xml,
 )
 from tests.crawl.documents import index, robots
-from tests.crawl.site_server import Reply, SiteServer, moved
+from tests.crawl.site_server import Reply, SiteServer, conditional, moved
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
 

@@ -14,12 +14,12 @@ import duckdb
 import pytest
 
 from tests.crawl.crawling import FEED, LOG, Crawl, command, crawl
-from tests.crawl.days import JOBDIR, ONCE, Days, changes, conditional, dated_index, on, outcomes, urlset_of, xml
+from tests.crawl.days import JOBDIR, ONCE, Days, changes, dated_index, on, outcomes, urlset_of, xml
 from tests.crawl.documents import robots
 from tests.crawl.job_feeds import timeless
 from tests.crawl.job_kinds import IN_ORDER
 from tests.crawl.jobs import KEPT
-from tests.crawl.site_server import Reply, Route, SiteServer
+from tests.crawl.site_server import Reply, Route, SiteServer, conditional
 
 MONDAY, TUESDAY = "2024-05-06", "2024-05-07"
 PAGES = 6

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.crawl.crawling import NO_DELAYS, Crawl, crawl, options, run
-from tests.crawl.days import conditional
 from tests.crawl.documents import beginning, index, packed, robots, urlset
 from tests.crawl.job_feeds import timeless
-from tests.crawl.site_server import Reply, SiteServer, cut, moved
+from tests.crawl.site_server import Reply, SiteServer, conditional, cut, moved
 
 CACHED = {"HTTPCACHE_ENABLED": True}
 REVALIDATED = CACHED | {"HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy"}

@@ -14,10 +14,9 @@ import pytest
 
 from sitemapcrawler.namespaces import plugins
 from tests.crawl.crawling import FEED, LOOPBACK, ROOT, Crawl, crawl
-from tests.crawl.days import conditional
 from tests.crawl.documents import index, robots
 from tests.crawl.jobs import DATABASE
-from tests.crawl.site_server import SiteServer
+from tests.crawl.site_server import SiteServer, conditional
 
 TOY = "https://toys.example/schemas/sitemap-toy/1.0"
 PRICE = '<toy:price currency="EUR">5</toy:price>'
