@@ -38,7 +38,7 @@ COMMA_BEFORE_URL = re.compile(
 )
 BASELINES = ("audit.duckdb", *OF_A_REPORT)
 """Files of a job or report folder that serve as a baseline, the most complete first."""
-BASELINE_SUFFIXES = (".duckdb", ".parquet", ".jsonl", ".jsonl.gz")
+BASELINE_SUFFIXES = (".duckdb", ".parquet", ".csv", ".jsonl", ".jsonl.gz")
 MAX_COMPARED = 32
 """Lists to compare with, each of which has a bit of a number."""
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")

@@ -163,7 +163,7 @@ class Params(BaseModel):
     baseline: Annotated[
         Annotated[str, Text(values.baseline)] | None,
         Argument(
-            "the folder of a job or of a report, its database, or a feed of it (.jsonl, .parquet)",
+            "the folder of a job or of a report, its database, or a feed of it (.jsonl, .csv, .parquet)",
             Use.COMPARISON | Use.ONE_SITE,
         ),
     ] = None

@@ -76,6 +76,7 @@ class Comparison:
     def _texts(self, records: Sequence[UrlRecord]) -> list[tuple[str, str]]:
         """Compared parts of entries, as text: (entry, reply)."""
         entries = [line.decode() for line in self._entry_text.lines(records).splitlines()]
+        entries = entries or ["{}"] * len(records)  # the baseline has no field to compare
         if not self.baseline.with_replies:
             return [(entry, "") for entry in entries]
         replies = [

@@ -200,7 +200,7 @@ def counted(done: Crawl, kind: str, shortened: Callable[[Mapping[str, Any]], Map
     return Counter(json.dumps(shortened(record), sort_keys=True) for record in done.of_type(kind))
 
 
-@pytest.mark.parametrize("feed", ["urls.jsonl.gz", "urls.parquet"])
+@pytest.mark.parametrize("feed", ["urls.jsonl.gz", "urls.parquet", "urls.csv"])
 def test_feed_as_a_baseline(week: Days, first: Crawl, feed: str) -> None:
     done = week.crawl(f"beside {feed}", before=f"monday/{feed}", keep=False)
     assert done.code == 0
@@ -412,7 +412,9 @@ REFUSED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     ),
     "cut feed": ("bad/cut.jsonl", {}, ("cut.jsonl",)),
     "summary with a malformed part": ("bad/odd.jsonl", {}, ("odd.jsonl cannot be used: ", "$.graph")),
-    "table": ("monday/urls.csv", {}, ("baseline",)),
+    "table of something else": ("bad/prices.csv", {}, ("prices.csv", "no column loc")),
+    "table of another site": ("monday/urls.csv", FOREIGN, ("other.example", "force=yes")),
+    "another kind of file": ("monday/all.json", {}, ("baseline",)),
     "changes without one": ("monday", {"baseline": None, "only": "changes"}, ("only",)),
     "force without one": ("monday", {"baseline": None, "force": "yes"}, ("force",)),
 }
@@ -426,6 +428,7 @@ def bad_baselines(week: Days) -> None:
     folder.mkdir()
     data = (week.folder / "monday" / FEED).read_bytes()
     (folder / "cut.jsonl").write_bytes(data[: len(data) * 3 // 4 - 7])
+    (folder / "prices.csv").write_text("name,price\nBall,5\n")
     records = read_feed(week.folder / "monday" / FEED)
     odd = (record | {"graph": [1]} if record["type"] == "summary" else record for record in records)
     (folder / "odd.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in odd))

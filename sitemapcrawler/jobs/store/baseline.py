@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -122,6 +122,7 @@ class Baseline:
         self.partial: str | None = None
         """Why it is incomplete; None if it is complete."""
         self._store = store
+        self._columns: Collection[str] | None = None
         self.fields: tuple[str, ...] = ENTRY
         """Compared fields of an entry."""
         self.with_replies = True
@@ -154,7 +155,8 @@ class Baseline:
             self.summary = msgspec.convert(self.job.get("summary"), EarlierSummary | None)
             self.partial = None if self.summary is None else self.summary.partial
         else:
-            self.partial, self.summary = import_feed(self._store, path)
+            feed = import_feed(self._store, path)
+            self.partial, self.summary, self._columns = feed.partial, feed.summary, feed.columns
             self._check_status(path)
 
     @property
@@ -203,8 +205,9 @@ class Baseline:
             f"SELECT count(blocked_for) > 0, count(reply) > 0 FROM {BASELINE}.urls"
         )[0]
         self.with_replies = replies and has_replies
-        if not verdicts or not has_verdicts:
-            self.fields = tuple(name for name in ENTRY if name not in JUDGED)
+        left_out = frozenset(() if verdicts and has_verdicts else JUDGED)
+        held = ENTRY if self._columns is None else self._columns
+        self.fields = tuple(name for name in ENTRY if name in held and name not in left_out)
 
     def entries(self, sitemap: str) -> EntryHashes:
         """Hashes of the entries in one of its files."""

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import iso, literal, quoted
+from sitemapcrawler.jobs.store.schema import TIME, iso, literal, quoted
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.namespaces import OWN, either
 from sitemapcrawler.reader.duck import duckdb
@@ -161,8 +161,20 @@ def _joined(store: Store, spools: Iterable[Spool]) -> Iterator[list[Spool]]:
         yield [small, *large]
 
 
-PARQUET = ".parquet"
-GZIP = ".gz"
+PARQUET, CSV, GZIP = ".parquet", ".csv", ".gz"
+NEEDED = ("loc", "sitemap")
+"""Columns without which rows of a feed cannot be compared."""
+AS_TEXT = r"regexp_replace(regexp_replace({}, '^''([=+@\t\r-])', '\1'), '([;\t\r\n])''([=+@-])', '\1\2', 'g')"
+"""SQL for the text of a CSV cell, without the `'` by which it is no formula (`feeds.columns.Cells`)."""
+FROM_CELLS = {
+    **{name: AS_TEXT.format(name) for name in (*NEEDED, "lastmod", "changefreq", "indexability", "change")},
+    "line": "try_cast(line AS BIGINT)",
+    "lastmod_at": f"try_cast(lastmod_at AS {TIME})",
+    "priority": "try_cast(priority AS DOUBLE)",
+    "blocked_for": "CASE WHEN blocked_for = 'none' THEN [] ELSE string_split(blocked_for, '; ') END",
+    "problems": "string_split(problems, '; ')",
+}
+"""{column of a CSV feed: SQL for its value}, as far as it is that of a url record."""
 OF_FINDINGS = ("rule", "severity", "sitemap", "url")
 """Fields of the findings of a baseline that are compared."""
 REPLY = "reply"
@@ -208,9 +220,20 @@ class EarlierSummary(msgspec.Struct):
     skipped: dict[str, int] = {}
 
 
-def import_feed(store: Store, path: Path) -> tuple[str | None, EarlierSummary | None]:
-    """Load the url records of a feed into the attached database. Returns why they are incomplete, None if they are
-    complete, and what the summary says; None if there is none.
+@dataclass(frozen=True, slots=True)
+class EarlierFeed:
+    """What a feed says besides its records."""
+
+    partial: str | None
+    """Why its url records are incomplete; None if they are complete."""
+    summary: EarlierSummary | None
+    """None if there is none."""
+    columns: Collection[str] | None
+    """Fields of url records that it can hold; None if it can hold all."""
+
+
+def import_feed(store: Store, path: Path) -> EarlierFeed:
+    """Load the url records of a feed into the attached database.
 
     Raises duckdb.Error, OSError, and msgspec.ValidationError for a malformed summary.
     """
@@ -219,18 +242,29 @@ def import_feed(store: Store, path: Path) -> tuple[str | None, EarlierSummary | 
     summary = msgspec.convert(summary_of(path.parent) if is_of_report else None, EarlierSummary | None)
     findings = _linked(store, findings_of(path), "findings")
     path = _linked(store, path, "urls")
+    columns = None
     if path.suffix == PARQUET:
-        _import_parquet(store, path)
-    elif cut is not None:
-        _import_lines(store, path)
+        columns = _import_parquet(store, path)
+    elif path.suffix == CSV:
+        columns = _import_csv(store, path)
     else:
         _import_lines(store, path)
-        summary = summary or _summary(store, path)
-        if summary is not None:
-            cut = summary.partial or (summary.only and f"only={summary.only}")
+        if cut is None:
+            summary = summary or _summary(store, path)
+            if summary is not None:
+                cut = summary.partial or (summary.only and f"only={summary.only}")
     _import_findings(store, findings)
-    [(count,)] = store.execute(f"SELECT count(*) FROM {BASELINE}.urls")
-    return cut or (None if count else "it holds no url records"), summary
+    return EarlierFeed(cut or _lack(store), summary, columns)
+
+
+def _lack(store: Store) -> str | None:
+    """What the url records of a feed lack; None if they lack nothing. Raises OSError if they cannot be compared."""
+    missing = ", ".join(f"count(*) - count({name})" for name in NEEDED)
+    [(count, *without)] = store.execute(f"SELECT count(*), {missing} FROM {BASELINE}.urls")
+    for name, number in zip(NEEDED, without, strict=True):
+        if number:
+            raise OSError(f"{number:,} of its {count:,} url records have no {name}")
+    return None if count else "it holds no url records"
 
 
 def findings_of(path: Path) -> Path:
@@ -241,9 +275,9 @@ def findings_of(path: Path) -> Path:
 
 def _import_findings(store: Store, path: Path) -> None:
     """Load the findings of a feed, if it has any: rule, severity, file and URL."""
-    if path.suffix != PARQUET:
+    if path.suffix not in (PARQUET, CSV):
         _import_lines(store, path, "findings", "finding")
-    elif {*OF_FINDINGS} <= _described(store, path, "*").keys():
+    elif path.suffix == PARQUET and {*OF_FINDINGS} <= _described(store, path, "*").keys():
         names = ", ".join(OF_FINDINGS)
         store.execute(f"INSERT INTO {BASELINE}.findings BY NAME SELECT {names} FROM read_parquet({literal(str(path))})")
 
@@ -273,7 +307,24 @@ def _summary(store: Store, path: Path) -> EarlierSummary | None:
     return None
 
 
-def _import_parquet(store: Store, path: Path) -> None:
+def _import_csv(store: Store, path: Path) -> Collection[str]:
+    """Load the rows of a CSV feed. Returns the fields that it holds."""
+    source = (
+        f"read_csv({literal(str(path))}, header = true, delim = ',', quote = '\"', escape = '\"', all_varchar = true, "
+        f"max_line_size = {FEED_LINE})"
+    )
+    columns = {row[0] for row in store.execute(f"DESCRIBE FROM {source}")}
+    if lacking := [name for name in NEEDED if name not in columns]:
+        raise OSError(f"it has no column {lacking[0]}")
+    values = {"issues" if name == "problems" else name: sql for name, sql in FROM_CELLS.items() if name in columns}
+    named = ", ".join(f"{value} AS {name}" for name, value in values.items())
+    store.execute(f"INSERT INTO {BASELINE}.urls BY NAME SELECT {named} FROM {source}")
+    return values.keys()
+
+
+def _import_parquet(store: Store, path: Path) -> Collection[str]:
+    """Load the rows of a Parquet feed. Returns the fields that it holds."""
+    columns = _described(store, path, "*").keys()
     feed = store.spools / "baseline.jsonl"
     store.execute(
         f"COPY (SELECT * REPLACE ({_as_in_lines(store, path)}) FROM read_parquet({literal(str(path))})) "
@@ -286,6 +337,7 @@ def _import_parquet(store: Store, path: Path) -> None:
         store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
         store.insert_items(f"{BASELINE}.", [spool])
     feed.unlink()
+    return columns
 
 
 def _import_lines(store: Store, path: Path, table: str = "urls", kind: str = "url") -> None:

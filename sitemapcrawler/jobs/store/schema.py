@@ -248,7 +248,7 @@ def _member(name: str, value: str, hint: object, depth: int, mark: str = "") -> 
 
 
 def _object(members: Sequence[str]) -> str:
-    return f"'{{' || concat_ws(',', {', '.join(members)}) || '}}'"
+    return f"'{{' || concat_ws(',', {', '.join(members) or repr('')}) || '}}'"
 
 
 def _text(value: str, hint: object, depth: int, mark: str = "") -> str:

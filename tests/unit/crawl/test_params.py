@@ -473,8 +473,8 @@ def test_baseline_may_be_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, n
     ("held", "named", "problem"),
     [
         *(
-            (name, name, "the name ends with none of .duckdb, .parquet, .jsonl, .jsonl.gz")
-            for name in ("a.csv", "a.json", "a.gz", "audit.duckdb.wal", "jsonl")
+            (name, name, "the name ends with none of .duckdb, .parquet, .csv, .jsonl, .jsonl.gz")
+            for name in ("a.json", "a.gz", "audit.duckdb.wal", "jsonl")
         ),
         ("", "missing", "no such file or folder"),
         ("", "", "the folder holds none of audit.duckdb, urls.parquet, urls.jsonl"),

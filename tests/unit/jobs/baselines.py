@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.envelopes import FileResult
-from sitemapcrawler.feeds.exporters import ParquetExporter
+from sitemapcrawler.feeds.exporters import CsvExporter, ParquetExporter
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.items import ReplyRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.comparing import Comparison
@@ -136,13 +136,25 @@ def parquet(folder: Path, records: Sequence[UrlRecord]) -> Path:
     return path
 
 
+def table(folder: Path, records: Sequence[UrlRecord]) -> Path:
+    """A CSV feed."""
+    path = folder / "urls.csv"
+    with path.open("wb") as file:
+        exporter = CsvExporter(file)
+        exporter.start_exporting()
+        for record in records:
+            exporter.export_item(record)
+        exporter.finish_exporting()
+    return path
+
+
 KINDS: dict[str, Callable[[Path, Sequence[UrlRecord]], Path]] = {
     "database": job,
     "jsonl": jsonl,
     "jsonl.gz": packed,
     "parquet": parquet,
 }
-"""What a baseline may be."""
+"""What a baseline with all fields may be."""
 
 
 def lines(records: Sequence[Any]) -> bytes:

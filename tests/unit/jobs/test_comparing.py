@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sitemapcrawler.items import UrlRecord
@@ -28,6 +30,7 @@ from tests.unit.jobs.baselines import (
     page,
     reply,
     rich,
+    table,
     tree,
     video,
 )
@@ -202,6 +205,40 @@ def test_many_entries(tmp_path: Path) -> None:
 
 
 # ---- what one side does not have
+
+
+CELLS: dict[str, tuple[dict[str, Any], Said]] = {
+    "the same": ({}, UNCHANGED),
+    "another date": ({"lastmod": "2024-05-02"}, changed("lastmod")),
+    "no date": ({"lastmod": None}, changed("lastmod")),
+    "changefreq": ({"changefreq": "=1+1"}, changed("changefreq")),
+    "priority": ({"priority": 0.81}, changed("priority")),
+    "robots.txt denies it to nobody": ({"blocked_for": []}, changed("blocked_for")),
+    "what a table does not hold": ({"images": (), "news": None, "extra": None, "reply": None}, UNCHANGED),
+}
+"""{what is else today: (fields, what is said)}."""
+
+
+@pytest.mark.parametrize("what", CELLS)
+def test_entry_beside_a_table(tmp_path: Path, what: str) -> None:
+    fields, said = CELLS[what]
+    path = "/a;=1"  # a cell that a spreadsheet would run
+    assert told(table(tmp_path, [rich(path), rich("/b", **fields)]), rich(path, **fields), page("/new")) == [
+        said,
+        ADDED,
+    ]
+    assert told(table(tmp_path, [rich(path, **fields)]), rich(path, **fields)) == [UNCHANGED]
+
+
+def test_feed_without_a_field_is_not_compared_by_it(tmp_path: Path) -> None:
+    path = tmp_path / "urls.csv"
+    path.write_text(f"loc,sitemap\n{HOME}/a,{A}\n")
+    assert told(path, rich("/a"), rich("/b")) == [UNCHANGED, ADDED]
+    path = tmp_path / "urls.parquet"
+    pq.write_table(pa.table({"loc": [f"{HOME}/a"], "sitemap": [A], "priority": [0.8]}), path)
+    assert told(path, rich("/a")) == [UNCHANGED]
+    assert told(path, rich("/a", priority=0.5)) == [changed("priority")]
+
 
 PARTLY: dict[str, tuple[list[UrlRecord], UrlRecord, dict[str, Any], Said]] = {
     "replies before": ([rich()], rich(reply=reply(status=404)), {"verify": "off"}, UNCHANGED),

@@ -23,7 +23,7 @@ from sitemapcrawler.jobs.store import Store, StoreError
 from sitemapcrawler.jobs.store.baseline import Baseline, differences
 from sitemapcrawler.jobs.store.loading import plain_line
 from sitemapcrawler.namespaces.extensions import Video
-from tests.unit.jobs.baselines import HOME, KINDS, A, B, job, jsonl, lines, opened, page, parquet, rich, video
+from tests.unit.jobs.baselines import HOME, KINDS, A, B, job, jsonl, lines, opened, page, parquet, rich, table, video
 
 
 def removed(baseline: Baseline, *files: str) -> list[dict[str, Any]]:
@@ -240,19 +240,40 @@ def with_sql(statement: str) -> Callable[[Path], None]:
     return changed
 
 
+def damaged(path: Path) -> None:
+    data = path.read_bytes()
+    middle = len(data) // 2
+    path.write_bytes(data[:middle] + bytes(range(7)) * 40 + data[middle + 280 :])
+
+
+def without_field(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"sitemap":', b'"file":'))
+
+
+def without_column(path: Path) -> None:
+    if path.suffix == ".csv":
+        path.write_bytes(path.read_bytes().replace(b",sitemap,", b",file,", 1))
+    else:
+        pq.write_table(pq.read_table(path).drop_columns(["sitemap"]), path)
+
+
 DAMAGE: dict[str, Callable[[Path], None]] = {
     "cut": cut(0.5),
     "cut a little": cut(0.7),
     "emptied": emptied,
     "text": text,
+    "damaged in the middle": damaged,
+    "without a field": without_field,
+    "without a column": without_column,
     "without a table": with_sql("DROP TABLE urls"),
     "of another version": with_sql("UPDATE job SET value = '99' WHERE name = 'version'"),
 }
 BROKEN = {
-    "database": [*DAMAGE],
-    "jsonl": ["cut", "emptied", "text"],
-    "jsonl.gz": ["cut", "emptied", "text"],
-    "parquet": ["cut", "cut a little", "emptied", "text"],
+    "database": ["cut", "cut a little", "emptied", "text", "without a table", "of another version"],
+    "jsonl": ["cut", "emptied", "text", "damaged in the middle", "without a field"],
+    "jsonl.gz": ["cut", "emptied", "text", "damaged in the middle"],
+    "parquet": ["cut", "cut a little", "emptied", "text", "without a column"],
+    "csv": ["cut", "emptied", "text", "damaged in the middle", "without a column"],
 }
 
 
@@ -260,7 +281,7 @@ BROKEN = {
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A baseline of each kind."""
     entries = [rich(f"/{number}") for number in range(500)]
-    return {kind: make(tmp_path_factory.mktemp("whole"), entries) for kind, make in KINDS.items()}
+    return {kind: make(tmp_path_factory.mktemp("whole"), entries) for kind, make in {**KINDS, "csv": table}.items()}
 
 
 @pytest.mark.parametrize(("kind", "damage"), [(kind, damage) for kind, found in BROKEN.items() for damage in found])
