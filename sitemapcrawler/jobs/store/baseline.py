@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -136,7 +137,9 @@ class Baseline:
         try:
             yield
         except (OSError, duckdb.Error, msgspec.DecodeError) as error:
-            raise StoreError(f"baseline {self.path} cannot be used: {in_words(error)}") from None
+            # DuckDB names the temporary link or copy of a feed
+            why = re.sub(rf"{re.escape(str(self._store.spools))}/[^'\"]+", self.path.name, in_words(error))
+            raise StoreError(f"baseline {self.path} cannot be used: {why}") from None
 
     def _attach(self, path: Path) -> None:
         database = path

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -243,6 +244,8 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
     findings = _linked(store, findings_of(path), "findings")
     path = _linked(store, path, "urls")
     columns = None
+    if path.suffix == GZIP:
+        _check_whole(path)
     if path.suffix == PARQUET:
         columns = _import_parquet(store, path)
     elif path.suffix == CSV:
@@ -255,6 +258,16 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
                 cut = summary.partial or (summary.only and f"only={summary.only}")
     _import_findings(store, findings)
     return EarlierFeed(cut or _lack(store), summary, columns)
+
+
+def _check_whole(path: Path) -> None:
+    """Raise OSError for a damaged gzip file. DuckDB ignores its checksum."""
+    try:
+        with gzip.open(path) as file:
+            for _ in _lines(file):
+                pass
+    except (EOFError, zlib.error) as error:
+        raise OSError(str(error)) from None
 
 
 def _lack(store: Store) -> str | None:

@@ -246,6 +246,12 @@ def damaged(path: Path) -> None:
     path.write_bytes(data[:middle] + bytes(range(7)) * 40 + data[middle + 280 :])
 
 
+def with_checksum(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-8] ^= 1
+    path.write_bytes(data)
+
+
 def without_field(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"sitemap":', b'"file":'))
 
@@ -263,6 +269,7 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "emptied": emptied,
     "text": text,
     "damaged in the middle": damaged,
+    "with another checksum": with_checksum,
     "without a field": without_field,
     "without a column": without_column,
     "without a table": with_sql("DROP TABLE urls"),
@@ -271,7 +278,7 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
 BROKEN = {
     "database": ["cut", "cut a little", "emptied", "text", "without a table", "of another version"],
     "jsonl": ["cut", "emptied", "text", "damaged in the middle", "without a field"],
-    "jsonl.gz": ["cut", "emptied", "text", "damaged in the middle"],
+    "jsonl.gz": ["cut", "emptied", "text", "damaged in the middle", "with another checksum"],
     "parquet": ["cut", "cut a little", "emptied", "text", "without a column"],
     "csv": ["cut", "emptied", "text", "damaged in the middle", "without a column"],
 }
@@ -297,6 +304,7 @@ def test_baseline_that_cannot_be_used_is_refused_and_kept(
     assert path.name in said
     assert "JOBDIR" not in said
     assert "fresh" not in said
+    assert ".spool" not in said
     assert path.read_bytes() == before
 
 
