@@ -289,8 +289,8 @@ def column_of(names: Iterable[str]) -> int | None:
 
 
 def _plain(name: str) -> str:
-    """The name of a column in small letters, without quotes."""
-    return " ".join(name.lower().split()).strip("\ufeff\"'")
+    """The name of a column in small letters, without quotes, with blanks for underscores."""
+    return " ".join(name.lower().replace("_", " ").split()).strip("\ufeff\"'")
 
 
 def _header(first: Sequence[str], below_urls: bool) -> _Header | None:

@@ -52,6 +52,7 @@ LISTS = {
     "a content system": (f"id,type,url\n1,page,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
     "no header": (f"{SITE}/a,12\n{SITE}/b,3\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "text": (f"# mine\n{SITE}/a,b\n\n{SITE}/c#d\nno url\n", "text", [f"{SITE}/a,b", f"{SITE}/c", UNREAD]),
+    "names with underscores": (f"status_code,Page_Location\n200,{SITE}/a\n404,{SITE}/b\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
     "paths": ("/a\n/b\n", "text", ["/a", "/b"]),
     "lines of JSON": (f'{{"url": "{SITE}/a"}}\n\n{{"keys": ["{SITE}/b", "DESKTOP"]}}\n{{"url": 1}}\nbroken\n', "JSON lines",
                       [f"{SITE}/a", f"{SITE}/b", UNREAD, UNREAD]),
