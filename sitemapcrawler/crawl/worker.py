@@ -34,13 +34,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import IO, NoReturn
 
 from scrapy.exceptions import DownloadCancelledError
 
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.forking import die_with, leave
+from sitemapcrawler.crawl.forking import become, leave, requested
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.judging import Judging
 from sitemapcrawler.crawl.params import Params
@@ -338,24 +339,20 @@ def main(descriptor: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, lambda *_: _reap())
     all_rules()
-    gc.collect()
-    gc.freeze()  # a collection writes to every object, and would copy the memory shared with the children
     own = os.getpid()
     with socket.socket(fileno=descriptor) as control:
-        while True:
-            word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-            if not word:
-                break
+        for link in requested(control):
             try:
                 child = os.fork()
             except OSError as error:
-                with Connection(descriptors[0]) as link:
-                    link.send(("cannot start", str(error)))
+                with Connection(link) as told:
+                    told.send(("cannot start", str(error)))
                 continue
             if child == 0:
                 control.close()
-                _become_worker(descriptors[0], own)
-            os.close(descriptors[0])
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                become(partial(serve, Connection(link)), own, FAULT)
+            os.close(link)
     until = time.monotonic() + LINGER_S
     while _reap() and time.monotonic() < until:
         time.sleep(POLL_S)  # waitpid(2) has no timeout
@@ -370,19 +367,6 @@ def _reap() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _become_worker(descriptor: int, parent: int) -> NoReturn:
-    """Work in the forked child."""
-    try:
-        die_with(parent, FAULT)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        serve(Connection(descriptor))
-    except BaseException:
-        logger.exception("a worker failed")
-        raise
-    finally:
-        leave(FAULT)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,6 @@ import logging
 import os
 import pickle
 import socket
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -25,6 +23,7 @@ from typing import IO, Any
 
 from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.file_counts import FileCounts
+from sitemapcrawler.crawl.forking import ForkServer
 from sitemapcrawler.crawl.frontier import Visit
 from sitemapcrawler.crawl.reading import NO_MEMORY, OUT_OF_MEMORY, Reading
 from sitemapcrawler.crawl.verdicts import OURS, Verdicts
@@ -130,8 +129,7 @@ class Workers:
         self._delivery = delivery
         self._workers: list[_Worker] = []
         self._waiting: deque[SentFile] = deque()
-        self._server: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
+        self._server = ForkServer("sitemapcrawler.crawl.worker", own_session=True)
         self._answers: set[asyncio.Task[None]] = set()
         self._off = False
 
@@ -215,23 +213,10 @@ class Workers:
     def close(self) -> None:
         """End all processes."""
         self._off = True
-        if self._server is not None and not any(worker.pid for worker in self._workers):
-            self._server.kill()  # it may still import
+        imported = any(worker.pid for worker in self._workers)
         for worker in tuple(self._workers):
             self._forget(worker)
-        self._close_server()
-
-    def _close_server(self) -> None:
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        if self._server is not None:
-            try:
-                self._server.wait(GRACE_S)
-            except subprocess.TimeoutExpired:
-                self._server.kill()  # and the kernel kills its children
-                self._server.wait()
-            self._server = None
+        self._server.close(GRACE_S if imported else 0.0)
 
     def _add(self) -> bool:
         """Start another worker. Returns False if that is impossible."""
@@ -239,13 +224,7 @@ class Workers:
             return False
         link = None
         try:
-            ours, theirs = socket.socketpair()
-            link = Connection(ours.detach())
-            with theirs:
-                if self._server is None or self._server.poll() is not None:
-                    self._start_server()
-                assert self._control is not None
-                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+            link = self._server.fork()
             link.send(self._setup)
         except (OSError, pickle.PicklingError) as error:
             self._turn_off(str(error))
@@ -261,21 +240,6 @@ class Workers:
         if not self._off:
             logger.warning("no worker process can be started (%s): all files are read by one process", reason)
         self._off = True
-
-    def _start_server(self) -> None:
-        self._close_server()
-        self._control, theirs = socket.socketpair()
-        with theirs:
-            command = [sys.executable, "-P", "-m", "sitemapcrawler.crawl.worker", str(theirs.fileno())]
-            paths = [os.path.abspath(path) for path in sys.path]  # noqa: PTH100 - the empty path is the working directory
-            self._server = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-                start_new_session=True,  # a signal from the terminal goes to the crawl alone
-            )
 
     def _hand_out(self) -> None:
         """Give files that wait to workers that are free."""

@@ -85,11 +85,7 @@ REASONS = {
     ("repair/publishing.py", "ctypes.CDLL"): "renameat2(2), so that two folders change places in one step",
     ("crawl/forking.py", "ctypes.CDLL"): "prctl(2), so that a process ends with its parent",
     ("crawl/worker.py", "os.fork"): "workers of a crawl",
-    ("crawl/workers.py", "subprocess.Popen"): "what forks them: this interpreter, no shell, no argument from outside",
-    (
-        "fleet/worker/nursery.py",
-        "subprocess.Popen",
-    ): "the nursery: this interpreter, no shell, no argument from outside",
+    ("crawl/forking.py", "subprocess.Popen"): "what forks them: this interpreter, no shell, no argument from outside",
 }
 """Where such a call stands all the same, and why that is no door."""
 

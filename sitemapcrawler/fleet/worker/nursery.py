@@ -1,39 +1,32 @@
-"""Fork server for crawls: a process that has imported everything forks a child for each crawl.
+"""Fork server for crawls (`crawl.forking`): a process that has imported everything forks a child for each crawl.
 
-`Nursery` is the worker's side. It starts `python -m sitemapcrawler.fleet.worker.nursery FD`, where FD is one end of a
-socket pair. Each byte sent there carries the child's end of a connection. The process replies with two lines: the
-child's pid when it runs, and its exit code when it has ended. It kills the child when the socket is closed; if it dies
-itself, the kernel kills the child.
-
-The forkserver of multiprocessing is unsuitable. If the worker is killed, the children keep the server alive and survive
-too, and its socket stays in the temporary folder.
+`Nursery` is the worker's side. For each child, the process replies with two lines: the child's pid when it runs, and
+its exit code when it has ended. It kills the child when the socket is closed; if it dies itself, the kernel kills the
+child.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import logging
 import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.forking import die_with, leave
+from sitemapcrawler.crawl.forking import ForkServer, become, leave, requested
 from sitemapcrawler.feeds.exporters import ParquetExporter
 from sitemapcrawler.fleet.domains import TABLES
-from sitemapcrawler.fleet.worker.crawling import FAULT
+from sitemapcrawler.fleet.worker.crawling import FAULT, crawl
 from sitemapcrawler.rules import all_rules
 
 START_S = 180.0
@@ -57,59 +50,45 @@ class Nursery:
     """A process that forks one crawl at a time. It starts with the first child, and again if it has died."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._replies: socket.SocketIO | None = None
+        self._server = ForkServer("sitemapcrawler.fleet.worker.nursery")
 
     def start(self) -> Child:
         """Start a child that waits for its job. Raises NurseryDied if that fails."""
-        if self._process is None or self._process.poll() is not None:
-            self._begin()
-        assert self._control is not None
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
-                pid = self.next_number(START_S)
-            except OSError as error:
-                ours.close()
-                self.close()  # else its late reply would be read as another child's
-                raise NurseryDied(f"no process could be started: {error}") from None
-        return Child(self, pid, Connection(ours.detach()))
+        link = None
+        try:
+            link = self._server.fork()
+            pid = self.next_number(START_S)
+        except OSError as error:
+            if link is not None:
+                link.close()
+            self.close()  # else its late reply would be read as another child's
+            raise NurseryDied(f"no process could be started: {error}") from None
+        return Child(self, pid, link)
 
     def next_number(self, seconds: float) -> int:
         """Read the next number from the nursery. Raises TimeoutError or NurseryDied."""
-        assert self._control is not None and self._replies is not None
-        if not select.select([self._control], [], [], seconds)[0]:
+        if not select.select([self.fileno()], [], [], seconds)[0]:
             raise TimeoutError(f"no answer in {seconds} s")
-        line = self._replies.readline()
-        if not line:
-            self.close()
-            raise NurseryDied("the process that starts crawls has died")
+        line = b""
+        while not line.endswith(b"\n"):
+            if not (byte := self._control.recv(1)):
+                self.close()
+                raise NurseryDied("the process that starts crawls has died")
+            line += byte
         return int(line)
 
     def fileno(self) -> int:
         """File descriptor that becomes readable when a child has ended."""
-        assert self._control is not None
         return self._control.fileno()
 
     def close(self) -> None:
         """Kill the nursery and its child."""
-        if self._process is None or self._control is None or self._replies is None:
-            return
-        self._replies.close()
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
-        self._process = None
+        self._server.close()
 
-    def _begin(self) -> None:
-        self.close()
-        self._control, theirs = socket.socketpair()
-        self._replies = self._control.makefile("rb", buffering=0)  # select does not see buffered data
-        with theirs:
-            command = [sys.executable, "-m", "sitemapcrawler.fleet.worker.nursery", str(theirs.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+    @property
+    def _control(self) -> socket.socket:
+        assert self._server.control is not None
+        return self._server.control
 
 
 class Child:
@@ -195,14 +174,9 @@ def preload() -> None:
 def main(descriptor: int) -> None:
     """Serve until the socket's other end is closed."""
     preload()
-    gc.collect()
-    gc.freeze()  # a collection writes to every object, and would copy the memory shared with the children
     with socket.socket(fileno=descriptor) as control:
-        while True:
-            word, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-            if not word:
-                return
-            _serve(control, descriptors[0])
+        for link in requested(control):
+            _serve(control, link)
 
 
 def _serve(control: socket.socket, link: int) -> None:
@@ -213,7 +187,7 @@ def _serve(control: socket.socket, link: int) -> None:
     if child == 0:
         control.close()
         os.close(alive)
-        _become_crawl(link, nursery)
+        become(lambda: crawl(Connection(link)), nursery, FAULT)
     os.close(lifeline)
     os.close(link)
     with suppress(OSError):  # the worker is gone; the next line notices
@@ -224,21 +198,6 @@ def _serve(control: socket.socket, link: int) -> None:
     _, status = os.waitpid(child, 0)
     os.close(alive)
     control.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
-
-
-def _become_crawl(link: int, nursery: int) -> NoReturn:
-    """Run the crawl in the forked child."""
-    code = FAULT
-    try:
-        die_with(nursery, FAULT)
-        from sitemapcrawler.fleet.worker.crawling import crawl
-
-        code = crawl(Connection(link))
-    except BaseException:
-        logging.getLogger(__name__).exception("the crawl failed")
-        raise
-    finally:
-        leave(code)
 
 
 if __name__ == "__main__":
