@@ -27,7 +27,7 @@ from sitemapcrawler.namespaces.extensions import (
 )
 from sitemapcrawler.urls.display import counted
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """Version of the records' fields and of the tables of a job's database. Databases, Parquet files and data sets of a
 fleet state it; databases and data sets of other versions are refused."""
 UtcTime = Annotated[str, datetime]

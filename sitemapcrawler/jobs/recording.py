@@ -28,7 +28,7 @@ from sitemapcrawler.jobs.listing import FirstFindings
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import ENTRY, HELD, MORE, WHOLE_SITE, tables
+from sitemapcrawler.jobs.store.schema import HELD, WHOLE_SITE, tables
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
@@ -87,10 +87,6 @@ class LastRows:
         """Show url records in their final form to one cursor, in a temporary table that hides `main.urls`, which a
         resumed run needs unchanged. Raises duckdb.Error, OSError."""
         cursor.execute(f"CREATE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
-        for table in MORE.values():
-            cursor.execute(
-                f"CREATE TEMP TABLE {table} AS SELECT * FROM main.{table} WHERE {ENTRY} IN (SELECT {ENTRY} FROM urls)"
-            )
         self._insert_urls(cursor.execute, "temp")
 
     def put(self, holding: bool) -> None:
@@ -101,7 +97,6 @@ class LastRows:
         if holding:
             self._store.execute(f"DELETE FROM urls WHERE change IS DISTINCT FROM '{REMOVED}'")
             self._insert_urls(self._store.execute, "main")
-            self._store.drop_items()
 
     def _insert_urls(self, execute: Callable[[str, Sequence[object]], object], schema: str) -> None:
         """Insert url records into the table of a schema, file by file, in the order of the file."""
@@ -110,9 +105,6 @@ class LastRows:
             source = reading({**tables()["urls"], name: "BIGINT"}, self._urls.longest)
             ordered = f"SELECT * EXCLUDE ({name}) FROM {source} ORDER BY sitemap, {name}"
             execute(f"INSERT INTO {schema}.urls BY NAME {ordered}", [[str(self._urls.flush())]])
-        for field, spool in self._urls.items.items():
-            source = reading(tables()[MORE[field]], spool.longest)
-            execute(f"INSERT INTO {schema}.{MORE[field]} BY NAME FROM {source}", [[str(spool.flush())]])
 
     def discard(self) -> None:
         """Drop the records."""

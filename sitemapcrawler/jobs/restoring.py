@@ -37,7 +37,6 @@ def restore(store: Store, crawl: Crawl, holding: bool) -> None:
     """Restore the state of a crawl. `holding`: url records are counted later, when they are held back again."""
     store.execute(f"DELETE FROM urls WHERE NOT ({CURRENT})")  # this run determines them again
     store.execute(f"DELETE FROM {CARRIED}")
-    store.drop_items()
     for (text,) in store.execute("SELECT tally FROM files"):
         crawl.add_file(read_tally(text))
     ((count,),) = store.execute("SELECT count(*) FROM urls")

@@ -44,8 +44,8 @@ from sitemapcrawler.items import (
     UrlBatch,
     UrlRecord,
 )
-from sitemapcrawler.jobs.store.schema import MORE, VIEWS, columns, items_of, statements, tables
 from sitemapcrawler.jobs.store.schema import RECORDS as STORED
+from sitemapcrawler.jobs.store.schema import VIEWS, columns, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.faults import Limits
 from sitemapcrawler.spiders import running
@@ -383,7 +383,6 @@ def test_every_feed_format_is_described() -> None:
 def test_every_table_and_column_besides_records_is_described() -> None:
     told = [(bare(name), kind) for name, kind, _ in rows(section(FORMATS, "Tables"))]
     own = {name: columns(record).keys() for name, record in STORED.items()}
-    own |= {table: columns(items_of(UrlRecord, field)).keys() for field, table in MORE.items()}
     kept = [
         (f"{table}.{column}", kind)
         for table, held in tables().items()

@@ -16,9 +16,8 @@ from sitemapcrawler.items import Basis, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
-from sitemapcrawler.jobs.store.queries import Row, completed, fetched, line_of
-from sitemapcrawler.jobs.store.schema import ENTRY as NUMBER
-from sitemapcrawler.jobs.store.schema import MORE, json_object, literal
+from sitemapcrawler.jobs.store.queries import fetched, line_of
+from sitemapcrawler.jobs.store.schema import json_object, literal
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.duck import duckdb
@@ -199,7 +198,7 @@ class Baseline:
 
     @property
     def _compared(self) -> str:
-        entry = json_object(UrlRecord, self.fields, "", frozenset(MORE))
+        entry = json_object(UrlRecord, self.fields)
         return f"{entry}, {REPLY_TEXT if self.with_replies else repr('')}"
 
     def compare(self, verdicts: bool, replies: bool) -> None:
@@ -220,8 +219,7 @@ class Baseline:
         )
         for rows in fetched(cursor):
             found.locs.update(hash(row[0]) for row in rows)
-            for few in self._completed(rows, 1):
-                found.same.update(map(hash, few))
+            found.same.update(map(hash, rows))
         return found
 
     def texts(self, locs: Iterable[str], sitemap: str | None = None) -> dict[str, list[tuple[str, str]]]:
@@ -232,9 +230,8 @@ class Baseline:
             [[loc.encode("utf-8", "replace").decode() for loc in locs], *([sitemap] if sitemap is not None else [])],
         )
         found: dict[str, list[tuple[str, str]]] = {}
-        for few in self._completed(cursor.fetchall(), 1):
-            for loc, entry, reply in few:
-                found.setdefault(loc, []).append((entry, reply))
+        for loc, entry, reply in cursor.fetchall():
+            found.setdefault(loc, []).append((entry, reply))
         return found
 
     def missing(self, judged: Sequence[str]) -> Iterator[list[str]]:
@@ -247,11 +244,7 @@ class Baseline:
             [list(judged)],
         )
         for rows in fetched(cursor):
-            for few in self._completed(rows, 0):
-                yield [line for (line,) in few]
-
-    def _completed(self, rows: Sequence[Row], column: int) -> Iterator[Sequence[Row]]:
-        return completed(self._store.cursor(), rows, column, BASELINE)
+            yield [line for (line,) in rows]
 
     def count(self, files: Sequence[str]) -> int:
         """Number of URLs that these files list and this crawl does not."""
@@ -276,22 +269,11 @@ class Baseline:
 
     def carry(self, files: Sequence[str]) -> None:
         """Keep entries of these files that this crawl does not list, for the next crawl."""
-        with self._store.transaction():
-            self._store.execute(
-                f"INSERT INTO main.{CARRIED} BY NAME SELECT * REPLACE (NULL AS change, NULL AS changed_fields) "
-                f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED}",
-                [list(files)],
-            )
-            self._copy_items()
-
-    def _copy_items(self) -> None:
-        """Copy missing items of long lists of carried entries, within a transaction of the caller."""
-        for table in MORE.values():
-            if self._store.execute(f"SELECT 1 FROM {BASELINE}.{table} LIMIT 1"):
-                self._store.execute(
-                    f"INSERT INTO main.{table} SELECT * FROM {BASELINE}.{table} WHERE {NUMBER} IN "
-                    f"(SELECT {NUMBER} FROM main.{CARRIED}) AND {NUMBER} NOT IN (SELECT {NUMBER} FROM main.{table})"
-                )
+        self._store.execute(
+            f"INSERT INTO main.{CARRIED} BY NAME SELECT * REPLACE (NULL AS change, NULL AS changed_fields) "
+            f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED}",
+            [list(files)],
+        )
 
 
 def _checked(path: Path) -> JobTable:

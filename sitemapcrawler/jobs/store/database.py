@@ -20,11 +20,10 @@ from sitemapcrawler.jobs.store.files import (
     create_tables,
     refusal,
 )
-from sitemapcrawler.jobs.store.queries import FEW, Row, completed, fetched_with_memory, line_of, reading, rows_of
-from sitemapcrawler.jobs.store.schema import ENTRY, MORE, TYPE, literal, quoted, tables
+from sitemapcrawler.jobs.store.queries import FEW, Row, fetched_with_memory, line_of, reading, rows_of
+from sitemapcrawler.jobs.store.schema import TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
 from sitemapcrawler.reader.duck import CONFIG, MEMORY_MB, duckdb
-from sitemapcrawler.rules.facts.sites import CARRIED
 
 FILE = "audit.duckdb"
 """Name of the database in a job's folder."""
@@ -54,6 +53,7 @@ class Store:
         # Queries spill to this private folder if they exceed the memory limit.
         self._connection = duckdb.connect(path, config=CONFIG | {"temp_directory": str(self.spools / "spilled")})
         self._in_transaction = False
+        self._threads = 1
         self._memory_mb = self._most_mb = MEMORY_MB
         shutil.rmtree(self.spools, ignore_errors=True)
         for left in path.parent.glob(f".{path.name}.*{NEW}"):  # left by a killed process
@@ -107,13 +107,17 @@ class Store:
         """Let DuckDB use `THREADS`, and set its memory limit. `sparing`: keep the low limit of the reading phase
         and raise it on demand, since DuckDB fills the memory it may use and few queries gain from it."""
         self._connection.execute(f"SET threads = {THREADS}")
+        self._threads = THREADS
         self._most_mb = memory_mb
         self._limit_memory(min(memory_mb, MEMORY_MB) if sparing else memory_mb)
 
     def give_more_memory(self) -> bool:
-        """Double the memory limit of DuckDB, up to the configured one. Returns False at that limit."""
+        """Double the memory limit of DuckDB, up to the configured one; then use one thread, each of which holds 2,048
+        rows. Returns False after that."""
         if self._memory_mb >= self._most_mb:
-            return False
+            was_one, self._threads = self._threads == 1, 1
+            self._connection.execute("SET threads = 1")
+            return not was_one
         self._limit_memory(min(2 * self._memory_mb, self._most_mb))
         return True
 
@@ -168,15 +172,6 @@ class Store:
             with suppress(duckdb.Error):  # an interrupted query has already rolled back
                 self._connection.execute("ROLLBACK")
 
-    def drop_items(self) -> None:
-        """Remove items of long lists whose entries are gone."""
-        for table in MORE.values():
-            if self.execute(f"SELECT 1 FROM {table} LIMIT 1"):
-                entries = " UNION ".join(
-                    f"SELECT {ENTRY} FROM {name} WHERE {ENTRY} IS NOT NULL" for name in ("urls", CARRIED)
-                )
-                self.execute(f"DELETE FROM {table} WHERE {ENTRY} NOT IN ({entries})")
-
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run SQL and return all rows."""
         return self._connection.execute(sql, parameters).fetchall()
@@ -193,18 +188,9 @@ class Store:
         """Insert the rows of spools into a table."""
         if filled := [spool for spool in spools if spool.rows]:
             held = tables()[table.rpartition(".")[2]]
-            if table.endswith("urls") and not any(spool.items for spool in filled):
-                held = {name: kind for name, kind in held.items() if name != ENTRY}  # each column takes time
             source = reading(held, max(spool.longest for spool in filled))
             paths = [str(spool.flush()) for spool in filled]
             self._connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM {source}", [paths])
-            self.insert_items(table.rpartition("urls")[0], filled)
-
-    def insert_items(self, schema: str, spools: Sequence[Spool]) -> None:
-        """Insert the items of long lists that are stored outside `urls`. `schema`: empty, or ends with a dot."""
-        for field, table in MORE.items():
-            if found := [spool.items[field] for spool in spools if field in spool.items]:
-                self.insert(f"{schema}{table}", found)
 
     def read_feed(self, table: str, feed: Path, kind: str | None) -> None:
         """Insert the rows of a JSON lines feed. `kind`: `type` of the records to insert, None for all."""
@@ -237,7 +223,7 @@ class Store:
 
     def tagged_lines(self, table: str, tag: str, condition: str) -> Iterator[list[tuple[str, str]]]:
         """Like `lines`, with the value of the column `tag` before each line."""
-        cursor, other = self.cursor(), self.cursor()
+        cursor = self.cursor()
         filled = f"SELECT {', '.join(f'count({quoted(name)})' for name in tables()[table])} FROM {table}"
         [[counts]] = self._fetched(cursor, filled)
         absent = frozenset(name for name, count in zip(tables()[table], counts, strict=True) if not count)
@@ -245,17 +231,15 @@ class Store:
         last = -1
         try:
             for rows in self._fetched(cursor, f"{query} > -1"):
-                for few in [rows] if ENTRY in absent else completed(other, rows, 2):
-                    yield [row[1:] for row in few]
-                    last = few[-1][0]
+                yield [row[1:] for row in rows]
+                last = rows[-1][0]
         except duckdb.OutOfMemoryException:  # very long rows: fetch so few at once that they fit
             while self.give_more_memory():
                 pass
             [(end,)] = cursor.execute(f"SELECT max(rowid) FROM {table}").fetchall()
             for first in range(last + 1, end + 1, FEW):
                 for rows in self._halved(cursor, query, first, FEW):
-                    for few in completed(other, rows, 2):
-                        yield [row[1:] for row in few]
+                    yield [row[1:] for row in rows]
 
     def _halved(self, cursor: duckdb.DuckDBPyConnection, query: str, first: int, number: int) -> Iterator[list[Row]]:
         """Yield the rows with these row numbers, in two halves if they do not fit into memory together, and so on."""

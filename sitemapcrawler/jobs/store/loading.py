@@ -348,7 +348,6 @@ def _import_parquet(store: Store, path: Path) -> Collection[str]:
             for line in _lines(file):
                 spool.write(plain_line(line), 1)
         store.read_feed(f"{BASELINE}.urls", spool.flush(), None)
-        store.insert_items(f"{BASELINE}.", [spool])
     feed.unlink()
     return columns
 
@@ -363,8 +362,6 @@ def _import_lines(store: Store, path: Path, table: str = "urls", kind: str = "ur
                 for line in _lines(file):
                     spool.write(line.rstrip(b"\n") + b"\n", 1)
             store.read_feed(f"{BASELINE}.{table}", spool.flush(), kind)
-            if table == "urls":
-                store.insert_items(f"{BASELINE}.", [spool])
 
 
 def _lines(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:

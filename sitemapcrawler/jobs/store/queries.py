@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.jobs.store.files import is_out_of_memory
 from sitemapcrawler.jobs.store.schema import (
-    ENTRY,
-    MORE,
     RECORDS,
     TIME,
-    columns,
-    items_of,
     json_line,
-    json_object,
     literal,
     quoted,
-    tables,
 )
 from sitemapcrawler.reader.duck import duckdb
 
@@ -28,8 +20,6 @@ AT_ONCE = 1000
 """Rows fetched at once, as many as in a batch."""
 FEW = 64
 """Rows fetched at once if more do not fit into memory."""
-_MARK = re.compile("\x01([a-z]+) ([0-9]{1,18})\x01")
-"""Placeholder in JSON for the other items of a long list: field and entry number."""
 
 
 Row = tuple[Any, ...]  # Any: the query gives its columns their types
@@ -89,40 +79,6 @@ def reading(held: Mapping[str, str], longest: int) -> str:
 
 
 def line_of(table: str, prefix: str = "", absent: frozenset[str] = frozenset()) -> str:
-    """SQL for the JSON line of a row, to be passed to `completed`. `prefix`: of the columns, such as `s.`; `absent`:
-    columns that are null in all rows."""
-    split = frozenset(MORE) if ENTRY in tables()[table].keys() - absent else frozenset()
-    return json_line(RECORDS[table], prefix, absent, split)
-
-
-def completed(
-    cursor: duckdb.DuckDBPyConnection, rows: Sequence[Row], column: int, database: str = "main"
-) -> Iterator[Sequence[Row]]:
-    """Yield rows whose `column` is the JSON of url records, with the items of long lists from their own tables filled
-    in; such rows come in small groups. Ends the cursor's current query. Raises duckdb.Error."""
-    if not any("\x01" in row[column] for row in rows):
-        yield rows
-        return
-    for first in range(0, len(rows), FEW):
-        few = rows[first : first + FEW]
-        items = _items(cursor, [row[column] for row in few], database)
-        yield [(*row[:column], _with_items(row[column], items), *row[column + 1 :]) for row in few]
-
-
-def _items(cursor: duckdb.DuckDBPyConnection, lines: Sequence[str], database: str) -> dict[tuple[str, str], str]:
-    """{(field, entry): JSON of items, each after a comma} for the placeholders in lines."""
-    marks = {mark for line in lines for mark in _MARK.findall(line)}
-    found: dict[tuple[str, str], str] = {}
-    for field, table in MORE.items():
-        item = items_of(UrlRecord, field)
-        cursor.execute(
-            f"SELECT {ENTRY}::VARCHAR, string_agg({json_object(item, columns(item))}, ',' ORDER BY rowid) "
-            f"FROM {database}.{table} WHERE {ENTRY} IN (SELECT unnest(?)) GROUP BY ALL",
-            [[int(entry) for name, entry in marks if name == field]],
-        )
-        found |= {(field, entry): f",{items}" for entry, items in cursor.fetchall()}
-    return found
-
-
-def _with_items(line: str, items: Mapping[tuple[str, str], str]) -> str:
-    return _MARK.sub(lambda mark: items.get((mark[1], mark[2]), ""), line)
+    """SQL for the JSON line of a row. `prefix`: of the columns, such as `s.`; `absent`: columns that are null in all
+    rows."""
+    return json_line(RECORDS[table], prefix, absent)

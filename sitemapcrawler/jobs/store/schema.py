@@ -17,7 +17,6 @@ from sitemapcrawler.items import (
     UrlRecord,
     UtcTime,
 )
-from sitemapcrawler.namespaces import OWN
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT
 
 RECORDS: dict[str, type] = {
@@ -30,13 +29,6 @@ RECORDS: dict[str, type] = {
     "changes": ChangeRecord,
 }
 """Tables that hold records. Their columns are the fields of the record."""
-ENTRY = "entry"
-"""Column with the number of an entry that has long lists; null for all others."""
-FIRST = 10
-"""Number of items of a long list that are stored in the entry's row."""
-MORE = {namespace.field: f"more_{namespace.field}" for namespace in OWN if not namespace.single}
-"""Tables for the other items of long lists, by field. DuckDB handles 2,048 rows at a time, however long they are."""
-
 WHOLE_SITE = "whole_site"
 """Column of findings: true if they concern more than one file, else null."""
 HELD = "held"
@@ -114,21 +106,14 @@ OTHERS = {
 """Tables without records, which a job needs to resume."""
 VIEWS = {
     "alternates": "SELECT sitemap, line, loc, alternate.hreflang AS hreflang, alternate.href AS href FROM "
-    "(SELECT sitemap, line, loc, unnest(alternates) AS alternate FROM urls "
-    f"WHERE alternates IS NOT NULL AND {CURRENT}) UNION ALL "
-    f"SELECT sitemap, line, loc, hreflang, href FROM {MORE['alternates']} JOIN urls USING ({ENTRY}) WHERE {CURRENT}",
+    f"(SELECT sitemap, line, loc, unnest(alternates) AS alternate FROM urls WHERE {CURRENT})",
 }
 
 
 def tables() -> dict[str, dict[str, str]]:
     """{table: {column: SQL type}}."""
-    of_urls = {ENTRY: "BIGINT"}
-    added = {"urls": of_urls, CARRIED: of_urls, "findings": {WHOLE_SITE: "BOOLEAN", HELD: "BOOLEAN"}}
-    return (
-        {name: columns(record) | added.get(name, {}) for name, record in RECORDS.items()}
-        | {table: {ENTRY: "BIGINT"} | columns(items_of(UrlRecord, name)) for name, table in MORE.items()}
-        | OTHERS
-    )
+    added = {"findings": {WHOLE_SITE: "BOOLEAN", HELD: "BOOLEAN"}}
+    return {name: columns(record) | added.get(name, {}) for name, record in RECORDS.items()} | OTHERS
 
 
 def statements() -> list[str]:
@@ -142,8 +127,6 @@ def statements() -> list[str]:
 
 SCALARS: dict[object, str] = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE", bool: "BOOLEAN", UtcTime: TIME}
 JSON = "JSON"
-MARK = "chr(1)"
-"""SQL for a character that JSON never contains. It encloses the placeholder of items in another table."""
 TYPE = "type"
 """Field with the kind of record, which the table's name implies."""
 
@@ -170,43 +153,26 @@ def columns(record: type) -> dict[str, str]:
     return {name: _type(hint) for name, hint in _fields(record) if name != TYPE}
 
 
-def items_of(record: type, name: str) -> type:
-    """Dataclass of the items of a list field."""
-    item = _kind(_part(_kind(dict(_fields(record))[name])))
-    assert item is not None
-    return item
-
-
 @cache
-def json_line(
-    record: type, prefix: str = "", absent: frozenset[str] = frozenset(), split: frozenset[str] = frozenset()
-) -> str:
+def json_line(record: type, prefix: str = "", absent: frozenset[str] = frozenset()) -> str:
     """SQL expression for a record's row as JSON, as in a JSON lines feed. `prefix`: of the columns, such as `urls.`;
-    `absent`: fields that are null in all rows, left out to save time; `split`: see `json_object`."""
+    `absent`: fields that are null in all rows, left out to save time."""
     left_out = absent | {TYPE}
     names = [name for name, _ in _fields(record) if name not in left_out]
-    parts = _members(record, names, prefix, split)
+    parts = _members(record, names, prefix)
     default = next(field.default for field in dataclasses.fields(record) if field.name == TYPE)
     return _object([literal(f'"{TYPE}":"{default}"'), *parts])
 
 
-def json_object(record: type, names: Iterable[str], prefix: str = "", split: frozenset[str] = frozenset()) -> str:
+def json_object(record: type, names: Iterable[str], prefix: str = "") -> str:
     """SQL expression for a JSON object with some fields of a record, without null ones. `prefix`: of the columns, such
-    as `reply.`. `split`: lists that continue in another table if `entry` is set; a placeholder with that number follows
-    their first items."""
-    return _object(_members(record, names, prefix, split))
+    as `reply.`."""
+    return _object(_members(record, names, prefix))
 
 
-def _members(record: type, names: Iterable[str], prefix: str, split: frozenset[str]) -> list[str]:
+def _members(record: type, names: Iterable[str], prefix: str) -> list[str]:
     hints = dict(_fields(record))
-    return [
-        _member(name, prefix + quoted(name), hints[name], 0, _mark(name, prefix) if name in split else "")
-        for name in names
-    ]
-
-
-def _mark(name: str, prefix: str) -> str:
-    return f"coalesce({MARK} || {literal(f'{name} ')} || {prefix}entry || {MARK}, '')"
+    return [_member(name, prefix + quoted(name), hints[name], 0) for name in names]
 
 
 def _fields(record: type) -> list[tuple[str, object]]:
@@ -242,17 +208,17 @@ def _is_map(kind: object) -> bool:
     return get_origin(kind) is dict and get_args(kind)[0] is str and get_args(kind)[1] in SCALARS
 
 
-def _member(name: str, value: str, hint: object, depth: int, mark: str = "") -> str:
+def _member(name: str, value: str, hint: object, depth: int) -> str:
     """SQL for a member of an object; null if the value is."""
-    return f"{literal(f'{quoted(name)}:')} || {_text(value, hint, depth, mark)}"
+    return f"{literal(f'{quoted(name)}:')} || {_text(value, hint, depth)}"
 
 
 def _object(members: Sequence[str]) -> str:
     return f"'{{' || concat_ws(',', {', '.join(members) or repr('')}) || '}}'"
 
 
-def _text(value: str, hint: object, depth: int, mark: str = "") -> str:
-    """SQL for the JSON text of a value; null if the value is. `mark`: SQL to append to the items of a list."""
+def _text(value: str, hint: object, depth: int) -> str:
+    """SQL for the JSON text of a value; null if the value is."""
     kind = _kind(hint)
     if kind == UtcTime:
         return f"'\"' || {iso(value)} || '\"'"
@@ -263,5 +229,5 @@ def _text(value: str, hint: object, depth: int, mark: str = "") -> str:
     if part is not None and dataclasses.is_dataclass(_kind(part)):
         each = f"part{depth}"
         items = f"array_to_string([{_text(each, part, depth + 1)} for {each} in {value}], ',')"
-        return f"'[' || {items} || {f'{mark} || ' if mark else ''}']'"
+        return f"'[' || {items} || ']'"
     return f"to_json({value})::VARCHAR"

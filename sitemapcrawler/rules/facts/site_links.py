@@ -34,14 +34,7 @@ HREFS = f"""
     FROM (SELECT (f.file << {ROW_BITS}) + u.row AS place, u.sitemap, unnest(u.alternates) AS alternate
           FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
           WHERE len(u.alternates) > 0 {{only}}) l
-    WHERE l.alternate.href IS NOT NULL
-    UNION ALL
-    SELECT e.place, e.sitemap, m.href, m.hreflang, list_contains(map_keys(m.attributes), 'media')
-    FROM more_alternates m
-    JOIN (SELECT (f.file << {ROW_BITS}) + u.row AS place, u.sitemap, u.entry
-          FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
-          WHERE u.entry IS NOT NULL {{only}}) e ON e.entry = m.entry
-    WHERE m.href IS NOT NULL"""
+    WHERE l.alternate.href IS NOT NULL"""
 """SQL for all links as written, optionally limited by `only`."""
 ALL = HREFS.format(only="")
 TO_PAGES = f"""
@@ -136,11 +129,7 @@ LINK_ENDS = Table(
         FROM (
             SELECT u.rowid AS row, generate_subscripts(u.alternates, 1) AS position, u.sitemap,
                    unnest(u.alternates).href AS href, (f.file << {ROW_BITS}) + u.rowid AS place, {CURRENT} AS is_listed
-            FROM urls u LEFT JOIN temp.site_files f USING (sitemap) WHERE len(u.alternates) > 0
-            UNION ALL
-            SELECT u.rowid, len(u.alternates) + row_number() OVER (PARTITION BY m.entry ORDER BY m.rowid), u.sitemap,
-                   m.href, (f.file << {ROW_BITS}) + u.rowid, {CURRENT}
-            FROM more_alternates m JOIN urls u USING (entry) LEFT JOIN temp.site_files f USING (sitemap)) l
+            FROM urls u LEFT JOIN temp.site_files f USING (sitemap) WHERE len(u.alternates) > 0) l
         LEFT JOIN temp.site_targets s ON s.url = l.href AND s.base IN ('', l.sitemap)
         LEFT JOIN temp.site_pages p ON p.key = coalesce(s.key, l.href) AND p.key <> ''
         LEFT JOIN temp.site_again a ON a.place = l.place""",

@@ -85,16 +85,6 @@ class Site:
         cells = [value for row in zip(*values.values(), strict=True) for value in row]
         self.connection.execute(f"INSERT INTO {table} ({names}) VALUES {rows}", cells)
 
-    def split(self) -> Site:
-        """Itself, with all language versions but the first in a table of their own, as of entries with many."""
-        self.connection.execute("UPDATE urls SET entry = rowid WHERE len(alternates) > 1")
-        self.connection.execute(
-            "INSERT INTO more_alternates BY NAME SELECT entry, unnest(item) FROM "
-            "(SELECT entry, unnest(alternates[2:]) AS item FROM urls WHERE entry IS NOT NULL)"
-        )
-        self.connection.execute("UPDATE urls SET alternates = alternates[:1] WHERE entry IS NOT NULL")
-        return self
-
     def before(self, number: int) -> str:
         """Attach an earlier crawl, in which two files listed so many pages; its name."""
         self.connection.execute("ATTACH IF NOT EXISTS ':memory:' AS baseline")

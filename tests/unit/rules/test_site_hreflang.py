@@ -35,17 +35,6 @@ def test_pages_that_list_each_other() -> None:
     assert Site(*pages).told() == []
 
 
-def test_links_of_long_lists_count_like_others() -> None:
-    pages = [
-        page("/de/", links={"de": "/de/", "en": "/en/", "fr": "/fr/", "it": "/it/"}),
-        page("/en/", B, {"de": "/de/", "en": "/en/", "fr": "/fr/"}),
-        page("/fr/", B, [Alternate("fr", at("/fr/")), Alternate("de", at("/de/"), attributes={"media": "print"})]),
-    ]
-    told = versions(*pages).told()
-    assert {rule for rule, *_ in told} >= {RETURN, LOST}
-    assert versions(*pages).split().told() == told
-
-
 def returns(site: Site, condition: str = "TRUE") -> list[str | None]:
     return [value for (value,) in returned(SiteFacts(rows_of(site.connection.cursor())), condition)]
 

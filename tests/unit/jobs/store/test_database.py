@@ -159,12 +159,14 @@ def test_memory_is_given_as_it_is_needed(path: Path) -> None:
     limit = "SELECT current_setting('memory_limit')"
     given = []
     store.resources(500, sparing=True)
-    given.append(store.execute(limit)[0][0])
+    setting = "SELECT current_setting('memory_limit'), current_setting('threads')"
+    given += store.execute(setting)
     while store.give_more_memory():
-        given.append(store.execute(limit)[0][0])
-    assert given == ["122.0 MiB", "244.1 MiB", "476.8 MiB"]
+        given += store.execute(setting)
+    assert given == [("122.0 MiB", 2), ("244.1 MiB", 2), ("476.8 MiB", 2), ("476.8 MiB", 1)]
     store.resources(100, sparing=True)
-    assert store.execute(limit)[0][0] == "95.3 MiB" and not store.give_more_memory()
+    assert store.execute(setting) == [("95.3 MiB", 2)]
+    assert store.give_more_memory() and not store.give_more_memory()
     with store.memory(50):
         assert store.execute(limit)[0][0] == "95.3 MiB", "never less"
     store.close()
