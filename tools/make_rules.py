@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sitemapcrawler.replies.methods import COMMON_PATHS
+from sitemapcrawler.replies.discovery import COMMON_PATHS
 from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.catalogue import section

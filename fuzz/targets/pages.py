@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fuzz.inputs import cut, in_time
 from sitemapcrawler import urls
-from sitemapcrawler.replies.methods import from_html
+from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead, PageFacts, page_of, plain_headers
 from sitemapcrawler.replies.page.facts import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
 from sitemapcrawler.replies.page.head import MAX_TAGS

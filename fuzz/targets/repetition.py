@@ -13,7 +13,7 @@ from fuzz.inputs import TooSlow, in_time
 from sitemapcrawler import urls
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.replies.methods import from_html
+from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
 from sitemapcrawler.replies.page.visible_text import blocks, heading, visible, words
 from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents

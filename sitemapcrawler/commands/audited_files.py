@@ -14,7 +14,7 @@ from sitemapcrawler.feeds.folder import CACHE
 from sitemapcrawler.items import SitemapRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.sources import Source
-from sitemapcrawler.replies.methods import ARGUMENT
+from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.urls import Authority
 

@@ -39,7 +39,7 @@ from sitemapcrawler.options.base import (
 from sitemapcrawler.options.configuration import Config, read_config
 from sitemapcrawler.options.targets import Targets
 from sitemapcrawler.pipelines import CrawlPipeline
-from sitemapcrawler.replies.methods import ARGUMENT
+from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.robots.policy import RobotsOutcome
 from sitemapcrawler.rules import Severity

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.reader.dates import parse
-from sitemapcrawler.replies.methods import INDEX, ROBOTS
+from sitemapcrawler.replies.discovery import INDEX, ROBOTS
 from sitemapcrawler.urls import authority, host_of, site_of, visit_key
 
 EARNED_S = 10.0

@@ -24,12 +24,12 @@ from sitemapcrawler.crawl.configuring import (
     new_workers,
 )
 from sitemapcrawler.crawl.delivery import Delivery
-from sitemapcrawler.crawl.discovery import Discovery, Sites
 from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection
 from sitemapcrawler.crawl.judging import Judging
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.site_discovery import Discovery, Sites
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.walk import Fetcher, Walk
 from sitemapcrawler.download.body_cache import BodyCache

@@ -20,11 +20,11 @@ from twisted.python.failure import Failure
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import at_least_one, max_fetched
-from sitemapcrawler.crawl.discovery import Discovery, Site, SitePage
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import BATCH_SIZE, Reading, is_page
+from sitemapcrawler.crawl.site_discovery import Discovery, Site, SitePage
 from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
@@ -33,7 +33,7 @@ from sitemapcrawler.download.shared import Stop, stopping
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.restoring import Done
-from sitemapcrawler.replies.methods import ARGUMENT, HTML_BYTES
+from sitemapcrawler.replies.discovery import ARGUMENT, HTML_BYTES
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.backlog import Backlog

@@ -15,7 +15,7 @@ RULES = "sitemapcrawler.rules"
 FORMATS = "sitemapcrawler.formats"
 """Entry point group of modules that call `reader.formats.register`."""
 DISCOVERY = "sitemapcrawler.discovery"
-"""Entry point group of modules that call `replies.methods.register`."""
+"""Entry point group of modules that call `replies.discovery.register`."""
 MODULES = (NAMESPACES, RULES, FORMATS, DISCOVERY)
 """All groups of modules."""
 EXPORTERS = "sitemapcrawler.exporters"

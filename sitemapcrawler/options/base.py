@@ -32,7 +32,7 @@ from sitemapcrawler.urls.display import inert, masked
 PROGRAM, SCRAPY = "sitemapcrawler", "scrapy"
 RETRIES = "scrapy.downloadermiddlewares.retry"
 """Logger that reports as errors what records contain already."""
-SITES = "sitemapcrawler.crawl.discovery"
+SITES = "sitemapcrawler.crawl.site_discovery"
 """Logger that reports sites that cannot be read, which verdicts and findings say as well."""
 THRESHOLDS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),

@@ -21,10 +21,10 @@ from scrapy.utils.misc import arg_to_iter
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.configuring import limits, new_frontier
-from sitemapcrawler.crawl.discovery import Discovery, Sites
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
+from sitemapcrawler.crawl.site_discovery import Discovery, Sites
 from sitemapcrawler.crawl.walk import Item, Step, Walk
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.answers import FetchResult

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sitemapcrawler.crawl.discovery import MAX_MOVES
+from sitemapcrawler.crawl.site_discovery import MAX_MOVES
 from tests.constants import constants
 from tests.crawl.crawling import LOOPBACK, Crawl, crawl
 from tests.crawl.documents import CORE, index, robots, urlset

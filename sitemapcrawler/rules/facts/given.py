@@ -19,7 +19,7 @@ from sitemapcrawler.reader.formats import FILE_SUFFIXES, HTML, TEXT, InputFormat
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.replies import Reply
-from sitemapcrawler.replies.methods import INDEX
+from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement

@@ -7,7 +7,7 @@ crawl of several sites reports on each site what a separate crawl would report.
 
 from __future__ import annotations
 
-from sitemapcrawler.replies.methods import methods
+from sitemapcrawler.replies.discovery import methods
 
 CARRIED = "carried"
 """Table of baseline entries whose file could not be fetched now. The next crawl is compared with them too."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sitemapcrawler.items import READ
 from sitemapcrawler.reader.formats import format_names
-from sitemapcrawler.replies.methods import ARGUMENT, COMMON_PATH, HTML_LINK, INDEX, ROBOTS
+from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATH, HTML_LINK, INDEX, ROBOTS
 from sitemapcrawler.rules.choice import Allowance
 from sitemapcrawler.rules.facts.given import Failure
 from sitemapcrawler.rules.facts.languages import LOCALIZED

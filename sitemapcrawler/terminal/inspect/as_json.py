@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from sitemapcrawler.items import UNREAD, JsonObject, SitemapRecord, UrlRecord
 from sitemapcrawler.namespaces import declared
-from sitemapcrawler.replies.methods import ROBOTS
+from sitemapcrawler.replies.discovery import ROBOTS
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection
 
 Row = Callable[[object], JsonObject]

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord, SummaryRecord, UrlRecord, objects_in, records
-from sitemapcrawler.replies.methods import INDEX
+from sitemapcrawler.replies.discovery import INDEX
 
 Child = tuple[str, str | None]
 """URL and `lastmod_at` of a sitemap that an index lists."""

@@ -9,7 +9,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import READ, RobotsRecord, SitemapRecord
 from sitemapcrawler.namespaces import TREES, declared, find
 from sitemapcrawler.reader.formats import format_named, long_format_label
-from sitemapcrawler.replies.methods import way_named
+from sitemapcrawler.replies.discovery import way_named
 from sitemapcrawler.terminal.inspect.inspection import Bounded, EntryCounts, Inspection, is_core
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, size
 

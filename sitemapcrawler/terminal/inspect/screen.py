@@ -14,7 +14,7 @@ from rich.text import Text
 from sitemapcrawler.envelopes import SitemapEnd
 from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader.formats import INDEX, UNKNOWN, URLSET, format_named, long_format_label
-from sitemapcrawler.replies.methods import ROBOTS, way_named
+from sitemapcrawler.replies.discovery import ROBOTS, way_named
 from sitemapcrawler.terminal.inspect import labels
 from sitemapcrawler.terminal.inspect.inspection import FileGroup, HistogramRow, Inspection, TreeEntry
 from sitemapcrawler.terminal.inspect.labels import BAD, GOOD, ODD, PLAIN, Fact, meaning, outcome

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler import urls
-from sitemapcrawler.replies import methods as module
-from sitemapcrawler.replies.methods import (
+from sitemapcrawler.replies import discovery
+from sitemapcrawler.replies.discovery import (
     COMMON_PATHS,
     HTML_BYTES,
     METHODS,
@@ -144,7 +144,7 @@ def nothing(clue: Clue) -> list[str]:
 def methods(monkeypatch: pytest.MonkeyPatch) -> list[Method]:
     """The methods, for this test alone."""
     added = [*METHODS]
-    monkeypatch.setattr(module, "METHODS", added)
+    monkeypatch.setattr(discovery, "METHODS", added)
     return added
 
 

@@ -14,7 +14,7 @@ from sitemapcrawler.crawl.argument_values import Start
 from sitemapcrawler.crawl.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.replies.methods import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, Clue, Method, methods
+from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, Clue, Method, methods
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.urls.display import counted
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from sitemapcrawler.crawl import discovery
-from sitemapcrawler.crawl.discovery import MAX_SILENT, Site, SitePage, Sites
+from sitemapcrawler.crawl import site_discovery
 from sitemapcrawler.crawl.frontier import Frontier, Visit
-from sitemapcrawler.replies.methods import COMMON_PATHS, HTML_LINK, Clue, Method
-from sitemapcrawler.replies.methods import ROBOTS as ROBOTS_METHOD
+from sitemapcrawler.crawl.site_discovery import MAX_SILENT, Site, SitePage, Sites
+from sitemapcrawler.replies.discovery import COMMON_PATHS, HTML_LINK, Clue, Method
+from sitemapcrawler.replies.discovery import ROBOTS as ROBOTS_METHOD
 
 ROBOTS = "https://e.com/robots.txt"
 HOME = "https://e.com/"
@@ -201,7 +201,7 @@ def test_methods_run_in_order_until_one_finds_a_sitemap(monkeypatch: pytest.Monk
         return [A] if clue.content else []
 
     added = [ROBOTS_METHOD, Method("toy", "", "", find), Method("toy-page", "", "", find, page="/toy"), HTML_LINK]
-    monkeypatch.setattr(discovery, "methods", lambda: added)
+    monkeypatch.setattr(site_discovery, "methods", lambda: added)
     known, queue = sites()
     site = entered(known)
     page = known.next_page(site)
