@@ -5,6 +5,7 @@ Little is imported before `quiet_interrupts`: until then, Ctrl-C prints a traceb
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -52,13 +53,28 @@ def main(argv: Sequence[str] | None = None) -> None:
     with quiet_interrupts() if command in COMMANDS else nullcontext():
         if arguments[1:2] == ["validate"] and any(word.startswith(PAGES) for word in arguments):
             print_rules(arguments[2:])
-        import scrapy.core.downloader.contextfactory  # noqa: F401 - it walks the stack of its importers, slow if deep
-        from scrapy.cmdline import execute
+        with spared_by_the_collector():
+            import scrapy.core.downloader.contextfactory  # noqa: F401 - it walks the stack of its importers, slow if deep
+            from scrapy.cmdline import execute
 
-        settings = project_settings()
-        if command in _modules(PACKAGE):  # of a package, Scrapy imports all modules
-            settings.set("COMMANDS_MODULE", f"{PACKAGE}.{command}", priority="project")
+            settings = project_settings()
+            if command in _modules(PACKAGE):  # of a package, Scrapy imports all modules
+                import_module(f"{PACKAGE}.{command}")
+                settings.set("COMMANDS_MODULE", f"{PACKAGE}.{command}", priority="project")
         execute(arguments, settings)
+
+
+@contextmanager
+def spared_by_the_collector() -> Iterator[None]:
+    """Context for imports: without garbage collection, which would visit their objects again and again, also later."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import pkgutil
 import subprocess
@@ -69,6 +70,18 @@ def test_command_imports_no_other_command(tmp_path: Path) -> None:
     assert [name for name in sorted(ours) if name.startswith(("commands.", "fleet", "repair", "terminal.inspect"))] == [
         "commands.validate"
     ]
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_collector_spares_what_is_imported_and_is_as_before(enabled: bool) -> None:
+    (gc.enable if enabled else gc.disable)()
+    try:
+        with cli.spared_by_the_collector():
+            assert not gc.isenabled()
+        assert (gc.isenabled(), gc.get_freeze_count() > 0) == (enabled, True)
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
