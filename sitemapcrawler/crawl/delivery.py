@@ -40,9 +40,9 @@ class Delivery:
 
     async def unpacked(self, item: object) -> Sequence[object]:
         """The items to yield for an item: itself, or with SITEMAP_ITEMS=records its rows: those of a batch, or a file
-        and its findings; with SITEMAP_EXTENSION_ITEMS, the objects of a url record behind it. The item passes our own
-        pipelines here; its rows then pass them untouched."""
-        if self._crawler.settings["SITEMAP_ITEMS"] != "records":
+        and its findings; with SITEMAP_ITEMS=objects also the objects of a url record, behind it. The item passes our
+        own pipelines here; its rows then pass them untouched."""
+        if self._crawler.settings["SITEMAP_ITEMS"] not in ("records", "objects"):
             return [item]
         if isinstance(item, (UrlBatch, SitemapEnd)):
             await self._pass_on(item)

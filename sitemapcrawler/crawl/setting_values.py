@@ -30,7 +30,7 @@ from sitemapcrawler.feeds.setup import imported
 TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
 """Source: https://docs.scrapy.org/en/latest/topics/settings.html#download-tls-min-version"""
 CHOICES: Mapping[str, tuple[str | None, ...]] = {
-    "SITEMAP_ITEMS": ("auto", "batches", "records"),
+    "SITEMAP_ITEMS": ("auto", "batches", "records", "objects"),
     "DOWNLOAD_TLS_MIN_VERSION": TLS_VERSIONS,
     "DOWNLOAD_TLS_MAX_VERSION": TLS_VERSIONS,
 }

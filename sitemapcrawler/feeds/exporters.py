@@ -62,7 +62,7 @@ FORMER_OPTIONS: Mapping[str, str] = {
 
 def are_extensions_items(settings: BaseSettings) -> bool:
     """True if the objects of url records are items of their own, so that feeds do not make them."""
-    return settings["SITEMAP_ITEMS"] == "records" and settings.getbool("SITEMAP_EXTENSION_ITEMS")
+    return bool(settings["SITEMAP_ITEMS"] == "objects")
 
 
 class RecordFilter(ItemFilter):

@@ -194,7 +194,7 @@ def test_objects_of_pages_have_files_in_each_format(site: SiteServer, tmp_path: 
 @pytest.mark.parametrize("job", [False, True], ids=["batches", "records of a job that is finished"])
 def test_objects_as_items_stand_in_feeds_once(site: SiteServer, tmp_path: Path, job: bool) -> None:
     site.routes = {"/a.xml": MULTILINGUAL.replace("BASE", site.url(""))}
-    settings = {"SITEMAP_ITEMS": "records", "SITEMAP_EXTENSION_ITEMS": True, "JOBDIR": "job"}
+    settings = {"SITEMAP_ITEMS": "objects", "JOBDIR": "job"}
     options = ("-O", FEED, "-O", "alternates.csv", "-O", "audit.xlsx")
     runs = [crawl(tmp_path, *options, settings=settings, sitemap=site.url("/a.xml")) for _ in range(1 + job)]
     done = runs[-1]
@@ -261,7 +261,7 @@ def test_each_feed_says_what_it_does_not_list(site: SiteServer, tmp_path: Path) 
     for name in ("x.sarif", "x.junit"):
         assert all(message in (tmp_path / name).read_text() for message in told.values())
     assert done.summary["rules"] == {**dict.fromkeys(told, 2 * FAULTY), "limit-findings": 2}
-    assert done.records[-2]["rule"] == "limit-findings"
+    assert done.of_type("finding")[-1]["rule"] == "limit-findings"
     assert done.summary["findings_left_out"] == dict.fromkeys(told, 50)
     [row] = [row for row in openpyxl.load_workbook(tmp_path / "audit.xlsx")["Summary"].values if row[0] == "Problems"]
     assert row[1] == 22 and row[3].startswith("100 more findings are not listed: 50 of loc-relative and 50 of ")

@@ -326,7 +326,7 @@ class TestExtensions:
         assert not any(map(accepts, (a_url(), NotedBatch(SITEMAP, [a_url()]), SitemapRecord(), FindingRecord(), {})))
 
     def test_objects_that_are_items_stand_in_feeds_once(self) -> None:
-        settings = {"SITEMAP_ITEMS": "records", "SITEMAP_EXTENSION_ITEMS": True}
+        settings = {"SITEMAP_ITEMS": "objects"}
         crawler: Any = SimpleNamespace(settings=Settings(settings))
         file = io.BytesIO()
         exporter = JsonLinesExporter.from_crawler(crawler, file, item_classes=[ImageRecord])
