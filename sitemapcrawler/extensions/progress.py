@@ -41,7 +41,7 @@ from sitemapcrawler.terminal.progress_rows import (
     WIDE,
     Cell,
     Pace,
-    Row,
+    ProgressRow,
     Tell,
     clock,
     line,
@@ -108,7 +108,7 @@ class Gauge:
         """Note that a request is about to be sent."""
         self._sent[request] = time.monotonic()
 
-    def rows(self, width: int) -> list[Row]:
+    def rows(self, width: int) -> list[ProgressRow]:
         """Measure the crawl now. `width`: columns of the terminal."""
         now = time.monotonic()
         if self._audit is None:
@@ -122,14 +122,14 @@ class Gauge:
     def _clock(self, now: float) -> Cell:
         return clock(now - self._started), FAINT
 
-    def _items(self, now: float) -> Row:
+    def _items(self, now: float) -> ProgressRow:
         """Progress of a spider that is not ours."""
         items, answers = self._stat("item_scraped_count"), self._stat("response_received_count")
         self._pace.add(now, {URLS: items})
         counts = [(counted(answers, "answer"), ""), (counted(items, "item"), "")]
-        return Row("crawling", [*counts, (per(self._pace.speed(URLS)), "cyan"), self._clock(now)])
+        return ProgressRow("crawling", [*counts, (per(self._pace.speed(URLS)), "cyan"), self._clock(now)])
 
-    def _work(self, audit: Audit, now: float) -> Iterator[Row]:
+    def _work(self, audit: Audit, now: float) -> Iterator[ProgressRow]:
         """What was read, then what was verified."""
         status, earlier = audit.status, self._earlier(audit.job)
         counted_urls = self._stat("sitemap/urls")
@@ -144,7 +144,7 @@ class Gauge:
         counts = [(files(min(read + earlier, known), 0 if phase in QUIET else known), "")]
         counts += [(counted(listed, "URL") if listed or known else "", "")]
         speed = (per(self._pace.speed(URLS)), "cyan")
-        yield Row(phase, [*counts, speed, self._clock(now)], begun / known if known else 0.0)
+        yield ProgressRow(phase, [*counts, speed, self._clock(now)], begun / known if known else 0.0)
         if status is not None:
             busiest = dict(heapq.nlargest(SHOWN_HOSTS, list(waiting.items()), key=lambda item: item[1]))
             self._pace_of_hosts.add(now, {host: done[host] for host in busiest})
@@ -167,7 +167,7 @@ class Gauge:
 
     def _checked(
         self, status: Status, earlier: int, urls: float | None, done: int, waiting: int, busiest: Mapping[str, int]
-    ) -> Row:
+    ) -> ProgressRow:
         """The state of the verification. `earlier`: URLs that earlier runs have listed; `urls`: estimate of all."""
         known = done + waiting + status.candidates
         in_all = float(known) if status.holding else to_check(known, status.offered, earlier, urls)
@@ -175,7 +175,7 @@ class Gauge:
         left = None if in_all is None else self._seconds_left(in_all - done, busiest)
         speed = per(self._pace.speed(CHECKED))
         cells = [(f"{done:,}{total}", ""), (time_left(left), "bold"), (speed, "cyan")]
-        return Row("checked", cells, done / in_all if in_all else 0.0)
+        return ProgressRow("checked", cells, done / in_all if in_all else 0.0)
 
     def _seconds_left(self, rest: float, busiest: Mapping[str, int]) -> float | None:
         """Estimate the seconds for checking `rest` more URLs: the larger of all hosts together and the slowest alone.
@@ -194,7 +194,7 @@ class Gauge:
     def _slots(self) -> dict[str, Slot]:
         return self._crawler.engine.downloader.slots
 
-    def _asking(self, width: int) -> list[Row]:
+    def _asking(self, width: int) -> list[ProgressRow]:
         """The busiest hosts by name, preferably those of the previous measurement, and the number of other busy
         hosts."""
         slots, shown = self._slots, SHOWN_HOSTS if width >= WIDE else SHOWN_HOSTS // 2
@@ -203,12 +203,12 @@ class Gauge:
         new = heapq.nlargest(shown - len(stay), busy.keys() - stay, key=lambda name: (busy[name], name))
         self._shown = sorted([*stay, *new])
         if not busy:
-            return [Row("asking", [("no host at the moment", FAINT)])]
+            return [ProgressRow("asking", [("no host at the moment", FAINT)])]
         names = named(["files of this machine" if name == FILES else name for name in self._shown], width, COUNTS)
         cells = [self._host(shown, name, slots[name], width) for shown, name in zip(names, self._shown, strict=True)]
         if others := len(busy) - len(cells):
             cells.append([(f"and {others:,} more", FAINT)])
-        return [Row("" if at else "asking", of_host) for at, of_host in enumerate(cells)]
+        return [ProgressRow("" if at else "asking", of_host) for at, of_host in enumerate(cells)]
 
     def _host(self, shown: str, name: str, slot: Slot, width: int) -> list[Cell]:
         """The requests to a host, and the delay between two of them or its current rest."""
@@ -221,7 +221,7 @@ class Gauge:
             cells.append((shortened(inert(next(iter(slot.transferring)).url), room), FAINT))
         return cells
 
-    def _waiting(self, now: float) -> Iterator[Row]:
+    def _waiting(self, now: float) -> Iterator[ProgressRow]:
         """The host with the oldest request in flight, if none of all was sent lately."""
         flying = [(self._sent.get(request, now), name, request) for name, request in self._in_flight()]
         if not flying or now - max(sent for sent, _, _ in flying) < WAIT_S:
@@ -230,7 +230,7 @@ class Gauge:
         slot, timeout = self._slots[name], request.meta.get("download_timeout")
         pages = counted(len(slot.transferring) + len(slot.queue), "page")
         limit = f"timeout in {max(0.0, sent + timeout - now):.0f} s" if timeout else ""
-        yield Row(
+        yield ProgressRow(
             "waiting", [(f"for {shortened(inert(name), LONGEST_WAIT)}", "yellow"), (pages, "yellow"), (limit, "yellow")]
         )
 
@@ -245,16 +245,16 @@ def files(read: int, known: int) -> str:
     return f"{read:,} of {counted(known, 'file')}"
 
 
-def found(reach: Mapping[str, Reach]) -> Row:
+def found(reach: Mapping[str, Reach]) -> ProgressRow:
     """What findings concern so far."""
     cells = [(text, COLOURS[severity]) for severity, text in places(reach).items()]
-    return Row("found", cells or [("no problems so far", "")])
+    return ProgressRow("found", cells or [("no problems so far", "")])
 
 
-def replied(replies: Mapping[str, int]) -> Row:
+def replied(replies: Mapping[str, int]) -> ProgressRow:
     """URLs checked by kind of reply and unchecked ones by reason, as in the summary: `ok`, then the most frequent."""
     counts = sorted(replies.items(), key=lambda item: (item[0] != ReplyKind.OK, -item[1], item[0]))
-    return Row("replies", [(f"{count:,} {kind}", REPLY_COLOURS.get(kind, "red")) for kind, count in counts])
+    return ProgressRow("replies", [(f"{count:,} {kind}", REPLY_COLOURS.get(kind, "red")) for kind, count in counts])
 
 
 def rounded(estimate: float) -> int:
@@ -325,7 +325,7 @@ class ProgressDisplay:
         if ProgressDisplay._on_terminal is self:
             ProgressDisplay._on_terminal = None
 
-    def _repeat(self, interval: float, write: Callable[[list[Row]], None]) -> None:
+    def _repeat(self, interval: float, write: Callable[[list[ProgressRow]], None]) -> None:
         gauge = self._gauge(max(interval, LIVE_WINDOW_S))
         gauge.rows(LINE_WIDTH)
         call: Repeating = create_looping_call(lambda: write(gauge.rows(LINE_WIDTH)))

@@ -15,7 +15,17 @@ from sitemapcrawler.extensions.progress import displayed, is_live, line_interval
 from sitemapcrawler.fleet.control.driver import Fleet, FleetCounts
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
 from sitemapcrawler.fleet.leases import Running
-from sitemapcrawler.terminal.progress_rows import FAINT, LINE_WIDTH, Pace, Row, clock, line, named, per, time_left
+from sitemapcrawler.terminal.progress_rows import (
+    FAINT,
+    LINE_WIDTH,
+    Pace,
+    ProgressRow,
+    clock,
+    line,
+    named,
+    per,
+    time_left,
+)
 from sitemapcrawler.urls.display import counted, elapsed
 
 logger = logging.getLogger("sitemapcrawler")
@@ -55,41 +65,41 @@ class FleetProgress(NamedTuple):
         """Domains that ended in this run or earlier, including failed ones."""
         return self.counts.done + len(self.counts.failed)
 
-    def rows(self, width: int) -> list[Row]:
+    def rows(self, width: int) -> list[ProgressRow]:
         """Rows for a terminal of `width` columns."""
         longest = sorted(self.attempts, key=lambda one: one.seconds, reverse=True)[:SHOWN]
         names = named([one.domain for one in longest], width, COUNTS)
         return [self._domains(), self._read(), self._done(), self._running(), *map(_domain, names, longest)]
 
-    def _domains(self) -> Row:
+    def _domains(self) -> ProgressRow:
         total = self.counts.total
         cells = [(f"{self.ended:,} of {counted(total, 'domain')}", "bold"), (time_left(self.seconds_left), "bold")]
         cells += [(per(self.domains_per_minute, "min"), "cyan"), (clock(self.elapsed), FAINT)]
-        return Row("fleet", cells, self.ended / total if total else None)
+        return ProgressRow("fleet", cells, self.ended / total if total else None)
 
-    def _read(self) -> Row:
+    def _read(self) -> ProgressRow:
         urls = self.counts.urls + sum(one.urls for one in self.attempts)
         sitemaps = self.counts.sitemaps + sum(one.sitemaps for one in self.attempts)
         speed = (per(self.urls_per_second), "cyan")
-        return Row("read", [(counted(urls, "URL"), ""), speed, (counted(sitemaps, "sitemap"), "")])
+        return ProgressRow("read", [(counted(urls, "URL"), ""), speed, (counted(sitemaps, "sitemap"), "")])
 
-    def _done(self) -> Row:
+    def _done(self) -> ProgressRow:
         states = {**self.counts.states, FAILED: len(self.counts.failed)}
         cells = [(f"{states[state]:,} {state}", colour) for state, colour in COLOURS.items() if states.get(state)]
         if self.counts.earlier:
             cells.append((f"{self.counts.earlier:,} earlier", FAINT))
-        return Row("done", cells or [("none so far", FAINT)])
+        return ProgressRow("done", cells or [("none so far", FAINT)])
 
-    def _running(self) -> Row:
+    def _running(self) -> ProgressRow:
         waiting = self.counts.total - self.ended - self.running
-        return Row(
+        return ProgressRow(
             "running", [(counted(self.running, "domain"), ""), (f"{waiting:,} waiting" if waiting else "", FAINT)]
         )
 
 
-def _domain(name: str, one: Running) -> Row:
+def _domain(name: str, one: Running) -> ProgressRow:
     urls = f"{one.urls:>11,} {'URL ' if one.urls == 1 else 'URLs'}"
-    return Row("", [(name, ""), (urls, ""), (f"{clock(one.seconds):>9}", "cyan")])
+    return ProgressRow("", [(name, ""), (urls, ""), (f"{clock(one.seconds):>9}", "cyan")])
 
 
 class FleetDisplay:

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
-from sitemapcrawler.terminal.progress_rows import FAINT, GAP, LABEL, Cell, Row, Tell
+from sitemapcrawler.terminal.progress_rows import FAINT, GAP, LABEL, Cell, ProgressRow, Tell
 from sitemapcrawler.terminal.streams import same_terminal
 
 REFRESH_S = 0.25
@@ -57,7 +57,7 @@ class Terminal(Console):
             self._turn.release()
 
 
-class Cells(ProgressColumn):
+class RowText(ProgressColumn):
     """The cells of a row."""
 
     def render(self, task: Task) -> Text:
@@ -74,8 +74,8 @@ class Display:
         self._console = Terminal(terminal)
         label = TextColumn("{task.description}", FAINT, markup=False, table_column=Column(no_wrap=True))
         self._bar = BarColumn(style=FAINT, complete_style="green", finished_style="green")
-        self._with_bars = Progress(label, self._bar, Cells(), console=self._console)
-        self._others = Progress(label, Cells(), console=self._console)
+        self._with_bars = Progress(label, self._bar, RowText(), console=self._console)
+        self._others = Progress(label, RowText(), console=self._console)
         self._live = Live(
             Group(self._with_bars, self._others),
             console=self._console,
@@ -84,7 +84,7 @@ class Display:
             redirect_stdout=same_terminal(sys.stdout, terminal),
             redirect_stderr=same_terminal(sys.stderr, terminal),
         )
-        self._rows: Sequence[Row] = []
+        self._rows: Sequence[ProgressRow] = []
         self._handlers: list[tuple[logging.StreamHandler[TextIO], TextIO]] = []
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
@@ -134,16 +134,13 @@ class Display:
             self._show(self._rows)
             self._live.refresh()
 
-    def _show(self, rows: Sequence[Row]) -> None:
-        """Fill the tables: those rows get a bar that have a share, if there is room for one."""
+    def _show(self, rows: Sequence[ProgressRow]) -> None:
+        """Fill the tables. Rows with a share come first and get a bar, if there is room for one."""
         label = max([LABEL, *(len(row.label) for row in rows)])
         room = self._console.width - 1 - label - len(GAP)
         texts = [fitted(row.cells, room) for row in rows]
-        free = (
-            room
-            - 1
-            - max([0, *(text.cell_len for row, text in zip(rows, texts, strict=True) if row.share is not None)])
-        )
+        widest = max([text.cell_len for row, text in zip(rows, texts, strict=True) if row.share is not None], default=0)
+        free = room - 1 - widest
         self._bar.bar_width = min(free, BAR[1])
         for progress in (self._with_bars, self._others):
             for task in progress.task_ids:

@@ -31,7 +31,7 @@ Cell = tuple[str, str]
 """Text and its rich style."""
 
 
-class Row(NamedTuple):
+class ProgressRow(NamedTuple):
     """One row; empty cells are left out."""
 
     label: str
@@ -41,11 +41,11 @@ class Row(NamedTuple):
     """Share that is done, from 0 to 1, which gets a bar; None for no bar."""
 
 
-Tell = Callable[[int], Sequence[Row]]
+Tell = Callable[[int], Sequence[ProgressRow]]
 """Returns the rows for a terminal of so many columns."""
 
 
-def line(rows: Sequence[Row]) -> str:
+def line(rows: Sequence[ProgressRow]) -> str:
     """Rows as one line of any length."""
     return "; ".join(
         f"{label}: {words}" if label else words
@@ -54,7 +54,7 @@ def line(rows: Sequence[Row]) -> str:
     )
 
 
-def save(path: Path, rows: Sequence[Row]) -> None:
+def save(path: Path, rows: Sequence[ProgressRow]) -> None:
     """Write rows to a file that another process may read meanwhile."""
     part = path.with_suffix(".part")
     with suppress(OSError):  # a full disk ends the crawl by itself
@@ -62,9 +62,9 @@ def save(path: Path, rows: Sequence[Row]) -> None:
         part.replace(path)
 
 
-def load(path: Path) -> list[Row]:
+def load(path: Path) -> list[ProgressRow]:
     """Rows that `save` has written. Raises OSError if there are none yet."""
-    return [Row(*row) for row in json.loads(path.read_text("utf-8"))]
+    return [ProgressRow(*row) for row in json.loads(path.read_text("utf-8"))]
 
 
 class Pace:

@@ -17,7 +17,7 @@ from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.extensions import progress
 from sitemapcrawler.extensions.progress import RECENT_S, SHOWN_HOSTS, WAIT_S, Gauge, expected, rounded
 from sitemapcrawler.items import Reach
-from sitemapcrawler.terminal.progress_rows import Row, line
+from sitemapcrawler.terminal.progress_rows import ProgressRow, line
 
 
 class Stats(dict[str, Any]):
@@ -74,7 +74,7 @@ def gauge(of: Any, stats: dict[str, Any] | None = None, slots: dict[str, Slot] |
 def shown(gauge: Gauge, width: int = 80) -> dict[str, str]:
     """The rows by label, in words; that of a host by its name."""
     rows = gauge.rows(width)
-    return {row.label or row.cells[0][0].strip(): line([Row("", row.cells)]) for row in rows}
+    return {row.label or row.cells[0][0].strip(): line([ProgressRow("", row.cells)]) for row in rows}
 
 
 def waiting_for(*ages: float, timeout: float | None = 60.0) -> str | None:
@@ -282,7 +282,7 @@ def test_busiest_hosts_come_by_name() -> None:
     slots = {
         f"{name}.com": slot(waiting=count) for name, count in zip("abcdefgh", (1, 9, 8, 7, 6, 5, 4, 3), strict=True)
     }
-    wide = [line([Row("", row.cells[:1])]) for row in gauge(audit(), slots=slots).rows(200)[2:]]
+    wide = [line([ProgressRow("", row.cells[:1])]) for row in gauge(audit(), slots=slots).rows(200)[2:]]
     assert wide == [*(f"{name}.com" for name in "bcdefg"), "and 2 more"]
     assert len(gauge(audit(), slots=slots).rows(80)[2:]) == SHOWN_HOSTS // 2 + 1
 
@@ -305,7 +305,7 @@ def test_host_stays_while_it_is_busy() -> None:
 def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
     slots = {"a.com": slot(age=RECENT_S / 2, delay=2.0), "idle.com": slot(), "file": slot(1, 2, delay=0.0)}
     rows = gauge(audit(), slots=slots, rests=lambda name: 40.2 * (name == "a.com")).rows(80)[2:]
-    assert [line([Row("", row.cells)]) for row in rows] == [
+    assert [line([ProgressRow("", row.cells)]) for row in rows] == [
         "a.com, 0 in flight, 0 waiting, rests 40 s",
         "files of this machine, 1 in flight, 2 waiting, no delay",
     ]

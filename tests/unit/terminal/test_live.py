@@ -17,7 +17,7 @@ import pytest
 from sitemapcrawler.extensions import progress
 from sitemapcrawler.terminal import live as module
 from sitemapcrawler.terminal.live import Display
-from sitemapcrawler.terminal.progress_rows import Row
+from sitemapcrawler.terminal.progress_rows import ProgressRow
 from sitemapcrawler.terminal.streams import can_be_live, same_terminal
 from tests.crawl.crawling import DEADLINE_S
 from tests.crawl.terminal import CHANGING, read_terminal
@@ -88,18 +88,18 @@ def handler(terminal: Slave) -> Iterator[logging.StreamHandler[Any]]:
     logging.root.removeHandler(handler)
 
 
-def row(text: str) -> Row:
-    return Row("label", [(text, "red")])
+def row(text: str) -> ProgressRow:
+    return ProgressRow("label", [(text, "red")])
 
 
 class Telling:
     """Tells rows, and that it was asked."""
 
-    def __init__(self, *rows: Row) -> None:
+    def __init__(self, *rows: ProgressRow) -> None:
         self.rows = list(rows)
         self._asked = threading.Semaphore(0)
 
-    def __call__(self, width: int) -> list[Row]:
+    def __call__(self, width: int) -> list[ProgressRow]:
         self._asked.release()
         return self.rows
 
@@ -197,10 +197,10 @@ def test_terminal_that_is_gone_ends_neither_log_nor_prints(
 
 
 PARTS = [
-    Row("verifying", [("12 of 80 files", ""), ("340,221 URLs", ""), ("", ""), ("1:02", "")], 0.5),
-    Row("checked", [("2,310 of about 520,000", ""), ("9.6/s", ""), ("about 15 h left", "")], 0.0),
-    Row("found", [("errors in 1 file", ""), ("warnings on 1,200 entries", ""), ("notes on 45 entries", "")]),
-    Row("", [("[bold]\u540d\u524d", "")]),
+    ProgressRow("verifying", [("12 of 80 files", ""), ("340,221 URLs", ""), ("", ""), ("1:02", "")], 0.5),
+    ProgressRow("checked", [("2,310 of about 520,000", ""), ("9.6/s", ""), ("about 15 h left", "")], 0.0),
+    ProgressRow("found", [("errors in 1 file", ""), ("warnings on 1,200 entries", ""), ("notes on 45 entries", "")]),
+    ProgressRow("", [("[bold]\u540d\u524d", "")]),
 ]
 
 
@@ -263,7 +263,7 @@ def test_look_that_fails_leaves_the_last_rows(terminal: Slave, monkeypatch: pyte
     terminal.take_stderr(monkeypatch)
     looks = threading.Semaphore(0)
 
-    def tell(width: int) -> list[Row]:
+    def tell(width: int) -> list[ProgressRow]:
         looks.release()
         if b"row" in terminal.written:
             raise RuntimeError("dictionary changed size during iteration")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.terminal.progress_rows import SHORTEST_S, Pace, Row, clock, line, load, named, per, save
+from sitemapcrawler.terminal.progress_rows import SHORTEST_S, Pace, ProgressRow, clock, line, load, named, per, save
 
 HOSTILE = "\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 40 + "example"
 
@@ -55,15 +55,15 @@ def test_counter_that_was_not_there_before_has_no_speed() -> None:
 
 def test_line_names_every_cell_once_and_leaves_out_empty_ones() -> None:
     rows = [
-        Row("reading", [("12 of 80 files", "bold"), ("", ""), ("1:02", "")], 0.15),
-        Row("asking", [("www.example   ", ""), (" 2 in flight", ""), ("every 0.5 s  ", "cyan")]),
-        Row("", [("and 3 more", "")]),
+        ProgressRow("reading", [("12 of 80 files", "bold"), ("", ""), ("1:02", "")], 0.15),
+        ProgressRow("asking", [("www.example   ", ""), (" 2 in flight", ""), ("every 0.5 s  ", "cyan")]),
+        ProgressRow("", [("and 3 more", "")]),
     ]
     assert line(rows) == "reading: 12 of 80 files, 1:02; asking: www.example, 2 in flight, every 0.5 s; and 3 more"
 
 
 def test_rows_of_another_process(tmp_path: Path) -> None:
-    rows = [Row("reading", [("12 of 80 files", "bold")], 0.15), Row("", [(HOSTILE, "")])]
+    rows = [ProgressRow("reading", [("12 of 80 files", "bold")], 0.15), ProgressRow("", [(HOSTILE, "")])]
     save(tmp_path / "rows", rows)
     assert [[*map(tuple, row.cells)] for row in load(tmp_path / "rows")] == [[*row.cells] for row in rows]
     assert [(row.label, row.share) for row in load(tmp_path / "rows")] == [("reading", 0.15), ("", None)]
