@@ -193,7 +193,8 @@ class Job:
     async def _compare(self, comparison: Comparison, crawl: Crawl, narrowed: bool) -> None:
         counts = f"SELECT count(*) FILTER (outcome = '{UNCHANGED}'), count(*) FROM sitemaps"
         [(same, total)] = self.store.execute(counts)
-        logger.info("%s of %s unchanged since the baseline", f"{same:,}", counted(total, "file"))
+        if comparison.baseline.digests:  # a feed has none
+            logger.info("%s of %s unchanged since the baseline", f"{same:,}", counted(total, "file"))
         judged: list[str] = []
         others = comparison.baseline.listed_files()
         if crawl.complete and crawl.partial in (None, MAX_SITE_TIME):

@@ -207,6 +207,7 @@ def test_feed_as_a_baseline(week: Days, first: Crawl, feed: str) -> None:
     assert changes(done) == {}
     assert len(done.of_type("url")) == len(first.of_type("url"))
     assert "unchanged" not in {outcome for outcome, _ in outcomes(done).values()}
+    assert "unchanged" not in done.log, "it does not say what the files were"
     assert done.summary["rules"] == first.summary["rules"]
 
 
