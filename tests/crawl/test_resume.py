@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawl.crawling import FEED, Crawl, crawl
+from sitemapcrawler.feeds.folder import OF_EXTENSIONS
+from tests.crawl.crawling import FEED, Crawl, crawl, read_feed
 from tests.crawl.job_feeds import rows
 from tests.crawl.job_kinds import Shop, asked_again
 from tests.crawl.job_site import SITEMAPS, JobSite
 from tests.crawl.jobs import DATABASE, FEEDS, KEPT, VERIFIED, Job, Moment, Undisturbed
+from tests.crawl.reports import nested, without_returns
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +39,21 @@ def test_job_finds_what_a_crawl_without_one_does(shop: Shop, tmp_path: Path) -> 
     assert rows(tmp_path / FEED) == expected.rows[FEED]
     assert set(SITEMAPS) < set(expected.asked)
     assert len(expected.asked) > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["only read", "sample of 20", "60 urls", "records", "unchanged", "only changes"])
+def test_feeds_of_objects_have_what_url_records_nest(shop: Shop, kind: str) -> None:
+    job = shop.job(kind)
+    options = [part for name in (FEED, *(f"{feed}.jsonl" for feed in OF_EXTENSIONS)) for part in ("-O", name)]
+    found = set()
+    for settings in ({"CLOSESPIDER_ITEMCOUNT": 3}, {}, {}):  # stopped, resumed, and finished
+        done = job.run(*options, settings=settings)
+        for feed in OF_EXTENSIONS:
+            written = read_feed(job.folder / f"{feed}.jsonl")
+            assert [without_returns(row) for row in written] == nested(done.of_type("url"), feed)
+            found.update(row.get("returns") for row in written)
+    assert found == (set() if kind in ("60 urls", "only changes") else {"yes", "not listed", None})
 
 
 # ---- killed once

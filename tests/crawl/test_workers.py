@@ -122,14 +122,15 @@ def test_results_are_those_of_one_process(
         folders = [tmp_path / name for name in ("one", "two")]
         for folder in folders:
             folder.mkdir()
-        options = ["-O", FEED, "-O", "urls.csv", "-O", "urls.parquet", "-O", "findings.sarif"]
+        feeds = (FEED, "urls.csv", "urls.parquet", "findings.sarif", "images.jsonl", "alternates.csv")
+        options = [part for feed in feeds for part in ("-O", feed)]
         given = {**LOOPBACK, "SITEMAP_MAX_ROBOTS": 9, "LOG_LEVEL": "DEBUG", **settings}
         one, two = (
             crawl(folder, *options, settings={**given, **chosen}, domain=site.url(""), **arguments)
             for folder, chosen in zip(folders, (ONE, WORKERS), strict=True)
         )
     assert one.code == two.code
-    for name in (FEED, "urls.csv", "urls.parquet", "findings.sarif"):
+    for name in feeds:
         assert not (told := difference(rows(folders[0] / name), rows(folders[1] / name))), f"{name}: {told}"
     assert order_of(one) == order_of(two)
     assert one.sitemaps.keys() == two.sitemaps.keys() and len(one.sitemaps) == 17
