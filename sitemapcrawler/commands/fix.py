@@ -28,6 +28,7 @@ from sitemapcrawler.repair import publishing
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.change_list import NAME, Action, ChangeList
 from sitemapcrawler.repair.local import LocalFiles
+from sitemapcrawler.repair.page_list import PageList
 from sitemapcrawler.repair.publishing import FolderError
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
@@ -42,6 +43,8 @@ from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument
 
 DONE, LOST, PARTLY, NOTHING_READ, STOPPED = 0, 1, 3, 4, 5
 """Exit codes: done; the folder could not be written; some files could not be read; none could; stopped by a signal."""
+LIST = "@"
+"""Start of a target that is a list of pages."""
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
@@ -71,7 +74,7 @@ class Command(BaseCommand):
     """Why files of a folder could not be read."""
 
     def syntax(self) -> str:
-        return "[options] SITE|URL|FILE|FOLDER|JOBDIR"
+        return "[options] SITE|URL|FILE|FOLDER|JOBDIR|@LIST"
 
     def short_desc(self) -> str:
         return "Write a corrected set of sitemaps: entries repaired or dropped, with a list of all changes"
@@ -79,7 +82,8 @@ class Command(BaseCommand):
     def long_desc(self) -> str:
         return (
             f"{self.short_desc()}. TARGET is a site, the URL of a sitemap, a file, a folder of files, or the JOBDIR or "
-            "folder of a finished audit. Without --out, or with --dry-run, it prints what would change. "
+            "folder of a finished audit. @LIST is a list of pages (CSV, JSON, JSON lines, Parquet or text), and "
+            "becomes a new set. Without --out, or with --dry-run, it prints what would change. "
             "Exit codes: 0 done, 1 the folder cannot be written, 2 wrong argument, 3 some files could not be read, "
             "4 none could, 5 stopped by Ctrl-C or SIGTERM."
         )
@@ -91,7 +95,8 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("--out", metavar="DIR", help="folder to write: new, empty, or written by an earlier run")
         add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
-        add("--base-url", metavar="URL", help="where local files will live: the URL of a file, or of a folder, with /")
+        add("--base-url", metavar="URL", help="where files will live: the URL of a file, or of a folder, with /")
+        add("--split-by", choices=["folder"], help="of a list: make a sitemap for each first folder of the paths")
         add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
         add("--list-rules", action="store_true", help="print the rules that lead to changes, and nothing else")
         add(
@@ -145,6 +150,10 @@ class Command(BaseCommand):
         """Find out what to repair, and how."""
         path = Path(text)
         arguments: dict[str, str] = opts.given
+        if text.startswith(LIST):
+            return self._of_list(text, opts, work)
+        if opts.split_by is not None:
+            raise ValueError("--split-by: only for a list of pages, such as @urls.csv")
         if path.is_dir() and is_audit(path):
             return self._of_audit(path, opts, rules, work, stack)
         if not path.is_dir():
@@ -154,10 +163,7 @@ class Command(BaseCommand):
                     raise ValueError("--base-url: only for local files, which do not say where they will live")
                 job = self._crawl(found.argument, found.value, arguments, work, is_site=found.kind == DOMAIN)
                 return self._of_audit(job, opts, rules, work, stack, text)
-        if arguments:
-            raise ValueError("-a: only for a site or a URL, which is crawled")
-        if opts.keep_unverified:
-            raise ValueError("--keep-unverified: only for a site, a URL or an audit")
+        _check_local(opts)
         targets = read_targets([text])
         self._unreadable = targets.unreadable
         return _of_files(text, targets, opts, rules)
@@ -193,6 +199,29 @@ class Command(BaseCommand):
             name: json.dumps(value.copy_to_dict()) if isinstance(value, BaseSettings) else value
             for name, value in values.items()
         }
+
+    @staticmethod
+    def _of_list(text: str, opts: argparse.Namespace, work: Path) -> tuple[SiteRepair, list[Source]]:
+        """Make a set of a list of pages. Raises ValueError, one line, if none of it can be listed."""
+        _check_local(opts)
+        if opts.only is not None:
+            raise ValueError("--only: not for a list, of which a valid set is made")
+        base = _base(opts)
+        if base is None:
+            raise ValueError("--base-url is missing: the URL of the folder where the files will be, with /")
+        if not base.endswith("/"):
+            raise ValueError(f"--base-url {quoted(base)}: is the URL of a file; accepted: that of a folder, with /")
+        path = Path(text.removeprefix(LIST))
+        if not path.is_file():
+            raise ValueError(f"{quoted(text)}: no such file")
+        try:
+            pages = PageList(path, base, work, opts.split_by is not None, ".xml.gz" if opts.gz else ".xml")
+        except ValueError as error:
+            raise ValueError(f"{quoted(text)}: {error}") from None
+        for column in sorted(pages.counted):
+            complain(f"{quoted(text)}: column {column} has numbers, not URLs: they are left out")
+        rules = Rules.chosen(is_new=True)
+        return SiteRepair(rules, _no_children, compress=opts.gz, pages=pages), pages.sources
 
     def _of_audit(
         self, path: Path, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack, crawled: str = ""
@@ -269,12 +298,25 @@ def _out(text: str, source: str) -> Path:
     return out
 
 
-def _of_files(text: str, targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple[SiteRepair, list[Source]]:
-    """Repair local files, with those that an index lists and that lie beside it."""
+def _base(opts: argparse.Namespace) -> str | None:
+    """The value of --base-url. Raises ValueError, one line, if it is no URL."""
     try:
-        base = base_url(opts.base_url) if opts.base_url is not None else None
+        return base_url(opts.base_url) if opts.base_url is not None else None
     except ValueError as error:
         raise ValueError(f"--base-url {quoted(opts.base_url)}: {error}") from None
+
+
+def _check_local(opts: argparse.Namespace) -> None:
+    """Raise ValueError, one line, for an option of a crawl or an audit."""
+    if opts.given:
+        raise ValueError("-a: only for a site or a URL, which is crawled")
+    if opts.keep_unverified:
+        raise ValueError("--keep-unverified: only for a site, a URL or an audit")
+
+
+def _of_files(text: str, targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple[SiteRepair, list[Source]]:
+    """Repair local files, with those that an index lists and that lie beside it."""
+    base = _base(opts)
     files = [url for url in targets.sitemaps if not is_robots_url(url)]
     if not files and targets.folder is None:
         raise ValueError(f"{quoted(text)}: is a robots.txt; accepted: a sitemap")

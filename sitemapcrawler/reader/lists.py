@@ -44,10 +44,11 @@ def read_list(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> 
         if isinstance(row, Unread):
             yield row
         elif row.cells.get("type") in (None, "", TYPE):
-            yield _entry(row, found.format == TEXT)
+            yield listed_url(row, found.format == TEXT)
 
 
-def _entry(row: Row, is_text: bool) -> ListedUrl | Unread:
+def listed_url(row: Row, is_text: bool, base: str = "") -> ListedUrl | Unread:
+    """Return the URL of a row. `base`: URL that paths, which begin with a slash, are resolved against."""
     if row.problem:
         return Unread(row.line, row.problem)
     if not isinstance(row.url, str):
@@ -58,5 +59,5 @@ def _entry(row: Row, is_text: bool) -> ListedUrl | Unread:
     if is_text and len(text.split()) > 1:
         what = "has blanks in it; one URL stands in a line, a blank of its own is %20"
         return Unread(row.line, f"{quoted(text)} {what}")
-    loc = None if _SPOILT.search(text) else urls.resolve("", text)
+    loc = None if _SPOILT.search(text) else urls.resolve(base if text.startswith("/") else "", text)
     return Unread(row.line, f"{quoted(text)} is no http or https URL") if loc is None else ListedUrl(loc, row.line)

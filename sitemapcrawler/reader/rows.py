@@ -52,6 +52,8 @@ BLANKS = re.compile(r"[ \t\n\r]*")
 """White space of JSON (RFC 8259, 2)."""
 START = re.compile(r"""[\s"']*(?:https?:/)?/""", re.IGNORECASE)
 """The start of a line with a URL or a path."""
+REST_UNREAD = "the rest was not read"
+"""End of the problem of a list that is broken."""
 LOST = "\ufffd"
 """Stands for lost bytes, and for the rest of a line that is too long."""
 DELIMITERS = ",;\t|"
@@ -184,7 +186,7 @@ def _recognised(
 def _cut(faults: Faults) -> Iterator[Unread]:
     cut = faults.first(*CUT_BYTES)
     if cut is not None:
-        yield Unread(None, f"{cut.message}: the rest was not read")
+        yield Unread(None, f"{cut.message}: {REST_UNREAD}")
 
 
 def _peek(texts: Iterable[str]) -> tuple[str, Iterable[str]]:
@@ -349,9 +351,14 @@ def _table(
             continue
         many = len(row)
         problem = "" if many <= width else f"the row has {many} cells, the header {width}"
-        cells = {name: row[place] for name, place in places if place < many}
+        cells = {name: _read(row[place], read) for name, place in places if place < many}
         url = row[column] if column < many else None
-        yield Row(line, read(url) if url is not None and "'" in url else url, cells, problem)
+        yield Row(line, url and _read(url, read), cells, problem)
+
+
+def _read(cell: str, read: Callable[[str], str]) -> str:
+    """The value of a cell; most need no reading."""
+    return read(cell) if "'" in cell else cell
 
 
 class _TableLines:
@@ -484,7 +491,7 @@ def _array(texts: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:
         for value, line in array.elements():
             yield objects.row(value, line)
     except BrokenJson as error:
-        yield Unread(array.line, f"the JSON is broken, {error}: the rest was not read")
+        yield Unread(array.line, f"the JSON is broken, {error}: {REST_UNREAD}")
 
 
 class _JsonArray:
@@ -594,7 +601,7 @@ def _fetched(result: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterato
                     cells, before = dict(zip(names, others, strict=True)), others
                 yield Row(line, url, cells)
     except duckdb.Error as error:
-        yield Unread(line + 1, f"{_first_line(error)}: the rest was not read")
+        yield Unread(line + 1, f"{_first_line(error)}: {REST_UNREAD}")
 
 
 def _first_line(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
 from enum import StrEnum
 from typing import TextIO
@@ -62,22 +63,27 @@ class Change:
     """Line in that file on which the entry begins."""
 
 
+Located = Callable[[str, int | None], tuple[str, int | None]]
+"""Returns the file and line to name for the file that was read and its line."""
 COLUMNS = tuple(field.name for field in fields(Change))
 
 
 class ChangeList:
     """Writes changes as CSV (RFC 4180, UTF-8), and counts them."""
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: TextIO, located: Located | None = None) -> None:
         self._write = csv.writer(file, lineterminator="\r\n").writerow
         self._write(COLUMNS)
         self._cell = Cells().disarmed
+        self._located = located
         self.counts: Counter[tuple[str, str]] = Counter()
         """Rows by (action, rule)."""
 
     def add(self, change: Change) -> None:
         """Write a row. Passwords are masked, and what a spreadsheet would run as a formula gets a quote in front."""
         self.counts[change.action, change.rule] += 1
+        if self._located is not None:
+            change.sitemap, change.line = self._located(change.sitemap, change.line)
         change.url = masked_url(change.url)
         change.old, change.new = (masked(value)[:MAX_TEXT] for value in (change.old, change.new))
         self._write("" if value is None else self._cell(str(value)) for value in astuple(change))

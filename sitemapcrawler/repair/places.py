@@ -96,7 +96,7 @@ def plan(files: Sequence[SetFile], compress: bool = False, others: Iterable[str]
     """
     hosts = list(dict.fromkeys(host for file in files if file.parts and (host := _host(file.url))))
     ideal = {number: _ideal(file, hosts, compress) for number, file in enumerate(files) if file.parts}
-    names = _Names(path for path, _ in ideal.values())
+    names = Names(path for path, _ in ideal.values())
     owns: dict[int, Place] = {}
     for number, (path, is_exact) in ideal.items():
         if is_exact and names.claim(path):
@@ -123,7 +123,7 @@ def _ideal(file: SetFile, hosts: Sequence[str], compress: bool) -> tuple[str, bo
     is_exact = not query and "?" not in rest and all(map(_is_name, [*folders, name]))
     is_exact = is_exact and len(path.encode()) <= MAX_PATH_BYTES
     if not is_exact:
-        folders = [_made_up(folder) for folder in folders if folder.strip(" .")]
+        folders = [made_up(folder) for folder in folders if folder.strip(" .")]
         name = _name(name, _decoded(query), file.suffix)
         while len("/".join(folders).encode()) > MAX_PATH_BYTES:
             folders.pop()
@@ -150,7 +150,7 @@ def _is_name(text: str) -> bool:
     )
 
 
-def _made_up(text: str) -> str:
+def made_up(text: str) -> str:
     """Return a safe name without suffix: visible, in its folder, and not too long."""
     stem = ODD.sub("-", text).strip(" .-") or DEFAULT_NAME
     if RESERVED.match(stem):
@@ -164,7 +164,7 @@ def _name(name: str, query: str, suffix: str) -> str:
     """Make up the name of a file from the last part of its path, and its query."""
     stem, found = _split(name)
     kept = found.lower() if LASTING.fullmatch(found) else suffix
-    return _made_up(f"{stem}-{query.replace('=', '-')}" if query else stem) + kept
+    return made_up(f"{stem}-{query.replace('=', '-')}" if query else stem) + kept
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -205,7 +205,7 @@ def _place(path: str, url: str, hosts: Sequence[str]) -> Place:
     return Place(path, f"{urls.origin(url) or ''}/{quote(inside, SAFE)}", root)
 
 
-def _with_parts(file: SetFile, own: Place, names: _Names, hosts: Sequence[str]) -> Placed:
+def _with_parts(file: SetFile, own: Place, names: Names, hosts: Sequence[str]) -> Placed:
     """Name the parts of a file after it: `sitemap-1.xml`, or from `sitemap-2.xml` if it is the first itself."""
     if file.parts == 1:
         return Placed(own, (own,))
@@ -217,7 +217,7 @@ def _with_parts(file: SetFile, own: Place, names: _Names, hosts: Sequence[str]) 
     return Placed(own, parts if file.indexes_parts else (own, *parts))
 
 
-class _Names:
+class Names:
     """The paths of a set. Those that differ in upper and lower case alone are one."""
 
     def __init__(self, paths: Iterable[str]) -> None:

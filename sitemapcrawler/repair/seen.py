@@ -64,7 +64,7 @@ KEPT = """
     AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry)"""
 """SQL for the entries that stay and list versions."""
 WITHOUT_SELF = f"""
-    SELECT e.file, e.entry, '{UNREPAIRED}', '{SELF}', '' FROM {KEPT}
+    SELECT e.file, e.entry, e.versions FROM {KEPT}
        AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
        AND EXISTS (SELECT 1 FROM versions v WHERE id = e.versions
                    AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))"""
@@ -156,7 +156,7 @@ class Seen:
         execute(f"INSERT INTO edits SELECT file, entry, '{DROPPED}', rule, '' FROM repeated")
         if self._has_versions:
             if SELF in self._rules:
-                execute(f"INSERT INTO edits {WITHOUT_SELF}")
+                self._find_those_without_self()
             self._find_contradictions()
         execute("CREATE INDEX by_place ON edits (file, entry)")
 
@@ -176,12 +176,25 @@ class Seen:
             AND NOT EXISTS (SELECT 1 FROM versions v WHERE v.id = entries.versions
                             AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))""")
 
+    def _find_those_without_self(self) -> None:
+        """Find the entries that do not list themselves. Those of a new set lose all their links."""
+        execute = self._database.execute
+        execute(f"CREATE TEMP TABLE without_self AS {WITHOUT_SELF}")
+        if not self._rules.is_new:
+            execute(f"INSERT INTO edits SELECT file, entry, '{UNREPAIRED}', '{SELF}', '' FROM without_self")
+            return
+        execute(f"""
+            INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', '{SELF}', p.key
+            FROM without_self e JOIN versions v ON v.id = e.versions JOIN pages p ON p.digest = v.page
+            GROUP BY 1, 2, 5""")
+        execute("UPDATE entries SET versions = NULL WHERE (file, entry) IN (SELECT file, entry FROM without_self)")
+
     def _find_contradictions(self) -> None:
         """Find links between pages that are not returned, or with another code than the page gives itself."""
         execute = self._database.execute
         self._merge_sets()
-        execute("CREATE TEMP TABLE wrong (digest BLOB, rule TEXT, other BLOB, PRIMARY KEY (digest, rule))")
-        insert = "INSERT OR IGNORE INTO wrong VALUES (?, ?, ?)"
+        execute("CREATE TEMP TABLE wrong (digest BLOB, rule TEXT, other BLOB)")
+        insert = "INSERT INTO wrong VALUES (?, ?, ?)"
         for page, other, code, its_versions in execute(APART):
             if execute(CODES, (its_versions, page)).fetchone() is None:
                 if UNRETURNED in self._rules:
@@ -190,9 +203,17 @@ class Seen:
                 own = {found for (found,) in execute(CODES, (its_versions, other))}
                 if own - {DEFAULT} and code not in own:
                     execute(insert, (page, CONTRADICTED, other))
+        if self._rules.is_new:  # neither page keeps its link to the other
+            both = "SELECT digest, other, rule FROM wrong UNION SELECT other, digest, rule FROM wrong"
+            execute(f"""
+                INSERT INTO edits SELECT e.file, e.entry, '{UNLINKED}', w.rule, p.key
+                FROM ({both}) w JOIN entries e ON e.digest = w.digest JOIN pages p ON p.digest = w.other
+                JOIN versions v ON v.id = e.versions AND v.page = w.other GROUP BY 1, 2, 5""")
+            return
         execute(f"""
             INSERT INTO edits SELECT e.file, e.entry, '{UNREPAIRED}', w.rule, coalesce(p.key, '')
-            FROM wrong w JOIN entries e ON e.digest = w.digest LEFT JOIN pages p ON p.digest = w.other""")
+            FROM (SELECT digest, rule, other, min(rowid) FROM wrong GROUP BY digest, rule) w
+            JOIN entries e ON e.digest = w.digest LEFT JOIN pages p ON p.digest = w.other""")
 
     def _merge_sets(self) -> None:
         """Give each page the versions of all its entries."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +16,8 @@ from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair import indexes, publishing, readme
 from sitemapcrawler.repair.change_list import NAME, Action, Change, ChangeList, State
 from sitemapcrawler.repair.indexes import Indexes
+from sitemapcrawler.repair.markup import prolog_of
+from sitemapcrawler.repair.page_list import PageList
 from sitemapcrawler.repair.places import Place, Placed, SetFile, plan
 from sitemapcrawler.repair.readme import Advice
 from sitemapcrawler.repair.sources import Member, Row, Source, SourceError
@@ -63,14 +65,16 @@ class SiteRepair:
         verified: Verified | None = None,
         compress: bool = False,
         may_list: MayList | None = None,
+        pages: PageList | None = None,
     ) -> None:
         """`children`: finds the files of an index; `compress`: write all files as gzip; `may_list`: what an audit knows
-        of other hosts."""
+        of other hosts; `pages`: the list that the files are made of, which get an index."""
         self._rules = rules
         self._children = children
         self._verified = verified
         self._compress = compress
         self._may_list = may_list
+        self._pages = pages
         self._members: list[Member] = []
 
     def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
@@ -81,11 +85,13 @@ class SiteRepair:
             work = Path(stack.enter_context(TemporaryDirectory(dir=parent)))
             target = stack.enter_context(_staged(out, work))
             table = stack.enter_context((target / NAME).open("x", encoding="utf-8", newline=""))
-            result.changes = changes = ChangeList(table)
+            result.changes = changes = ChangeList(table, self._pages.located if self._pages is not None else None)
             writer = SetWriter(work, target / readme.FOLDER, self._rules, changes.add)
             stack.callback(writer.close)
             self._read(sources, writer, result)
             self._write(writer, result)
+            if self._pages is not None:
+                self._count_list(self._pages, result)
             table.close()
             if out is not None and result.sources:
                 lines = "".join(f"{line}\n" for line in readme.lines_of(result.advice, result.files))
@@ -95,6 +101,17 @@ class SiteRepair:
                 with postponed():
                     publishing.publish(target, out)
         return result
+
+    @staticmethod
+    def _count_list(pages: PageList, result: Repaired) -> None:
+        """Count a list as one file with all its rows. One without a page to list makes no set."""
+        assert result.changes is not None
+        for change in pages.refused():
+            result.read += change.action == Action.DROPPED
+            result.dropped += change.action == Action.DROPPED
+            result.changes.add(change)
+        result.unread = int(pages.unread)
+        result.sources = int(bool(result.files))
 
     def _read(self, sources: Collection[Source], writer: SetWriter, result: Repaired) -> None:
         """Read the files, and those that their indexes list."""
@@ -179,22 +196,26 @@ class SiteRepair:
         for index in (member for member in self._members if member.is_index):
             listing.choose(index)
         listed = {row.member for member in self._members for row in member.rows if row.member is not None}
-        files = [_set_file(member, member in listed) for member in self._members]
+        files = [_set_file(member, member in listed or self._pages is not None) for member in self._members]
         others = [row.child.loc for member in self._members for row in member.rows if not _is_in_set(row)]
-        for member, placed in zip(self._members, plan(files, self._compress, others), strict=True):
+        of_list = [SetFile(self._pages.index, int(any(file.parts for file in files)))] if self._pages else []
+        places = plan([*files, *of_list], self._compress, others)
+        for member, placed in zip(self._members, places, strict=False):
             member.placed = placed
         for member in self._members:
             if member.placed is not None:
                 self._write_file(member, member.placed, listing, writer)
             elif member.spooled is not None:
                 writer.write(member.spooled, ())
+        if of_list and places[-1] is not None:
+            self._write_index_of_list(places[-1].own, writer, result)
         result.files = writer.written
         states = writer.states
         result.kept, result.changed = states[State.KEPT], states[State.CHANGED]
         result.unrepaired = states[State.UNREPAIRED]
         result.dropped = sum(member.repair.dropped for member in self._members if member.repair is not None)
         for member in self._members:
-            _advise(member, member in listed, result)
+            _advise(member, member in listed, result, is_new=self._pages is not None)
 
     def _write_file(self, member: Member, placed: Placed, listing: Indexes, writer: SetWriter) -> None:
         repair = member.repair
@@ -208,6 +229,13 @@ class SiteRepair:
         elif placed.index is not None:
             with writer.opened(placed.own) as out:
                 indexes.write(out, repair.prolog, indexes.ROOT, _index_of_parts(member, placed))
+
+    def _write_index_of_list(self, place: Place, writer: SetWriter, result: Repaired) -> None:
+        """Write the index of the files that are made of a list."""
+        with writer.opened(place) as out:
+            parts = (_index_of_parts(member, member.placed) for member in self._members if member.placed is not None)
+            indexes.write(out, prolog_of(""), indexes.ROOT, chain.from_iterable(parts))
+        result.advice.added.append(place.url)
 
     @staticmethod
     def _write_index(
@@ -251,12 +279,12 @@ def _index_of_parts(member: Member, placed: Placed) -> Iterator[indexes.Listed]:
         yield indexes.Listed(place.url, indexes.shortest(part.lastmod) if part.lastmod else None)
 
 
-def _advise(member: Member, is_listed: bool, result: Repaired) -> None:
-    """Note what a user has to know of a file, and what differs from the site."""
+def _advise(member: Member, is_listed: bool, result: Repaired, is_new: bool) -> None:
+    """Note what a user has to know of a file, and what differs from the site. `is_new`: no site has the file yet."""
     assert result.changes is not None
     url, advice, placed = member.source.lives_at, result.advice, member.placed
     if placed is None:
-        if member.unlistable == member.emptied_by:
+        if member.unlistable == member.emptied_by and not is_new:
             result.changes.add(Change(Action.EMPTIED, member.emptied_by, url, url, "", member.source.url))
             advice.emptied.append(url)
         return
@@ -266,7 +294,7 @@ def _advise(member: Member, is_listed: bool, result: Repaired) -> None:
     if placed.own.url != url:
         result.changes.add(Change(Action.MOVED, "", url, url, placed.own.url, member.source.url))
         advice.moved.append((url, placed.own.url))
-    if placed.index is None and not is_listed:
+    if placed.index is None and not is_listed and not is_new:
         advice.added += [place.url for place in placed.parts[1:]]
 
 

@@ -74,6 +74,8 @@ NO_PAGE = frozenset((OFFSITE, "loc-bad-scheme", "loc-placeholder", "loc-empty", 
 """Rules on entries that name no page of the site."""
 OF_THE_SET = frozenset((DUPLICATE, SELF))
 """Rules on an entry that are judged at the end, when all entries are known."""
+OPTIONAL_FIELDS = ("lastmod", "changefreq", "priority")
+"""Elements that an entry may lack, and families of the rules on them."""
 STAYING = frozenset(("hreflang-duplicate-code", "hreflang-x-default-multiple"))
 """Rules on language versions of which no link is wrong on its own, so that none is removed."""
 ATTRIBUTED = re.compile(r"<(?:[\w.-]+:)?(?:url|loc|lastmod|changefreq|priority)\s+[^>]*?[\w.-]+:[\w.-]+\s*=")
@@ -214,12 +216,14 @@ class Rules:
     only: frozenset[str]
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
     """Moment that dates are compared with."""
+    is_new: bool = False
+    """True for a set that no site has yet: an entry loses what has an error, or is dropped."""
 
     @classmethod
-    def chosen(cls, names: Iterable[str] = ()) -> Rules:
+    def chosen(cls, names: Iterable[str] = (), is_new: bool = False) -> Rules:
         """The rules with these ids, of all that may change something; without names all of them."""
         known = frozenset(repairable())
-        return cls(known.intersection(names) if (names := tuple(names)) else known)
+        return cls(known.intersection(names) if (names := tuple(names)) else known, is_new=is_new)
 
     def __contains__(self, rule: str) -> bool:
         return rule in self.only
@@ -659,7 +663,7 @@ class FileRepair:
             if entry is None:
                 continue
             rules = [*self._wrong(entry), *(rule for rule in entry.issues if rule in self._rules and rule in STAYING)]
-            if NO_PAGE.intersection(rules) or (rules and UNREADABLE in entry.loc):
+            if NO_PAGE.intersection(rules) or (rules and (self._rules.is_new or UNREADABLE in entry.loc)):
                 self._drop_entry(entry, rules[0])
                 found[place] = None
             elif rules:
@@ -667,7 +671,7 @@ class FileRepair:
 
     def _wrong(self, entry: Entry) -> list[str]:
         """Rules that find an error in an entry, or lead to the removal of a part."""
-        unjudged = OF_THE_SET | STAYING
+        unjudged = OF_THE_SET if self._rules.is_new else OF_THE_SET | STAYING
         return [
             rule for rule in entry.issues
             if rule in self._rules and rule not in unjudged and (rule in entry.errors or rule in OPTIONAL)
@@ -686,7 +690,7 @@ class FileRepair:
             for part, rule in faults:
                 draft.rule = rule
                 draft.remove(_optional(part, rule))
-            if draft.changes or self._remove_family(draft, self._wrong(entry)):
+            if draft.changes or self._remove_family(draft, self._wrong(entry), self._rules.is_new):
                 entry.origin.changes += draft.changes
                 found[place] = replace(entry, text=self.markup.write(draft.element))
                 changed.append(place)
@@ -739,11 +743,14 @@ class FileRepair:
         return [(part, rule) for part, rule in zip(parts, first, strict=True) if rule]
 
     @staticmethod
-    def _remove_family(draft: Draft, wrong: list[str]) -> bool:
-        """Remove all objects of the extension that a rule is about, where no single one of them is at fault."""
+    def _remove_family(draft: Draft, wrong: list[str], is_new: bool) -> bool:
+        """Remove all objects of the extension that a rule is about, where no single one of them is at fault. In a new
+        set, also a date, frequency or priority."""
         for rule in wrong:
-            uri = EXTENSIONS.get(rule.partition("-")[0])
-            objects = draft.objects(uri) if uri else []
+            family = rule.partition("-")[0]
+            uri = EXTENSIONS.get(family)
+            field = draft.field(family) if is_new and family in OPTIONAL_FIELDS else None
+            objects = draft.objects(uri) if uri else [field] if field is not None else []
             draft.rule = rule
             for part in objects:
                 draft.remove(part)

@@ -177,7 +177,7 @@ class SetWriter:
                         out.writelines(entries)  # comments; what is dropped behind the last entry is noted
                     out.write(self._end(spooled).encode())
             deque(entries, maxlen=0)  # without places, notes what is dropped
-        if spooled.parts:
+        if spooled.parts and not self._rules.is_new:
             self.note_split(spooled.repair.url, spooled.parts[0].ended_by, places)
 
     def note_split(self, url: str, rule: str, places: Sequence[Place]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from demo.server import serving
@@ -164,9 +166,95 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]
 
 
+ROWS = [
+    {"loc": f"{HOME}a", "lastmod": "2024-05-01", "images": [{"loc": f"{HOME}i.jpg?x=1&y=2"}], "indexable": True},
+    {"loc": f"{HOME}blog/b", "lastmod": "17. Mai 2024"},
+    {"loc": "https://user:secret@example.com/c"},
+    {"loc": f"{HOME}gone", "indexable": False},
+    {"loc": "https://other.example/"},
+    {"loc": f"{HOME}a"},
+    {"loc": f"{HOME}{'x' * 2100}"},
+    {"loc": "no url"},
+]
+OF_ROWS = [
+    ("dropped", "list-row-not-indexable", "5"), ("dropped", "list-row-unreadable", "9"), ("dropped", "loc-duplicate", "7"),
+    ("dropped", "loc-offsite", "6"), ("dropped", "loc-too-long", "8"),
+]  # fmt: skip
+"""Rows of the list of changes for `ROWS` below a header."""
+
+
+def write_list(path: Path) -> None:
+    """Write `ROWS` in the format of a file's suffix."""
+    if path.suffix == ".jsonl":
+        path.write_text("\n" + "".join(f"{json.dumps(row)}\n" for row in ROWS))
+    elif path.suffix == ".txt":
+        path.write_text("".join(f"{line}\n" for line in ["# pages", *(row["loc"] for row in ROWS)]))
+    elif path.suffix == ".parquet":
+        with path.with_suffix(".jsonl").open("w") as file:
+            file.writelines(f"{json.dumps(row)}\n" for row in [{"loc": None}, *ROWS])
+        duckdb.sql(f"COPY (FROM read_json('{path.with_suffix('.jsonl')}')) TO '{path}'")
+    else:
+        with path.open("w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(["loc", "lastmod", "images", "indexable"])
+            for row in ROWS:
+                image = row["images"][0]["loc"] if "images" in row else ""
+                out.writerow([row["loc"], row.get("lastmod", ""), image, str(row.get("indexable", "")).lower()])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "txt"])
+def test_list_of_pages_becomes_a_valid_set(suffix: str, tmp_path: Path) -> None:
+    write_list(tmp_path / f"pages.{suffix}")
+    done = run(tmp_path, "fix", f"@pages.{suffix}", "--base-url", HOME, "--out", "out", "--split-by", "folder")
+    assert done.returncode == 0, done.stderr
+    assert "secret" not in "".join(path.read_text() for path in (tmp_path / "out").rglob("*.*"))
+    upload = tmp_path / "out/upload"
+    assert locs(upload / "sitemap.xml") == [f"{HOME}sitemap-root.xml", f"{HOME}sitemap-blog.xml"]
+    is_text = suffix == "txt"
+    assert locs(upload / "sitemap-root.xml") == [f"{HOME}a", f"{HOME}c", *[f"{HOME}gone"] * is_text]
+    assert locs(upload / "sitemap-blog.xml") == [f"{HOME}blog/b"]
+    assert ("<image:loc>https://example.com/i.jpg?x=1&amp;y=2<" in (upload / "sitemap-root.xml").read_text()) != is_text
+    found = rows(tmp_path / "out")
+    dropped = sorted((row["action"], row["rule"], row["line"]) for row in found if row["action"] == "dropped")
+    first = [("dropped", "list-row-unreadable", "1")] * (suffix == "parquet")
+    assert dropped == sorted([*first, *OF_ROWS[is_text:]])
+    assert {row["sitemap"].rpartition("/")[2] for row in found} == {f"pages.{suffix}"}
+    assert [row["rule"] for row in found if row["action"] == "changed"] == ["lastmod-invalid"] * (not is_text)
+    valid = run(tmp_path, "validate", "out/upload", "--base-url", HOME, "--min-severity", "error")
+    assert (valid.returncode, " error " in valid.stdout) == (0, False)
+    assert f"Sitemap: {HOME}sitemap.xml\n" in (tmp_path / "out/README.txt").read_text()
+
+
+def test_list_without_a_page_to_list_makes_no_set(tmp_path: Path) -> None:
+    (tmp_path / "pages.txt").write_text("https://other.example/\n")
+    done = run(tmp_path, "fix", "@pages.txt", "--base-url", HOME, "--out", "out")
+    assert done.returncode == 4
+    assert done.stdout.splitlines()[1].split() == ["1", "dropped", "loc-offsite"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
+    (tmp_path / "pages.json").write_text(f'["{HOME}a", "{HOME}b", ')
+    done = run(tmp_path, "fix", "@pages.json", "--base-url", HOME, "--out", "out")
+    assert done.returncode == 3
+    assert ": 1 file read, 2 entries: 2 kept" in done.stdout
+    assert [row["action"] for row in rows(tmp_path / "out")] == ["unread"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["@none.csv", "--base-url", HOME], "'@none.csv': no such file"),
+        (["@empty.csv", "--base-url", HOME], "'@empty.csv': is empty"),
+        (["@a.xml", "--base-url", HOME], "'@a.xml': is XML or HTML"),
+        (["@names.csv", "--base-url", HOME], "'@names.csv': has no column with URLs; there are 'name', 'size'"),
+        (["@bad.txt", "--base-url", HOME], "'@bad.txt': no row can be listed; 'no url'"),
+        (["@bad.txt"], "--base-url is missing"),
+        (["@bad.txt", "--base-url", f"{HOME}map.xml"], "is the URL of a file"),
+        (["@bad.txt", "--base-url", "ftp://example.com/"], "--base-url 'ftp://example.com/'"),
+        (["@bad.txt", "@names.csv", "--base-url", HOME], "fix takes one site"),
+        (["@bad.txt", "--base-url", HOME, "--only", "loc-offsite"], "--only: not for a list"),
+        (["a.xml", "--split-by", "folder"], "--split-by: only for a list"),
         (["robots.txt"], "'robots.txt': is a robots.txt"),
         (["a.xml", "--out", "full"], "is not empty"),
         (["a.xml", "--only", "loc-relativ"], "loc-relativ"),
@@ -180,6 +268,9 @@ def test_a_wrong_argument_is_one_line(
 ) -> None:
     (tmp_path / "a.xml").write_text(document("a"))
     (tmp_path / "robots.txt").write_text("User-agent: *\n")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "names.csv").write_text("name,size\na,1\n")
+    (tmp_path / "bad.txt").write_text("no url\n")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "theirs.txt").write_text("keep me")
     assert said in refusal("fix", *arguments)

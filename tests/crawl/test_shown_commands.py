@@ -100,6 +100,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
             "/pages.xml": urlset(f"{base}/visit", f"{base}/gone"),
             "/visit": page(),
         }
+        (path / "urls.csv").write_text(f"loc,lastmod\n{base}/visit,2026-05-01\n")
         (path / "sitemap.xml").write_bytes(urlset(f"{base}/visit"))
         (path / "sitemap.xml.gz").write_bytes(gzip.compress((path / "sitemap.xml").read_bytes()))
         monday = {"type": "url", "loc": f"{base}/visit", "sitemap": f"{base}/sitemap.xml"}

@@ -19,6 +19,7 @@ from sitemapcrawler.api.sitemaps import read_sitemap
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader.entries import ChildEntry
 from sitemapcrawler.repair.change_list import NAME
+from sitemapcrawler.repair.page_list import PageList
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
@@ -184,6 +185,16 @@ def repair(
     found = SiteRepair(Rules.chosen(only), lambda source, children: [], verified, compress)
     out = folder / "out"
     return Outcome(out, found.run(sources, out, folder), f"{folder.as_uri()}/" if local else HOME)
+
+
+def repair_list(path: Path, by_folder: bool = False) -> Outcome:
+    """Make a set of a list of pages, beside it."""
+    work = path.parent / "work"
+    work.mkdir()
+    pages = PageList(path, HOME, work, by_folder)
+    out = path.parent / "out"
+    repair = SiteRepair(Rules.chosen(is_new=True), lambda source, children: [], pages=pages)
+    return Outcome(out, repair.run(pages.sources, out, work))
 
 
 def check(outcome: Outcome) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
+import json
 import os
 import tempfile
 from collections.abc import Iterable
@@ -17,10 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.extensions import HREFLANG
 from sitemapcrawler.repair.streaming import Verdict
-from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, canonical, check, index, repair, repair_list, urlset
 
 DATA = Path(__file__).parents[2] / "data"
 REAL = sorted((Path(__file__).parents[4] / "shared" / "real").glob("[0-9]*"))
@@ -378,3 +382,47 @@ def check_indexes(site: Site, outcome: Outcome) -> None:
         assert is_part([one for one in files if one in found], found) or any(one in site.indexes for one in listed)
         assert all(one in found for one in files if unquote(one) in by_url or one.endswith("missing.xml"))
         assert not [one for one in found if unquote(one) not in by_url and not one.endswith("missing.xml")]
+
+
+cells = locs.map(lambda url: url.replace("&amp;", "&")) | values
+versions = st.lists(st.tuples(st.sampled_from(("de", "en", "en_US", "x-default", "zz-QQ", "")), cells), max_size=4)
+listed = st.fixed_dictionaries(
+    {"loc": cells},
+    optional={
+        "lastmod": dates | values, "priority": words, "images": st.lists(cells, max_size=3), "alternates": versions,
+        "indexable": st.booleans(),
+    },
+)  # fmt: skip
+
+
+@given(st.lists(listed, min_size=1, max_size=8), st.booleans(), st.booleans())
+@settings(max_examples=100)
+def test_each_row_of_a_list_is_in_the_set_or_in_the_list_of_changes(
+    found: list[dict[str, object]], is_table: bool, by_folder: bool
+) -> None:
+    for row in found:
+        if isinstance(pairs := row.get("alternates"), list):
+            row["alternates"] = [{"hreflang": code, "href": href} for code, href in pairs]
+    first = {"loc": f"{HOME}first"}  # without any page there is no set
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"pages.{'csv' if is_table else 'jsonl'}"
+        text = table([first, *found]) if is_table else "".join(f"{json.dumps(row)}\n" for row in [first, *found])
+        path.write_text(text, "utf-8", errors="replace")
+        outcome = repair_list(path, by_folder)
+        assert outcome.errors() + outcome.violations() == []
+        assert not [row for row in outcome.rows if row["action"] in ("not repaired", "not written", "unread")]
+        dropped = [int(row["line"]) for row in outcome.rows if row["action"] == "dropped"]
+        assert len(set(dropped)) == len(dropped) == outcome.result.dropped
+        assert len(outcome.locs) + len(dropped) == outcome.result.read == 1 + len(found)
+
+
+def table(rows: Iterable[dict[str, object]]) -> str:
+    """The rows as our own CSV feed protects them."""
+    text = io.StringIO()
+    out, cell = csv.writer(text), Cells().disarmed
+    names = ("loc", "lastmod", "priority", "images", "alternates", "indexable")
+    out.writerow(names)
+    for row in rows:
+        texts = (json.dumps(value) if isinstance(value, (list, bool)) else str(value) for value in map(row.get, names))
+        out.writerow([cell(" ".join(text.split())) if text != "None" else "" for text in texts])
+    return text.getvalue()

@@ -1,0 +1,246 @@
+"""A list of pages as sitemaps to repair: a new set is made of its rows.
+
+The rows that can be listed are written as sitemaps for `SiteRepair`, one entry a line, by folder if requested; the
+others get a row in the list of changes. Start reading in `PageList`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple, TextIO
+from urllib.parse import quote, unquote, urlsplit
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+
+from sitemapcrawler import urls
+from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.namespaces import CORE
+from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE
+from sitemapcrawler.reader.exports import NO_PAGE
+from sitemapcrawler.reader.lists import TABLES, ListedUrl, listed_url
+from sitemapcrawler.reader.rows import LOG, REST_UNREAD, TEXT, Row, Unread, read_rows
+from sitemapcrawler.repair.change_list import Action, Change
+from sitemapcrawler.repair.places import SAFE, Names, made_up
+from sitemapcrawler.repair.sources import Source
+from sitemapcrawler.repair.streaming import FORBIDDEN
+
+FIELDS = {"lastmod": ("lastmod", "last modified"), "changefreq": ("changefreq",), "priority": ("priority",)}
+"""Elements of an entry -> names of the columns that they are taken from, the preferred one first."""
+IMAGES, ALTERNATES = "images", "alternates"
+COLUMNS = (*(name for names in FIELDS.values() for name in names), IMAGES, ALTERNATES, *NO_PAGE)
+ROOT = f'<urlset xmlns="{CORE}" xmlns:image="{IMAGE}" xmlns:xhtml="{HREFLANG}">'
+UNREADABLE, NO_PAGE_ROW = "list-row-unreadable", "list-row-not-indexable"
+"""In place of a rule, for a row that is not listed: it has no URL or cannot be read; it says that it is no page to
+index."""
+MAX_FOLDERS = 100
+"""Folders with a sitemap of their own, each of which is an open file."""
+MAX_COUNTED = 100_000
+"""Folders that are counted to find the largest ones, in some 10 MB."""
+INDEX, PAGES, AT_ROOT, OTHERS = "sitemap", "sitemap-pages", "sitemap-root", "sitemap-others"
+"""Names of files without suffix: the index; all pages; those in no folder; those of the smallest folders."""
+BETWEEN_IMAGES = re.compile(r"[;\s]+")
+BETWEEN_ALTERNATES = re.compile(r"[;\s]+(?=[A-Za-z][\w-]*=)")
+"""Between two language versions such as `de=https://example.com/de; en=https://example.com/en`."""
+NUMBER = re.compile(r"[0-9]+")
+
+
+class _Page(NamedTuple):
+    """A row that can be listed."""
+
+    line: int
+    loc: str
+    cells: Mapping[str, object]
+
+
+class PageList:
+    """The sitemaps that are made of a list, and what their lines are in the list."""
+
+    def __init__(self, path: Path, base: str, work: Path, by_folder: bool = False, suffix: str = ".xml") -> None:
+        """`base`: URL of the folder where the files will stand, with a slash at its end; `work`: folder for temporary
+        files; `suffix`: of the files. Raises ValueError, one line, if no row can be listed, and OSError."""
+        self._path = path
+        self._base = base
+        self._work = work
+        self._suffix = suffix
+        self._spool = work / "refused.jsonl"
+        self._rows: dict[str, array[int]] = {}
+        """{URL of a temporary sitemap: the row of each of its lines}."""
+        self.url = urls.file_url(str(path))
+        self.index = f"{base}{INDEX}{suffix}"
+        """URL of the index of the set."""
+        self.counted: set[str] = set()
+        """Columns that have numbers instead of URLs, which are left out."""
+        self.unread = 0
+        """1 if the rest of the list could not be read."""
+        files: dict[str | None, str] = self._folders() if by_folder else {None: PAGES}
+        self.sources = self._written(files)
+
+    def located(self, url: str, line: int | None) -> tuple[str, int | None]:
+        """Return the list and the row for a line of a temporary sitemap."""
+        rows = self._rows.get(url)
+        return (url, line) if rows is None else (self.url, rows[line - 1] if line is not None else None)
+
+    def refused(self) -> Iterator[Change]:
+        """Yield a change for each row that is not listed."""
+        with self._spool.open("rb") as file:
+            yield from (msgspec.json.decode(line, type=Change) for line in file)
+
+    def _folders(self) -> dict[str | None, str]:
+        """Return the name of the file of each folder that has one of its own; None: of all the others."""
+        sizes = Counter[str]()
+        for page in self._entries():
+            folder = _folder_of(page.loc) if isinstance(page, _Page) else AT_NO_FOLDER
+            if folder.depth > 1 and (folder.name in sizes or len(sizes) < MAX_COUNTED):
+                sizes[folder.name] += 1
+        names = Names(())
+        files: dict[str | None, str] = {"": names.free(AT_ROOT, ""), None: names.free(OTHERS, "")}
+        names.claim(INDEX)
+        for name, _ in sizes.most_common(MAX_FOLDERS):
+            files[name] = names.free(f"{INDEX}-{made_up(name)}", name)
+        return files
+
+    def _written(self, files: Mapping[str | None, str]) -> list[Source]:
+        """Write the sitemaps and the rows that are not listed."""
+        sources: dict[str, Source] = {}
+        first = ""
+        with ExitStack() as stack:
+            spool = stack.enter_context(self._spool.open("wb"))
+            opened: dict[str, TextIO] = {}
+            for page in self._entries():
+                if isinstance(page, Change):
+                    first = first or page.old
+                    self.unread |= page.action == Action.UNREAD
+                    spool.write(msgspec.json.encode(page) + b"\n")
+                    continue
+                name = _file_of(page.loc, files)
+                if name not in opened:
+                    path = self._work / f"list-{len(opened)}.xml"
+                    opened[name] = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
+                    opened[name].write(ROOT)
+                    place = f"{self._base}{quote(name, SAFE)}{self._suffix}"
+                    source = Source(urls.file_url(str(path)), path, place=place, target=place)
+                    sources[name] = source
+                    self._rows[source.url] = array("Q")
+                opened[name].write(f"{self._entry(page)}\n")
+                self._rows[sources[name].url].append(page.line)
+            for file in opened.values():
+                file.write("</urlset>\n")
+        if not sources:
+            raise ValueError(f"no row can be listed; {first}" if first else "lists no URL")
+        return list(sources.values())
+
+    def _entries(self) -> Iterator[_Page | Change]:
+        """Yield the rows that can be listed, and the changes for the others. Raises ValueError and OSError."""
+        with self._path.open("rb") as file:
+            is_table = self._path.name.lower().removesuffix(".gz").endswith(TABLES)
+            found = read_rows(file, str(self._path), COLUMNS, Cells, guesses=is_table)
+            if found.format == LOG:
+                raise ValueError("is an access log; accepted: a list of pages")
+            for row in found.rows:
+                yield self._page(row, found.format == TEXT)
+
+    def _page(self, row: Row | Unread, is_text: bool) -> _Page | Change:
+        listed = row if isinstance(row, Unread) else listed_url(row, is_text, self._base)
+        if not isinstance(listed, ListedUrl):
+            is_rest = listed.problem.endswith(REST_UNREAD)
+            return self._refused(UNREADABLE, "", listed.problem, listed.line, is_rest)
+        assert isinstance(row, Row)
+        if FORBIDDEN.search(listed.loc):
+            return self._refused(UNREADABLE, listed.loc, "the URL has a control character", row.line)
+        for name, is_no_page in NO_PAGE.items():
+            value = row.cells.get(name)
+            if value not in (None, "") and is_no_page(str(value).strip().lower()):
+                return self._refused(NO_PAGE_ROW, listed.loc, f"{name}: {value}", row.line)
+        return _Page(row.line, listed.loc, row.cells)
+
+    def _refused(self, rule: str, url: str, why: str, line: int | None, is_rest: bool = False) -> Change:
+        return Change(Action.UNREAD if is_rest else Action.DROPPED, rule, url, why, "", self.url, line)
+
+    def _entry(self, page: _Page) -> str:
+        """The row as an entry, on one line."""
+        parts = [f"<url><loc>{escape(page.loc)}</loc>"]
+        if page.cells:
+            for name, columns in FIELDS.items():
+                text = next((text for column in columns if (text := _text(page.cells.get(column)))), "")
+                parts += [f"<{name}>{escape(text)}</{name}>"] if text else []
+            parts += self._images(page.cells.get(IMAGES))
+            parts += self._alternates(page.cells.get(ALTERNATES))
+        return "".join([*parts, "</url>"])
+
+    def _images(self, value: object) -> Iterator[str]:
+        for one in self._objects(IMAGES, value, BETWEEN_IMAGES):
+            loc = _text(one.get("loc") if isinstance(one, dict) else one)
+            if loc:
+                yield f"<image:image><image:loc>{escape(self._without_login(loc))}</image:loc></image:image>"
+
+    def _alternates(self, value: object) -> Iterator[str]:
+        for one in self._objects(ALTERNATES, value, BETWEEN_ALTERNATES):
+            if isinstance(one, dict):
+                code, href = _text(one.get("hreflang")), _text(one.get("href"))
+            else:
+                code, _, href = (part.strip() for part in _text(one).partition("="))
+            if code or href:
+                attributes = f"hreflang={quoteattr(code)} href={quoteattr(self._without_login(href))}"
+                yield f'<xhtml:link rel="alternate" {attributes}/>'
+
+    def _objects(self, column: str, value: object, between: re.Pattern[str]) -> Iterable[object]:
+        """The values of a cell: a list, the same as JSON, or a text with separators. A number is left out."""
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            try:
+                value = json.loads(value)
+            except (ValueError, RecursionError):
+                value = None
+        if isinstance(value, (int, float)) or (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
+            self.counted.add(column)
+            return ()
+        if isinstance(value, str):
+            return filter(None, between.split(value.strip()))
+        return value if isinstance(value, list) else ()
+
+    def _without_login(self, url: str) -> str:
+        """The absolute URL, without user name and password."""
+        return urls.resolve(self._base, url) or url
+
+
+class _Folder(NamedTuple):
+    """The first folder of a URL's path; without a name at the root."""
+
+    name: str
+    depth: int
+    """Names in the path: `/blog/` has one, `/blog/post` two."""
+
+
+AT_NO_FOLDER = _Folder("", 0)
+
+
+def _folder_of(loc: str) -> _Folder:
+    try:
+        path = urlsplit(loc).path
+    except ValueError:
+        return AT_NO_FOLDER
+    first, slash, rest = path.removeprefix("/").partition("/")
+    return _Folder(unquote(first) if slash else "", 1 + bool(rest))
+
+
+def _file_of(loc: str, files: Mapping[str | None, str]) -> str:
+    """The file of a page: `/about/` is a page at the root, unless others are in that folder."""
+    if "" not in files:
+        return files[None]
+    folder = _folder_of(loc)
+    return files.get(folder.name) or files["" if folder.depth < 2 else None]
+
+
+def _text(value: object) -> str:
+    """A value on one line, without characters that XML does not allow."""
+    if value is None or isinstance(value, (dict, list)):
+        return ""
+    text = value.isoformat() if isinstance(value, date) else f"{value:g}" if isinstance(value, float) else str(value)
+    return FORBIDDEN.sub("", " ".join(text.split()))
