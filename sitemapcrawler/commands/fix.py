@@ -22,7 +22,7 @@ from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
-from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, read_targets, target
+from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, of_file, read_targets, target
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.repair import publishing
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
@@ -45,6 +45,8 @@ DONE, LOST, PARTLY, NOTHING_READ, STOPPED = 0, 1, 3, 4, 5
 """Exit codes: done; the folder could not be written; some files could not be read; none could; stopped by a signal."""
 LIST = "@"
 """Start of a target that is a list of pages."""
+OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
+"""Suffixes of files that are lists, and no sitemaps."""
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
@@ -132,7 +134,7 @@ class Command(BaseCommand):
     def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
         text = _target(args)
         rules = Rules.chosen(_only(opts.only))
-        out = None if opts.out is None or opts.dry_run else _out(opts.out, text)
+        out = None if opts.out is None or opts.dry_run else _out(opts.out, text.removeprefix(LIST))
         with postponed():
             work = stack.enter_context(scratch(Path(gettempdir()), SCRATCH))
         repair, sources = self._plan(text, opts, rules, work, stack)
@@ -164,6 +166,8 @@ class Command(BaseCommand):
                 job = self._crawl(found.argument, found.value, arguments, work, is_site=found.kind == DOMAIN)
                 return self._of_audit(job, opts, rules, work, stack, text)
         _check_local(opts)
+        if text.lower().endswith(OF_LISTS):
+            raise ValueError(f"{quoted(text)}: is no sitemap; a list of pages is named {LIST}{text}")
         targets = read_targets([text])
         self._unreadable = targets.unreadable
         return _of_files(text, targets, opts, rules)
@@ -211,11 +215,9 @@ class Command(BaseCommand):
             raise ValueError("--base-url is missing: the URL of the folder where the files will be, with /")
         if not base.endswith("/"):
             raise ValueError(f"--base-url {quoted(base)}: is the URL of a file; accepted: that of a folder, with /")
-        path = Path(text.removeprefix(LIST))
-        if not path.is_file():
-            raise ValueError(f"{quoted(text)}: no such file")
         try:
-            pages = PageList(path, base, work, opts.split_by is not None, ".xml.gz" if opts.gz else ".xml")
+            path = urls.local_path(of_file(text.removeprefix(LIST)).value)
+            pages = PageList(Path(path or ""), base, work, opts.split_by is not None, ".xml.gz" if opts.gz else ".xml")
         except ValueError as error:
             raise ValueError(f"{quoted(text)}: {error}") from None
         for column in sorted(pages.counted):

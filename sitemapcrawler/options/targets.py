@@ -157,12 +157,12 @@ def _target(text: str) -> Target:
     if "://" in text and not text.lower().startswith("file:"):
         return _of_url(text, values.sitemap(text))  # raises ValueError with the reason
     if text.lower().startswith("file:") or _is_there(text):
-        return _of_file(text)
+        return of_file(text)
     if values.BARE_URL.match(text) and not FILE_NAME.search(text.partition("/")[0]):
         host, _, path = text.partition("/")
         return _of_url(text, f"https://{text}") if path else Target(DOMAIN, text, str(values.start(host)))
     if SEPARATORS.search(text) or FILE_NAME.search(text):
-        return _of_file(text)
+        return of_file(text)
     if not HOST.fullmatch(text):
         raise ValueError(f"no such file; as a host, write http://{text}/" if LABEL.fullmatch(text) else "no such file")
     return Target(DOMAIN, text, str(values.start(text)))
@@ -185,7 +185,8 @@ def _of_url(text: str, url: str) -> Target:
     return Target(URL, text, values.COMMA_BEFORE_URL.sub("%2C", values.sitemap(url)))
 
 
-def _of_file(text: str) -> Target:
+def of_file(text: str) -> Target:
+    """The target of a readable file. Raises ValueError if there is none."""
     path = urls.local_path(text) if text.lower().startswith("file:") else text
     if path is None:
         raise ValueError("is no file of this machine")

@@ -148,6 +148,8 @@ class PageList:
                 yield self._page(row, found.format == TEXT)
 
     def _page(self, row: Row | Unread, is_text: bool) -> _Page | Change:
+        if isinstance(row, Row) and (why := _why_no_page(row.cells)):
+            return self._refused(NO_PAGE_ROW, row.url if isinstance(row.url, str) else "", why, row.line)
         listed = row if isinstance(row, Unread) else listed_url(row, is_text, self._base)
         if not isinstance(listed, ListedUrl):
             is_rest = listed.problem.endswith(REST_UNREAD)
@@ -155,10 +157,6 @@ class PageList:
         assert isinstance(row, Row)
         if FORBIDDEN.search(listed.loc):
             return self._refused(UNREADABLE, listed.loc, "the URL has a control character", row.line)
-        for name, is_no_page in NO_PAGE.items():
-            value = row.cells.get(name)
-            if value not in (None, "") and is_no_page(str(value).strip().lower()):
-                return self._refused(NO_PAGE_ROW, listed.loc, f"{name}: {value}", row.line)
         return _Page(row.line, listed.loc, row.cells)
 
     def _refused(self, rule: str, url: str, why: str, line: int | None, is_rest: bool = False) -> Change:
@@ -184,6 +182,8 @@ class PageList:
     def _alternates(self, value: object) -> Iterator[str]:
         for one in self._objects(ALTERNATES, value, BETWEEN_ALTERNATES):
             if isinstance(one, dict):
+                if one.get("rel"):
+                    continue  # in a record: a link that is no alternate
                 code, href = _text(one.get("hreflang")), _text(one.get("href"))
             else:
                 code, _, href = (part.strip() for part in _text(one).partition("="))
@@ -208,6 +208,15 @@ class PageList:
     def _without_login(self, url: str) -> str:
         """The absolute URL, without user name and password."""
         return urls.resolve(self._base, url) or url
+
+
+def _why_no_page(cells: Mapping[str, object]) -> str:
+    """The column that says that a row is no page to index, and its value; empty if none does."""
+    for name, is_no_page in NO_PAGE.items():
+        value = cells.get(name)
+        if value not in (None, "") and is_no_page(str(value).strip().lower()):
+            return f"{name}: {value}"
+    return ""
 
 
 class _Folder(NamedTuple):

@@ -123,6 +123,8 @@ def prepare(kitchen: Kitchen) -> None:
         (programs / name).write_text((programs / name).read_text().replace('"$@"', f'"$@" {OPTIONS}'))
     write_program(programs / "mail", 'printf "%s\\n" "$@" >mail.txt; cat >>mail.txt')
     (folder / "old-urls.txt").write_text(f"{kitchen.base}/visit\n{kitchen.base}/no-such-page\n")
+    table = "loc,lastmod\nhttps://museum.example/,2026-05-01\nhttps://museum.example/blog/a,2026-05-02\n"
+    (folder / "pages.csv").write_text(table)
     (folder / PUBLISHED).parent.mkdir()
     (folder / PUBLISHED).write_text(urlset("/visit"))
     rows = [
@@ -194,6 +196,14 @@ def sample(steps: list[Step], _: Kitchen) -> None:
         assert found["low"] <= found["share"] <= found["high"]
 
 
+def from_database(steps: list[Step], kitchen: Kitchen) -> None:
+    assert steps[0].code == 0
+    assert "1 file read, 2 entries: 2 kept" in steps[0].output
+    assert sorted(path.name for path in (kitchen.folder / "made/upload").iterdir()) == [
+        "sitemap-blog.xml", "sitemap-root.xml", "sitemap.xml",
+    ]  # fmt: skip
+
+
 def with_jq(steps: list[Step], kitchen: Kitchen) -> None:
     lines = steps[1].lines
     rules = [line.split() for line in lines if re.fullmatch(r" *\d+ [a-z0-9-]+", line)]
@@ -250,6 +260,7 @@ CHECKS: dict[str, Callable[[list[Step], Kitchen], None]] = {
     "Every night the changes": changes,
     "The old addresses after a move": moved,
     "A sample of a large site": sample,
+    "Sitemaps from a database": from_database,
     "With jq": with_jq,
     "In pandas, polars and DuckDB": parquet,
     "In a spreadsheet": spreadsheet,
