@@ -141,6 +141,8 @@ class Command(BaseCommand):
         result = repair.run(sources, out, work)
         put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out)))
         if not result.sources:
+            if text.startswith(LIST):
+                complain(f"{quoted(text)}: no page can be listed, and nothing was written")
             return NOTHING_READ
         for unreadable in self._unreadable:
             complain(unreadable)

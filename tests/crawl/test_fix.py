@@ -230,6 +230,7 @@ def test_list_without_a_page_to_list_makes_no_set(tmp_path: Path) -> None:
     done = run(tmp_path, "fix", "@pages.txt", "--base-url", HOME, "--out", "out")
     assert done.returncode == 4
     assert done.stdout.splitlines()[1].split() == ["1", "dropped", "loc-offsite"]
+    assert done.stderr == "sitemapcrawler: '@pages.txt': no page can be listed, and nothing was written\n"
     assert not (tmp_path / "out").exists()
 
 

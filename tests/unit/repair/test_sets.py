@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import tempfile
 from pathlib import Path
@@ -11,14 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import site_repair, writing
 from sitemapcrawler.repair.change_list import NAME
 from sitemapcrawler.repair.local import LocalFiles
+from sitemapcrawler.repair.page_list import MAX_FOLDERS
 from sitemapcrawler.repair.site_repair import SiteRepair
 from sitemapcrawler.repair.sources import Source, SourceError
 from sitemapcrawler.repair.streaming import Rules
-from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, index, repair, repair_list, urlset
 
 
 def page(path: str, *parts: str) -> str:
@@ -315,3 +318,71 @@ def test_any_site_adds_up_and_is_stable(site: list[tuple[str, tuple[list[str], l
             again = repair(Path(folder, "again"), *map(once.data, once.names), names=[*map(quote, once.names)])
             assert [row for row in again.rows if row["action"] != "not repaired"] == []
             assert {name: again.data(name) for name in again.names} == {name: once.data(name) for name in once.names}
+
+
+LINKS = (
+    '<xhtml:link rel="alternate" hreflang="de" href="https://example.com/a"/>'
+    '<xhtml:link rel="alternate" hreflang="en-GB" href="https://example.com/b?x=1;y"/>'
+)
+IMAGES = "".join(
+    f"<image:image><image:loc>https://example.com/{name}</image:loc></image:image>" for name in ("1.png", "2.png")
+)
+CELLS: dict[str, tuple[str, str, str]] = {
+    "images between semicolons": ("images", "https://example.com/1.png; https://example.com/2.png", IMAGES),
+    "images between blanks": ("images", "https://example.com/1.png\n https://user:secret@example.com/2.png", IMAGES),
+    "images as JSON": ("images", '["https://example.com/1.png", {"loc": "https://example.com/2.png"}]', IMAGES),
+    "number of images": ("images", "2", ""),
+    "versions as text": ("alternates", "de=https://example.com/a; en-GB=https://example.com/b?x=1;y", LINKS),
+    "versions as JSON": (
+        "alternates",
+        '[{"hreflang": "de", "href": "https://example.com/a"}, {"hreflang": "en-GB", "href": "https://example.com/b?x=1;y"},'
+        ' {"hreflang": "fr", "href": "/c", "rel": "next"}]',
+        LINKS,
+    ),
+    "number of versions": ("alternates", "2", ""),
+    "date": ("Last_Modified", "2024-05-01", "<lastmod>2024-05-01</lastmod>"),
+    "date with control characters": ("lastmod", "2024-\x0005-01", "<lastmod>2024-05-01</lastmod>"),
+    "date that is none": ("lastmod", "17. Mai 2024", ""),
+    "date with markup": ("lastmod", "<b>&", ""),
+    "priority": ("priority", "0.5", "<priority>0.5</priority>"),
+    "priority that is none": ("priority", "high", ""),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cell_of_a_list(name: str, tmp_path: Path) -> None:
+    column, cell, written = CELLS[name]
+    with (tmp_path / "list.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["loc", column], [f"{HOME}a", Cells().disarmed(cell)]])
+    outcome = repair_list(tmp_path / "list.csv")
+    assert f"<url><loc>{HOME}a</loc>{written}</url>" in outcome.data("sitemap-pages.xml").decode()
+    assert outcome.errors() + outcome.violations() == []
+
+
+def test_folders_of_a_list(tmp_path: Path) -> None:
+    paths = ["", "a", "about/", "blog/", "blog/1", "Blog/1", "root/1", "k%C3%B6ln/1", "..%2F/1", "blog/2"]
+    paths += [f"f{number}/{page}" for number in range(MAX_FOLDERS) for page in range(2)]
+    (tmp_path / "list.txt").write_text("".join(f"{HOME}{path}\n" for path in paths))
+    outcome = repair_list(tmp_path / "list.txt", by_folder=True)
+    assert sorted(outcome.locs) == sorted(f"{HOME}{path}" for path in paths)
+    assert outcome.data("sitemap-root.xml").decode().count("<loc>") == 3
+    assert outcome.data("sitemap-blog.xml").decode().count("<loc>") == 3
+    assert outcome.data("sitemap-others.xml").decode().count("<loc>") == 6
+    assert len(outcome.names) == MAX_FOLDERS + len(["sitemap.xml", "sitemap-root.xml", "sitemap-others.xml"])
+    assert outcome.errors() == []
+
+
+def test_names_of_folders_differ_in_more_than_upper_and_lower_case(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(f"{HOME}blog/1\n{HOME}Blog/1\n{HOME}root/1\n{HOME}\n{HOME}a%2F..%00/1\n")
+    names = repair_list(tmp_path / "list.txt", by_folder=True).names
+    assert len({name.casefold() for name in names}) == len(names) == 6
+    assert {"sitemap.xml", "sitemap-root.xml", "sitemap-blog.xml", "sitemap-a.xml"} < {*names}
+
+
+@pytest.mark.slow
+def test_large_list_is_split_and_the_index_lists_all_parts(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("".join(f"{HOME}{number}\n" for number in range(writing.MAX_ENTRIES + 1)))
+    outcome = repair_list(tmp_path / "list.txt")
+    assert outcome.names == ["sitemap-pages-2.xml", "sitemap-pages.xml", "sitemap.xml"]
+    assert listed(outcome) == ["sitemap-pages.xml", "sitemap-pages-2.xml"]
+    assert (counts(outcome)[1], outcome.rows) == (writing.MAX_ENTRIES + 1, [])
