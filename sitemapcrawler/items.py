@@ -331,14 +331,20 @@ class VideoRecord:
     """When the video was published (W3C Datetime)."""
     family_friendly: str | None = None
     """yes or no."""
-    restriction: dict[str, str] | None = None
-    """{`value`: ISO 3166 country codes separated by blanks, `relationship`: allow or deny}."""
-    platform: dict[str, str] | None = None
-    """{`value`: web, mobile, tv separated by blanks, `relationship`: allow or deny}."""
+    restriction: str | None = None
+    """ISO 3166 country codes, separated by blanks."""
+    restriction_relationship: str | None = None
+    """allow or deny."""
+    platform: str | None = None
+    """web, mobile and tv, separated by blanks."""
+    platform_relationship: str | None = None
+    """allow or deny."""
     requires_subscription: str | None = None
     """yes or no."""
-    uploader: dict[str, str] | None = None
-    """{`value`: name, 255 characters at most, `info`: URL}."""
+    uploader: str | None = None
+    """Name of the uploader, 255 characters at most."""
+    uploader_info: str | None = None
+    """URL of a page about the uploader."""
     live: str | None = None
     """yes or no."""
     tag: list[str] = field(default_factory=list)
@@ -372,8 +378,10 @@ class NewsRecord:
     """Always `news`."""
     loc: str = ""
     """URL of the page, as in its url record."""
-    publication: dict[str, str] | None = None
-    """{`name`, `language`} of the publication."""
+    publication_name: str | None = None
+    """Name of the publication."""
+    publication_language: str | None = None
+    """Language of the publication."""
     publication_date: str | None = None
     """When the article was published (W3C Datetime)."""
     title: str | None = None
@@ -431,10 +439,28 @@ EXTENSIONS: Mapping[type, Namespace] = {
 """Record types for the objects of url records, with their namespace. Feeds make these records from url records."""
 
 
+_SOURCES = {
+    "image_loc": ("loc", ""),
+    "publication_name": ("publication", "name"),
+    "publication_language": ("publication", "language"),
+    **{name: (name, "value") for name in ("restriction", "platform", "uploader")},
+    "restriction_relationship": ("restriction", "relationship"),
+    "platform_relationship": ("platform", "relationship"),
+    "uploader_info": ("uploader", "info"),
+}
+"""{field of a record of an object: (field of the object, key in that; empty: all of it)}, where they differ."""
+
+
 def _values_of(kind: type) -> Callable[[object], tuple[object, ...]]:
     """Return a function that reads the fields of a record type from an object of its namespace."""
     names = [one.name for one in fields(kind) if one.name not in ("type", "loc", "sitemap", "line")]
-    return attrgetter(*("loc" if name == "image_loc" else name for name in names))
+    sources = [_SOURCES.get(name, (name, "")) for name in names]
+    read, keys = attrgetter(*(name for name, _ in sources)), [key for _, key in sources]
+    if not any(keys):
+        return read
+    return lambda one: tuple(
+        value if not key or value is None else value.get(key) for value, key in zip(read(one), keys, strict=True)
+    )
 
 
 _VALUES = {kind: _values_of(kind) for kind in EXTENSIONS}

@@ -29,6 +29,7 @@ from sitemapcrawler.report.model import FileProblems, Report
 from sitemapcrawler.rules.facts.site import OF_FILES
 from tests.crawl.crawling import read_feed
 from tests.crawl.modelled import modelled
+from tests.objects import as_row
 
 SEVERITIES = ("error", "warning", "info")
 FILES = NAMES - {*TABLES, *(f"{feed}.{format}" for feed in (*ON_DEMAND, *OF_EXTENSIONS) for format in FORMATS)} | {
@@ -43,14 +44,8 @@ Row = Mapping[str, Any]
 def nested(urls: Sequence[Row], feed: str) -> list[dict[str, Any]]:
     """The objects in url records, as rows of their own feed."""
     [(kind, namespace)] = [item for item in EXTENSIONS.items() if item[1].field == feed]
-    rows = []
-    for url in urls:
-        place = {name: url[name] for name in ("loc", "sitemap", "line") if name in url}
-        held = url.get(feed, [])
-        for one in [held] if namespace.single and held else held:
-            own = {"image_loc" if name == "loc" else name: value for name, value in one.items()}
-            rows.append({"type": kind().type, **own, **place})
-    return rows
+    held = ((url, url.get(feed, [])) for url in urls)
+    return [as_row(kind, url, one) for url, found in held for one in ([found] if namespace.single and found else found)]
 
 
 def without_returns(row: Row) -> dict[str, Any]:

@@ -43,6 +43,7 @@ from sitemapcrawler.items import (
 )
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.notes import Note, Notes
+from tests.objects import as_row
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
@@ -280,9 +281,9 @@ PAGE = a_url(
 OBJECTS: dict[type, list[dict[str, Any]]] = {
     ImageRecord: [{"image_loc": "i", "title": "=1"}, {"image_loc": "j"}],
     VideoRecord: [
-        {"thumbnail_loc": "t", "restriction": {"relationship": "deny", "value": "US"}, "tag": ["a", "b"], "price": [{"value": "=1"}]},
+        {"thumbnail_loc": "t", "restriction": "US", "restriction_relationship": "deny", "tag": ["a", "b"], "price": [{"value": "=1"}]},
     ],
-    NewsRecord: [{"publication": {"name": "n"}, "title": "t"}],
+    NewsRecord: [{"publication_name": "n", "title": "t"}],
     AlternateRecord: [{"hreflang": "de", "href": "d", "attributes": {"type": "x"}}, {"hreflang": "en", "href": "e"}],
 }  # fmt: skip
 """Its objects as rows, without the fields that all of them have."""
@@ -310,8 +311,8 @@ class TestExtensions:
     def test_lists_and_objects_are_text_in_a_table(self) -> None:
         header, row = table(PAGE, item_classes=[VideoRecord])
         cells = dict(zip(header, row, strict=True))
-        assert (cells["tag"], cells["restriction"], cells["price"], cells["live"]) == (
-            "a; b", '{"relationship":"deny","value":"US"}', '[{"value":"=1"}]', "",
+        assert (cells["tag"], cells["restriction_relationship"], cells["price"], cells["live"]) == (
+            "a; b", "deny", '[{"value":"=1"}]', "",
         )  # fmt: skip
         assert [row[6] for row in table(PAGE, item_classes=[ImageRecord])] == ["license", "", ""]
         assert [row[5] for row in table(PAGE, item_classes=[ImageRecord])] == ["title", "'=1", ""]
@@ -342,17 +343,12 @@ class TestExtensions:
             objects = [(url, one) for url in nested for one in listed(url.get(namespace.field))]
             written = export(JsonLinesExporter, NotedBatch(SITEMAP, urls), item_classes=[kind])
             assert [json.loads(line) for line in written.splitlines()] == [
-                expected(kind, url, one) for url, one in objects
+                as_row(kind, url, one) for url, one in objects
             ]
 
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
-
-
-def expected(kind: type, url: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
-    own = {"image_loc" if name == "loc" else name: value for name, value in one.items()}
-    return {"type": kind().type, **{name: url[name] for name in ("loc", "sitemap", "line") if name in url}, **own}
 
 
 EITHER = a_url(images=[Image(loc="i")], issues=["a", "b"], reply=ReplyRecord("ok", status=200))

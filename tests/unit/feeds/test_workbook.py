@@ -263,7 +263,7 @@ def test_objects_of_pages_have_sheets() -> None:
         {"url": "https://e.com/", "image_loc": "j", **place},
     ]
     [video] = filled(written["Videos"])
-    assert (video["tag"], video["price"], video["uploader"]) == ("a, b", '[{"value":"1"}]', '{"value":"x"}')
+    assert (video["tag"], video["price"], video["uploader"]) == ("a, b", '[{"value":"1"}]', "x")
     assert written["Images"]["C2"].data_type == "s"
 
 
