@@ -58,7 +58,7 @@ def test_full_disk_ends_the_crawl_and_costs_nothing(
             code = running.process.wait(ENDS_WITHIN_S)
         lines = [line for line in running.log.splitlines() if DATABASE in line or "No space" in line]
         lines = [
-            line for line in lines if "download.cache" not in line
+            line for line in lines if "download.body_cache" not in line
         ]  # it may be the first for which there is no room
         assert code == ROOMS[room], running.log
         assert len(lines) == 1, running.log

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sitemapcrawler.api.sitemaps import read_sitemap
-from sitemapcrawler.items import FindingRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.faults import MAX_KEPT
@@ -254,13 +254,6 @@ def test_a_finding_on_a_whole_site_replaces_that_of_its_files_unless_that_is_wor
     assert {one.rule for one in found if one.sitemap != other.url} == rules
     assert judge.replaced == ({} if "loc-x" in rules else {"loc-x": {"example.com"}}), "whose entries have no marks"
     assert [one.rule for one in found if one.sitemap == other.url] == ["loc-x"]
-
-
-def test_a_finding_of_an_earlier_crawl_on_a_whole_site_replaces_that_of_its_files() -> None:
-    judge = Judge(Choice((habit(Per.SITE), site_rule())), 100)
-    of_two_files(judge)
-    judge.repeat(FindingRecord("cross-x", "info", "of the site", value="example.com"))
-    assert judge.crawl({}) == []
 
 
 def test_a_rule_replaces_one_that_reports_once_per_site() -> None:
