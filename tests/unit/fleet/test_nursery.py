@@ -96,6 +96,9 @@ def test_a_child_that_ends_before_its_number_is_read_has_its_exit_code(
 def test_a_child_that_came_too_late_is_not_taken_for_the_next(
     nursery: Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with nursery.start() as child:
+        parent = parent_of(child.pid)
+    os.kill(parent, signal.SIGSTOP)  # else it may be in time
     with monkeypatch.context() as hasty, pytest.raises(NurseryDied):
         hasty.setattr("sitemapcrawler.fleet.worker.nursery.START_S", 0.0)
         nursery.start()
