@@ -67,7 +67,7 @@ def read_list(path: str) -> str:
 
 
 def open_list(path: str, max_bytes: int) -> BinaryIO:
-    """Open an @file. Raises OSError if there is none, or it is larger than `max_bytes`."""
+    """Open an @file. Raises OSError if the file is missing, or larger than `max_bytes`."""
     file = Path(path)
     if not file.is_file():
         raise OSError("no such file")

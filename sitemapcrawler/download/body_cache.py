@@ -267,7 +267,7 @@ class BodyCache(OfCrawler):
 
     @cached_property
     def storage(self) -> BodyStorage | None:
-        """The cache, from the first request on; None if there is none to read or write."""
+        """The cache, from the first request on; None if the crawl neither reads nor writes one."""
         if self.place is None:
             return BodyStorage(self.earlier[0], self.earlier[1:], reads_only=True) if self.earlier else None
         named = Named.of(self.crawler)

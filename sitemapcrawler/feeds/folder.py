@@ -39,7 +39,7 @@ FEEDS: Mapping[str, type] = MappingProxyType(
 )
 """Record type of each feed, by name without suffix."""
 OF_EXTENSIONS = tuple(namespace.field for namespace in EXTENSIONS.values())
-"""The feeds of objects of url records, which are missing if there are none."""
+"""The feeds of objects of url records, which are missing where no page has such objects."""
 OF_LINKS, OF_BASELINE = "pages", "changes"
 """The feeds that only a crawl with the argument `links`, or `baseline`, has."""
 ON_DEMAND = frozenset((OF_LINKS, OF_BASELINE))
