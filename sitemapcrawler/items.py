@@ -82,6 +82,18 @@ class ReplyRecord:
     """Crawlers that it tells so by name."""
     canonical: str | None = None
     """URL under which the page wants to be indexed, absolute."""
+    title: str | None = None
+    """Title of the page, 500 characters at most; null where it has none or was not read."""
+    h1: str | None = None
+    """First main heading of the page, 500 characters at most; null where it has none or was not read."""
+    words: int | None = None
+    """Words of the page's main content; null where the page was not read to its end."""
+    content_hash: str | None = None
+    """Hash of the main content: `1-` and 32 hexadecimal digits. The number is the version of the extraction; hashes of
+    two versions cannot be compared. Null where the page was not read to its end."""
+    simhash: str | None = None
+    """Similarity hash of the main content, 16 hexadecimal digits: of two pages, the fewer bits differ, the more alike
+    they are. Null where `content_hash` is."""
     soft_404: str | None = None
     """Why the page counts as an error page although its status is 200, 204 or 205; null if it does not, or was not
     read."""

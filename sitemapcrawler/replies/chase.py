@@ -234,7 +234,17 @@ def _indexing(page: PageFacts | None) -> Fields:
         return {}
     # If the head was not read to its end, a missing noindex proves nothing.
     noindex = True if page.noindex else (False if page.complete else None)
-    return {"noindex": noindex, "noindex_agents": page.noindex_agents, "canonical": page.canonical}
+    content = page.content
+    return {
+        "noindex": noindex,
+        "noindex_agents": page.noindex_agents,
+        "canonical": page.canonical,
+        "title": page.title or None,
+        "h1": page.h1 or None,
+        "words": content and content.words,
+        "content_hash": content and content.content_hash,
+        "simhash": content and content.simhash,
+    }
 
 
 HEADERS = ("location", "content-type", "last-modified", "etag", "date", "age")

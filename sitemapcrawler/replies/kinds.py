@@ -89,6 +89,11 @@ class Reached(Answer):
     """Crawlers that the page names in `noindex`."""
     canonical: str | None = None
     """Canonical URL of the page, absolute."""
+    title: str | None = None
+    h1: str | None = None
+    words: int | None = None
+    content_hash: str | None = None
+    simhash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

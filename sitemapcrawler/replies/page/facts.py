@@ -10,6 +10,7 @@ from itertools import chain, islice
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies.page.anchors import LinkReader, PageLinks, forbids_following
+from sitemapcrawler.replies.page.content import Content
 from sitemapcrawler.replies.page.head import BLANK, SAMPLE, HeadReader, HtmlHead, Token, attributes
 from sitemapcrawler.replies.page.media_type import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
@@ -27,6 +28,7 @@ from sitemapcrawler.replies.page.metadata import (
     json_ld_dates,
     meta_dates,
 )
+from sitemapcrawler.replies.page.visible_text import heading
 from sitemapcrawler.robots.text import PERCENT
 
 Headers = Mapping[str, Sequence[str]]
@@ -89,6 +91,10 @@ class PageFacts:
     """True if its head has a script that runs."""
     about: str = ""
     """What its head says about the content: description, Open Graph, JSON-LD, at most `MAX_ABOUT` characters."""
+    h1: str | None = None
+    """Text of the first main heading; None if there is none."""
+    content: Content | None = None
+    """Its main content; None if it was not read to its end, or if it is not HTML."""
 
     @property
     def noindex(self) -> bool:
@@ -141,7 +147,7 @@ def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader
         (*elements.canonicals(), *linked), moved or elements.refresh(), tuple(elements.dates()),
         tuple(elements.alternates()), tuple(elements.sitemaps()), head.broken_by, head.sample, head.sampled,
         None if links is None else links.links(url, head.encoding, denied, head.whole), head.empty,
-        head.scripted, elements.about(),
+        head.scripted, elements.about(), heading(head.sample),
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ from tests.objects import as_row
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
 FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,target,issues,change,changed_fields"
 
 
@@ -431,7 +431,7 @@ class TestCsv:
         )
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
-            "https://e.com/,,,,,,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
+            "https://e.com/,,,,,,,,,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
             "https://e.com/sitemap.xml,3,changed,lastmod; images,,,,,urn:x; toys,false",
         ]
 
@@ -446,6 +446,8 @@ class TestCsv:
              {"status": "200", "noindex": "false", "canonical": "https://e.com/c"}),
             (ReplyRecord("ok", status=200, noindex=True, noindex_agents=["bot"]), {"status": "200", "noindex": "true"}),
             (ReplyRecord("ok", status=200, noindex_agents=["a", "b"]), {"status": "200", "noindex": "a; b"}),
+            (ReplyRecord("ok", status=200, title="=cmd|' /C calc'!A0", h1="Red shoes", words=250),
+             {"status": "200", "title": "'=cmd|' /C calc'!A0", "h1": "Red shoes", "words": "250"}),
             (ReplyRecord("timeout", final_url="https://e.com/", error="no answer in 60 s"),
              {"status_error": "timeout", "error": "no answer in 60 s"}),
             (ReplyRecord("unchecked", "sampled-out"), {"status_error": "sampled-out"}),
@@ -498,8 +500,8 @@ class TestCsv:
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
     def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
-        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:16] == [
-            f"'{text}", "", "", "", "", "", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
+        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:19] == [
+            f"'{text}", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "", f"'{text}", "", "-0.5",
         ]  # fmt: skip
 
     def test_what_a_character_set_cannot_hold_is_a_backslash_escape(self) -> None:

@@ -104,7 +104,8 @@ def test_every_column_of_a_url() -> None:
         loc="https://e.com/old", sitemap=SITEMAP, line=3, lastmod="2024-05", changefreq="daily", priority=0.5,
         images=[Image(loc="i"), Image(loc="j")], videos=[Video(title="v")], news=News(title="n"),
         alternates=[Alternate("de", "https://e.com/de")], blocked_for=["GPTBot", "CCBot"],
-        reply=ReplyRecord("redirected", None, 301, 200, "https://e.com/new", [Hop(301, "https://e.com/old")], canonical="https://e.com/c", noindex=True),
+        reply=ReplyRecord("redirected", None, 301, 200, "https://e.com/new", [Hop(301, "https://e.com/old")], canonical="https://e.com/c", noindex=True,
+                          title="=1+1", h1="Old", words=250, content_hash="1-0f", simhash="0f"),
         issues=["status-redirect", "loc-x"], change="added", indexable=False, indexability="redirect",
         target=Target("https://e.com/c", "ok", indexable=True, indexability="ok"),
     )  # fmt: skip
@@ -113,7 +114,7 @@ def test_every_column_of_a_url() -> None:
             "url": "https://e.com/old", "status": 301, "indexable": "no", "indexability": "redirect",
             "final_status": 200, "final_url": "https://e.com/new", "redirects": "301 https://e.com/old",
             "canonical": "https://e.com/c", "target": "https://e.com/c", "target_indexability": "ok",
-            "noindex": "yes", "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
+            "noindex": "yes", "title": "=1+1", "h1": "Old", "words": 250, "blocked_for": "GPTBot, CCBot", "lastmod": "2024-05", "changefreq": "daily",
             "priority": 0.5, "images": 2, "videos": 1, "news": 1, "alternates": 1,
             "problems": "status-redirect, loc-x", "sitemap": SITEMAP, "line": 3, "change": "added",
         }

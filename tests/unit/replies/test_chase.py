@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,7 @@ from sitemapcrawler.replies import (
     Unchecked,
 )
 from sitemapcrawler.replies.chase import MAX_HEADER
-from sitemapcrawler.replies.page import HtmlHead, page_of, plain_headers, read_page
+from sitemapcrawler.replies.page import Content, HtmlHead, page_of, plain_headers, read_page
 
 URL = "https://e.com/dir/a"
 HTML = {"content-type": ["text/html"]}
@@ -297,6 +298,20 @@ def test_what_the_page_says_goes_into_the_reply() -> None:
     reply = begun().answered(200, HTML, page=read_page(body, HTML, URL))
     assert isinstance(reply, Ok)
     assert (reply.noindex, reply.noindex_agents, reply.canonical) == (True, ("bingbot",), "https://e.com/c")
+
+
+def test_content_of_the_page_goes_into_the_reply() -> None:
+    page = read_page(b"<title> Red\n shoes </title><h1>Shoes</h1>", HTML, URL)
+    reply = begun().answered(200, HTML, page=replace(page, content=Content(250, "1-0f", "0f")))
+    assert isinstance(reply, Ok)
+    assert (reply.title, reply.h1) == ("Red shoes", "Shoes")
+    assert (reply.words, reply.content_hash, reply.simhash) == (250, "1-0f", "0f")
+
+
+def test_page_without_title_and_content_leaves_them_null() -> None:
+    reply = begun().answered(200, HTML, page=read_page(b"<title></title><h1></h1>", HTML, URL))
+    assert isinstance(reply, Ok)
+    assert (reply.title, reply.h1, reply.words, reply.content_hash, reply.simhash) == (None,) * 5
 
 
 def test_page_that_was_read_and_says_nothing_may_be_indexed() -> None:
