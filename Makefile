@@ -77,6 +77,7 @@ sbom: .venv/.release
 	@$(BIN)/python release/sbom.py .venv/sbom/bin/python build/sbom.json
 
 dist: .venv/.release
+	@$(BIN)/python release/crawlers.py
 	@rm -rf dist
 	@$(BIN)/python -m build --outdir dist
 	@$(BIN)/python -m twine check --strict dist/*

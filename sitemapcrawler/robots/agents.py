@@ -1,15 +1,13 @@
-"""Table of the crawlers that robots.txt is checked for, and parsing of crawler names.
-
-Every crawler is documented by its operator at `source`. The exception is Bytespider, which is listed because so many
-sites block it.
-"""
+"""Crawlers that robots.txt is checked for, from the table `crawlers.toml`, and parsing of crawler names."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
 
 SEARCH, AI = "search", "ai"
 """Names of the groups."""
@@ -32,9 +30,17 @@ class Purpose(StrEnum):
     """Training of AI models."""
     USER_FETCH = "user fetch"
     """A user requested this page, or an answer based on it."""
+    INPUT = "input"
+    """Answers that a customer of the operator bases on pages of his choice."""
     ADS = "ads"
     """Placing or checking advertisements."""
+    RESEARCH = "research"
+    """Work of the operator that it does not describe further."""
     UNKNOWN = "unknown"
+
+
+ANSWERS = frozenset((Purpose.SEARCH, Purpose.USER_FETCH, Purpose.INPUT))
+"""Purposes of crawlers that assistants need to answer with what a page says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +53,10 @@ class Agent:
     """`search`, `ai`, or empty for a crawler that must be selected by name."""
     operator: str = ""
     purpose: Purpose = Purpose.UNKNOWN
-    source: str = ""
-    """The operator's documentation."""
+    page: str = ""
+    """URL of the operator's documentation; empty if there is none."""
+    addresses: str = ""
+    """URL of a JSON file with the address ranges that the crawler uses; empty if the operator publishes none."""
     fallbacks: tuple[str, ...] = ()
     """Tokens whose group the crawler follows if it has none of its own, in order, before `*`."""
     bound_by_star: bool = True
@@ -57,65 +65,16 @@ class Agent:
     """False if its operator states that it may ignore robots.txt."""
 
 
-_GOOGLE = "https://developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers"
-_GOOGLE_SPECIAL = "https://developers.google.com/crawling/docs/crawlers-fetchers/google-special-case-crawlers"
-_OPENAI = "https://developers.openai.com/docs/bots"
-_CLAUDE = "https://support.claude.com/en/articles/8896518"
-_PERPLEXITY = "https://docs.perplexity.ai/docs/resources/perplexity-crawlers"
-_AMAZON = "https://developer.amazon.com/amazonbot"
-_META = "https://developers.facebook.com/docs/sharing/webmasters/web-crawlers"
-_APPLE = "https://support.apple.com/en-us/119829"
-_MISTRAL = "https://docs.mistral.ai/robots"
-_DUCK = "https://duckduckgo.com/duckduckgo-help-pages/results"
-_YANDEX = "https://yandex.com/support/webmaster/en/robot-workings/user-agent"
-_BING = "https://www.bing.com/webmasters/help/which-crawlers-does-bing-use-8c184ec0"
-_BAIDU = "https://www.baidu.com/search/robots_english.html"
-_SEZNAM = "https://o-seznam.cz/napoveda/vyhledavani/en/crawling-control"
-_NAVER = "https://searchadvisor.naver.com/guide/seo-basic-robots"
-_YOU = "https://docs.you.com/youbot"
-_COMMON_CRAWL = "https://commoncrawl.org/ccbot"
-_BYTEDANCE = "no page; its User-Agent header names spider-feedback@bytedance.com"
+def _read() -> tuple[Agent, ...]:
+    """Read the table. Each row has the fields of `Agent`."""
+    rows = tomllib.loads((files(__package__) / "crawlers.toml").read_text("utf-8"))["crawlers"]
+    return tuple(
+        Agent(**{**row, "purpose": Purpose(row["purpose"]), "fallbacks": tuple(row.get("fallbacks", ()))})
+        for row in rows
+    )
 
-_OF_GOOGLEBOT = ("Googlebot",)
-AGENTS = (
-    Agent("Googlebot", SEARCH, GOOGLE, Purpose.SEARCH, _GOOGLE),
-    Agent("Bingbot", SEARCH, "Microsoft", Purpose.SEARCH, _BING),
-    Agent("YandexBot", SEARCH, "Yandex", Purpose.SEARCH, _YANDEX, ("Yandex",)),
-    Agent("Baiduspider", SEARCH, "Baidu", Purpose.SEARCH, _BAIDU),
-    Agent("DuckDuckBot", SEARCH, "DuckDuckGo", Purpose.SEARCH, f"{_DUCK}/duckduckbot"),
-    Agent("Applebot", SEARCH, "Apple", Purpose.SEARCH, _APPLE, _OF_GOOGLEBOT),
-    Agent("SeznamBot", SEARCH, "Seznam.cz", Purpose.SEARCH, _SEZNAM),
-    Agent("Yeti", SEARCH, "Naver", Purpose.SEARCH, _NAVER),
-    Agent("GPTBot", AI, "OpenAI", Purpose.TRAINING, _OPENAI),
-    Agent("OAI-SearchBot", AI, "OpenAI", Purpose.SEARCH, _OPENAI),
-    Agent("ChatGPT-User", AI, "OpenAI", Purpose.USER_FETCH, _OPENAI, obeys=False),
-    Agent("ClaudeBot", AI, "Anthropic", Purpose.TRAINING, _CLAUDE),
-    Agent("Claude-SearchBot", AI, "Anthropic", Purpose.SEARCH, _CLAUDE),
-    Agent("Claude-User", AI, "Anthropic", Purpose.USER_FETCH, _CLAUDE),
-    Agent("Google-Extended", AI, GOOGLE, Purpose.TRAINING, f"{_GOOGLE}#google-extended"),
-    Agent("PerplexityBot", AI, "Perplexity", Purpose.SEARCH, _PERPLEXITY),
-    Agent("Perplexity-User", AI, "Perplexity", Purpose.USER_FETCH, _PERPLEXITY, obeys=False),
-    Agent("CCBot", AI, "Common Crawl", Purpose.TRAINING, _COMMON_CRAWL),
-    Agent("Bytespider", AI, "ByteDance", Purpose.TRAINING, _BYTEDANCE),
-    Agent("Amazonbot", AI, "Amazon", Purpose.TRAINING, _AMAZON),
-    Agent("Amzn-SearchBot", AI, "Amazon", Purpose.SEARCH, _AMAZON),
-    Agent("Amzn-User", AI, "Amazon", Purpose.USER_FETCH, _AMAZON),
-    Agent("Meta-ExternalAgent", AI, "Meta", Purpose.TRAINING, _META),
-    Agent("Meta-WebIndexer", AI, "Meta", Purpose.SEARCH, _META),
-    Agent("Meta-ExternalFetcher", AI, "Meta", Purpose.USER_FETCH, _META, obeys=False),
-    Agent("Applebot-Extended", AI, "Apple", Purpose.TRAINING, _APPLE),
-    Agent("DuckAssistBot", AI, "DuckDuckGo", Purpose.USER_FETCH, f"{_DUCK}/duckassistbot"),
-    Agent("MistralAI-Index", AI, "Mistral AI", Purpose.SEARCH, _MISTRAL),
-    Agent("MistralAI-User", AI, "Mistral AI", Purpose.USER_FETCH, _MISTRAL),
-    Agent("YouBot", AI, "You.com", Purpose.SEARCH, _YOU),
-    # Pages blocked for the following crawlers can still be found in a search, so these are selected by name only.
-    Agent("Googlebot-Image", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
-    Agent("Googlebot-News", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
-    Agent("Googlebot-Video", "", GOOGLE, Purpose.SEARCH, _GOOGLE, _OF_GOOGLEBOT),
-    Agent("AdsBot-Google", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
-    Agent("AdsBot-Google-Mobile", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
-    Agent("Mediapartners-Google", "", GOOGLE, Purpose.ADS, _GOOGLE_SPECIAL, bound_by_star=False),
-)
+
+AGENTS = _read()
 BY_NAME = {agent.name.lower(): agent for agent in AGENTS}
 """Crawlers by product token in lower case."""
 _GROUPS = {group: tuple(agent for agent in AGENTS if agent.group == group) for group in (SEARCH, AI)}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from release.crawlers import TABLE, problem
 from sitemapcrawler import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,3 +58,18 @@ def test_image_does_not_run_as_root() -> None:
     assert re.search(r"^USER (?!root|0)\w+$", last, re.M)
     [entry] = re.findall(r'^ENTRYPOINT \["(.+)"\]$', last, re.M)
     assert Path(entry).name in PROJECT["scripts"]
+
+
+@pytest.mark.parametrize(
+    ("today", "told"),
+    [
+        (date(2026, 1, 1), None),
+        (date(2026, 6, 30), None),
+        (date(2026, 7, 1), "last reviewed on 2026-01-01"),
+        (date(2025, 12, 31), "after today"),
+    ],
+)
+def test_table_of_crawlers_is_refused_after_180_days(today: date, told: str | None) -> None:
+    assert (told or "") in (problem(date(2026, 1, 1), today) or "")
+    assert (problem(date(2026, 1, 1), today) is None) is (told is None)
+    assert isinstance(tomllib.loads(TABLE.read_text("utf-8"))["reviewed"], date)

@@ -9,7 +9,7 @@ from itertools import islice
 from operator import itemgetter
 
 from sitemapcrawler.robots import Agent, RobotsOutcome
-from sitemapcrawler.robots.agents import AI, BY_NAME, EVERYBODY, SEARCH, agent
+from sitemapcrawler.robots.agents import AI, ANSWERS, BY_NAME, EVERYBODY, SEARCH, agent
 from sitemapcrawler.robots.agents import GOOGLE as GOOGLE_OPERATOR
 from sitemapcrawler.robots.policy import denies_everything, timing
 from sitemapcrawler.rules.facts.given import RobotsFacts, VerdictFacts
@@ -204,22 +204,53 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
 
 
 @rule(
-    "url-blocked-for-ai-agent", INFO, f"{RFC}#section-2.2.2", Of.VERDICT, per=Per.SITE("are closed to crawlers of AI")
+    "url-blocked-for-ai-answers",
+    WARNING,
+    f"{RFC}#section-2.2.2",
+    Of.VERDICT,
+    per=Per.SITE("are closed to crawlers that AI assistants need"),
 )
-def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
-    """Listed URL is blocked for AI crawlers by robots.txt. Search engines may fetch it; otherwise see
+def url_blocked_for_ai_answers(facts: VerdictFacts) -> Iterator[Message]:
+    """Listed URL is blocked for crawlers that AI assistants need. They are those of the assistants' search engines, and
+    those that fetch a page because a person requested it. Other search engines may fetch it; otherwise see
     `url-blocked-by-robots`.
 
-    Why: it is the owner's choice; assistants do not know or cite what they may not read. Some that fetch a page because
-    a person requested it come all the same: ChatGPT-User, Perplexity-User, Meta-ExternalFetcher.
-    Fix: Check that this is intended; else allow the crawler in a group of its own.
+    Why: ChatGPT, Claude, Perplexity and others neither cite nor recommend what they may not read. Those who only mean
+    to keep pages out of training often block these crawlers too. ChatGPT-User, Perplexity-User, Meta-ExternalFetcher,
+    Google-Agent and Google-NotebookLM may come all the same.
+    Fix: Check that this is intended; else allow the crawlers in a group of their own.
     Bad: `User-agent: *`, `Disallow: /shop/`, where assistants are to recommend what is in the shop
+    Good: `User-agent: OAI-SearchBot`, `Allow: /`, and `User-agent: GPTBot`, `Disallow: /`
+    """
+    yield from _denial_of_ai(facts, WARNING, answers=True)
+
+
+@rule(
+    "url-blocked-for-ai-agent",
+    INFO,
+    f"{RFC}#section-2.2.2",
+    Of.VERDICT,
+    per=Per.SITE("are closed to crawlers that train AI models"),
+)
+def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
+    """Listed URL is blocked for crawlers that train AI models. Search engines may fetch it; otherwise see
+    `url-blocked-by-robots`.
+
+    Why: it is the owner's choice. Models then know less of the site by heart; what assistants look up for an answer is
+    up to other crawlers, see `url-blocked-for-ai-answers`.
+    Fix: Check that this is intended; else allow the crawler in a group of its own.
+    Bad: `User-agent: *`, `Disallow: /docs/`, where models are to know the documentation
     Good: a group for each crawler that is or is not wanted
     """
+    yield from _denial_of_ai(facts, INFO, answers=False)
+
+
+def _denial_of_ai(facts: VerdictFacts, severity: Severity, answers: bool) -> Iterator[Message]:
+    """Report the denied crawlers of AI: those that assistants answer by, or the others."""
     names = tuple(facts.record.blocked_for or ())
-    crawlers = () if _others_than_ai(names)[0] else _crawlers_of_ai(names)
+    crawlers = () if _others_than_ai(names)[0] else _crawlers_of_ai(names, answers)
     if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
-        yield COUNTED[INFO] if facts.brief else _denial(facts, crawlers, INFO)
+        yield COUNTED[severity] if facts.brief else _denial(facts, crawlers, severity)
 
 
 @lru_cache(maxsize=1024)
@@ -231,8 +262,8 @@ def _others_than_ai(names: tuple[str, ...]) -> tuple[tuple[Agent, ...], Severity
 
 
 @lru_cache(maxsize=1024)
-def _crawlers_of_ai(names: tuple[str, ...]) -> tuple[Agent, ...]:
-    return tuple(known for known in map(agent, names) if known.group == AI)
+def _crawlers_of_ai(names: tuple[str, ...], answers: bool) -> tuple[Agent, ...]:
+    return tuple(known for known in map(agent, names) if known.group == AI and (known.purpose in ANSWERS) is answers)
 
 
 def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) -> Message:

@@ -14,7 +14,7 @@ from sitemapcrawler.jobs.store.loading import EarlierSummary
 from sitemapcrawler.rules import all_rules
 
 IDS = sorted(rule.id for rule in all_rules())
-VERDICTS = ("url-blocked-by-robots", "url-blocked-for-ai-agent")
+VERDICTS = ("url-blocked-by-robots", "url-blocked-for-ai-answers", "url-blocked-for-ai-agent")
 LINKED = LinkGraph(pages=3)
 CUT = LinkGraph(pages=3, partial="max_pages")
 LISTED = Coverage([ComparedList("export.csv")])

@@ -26,6 +26,11 @@ NAMED_BY_THE_ISSUE = {
         "Amazonbot",
         "Meta-ExternalAgent",
         "Applebot-Extended",
+        "MistralAI-Training",
+        "Google-CloudVertexBot",
+        "Google-Agent",
+        "AI2Bot",
+        "Bravebot",
     ),
 }
 
@@ -45,7 +50,8 @@ def test_entry_is_complete(each: Agent) -> None:
     assert TOKEN.fullmatch(each.name)
     assert each.operator
     assert each.purpose is not Purpose.UNKNOWN
-    assert each.source.startswith("https://") or each.name == "Bytespider"
+    assert each.page.startswith("https://") or each.name == "Bytespider"
+    assert each.addresses.startswith("https://") or not each.addresses
     assert all(TOKEN.fullmatch(token) for token in each.fallbacks)
 
 
@@ -53,9 +59,13 @@ def test_every_name_stands_once() -> None:
     assert len({each.name.lower() for each in AGENTS}) == len(AGENTS)
 
 
+def test_most_crawlers_have_a_page_of_their_operator() -> None:
+    assert sum(bool(each.page) for each in AGENTS) >= 45
+
+
 def test_every_purpose_is_that_of_some_ai_crawler() -> None:
     found = {each.purpose for each in parse_agents(AI)}
-    assert found == {Purpose.TRAINING, Purpose.SEARCH, Purpose.USER_FETCH}
+    assert found == {Purpose.TRAINING, Purpose.SEARCH, Purpose.USER_FETCH, Purpose.INPUT}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,10 @@ def denied(body: str | bytes, path: str, agents: str = "search,ai", per_rule: in
     [
         ("User-agent: *\nDisallow: /a", "search,ai", {"url-blocked-by-robots": "error"}),
         ("User-agent: *\nDisallow: /a", "*", {"url-blocked-by-robots": "error"}),
-        ("User-agent: *\nDisallow: /a", "ai", {"url-blocked-for-ai-agent": "info"}),
+        ("User-agent: *\nDisallow: /a", "ai", {"url-blocked-for-ai-answers": "warning", "url-blocked-for-ai-agent": "info"}),
+        ("User-agent: Claude-User\nDisallow: /a", "search,ai", {"url-blocked-for-ai-answers": "warning"}),
+        ("User-agent: OAI-SearchBot\nDisallow: /a", "search,ai", {"url-blocked-for-ai-answers": "warning"}),
+        ("User-agent: Google-CloudVertexBot\nDisallow: /a", "ai", {"url-blocked-for-ai-answers": "warning"}),
         ("User-agent: *\nDisallow: /a", "botty", {"url-blocked-by-robots": "warning"}),
         ("User-agent: Bingbot\nDisallow: /a", "search,ai", {"url-blocked-by-robots": "error"}),
         ("User-agent: GPTBot\nDisallow: /a", "search,ai", {"url-blocked-for-ai-agent": "info"}),
@@ -86,9 +89,11 @@ def test_bytes_of_a_rule_that_are_no_utf8_can_be_written() -> None:
 def test_what_is_only_counted_has_the_same_severity() -> None:
     findings = denied("User-agent: *\nDisallow: /", "/a", per_rule=1)
     assert [str(finding.severity) for finding in findings] == ["error"]
-    [finding] = denied("User-agent: *\nDisallow: /", "/a", "ai", per_rule=1)
+    [finding] = denied("User-agent: *\nDisallow: /", "/a", "GPTBot", per_rule=1)
     assert (str(finding.severity), finding.line) == ("info", 7)
-    assert finding.message.startswith("2 entries are closed to crawlers of AI, for example 'https://example.com/a': ")
+    assert finding.message.startswith(
+        "2 entries are closed to crawlers that train AI models, for example 'https://example.com/a': "
+    )
     assert denied("User-agent: *\nDisallow: /", "/a", per_rule=0) == []
 
 
