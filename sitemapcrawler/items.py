@@ -697,6 +697,8 @@ class PageRecord:
     """As in a url record."""
     indexability: str | None = None
     """As in a url record."""
+    modified: str | None = None
+    """Date of change that an unlisted page states, as written."""
 
 
 @dataclass(slots=True)

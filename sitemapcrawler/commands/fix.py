@@ -22,9 +22,10 @@ from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
-from sitemapcrawler.options.targets import DOMAIN, FILE, Targets, of_file, read_targets, target
+from sitemapcrawler.options.targets import FILE, Targets, of_file, read_targets, target
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.repair import publishing
+from sitemapcrawler.repair.additions import RULES, Additions
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.change_list import NAME, Action, ChangeList
 from sitemapcrawler.repair.local import LocalFiles
@@ -47,11 +48,14 @@ LIST = "@"
 """Start of a target that is a list of pages."""
 OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
 """Suffixes of files that are lists, and no sitemaps."""
+MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes one of the pages that an audit with links=site has found"
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
 VERIFY = "get"
 """Default of the argument `verify` of the crawl of a site: what pages say decides what is listed."""
+LINKS = "site"
+"""Default of the argument `links` with --add, unless lists are given: pages to add are found by links."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
 MOST = 20
 """Rules, and files, that the summary names."""
@@ -99,6 +103,7 @@ class Command(BaseCommand):
         add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
         add("--base-url", metavar="URL", help="where files will live: the URL of a file, or of a folder, with /")
         add("--split-by", choices=["folder"], help="of a list: make a sitemap for each first folder of the paths")
+        add("--add", action="store_true", help="add pages that links or lists have and no sitemap lists")
         add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
         add("--list-rules", action="store_true", help="print the rules that lead to changes, and nothing else")
         add(
@@ -133,13 +138,15 @@ class Command(BaseCommand):
 
     def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
         text = _target(args)
-        rules = Rules.chosen(_only(opts.only))
+        rules = Rules.chosen(only := _only(opts.only))
+        if only and not opts.add and not {*only}.difference(RULES):
+            raise ValueError(f"--only {opts.only}: these rules lead to changes with --add only")
         out = None if opts.out is None or opts.dry_run else _out(opts.out, text.removeprefix(LIST))
         with postponed():
             work = stack.enter_context(scratch(Path(gettempdir()), SCRATCH))
         repair, sources = self._plan(text, opts, rules, work, stack)
         result = repair.run(sources, out, work)
-        put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out)))
+        put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out, opts.add)))
         if not result.sources:
             if text.startswith(LIST):
                 complain(f"{quoted(text)}: no page can be listed, and nothing was written")
@@ -165,7 +172,9 @@ class Command(BaseCommand):
             if found.kind != FILE:
                 if opts.base_url is not None:
                     raise ValueError("--base-url: only for local files, which do not say where they will live")
-                job = self._crawl(found.argument, found.value, arguments, work, is_site=found.kind == DOMAIN)
+                if opts.add and "compare" not in arguments:
+                    arguments = {"links": LINKS, **arguments}
+                job = self._crawl(found.argument, found.value, arguments, work)
                 return self._of_audit(job, opts, rules, work, stack, text)
         _check_local(opts)
         if text.lower().endswith(OF_LISTS):
@@ -174,7 +183,7 @@ class Command(BaseCommand):
         self._unreadable = targets.unreadable
         return _of_files(text, targets, opts, rules)
 
-    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, is_site: bool) -> Path:
+    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path) -> Path:
         """Crawl a site into a temporary job. Raises LostCrawl if that cannot be written, and ValueError, one line, if
         the crawl fails otherwise."""
         for name in ("domain", "sitemap", "urls", "report"):
@@ -237,10 +246,18 @@ class Command(BaseCommand):
         stack.callback(audit.close)
         listed = [record for record in audit.sitemaps if record.format != "list"]
         if not listed:
-            raise ValueError(f"{quoted(crawled or str(path))}: no sitemap was found")
+            made = f"; {MADE_OF_LIST}" if opts.add else ""
+            raise ValueError(f"{quoted(crawled or str(path))}: no sitemap was found{made}")
+        additions = None
+        if opts.add:
+            try:
+                additions = Additions(audit.found_pages(), rules)
+            except ValueError as error:
+                raise ValueError(f"--add: {quoted(crawled or str(path))}: {error}") from None
         settings = {name: value for name, value in self._settings().items() if name != "LOG_LEVEL"}
         sources = AuditedFiles(path, work, settings).sources(listed)
-        return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, audit.may_list), sources
+        repair = SiteRepair(rules, _no_children, audit.verdicts, opts.gz, audit.may_list, additions=additions)
+        return repair, sources
 
 
 def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
@@ -316,6 +333,8 @@ def _check_local(opts: argparse.Namespace) -> None:
         raise ValueError("-a: only for a site or a URL, which is crawled")
     if opts.keep_unverified:
         raise ValueError("--keep-unverified: only for a site, a URL or an audit")
+    if opts.add:
+        raise ValueError("--add: only for a site, a URL or an audit, which finds pages")
 
 
 def _of_files(text: str, targets: Targets, opts: argparse.Namespace, rules: Rules) -> tuple[SiteRepair, list[Source]]:
@@ -332,14 +351,14 @@ def _of_files(text: str, targets: Targets, opts: argparse.Namespace, rules: Rule
     return SiteRepair(rules, local.children, None, opts.gz), local.sources
 
 
-def lines(result: Repaired, name: str, out: Path | None, given: str | None) -> Iterator[str]:
-    """The summary: counts, changes by rule, and where the set is."""
+def lines(result: Repaired, name: str, out: Path | None, given: str | None, adds: bool) -> Iterator[str]:
+    """The summary: counts, changes by rule, and where the set is. `adds`: pages were to be added."""
     changes = result.changes
     assert changes is not None
     yield (
         f"{inert(name, MAX_URL)}: {counted(result.sources, 'file')} read, {counted(result.read, 'entry', 'entries')}: "
         f"{result.kept:,} kept, {result.changed:,} changed, {result.dropped:,} dropped, "
-        f"{result.unrepaired:,} not repaired"
+        f"{result.unrepaired:,} not repaired" + (f"; {counted(result.added, 'page')} added" if adds else "")
     )
     for action in Action:
         yield from _by_rule(changes, action, SHOWN.get(action, action))

@@ -405,7 +405,8 @@ PAGES = f"""
     WITH nodes AS (
         SELECT l.page, u.loc AS url, TRUE AS listed, u.sitemap, u.reply.kind AS kind, u.reply.reason AS reason,
                u.reply.status AS status, u.reply.final_status AS final_status, u.reply.final_url AS final_url,
-               u.reply.redirects AS redirects, u.indexable, u.indexability
+               u.reply.redirects AS redirects, u.indexable, u.indexability,
+               NULL AS modified
         FROM (
             SELECT page, min({{'file': u.sitemap, 'entry': l.entry}}).entry AS entry
             FROM link_listed l JOIN urls u ON u.rowid = l.entry GROUP BY page) l
@@ -415,12 +416,12 @@ PAGES = f"""
                CASE WHEN f.kind IS NOT NULL THEN f.reason WHEN n.blocked THEN 'blocked' ELSE ? END,
                f.status, f.final_status, f.final_url, f.redirects, CASE WHEN n.blocked THEN FALSE ELSE f.indexable END,
                CASE WHEN n.blocked THEN '{Indexability.BLOCKED}'
-                    ELSE coalesce(f.indexability, '{Indexability.NOT_CHECKED}') END
+                    ELSE coalesce(f.indexability, '{Indexability.NOT_CHECKED}') END, f.modified
         FROM link_unlisted n LEFT JOIN ({REQUESTED}) f USING (page))
     SELECT n.url, n.listed, n.sitemap, d.depth, coalesce(c.inlinks, 0) AS inlinks,
            coalesce(o.inlinks, 0) AS nofollow_inlinks, coalesce(e.linked_from, []) AS linked_from, r.outlinks,
            n.kind, n.reason, n.status, n.final_status, CASE WHEN n.final_url <> n.url THEN n.final_url END AS final_url,
-           n.redirects, n.indexable, n.indexability
+           n.redirects, n.indexable, n.indexability, n.modified
     {FACTS}
     ORDER BY coalesce(d.depth, {FAR}), n.url"""
 """SQL for the rows of `pages`, those nearest to the home page first; `?` is why an unlisted page was not requested."""
@@ -441,8 +442,9 @@ UNREAD = """
 """SQL for the pages whose links are unknown, by reason."""
 
 
-def found_row(record: UrlRecord, by: FoundBy) -> dict[str, object]:
-    """The row of the table `found` for a page that was requested without being listed. `by`: what led to it."""
+def found_row(record: UrlRecord, by: FoundBy, modified: str | None) -> dict[str, object]:
+    """The row of the table `found` for a page that was requested without being listed. `by`: what led to it;
+    `modified`: the date of change that it states."""
     reply = record.reply
     assert reply is not None  # it was verified
     return {
@@ -457,4 +459,5 @@ def found_row(record: UrlRecord, by: FoundBy) -> dict[str, object]:
         "redirects": [asdict(hop) for hop in reply.redirects],
         "indexable": record.indexable,
         "indexability": record.indexability,
+        "modified": modified,
     }

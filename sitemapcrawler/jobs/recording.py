@@ -252,9 +252,10 @@ class Recorder:
             for table, row in self._links.rows(key, step):
                 self._writer.put(table, row)
 
-    def found(self, record: UrlRecord, by: FoundBy) -> None:
-        """Add a page that was requested without being listed. `by`: what led to it."""
-        self._writer.put("found", found_row(record, by))
+    def found(self, record: UrlRecord, by: FoundBy, modified: str | None) -> None:
+        """Add a page that was requested without being listed. `by`: what led to it; `modified`: the date of change that
+        it states."""
+        self._writer.put("found", found_row(record, by, modified))
 
     def policy(self, origin: str, answer: dict[str, object]) -> None:
         """Add the result of fetching a robots.txt."""

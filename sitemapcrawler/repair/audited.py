@@ -7,35 +7,53 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.folder import FORMATS, SUMMARY
-from sitemapcrawler.items import ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.feeds.folder import FORMATS, SUMMARY, summary_of
+from sitemapcrawler.items import FindingRecord, PageRecord, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import check, confine
+from sitemapcrawler.jobs.store.queries import reading
 from sitemapcrawler.jobs.store.schema import columns, json_line, literal
 from sitemapcrawler.reader.duck import CONFIG, duckdb
-from sitemapcrawler.repair.streaming import Verdict
+from sitemapcrawler.repair.additions import FoundPage
+from sitemapcrawler.repair.streaming import COMPARED, LINKED, Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
 from sitemapcrawler.rules.families.page_replies import PERMANENT
+from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.grammar import Standing, standing
 
 JSON_LINES, PARQUET = FORMATS
+Row = tuple[Any, ...]  # Any: the query decides on the types
 Record = TypeVar("Record", SitemapRecord, UrlRecord, RobotsRecord)
 ROWS = 1000
 """Rows that are read from a database at a time."""
 NOINDEX = ("page-noindex-meta", "page-noindex-header")
 GONE = 410
+MAX_LINE = 1 << 24
+"""Bytes of a line of a JSON lines feed."""
+HAS_FOUND = "SELECT EXISTS (FROM pages), EXISTS (FROM compared_lists)"
+"""SQL: whether a job has followed links, and has read lists."""
+FOUND_BY_LINKS = f"""
+    SELECT url, '{LINKED}', coalesce(indexable, FALSE), modified FROM ({UNLISTED})
+    WHERE grouped IS NULL ORDER BY url"""
+FOUND_BY_LISTS = f"""
+    SELECT url, '{COMPARED}', coalesce(indexable, FALSE), modified FROM ({MISSING})
+    WHERE grouped IS NULL ORDER BY url"""
+FINDINGS_OF_LISTS = f"""
+    SELECT url, '{COMPARED}', severity <> '{Severity.INFO}', NULL FROM findings
+    WHERE rule = '{COMPARED}' AND url IS NOT NULL ORDER BY url"""
+"""SQL for pages to add: URL, rule, whether it can be indexed, date. A folder has those of lists as findings."""
 
 
 def is_audit(path: Path) -> bool:
@@ -45,14 +63,6 @@ def is_audit(path: Path) -> bool:
 
 def _feed(path: Path, name: str) -> Path | None:
     return next((feed for form in FORMATS if (feed := path / f"{name}.{form}").is_file()), None)
-
-
-@dataclass(slots=True)
-class Summary:
-    """Part of a summary record."""
-
-    domains: Sequence[str] = ()
-    partial: str | None = None
 
 
 class AuditedSite:
@@ -97,6 +107,25 @@ class AuditedSite:
         """True if the robots.txt on the host of a URL names one of these sitemaps, or an index above it."""
         named = self._named.get(urls.origin(url), ())
         return any(urls.visit_key(one) in named for place in places for one in self._line(place))
+
+    def found_pages(self) -> list[FoundPage]:
+        """Return the pages that links or lists have and no sitemap lists, without feeds, files and paginated pages.
+        Raises ValueError, one line, if the audit has neither followed links nor read lists."""
+        database = self._path / FILE
+        found: list[Iterator[Row]] = []
+        if database.is_file():
+            [(linked, compared)] = _rows(database, HAS_FOUND)
+            if linked or compared:
+                found = [_rows(database, FOUND_BY_LINKS), _rows(database, FOUND_BY_LISTS)]
+        else:
+            pages, findings = _feed(self._path, "pages"), _feed(self._path, "findings")
+            if pages is not None:
+                found.append(_rows_of(pages, "pages", PageRecord, FOUND_BY_LINKS))
+            if findings is not None and (summary_of(self._path) or {}).get("coverage") is not None:
+                found.append(_rows_of(findings, "findings", FindingRecord, FINDINGS_OF_LISTS))
+        if not found:
+            raise ValueError("followed no links and read no lists; audit with links=site or compare=FILE")
+        return [FoundPage(*row) for rows in found for row in rows]
 
     def _line(self, sitemap: str) -> Iterator[str]:
         """A sitemap, and the indexes above it."""
@@ -203,13 +232,14 @@ class AuditedSite:
         decode = msgspec.json.Decoder(kind).decode
         if database.is_file():
             condition = CURRENT if kind is UrlRecord else "TRUE"
-            yield from map(decode, _lines(database, f"SELECT {_line_of(kind)} FROM {name} WHERE {condition}", []))
+            query = f"SELECT {_line_of(kind)} FROM {name} WHERE {condition}"
+            yield from (decode(line) for (line,) in _rows(database, query))
         elif feed is not None and feed.suffix == f".{JSON_LINES}":
             with feed.open("rb") as lines:
                 yield from map(decode, lines)
         elif feed is not None:
             query = f"SELECT {_line_of(kind)} FROM read_parquet({literal(str(feed))})"
-            yield from map(decode, _lines(None, query, [feed]))
+            yield from (decode(line) for (line,) in _rows(None, query, [feed]))
 
 
 def _line_of(kind: type) -> str:
@@ -218,16 +248,24 @@ def _line_of(kind: type) -> str:
     return json_line(kind, absent=frozenset(columns(kind).keys() & heavy) if kind is UrlRecord else frozenset(heavy))
 
 
-def _lines(database: Path | None, query: str, files: list[Path]) -> Iterator[str]:
+def _rows_of(feed: Path, table: str, kind: type, query: str) -> Iterator[Row]:
+    """Yield the rows of SQL on a feed. `table`: its name in the query."""
+    source = "read_parquet(?)" if feed.suffix == f".{PARQUET}" else reading(columns(kind), MAX_LINE)
+    return _rows(None, f"WITH {table} AS (SELECT * FROM {source}) {query}", [feed], [str(feed)])
+
+
+def _rows(
+    database: Path | None, query: str, files: Sequence[Path] = (), parameters: Sequence[str] = ()
+) -> Iterator[Row]:
     with duckdb.connect(database or ":memory:", read_only=database is not None, config=CONFIG) as connection:
         confine(connection, files=files)
         try:
-            cursor = connection.execute(query)
+            cursor = connection.execute(query, parameters)
         except duckdb.BinderException:
             names = ", ".join(file.name for file in files) or FILE
             raise ValueError(f"{names} of the audit was written by another version; audit the site again") from None
         while rows := cursor.fetchmany(ROWS):
-            yield from (row[0] for row in rows)
+            yield from rows
 
 
 REDIRECT, CANONICAL = "status-redirect", "page-canonical-other"

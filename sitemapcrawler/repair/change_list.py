@@ -33,6 +33,10 @@ class Action(StrEnum):
     """A file without any entry left."""
     UNREAD = "unread"
     """A file, or the rest of one."""
+    ADDED = "added"
+    """A page that no sitemap listed."""
+    UNADDED = "not added"
+    """A page that no sitemap lists, and none is to list."""
 
 
 class State(StrEnum):
@@ -41,6 +45,7 @@ class State(StrEnum):
     KEPT = "kept"
     CHANGED = "changed"
     UNREPAIRED = "unrepaired"
+    ADDED = "added"
 
 
 @dataclass(slots=True)
@@ -56,9 +61,9 @@ class Change:
     old: str = ""
     """Value before: of an entry, an element or an attribute; for a dropped entry its whole text."""
     new: str = ""
-    """Value after; empty for what was removed."""
+    """Value after; empty for what was removed; for an added page its entry."""
     sitemap: str = ""
-    """URL of the file that was read."""
+    """URL of the file that was read, or that lists the page now."""
     line: int | None = None
     """Line in that file on which the entry begins."""
 

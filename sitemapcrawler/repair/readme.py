@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from sitemapcrawler.repair.change_list import NAME as CHANGES
-from sitemapcrawler.urls.display import MAX_URL, inert, masked_url
+from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_url
 
 NAME = "README.txt"
 FOLDER = "upload"
@@ -32,6 +33,8 @@ class Advice:
     """URLs of new files that no index lists."""
     gone: list[str] = field(default_factory=list)
     """URLs of files that are named, by no index, and do not exist."""
+    grown: Counter[str] = field(default_factory=Counter)
+    """{URL of a file: pages that were added to it}."""
     unread: list[tuple[str, str]] = field(default_factory=list)
     """(URL, reason) of files that could not be read."""
 
@@ -44,6 +47,7 @@ EMPTIED = """\
 No entry is left of these files, and they are not part of the set. Remove them from robots.txt, Search Console and the
 server:"""
 ADDED = "No index lists these new files. Add them to robots.txt:"
+GROWN = "Pages that no sitemap listed were added to these files:"
 GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
 UNREAD = "These files could not be read. They stay on the server as they are:"
 RUN = "Servers run files with these names as programs. Remove the program, and serve the file as XML:"
@@ -57,6 +61,7 @@ def lines_of(advice: Advice, paths: Sequence[str]) -> Iterator[str]:
     yield from _section(MOVED, [f"{_shown(old)} -> {_shown(new)}" for old, new in advice.moved])
     yield from _section(EMPTIED, [*map(_shown, advice.emptied)])
     yield from _section(ADDED, [f"Sitemap: {_shown(url)}" for url in advice.added])
+    yield from _section(GROWN, [f"{_shown(url)}: {counted(many, 'page')}" for url, many in advice.grown.items()])
     yield from _section(GONE, [*map(_shown, advice.gone)])
     yield from _section(UNREAD, [f"{_shown(url)}: {inert(why)}" for url, why in advice.unread])
     yield from _section(RUN, [inert(path) for path in paths if PurePosixPath(path).suffix.lower() in PROGRAMS])

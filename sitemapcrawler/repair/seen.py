@@ -115,6 +115,11 @@ class Seen:
         for rule in kept.problems:
             self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '')", (file, entry, UNREPAIRED, rule))
 
+    def has(self, url: str) -> bool:
+        """True if an entry is for this page."""
+        found = self._database.execute("SELECT 1 FROM entries WHERE digest = ?", (_digest(url),))
+        return found.fetchone() is not None
+
     def lose(self, lost: Lost) -> None:
         """Remember a page whose entry is dropped, or that an audit judged not indexable."""
         rule = OF_VERSIONS.get(lost.rule, lost.rule)

@@ -14,6 +14,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair import indexes, publishing, readme
+from sitemapcrawler.repair.additions import Additions
 from sitemapcrawler.repair.change_list import NAME, Action, Change, ChangeList, State
 from sitemapcrawler.repair.indexes import Indexes
 from sitemapcrawler.repair.markup import prolog_of
@@ -46,6 +47,8 @@ class Repaired:
     """Entries that were written with a problem that is not repaired."""
     dropped: int = 0
     """Entries that were left out."""
+    added: int = 0
+    """Pages that no sitemap listed and the set lists."""
     advice: Advice = field(default_factory=Advice)
     """What to do with the set."""
     changes: ChangeList | None = None
@@ -66,15 +69,17 @@ class SiteRepair:
         compress: bool = False,
         may_list: MayList | None = None,
         pages: PageList | None = None,
+        additions: Additions | None = None,
     ) -> None:
         """`children`: finds the files of an index; `compress`: write all files as gzip; `may_list`: what an audit knows
-        of other hosts; `pages`: the list that the files are made of, which get an index."""
+        of other hosts; `pages`: the list that the files are made of, which get an index; `additions`: pages to add."""
         self._rules = rules
         self._children = children
         self._verified = verified
         self._compress = compress
         self._may_list = may_list
         self._pages = pages
+        self._additions = additions
         self._members: list[Member] = []
 
     def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
@@ -86,9 +91,12 @@ class SiteRepair:
             target = stack.enter_context(_staged(out, work))
             table = stack.enter_context((target / NAME).open("x", encoding="utf-8", newline=""))
             result.changes = changes = ChangeList(table, self._pages.located if self._pages is not None else None)
-            writer = SetWriter(work, target / readme.FOLDER, self._rules, changes.add)
+            count = self._additions.count if self._additions is not None else None
+            writer = SetWriter(work, target / readme.FOLDER, self._rules, changes.add, count)
             stack.callback(writer.close)
             self._read(sources, writer, result)
+            if self._additions is not None:
+                self._add_pages(self._additions, writer, result)
             self._write(writer, result)
             if self._pages is not None:
                 self._count_list(self._pages, result)
@@ -101,6 +109,15 @@ class SiteRepair:
                 with postponed():
                     publishing.publish(target, out)
         return result
+
+    @staticmethod
+    def _add_pages(additions: Additions, writer: SetWriter, result: Repaired) -> None:
+        assert result.changes is not None
+        for change in additions.place(writer):
+            if change.action == Action.ADDED:
+                result.advice.grown[change.sitemap] += 1
+            result.changes.add(change)
+        result.added = result.advice.grown.total()
 
     @staticmethod
     def _count_list(pages: PageList, result: Repaired) -> None:

@@ -70,6 +70,14 @@ UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
 OFFSITE = "loc-offsite"
+LINKED, COMPARED = "cross-not-in-sitemap", "coverage-not-listed"
+"""Rules on pages that no sitemap lists."""
+UNFIT = frozenset((
+    "loc-session-id", "loc-sensitive-parameter", "loc-www-mismatch", "loc-protocol-mismatch", "loc-outside-sitemap-dir",
+))  # fmt: skip
+"""Rules that are no errors, and keep a page from being added."""
+UNFIT_DATES = frozenset(("lastmod-future", "lastmod-epoch", "lastmod-too-old"))
+"""Rules that keep the date of a page from being added."""
 NO_PAGE = frozenset((OFFSITE, "loc-bad-scheme", "loc-placeholder", "loc-empty", "xml-entry-without-loc"))
 """Rules on entries that name no page of the site."""
 OF_THE_SET = frozenset((DUPLICATE, SELF))
@@ -190,7 +198,7 @@ class Lost:
 def repairable() -> tuple[str, ...]:
     """Return the ids of the rules that lead to changes, in alphabetical order."""
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
-    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF}
+    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF, LINKED, COMPARED}
     own |= {*OF_INDEXES, CROSS, "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
     own |= {rule.id for rule in all_rules() if rule.severity is Severity.ERROR and _concerns_entries(rule)}
     return tuple(sorted(own))
@@ -367,6 +375,39 @@ class FileRepair:
         self.error = self.error or next((rule for rule in wrong if _rules()[rule].severity is Severity.ERROR), "")
         self.error = self.error or next((rule for rule in CUT if document.faults.counts[rule]), "")
 
+    def new_entries(self, pages: Sequence[tuple[str, str | None]]) -> list[Kept | str]:
+        """Make entries of pages, each a URL and a date as written. Returns the first rule that speaks against an entry
+        in its place. A date that the rules do not believe is left out."""
+        judge = judge_of(frozenset(repairable()) | UNFIT | UNFIT_DATES)
+        found: list[Kept | str] = []
+        for start in range(0, len(pages), TOGETHER):
+            some = pages[start : start + TOGETHER]
+            dates = [None if self.is_text or date is None else w3c(date) for _, date in some]
+            dated = [self._written(loc=url, lastmod=date) for (url, _), date in zip(some, dates, strict=True)]
+            plain = [self._written(loc=url) for url, _ in some]
+            both = zip(dated, plain, self._judgements(dated, judge), self._judgements(plain, judge), strict=True)
+            for with_date, without, first, second in both:
+                is_fit = first is not None and not UNFIT_DATES.intersection(first.issues)
+                found.append(self._new_entry(*((with_date, first) if is_fit else (without, second))))
+        return found
+
+    def _new_entry(self, text: str, entry: Entry | None) -> Kept | str:
+        if entry is None:
+            return SCHEMA
+        against = [rule for rule in entry.issues if rule in UNFIT or rule in EDITS or rule in DROPPING]
+        if entry.errors or against:
+            return next(iter((*entry.errors, *against)))
+        return Kept(text, entry.loc, Origin(entry.loc, "", None), entry.lastmod_at, True, 0, ())
+
+    def _written(self, **fields: str | None) -> str:
+        """Write an entry with these elements of the protocol."""
+        prefix = self.markup.root.prefix
+        inside = "".join(
+            f"<{prefix}{name}>{escape(FORBIDDEN.sub('', value))}</{prefix}{name}>"
+            for name, value in fields.items() if value is not None
+        )  # fmt: skip
+        return f"<{prefix}url>{inside}</{prefix}url>"
+
     def _comments_before(self, line: int | None) -> str:
         """Return the comments that stand in front of an entry, one a line."""
         found = []
@@ -486,18 +527,13 @@ class FileRepair:
         element = note.element if note is not None else None
         if element is not None and not self._converts:
             return self.markup.of_element(element)
-        prefix = self.markup.root.prefix
         loc = FORBIDDEN.sub(lambda found: quote(found[0], errors="replace"), origin.url)
         if loc != origin.url:
             origin.changes.append(("loc-invalid-uri", origin.url, loc))
         lastmod = w3c(page.lastmod) if self._converts and page.lastmod else page.lastmod
         fields = {"loc": loc, "lastmod": lastmod, "changefreq": page.changefreq,
                   "priority": None if page.priority is None else f"{page.priority:g}"}  # fmt: skip
-        inside = "".join(
-            f"<{prefix}{name}>{escape(FORBIDDEN.sub('', value))}</{prefix}{name}>"
-            for name, value in fields.items() if value is not None
-        )  # fmt: skip
-        return f"<{prefix}url>{inside}</{prefix}url>"
+        return self._written(**fields)
 
     @staticmethod
     def _errors(issues: Collection[str], note: Note | None) -> list[str]:

@@ -27,8 +27,8 @@ from sitemapcrawler.repair.streaming import OF_LIMITS, FileRepair, Kept, Lost, O
 MAX_ENTRIES = 50_000  # https://www.sitemaps.org/protocol.html#index
 MAX_BYTES = 52_428_800  # uncompressed; the same page
 MAX_ARTICLES = 1_000  # https://developers.google.com/search/docs/crawling-indexing/sitemaps/news-sitemap
-CHANGED = "1"
-"""Mark of an entry that was changed, in `Spooled.sizes`."""
+CHANGED, ADDED = "1", "2"
+"""Marks of an entry that was changed, or is new, in `Spooled.sizes`."""
 ORIGIN = msgspec.json.Decoder(Origin)
 NO_MORE: tuple[int, list[Decision]] = (-1, [])
 """Stands for the decisions behind the last entry with one."""
@@ -52,12 +52,13 @@ class Spooled:
     number: int
     repair: FileRepair
     path: Path
+    entries: int = 0
     parts: list[Part] = field(default_factory=list)
     """The files that its entries need, once `SetWriter.settle` knows."""
 
     @property
     def sizes(self) -> Path:
-        """File with a line for each entry: bytes, those of comments, articles, lastmod, line, 1 if it was changed."""
+        """File with a line for each entry: bytes, those of comments, articles, lastmod, line, `CHANGED` or `ADDED`."""
         return self.path.with_suffix(".sizes")
 
     @property
@@ -104,14 +105,24 @@ class Written:
 class SetWriter:
     """Writes the files of a set into a new folder."""
 
-    def __init__(self, work: Path, folder: Path, rules: Rules, note: Callable[[Change], None]) -> None:
-        """`work`: empty folder for temporary files; `folder`: the one to write to."""
+    def __init__(
+        self,
+        work: Path,
+        folder: Path,
+        rules: Rules,
+        note: Callable[[Change], None],
+        count: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """`work`: empty folder for temporary files; `folder`: the one to write to; `count`: is given the number of its
+        file, and the URL, of each entry."""
         self._work = work
         self._folder = folder
         self._rules = rules
         self._note = note
+        self._count = count
         self._seen = Seen(work / "seen.sqlite", rules)
-        self._files: list[Spooled] = []
+        self.files: list[Spooled] = []
+        """The files that have been spooled, by number."""
         self.states: Counter[str] = Counter()
         """Written entries by `State`."""
         self.written: list[str] = []
@@ -123,7 +134,7 @@ class SetWriter:
     def spool(self, repair: FileRepair, entries: Iterable[Kept | Lost]) -> Spooled | None:
         """Spool the entries of a file. None if there are none left, or it is another kind of file. A file that lists
         nothing is written as it is."""
-        number = len(self._files)
+        number = len(self.files)
         spooled = Spooled(number, repair, self._work / f"{number}.spool")
         with (
             spooled.path.open("wb") as file,
@@ -136,19 +147,35 @@ class SetWriter:
                     self._seen.lose(entry)
                     continue
                 self._seen.add(number, row, entry)
+                if self._count is not None:
+                    self._count(number, entry.loc)
                 comments = entry.comments.encode()
                 data = comments + self._bytes(entry, repair)
                 file.write(data)
                 origin, date = entry.origin, entry.lastmod_at or "-"
-                marks = f"{entry.articles} {date} {origin.line or 0} {int(bool(origin.changes))}"
+                marks = f"{entry.articles} {date} {origin.line or 0} {CHANGED if origin.changes else 0}"
                 sizes.write(f"{len(data)} {len(comments)} {marks}\n")
                 if origin.changes:
                     origins.write(msgspec.json.encode(origin) + b"\n")
                 row += 1
         if not repair.is_listing or (repair.read and not row):
             return None
-        self._files.append(spooled)
+        spooled.entries = row
+        self.files.append(spooled)
         return spooled
+
+    def lists(self, url: str) -> bool:
+        """True if an entry that was spooled is for this page."""
+        return self._seen.has(url)
+
+    def append(self, spooled: Spooled, entry: Kept) -> None:
+        """Add an entry behind those of a file."""
+        self._seen.add(spooled.number, spooled.entries, entry)
+        spooled.entries += 1
+        data = self._bytes(entry, spooled.repair)
+        with spooled.path.open("ab") as file, spooled.sizes.open("a", encoding="ascii") as sizes:
+            file.write(data)
+            sizes.write(f"{len(data)} 0 0 {entry.lastmod_at or '-'} 0 {ADDED}\n")
 
     @staticmethod
     def _bytes(entry: Kept, repair: FileRepair) -> bytes:
@@ -162,7 +189,7 @@ class SetWriter:
     def settle(self) -> None:
         """Decide on what depends on the whole set, and how many files the entries of each need."""
         self._seen.settle()
-        for spooled in self._files:
+        for spooled in self.files:
             spooled.parts = [*self._cuts(spooled)]
 
     def write(self, spooled: Spooled, places: Sequence[Place]) -> None:
@@ -235,7 +262,7 @@ class SetWriter:
                 size, comments, _, _, at, is_changed = line.split()
                 left += file.read(int(comments))
                 data: bytes | None = file.read(int(size) - int(comments))
-                state: str = State.KEPT
+                state: str = State.ADDED if is_changed == ADDED else State.KEPT
                 if place == number or is_changed == CHANGED:
                     assert data is not None
                     origin = ORIGIN.decode(origins.readline()) if is_changed == CHANGED else None

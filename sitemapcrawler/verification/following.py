@@ -13,7 +13,7 @@ from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, LinkScope
 from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.verification.target_pages import recorded
+from sitemapcrawler.verification.target_pages import modified, recorded
 from sitemapcrawler.verification.verifying import Verifier
 
 logger = logging.getLogger(__name__)
@@ -104,6 +104,6 @@ class Follower:
         for url, outcome in outcomes.items():
             reply = recorded(outcome)
             if reply.reason != Reason.STOPPED:
-                self._job.records.found(judged(url, reply, scope.verdicts), by)
+                self._job.records.found(judged(url, reply, scope.verdicts), by, modified(outcome))
                 asked += 1
         return asked

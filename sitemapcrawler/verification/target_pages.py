@@ -50,19 +50,19 @@ class Targets:
             moved = asked.reply.location if isinstance(asked.reply, HttpError) else None
             own = recorded(asked)
             own.final_url = moved or own.final_url
-            return self._judge(canonical.partition("#")[0], own, FoundBy.CANONICAL)
+            return self._judge(canonical.partition("#")[0], own, FoundBy.CANONICAL, modified(asked))
         if not reply.redirects or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
             return None
-        return self._judge(reply.final_url, at_end(reply), FoundBy.REDIRECT)
+        return self._judge(reply.final_url, at_end(reply), FoundBy.REDIRECT, modified(outcome))
 
-    def _judge(self, url: str, reply: ReplyRecord, by: FoundBy) -> Target:
+    def _judge(self, url: str, reply: ReplyRecord, by: FoundBy, changed: str | None) -> Target:
         page = judged(url, reply, self._verdicts)
         if (
             self._records is not None
             and reply.reason not in (Reason.OFF_SITE, Reason.STOPPED)
             and self._asker.is_first_target(url)
         ):
-            self._records.found(page, by)
+            self._records.found(page, by, changed)
         return Target(url, reply.kind, reply.reason, reply.status, reply.final_url, page.indexable, page.indexability)
 
 
@@ -72,6 +72,11 @@ def recorded(outcome: Verification) -> ReplyRecord:
     reply.soft_404 = outcome.soft_404
     reply.shell = outcome.shell or None
     return reply
+
+
+def modified(outcome: Verification) -> str | None:
+    """The date of change that a page states, as written."""
+    return outcome.page.modified if outcome.page is not None else None
 
 
 def other_canonical(outcome: Verification) -> str | None:

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import duckdb
@@ -95,6 +96,98 @@ def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> N
 MOVES = {"/old": (301, "/b"), "/older": (301, "/old"), "/soon": (302, "/a"), "/dead": (301, "/gone"), "/loop": (301, "/loop"),
          "/new-home": (308, "/unlisted")}  # fmt: skip
 CANONICALS = {"/copy": "/a", "/variant": "/unlisted", "/lost": "/gone"}
+
+
+LONG = "/" + "long" * 600
+ADDED = {
+    "/shop/chairs": "/shop/sitemap.xml", "/shop/r&d": "/shop/sitemap.xml", "/gr%C3%B6%C3%9Fe": "/sitemap.xml",
+    "/it's": "/sitemap.xml", "/item?id=2": "/sitemap.xml", "/dated": "/sitemap.xml",
+}  # fmt: skip
+"""{page that links lead to and that is added: its file}."""
+UNADDED = {LONG: "loc-too-long", "/calendar?month=1": "add-parameters", "/calendar?month=2": "add-parameters"}
+
+
+def linked_site(site: SiteServer) -> None:
+    """Serve a site with pages that only links lead to."""
+
+    def linking(*paths: str, head: str = "") -> bytes:
+        anchors = "".join(
+            f'<p>To <a href="{escape(path, quote=True)}">{escape(path)} and more</a></p>' for path in paths
+        )
+        return page(head).replace(b"Hello.", f"About {paths}. {anchors}".encode())
+
+    dated_page = '<meta property="article:modified_time" content="2026-03-04T10:00:00+01:00">'
+    site.otherwise = Reply("<p>Nothing here", 404, {"Content-Type": "text/html"})
+    pages = {
+        "/": linking("/shop/", "/größe", "/it's", "/item?id=2#top", "/dated", "/calendar?month=1", LONG, "/gone", "/noindex",
+                     "/copy", "/private", "mailto:a@example.com", "ftp://127.0.0.1/x", "/shop/chairs#legs"),
+        "/shop/": linking("/shop/chairs", "/shop/r&d", "/shop/list.pdf", "/feed/", "/blog/page/2"),
+        "/dated": linking("/", head=dated_page),
+        "/calendar?month=1": linking("/calendar?month=2"),
+        "/noindex": linking("/", head='<meta name="robots" content="noindex">'),
+        "/copy": linking("/", head=f'<link rel="canonical" href="{site.url("/shop/")}">'),
+        **{path: linking("/", path) for path in (*ADDED, *UNADDED, "/item?id=1", "/private", "/blog/page/2")
+           if path not in ("/dated", "/calendar?month=1")},
+    }  # fmt: skip
+    site.routes = {path: Reply(body, headers={"Content-Type": "text/html"}) for path, body in pages.items()}
+    site.routes |= {
+        "/robots.txt": robots(site.url("/sitemap.xml"), site.url("/shop/sitemap.xml"), rules=["Disallow: /private"]),
+        "/sitemap.xml": urlset(site.url("/"), site.url("/item?id=1")),
+        "/shop/sitemap.xml": urlset(site.url("/shop/")),
+    }
+
+
+def not_in_sitemap(folder: Path) -> set[str]:
+    """URLs of the findings of an audit on pages that no sitemap lists."""
+    with (folder / "findings.csv").open(encoding="utf-8", newline="") as file:
+        return {row["url"] for row in csv.DictReader(file) if row["rule"] == "cross-not-in-sitemap" and row["url"]}
+
+
+@pytest.mark.slow
+def test_pages_that_links_lead_to_are_added_and_the_next_audit_finds_no_others(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        linked_site(site)
+        run(tmp_path, "audit", site.url(), "--out", "audit", "-a", "links=site", *SETTINGS)
+        assert not_in_sitemap(tmp_path / "audit") == {*map(site.url, (*ADDED, *UNADDED))}
+        done = run(tmp_path, "fix", "audit", "--add", "--out", "fixed")
+        assert done.stdout.splitlines()[0].endswith(
+            f"3 kept, 0 changed, 0 dropped, 0 not repaired; {len(ADDED)} pages added"
+        )
+        found = rows(tmp_path / "fixed")
+        by_action = {action: {row["url"].removeprefix(site.url("")): row for row in found if row["action"] == action}
+                     for action in ("added", "not added")}  # fmt: skip
+        assert {path: row["sitemap"] for path, row in by_action["added"].items()} == {
+            path: site.url(file) for path, file in ADDED.items()
+        }
+        assert {path: row["rule"] for path, row in by_action["not added"].items()} == UNADDED
+        assert "<lastmod>2026-03-04T09:00:00Z</lastmod>" in by_action["added"]["/dated"]["new"]
+        for name in names(tmp_path / "fixed"):
+            site.routes[f"/{name}"] = (tmp_path / "fixed/upload" / name).read_bytes()
+        run(tmp_path, "audit", site.url(), "--out", "next", "-a", "links=site", *SETTINGS)
+        assert not_in_sitemap(tmp_path / "next") == {*map(site.url, UNADDED)}
+        again = run(tmp_path, "fix", "next", "--add").stdout.splitlines()
+        assert again[0].endswith("9 kept, 0 changed, 0 dropped, 0 not repaired; 0 pages added")
+
+
+@pytest.mark.slow
+def test_pages_of_lists_are_added(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        linked_site(site)
+        listed = ["/dated", "/gone", "/shop/chairs", "/shop/list.pdf"]
+        (tmp_path / "list.txt").write_text("".join(f"{site.url(path)}\n" for path in listed))
+        compare = ("-a", "compare=list.txt")
+        of_site = run(tmp_path, "fix", site.url(), "--add", "--out", "of-site", *compare, *SETTINGS)
+        run(tmp_path, "audit", site.url(), "--out", "audit", *compare, *SETTINGS)
+        of_audit = run(tmp_path, "fix", "audit", "--add", "--out", "of-audit")
+        for done, folder in ((of_site, "of-site"), (of_audit, "of-audit")):
+            assert done.stdout.splitlines()[0].endswith("2 pages added"), done.stderr
+            urls = {row["url"]: row["rule"] for row in rows(tmp_path / folder)}
+            assert urls == {site.url(path): "coverage-not-listed" for path in ("/dated", "/shop/chairs")}
+        assert "2026-03-04" in (tmp_path / "of-site/upload/sitemap.xml").read_text()
+        run(tmp_path, "audit", site.url(), "--out", "plain", *SETTINGS)
+        refused = run(tmp_path, "fix", "plain", "--add")
+        assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1)
+        assert "followed no links and read no lists" in refused.stderr
 
 
 @pytest.mark.slow
@@ -263,6 +356,8 @@ def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
         (["a.xml", "--out", "full"], "is not empty"),
         (["a.xml", "--only", "loc-relativ"], "loc-relativ"),
         (["a.xml", "-a", "verify=get"], "-a: only for a site"),
+        (["a.xml", "--add"], "--add: only for a site, a URL or an audit"),
+        (["a.xml", "--only", "cross-not-in-sitemap"], "these rules lead to changes with --add only"),
         (["http://127.0.0.1:9/", "--base-url", HOME], "--base-url: only for local files"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -75,6 +75,7 @@ LINKS = {
         "redirects": "STRUCT(status BIGINT, url VARCHAR)[]",
         "indexable": "BOOLEAN",
         "indexability": "VARCHAR",
+        "modified": "VARCHAR",
     },
 }
 """Tables of the link graph (`jobs.links`), in which a page is a number. `linking`: a page that was read, with the pages

@@ -31,7 +31,7 @@ def group_of(url: str) -> str:
 
 
 MISSING = f"""
-    SELECT c.page, c.url, c.lists, c.rows, f.indexable, {group_of("c.url")} AS grouped
+    SELECT c.page, c.url, c.lists, c.rows, f.indexable, f.modified, {group_of("c.url")} AS grouped
     FROM compared c LEFT JOIN (SELECT DISTINCT ON (page) * FROM found) f USING (page)
     WHERE NOT c.listed
       AND (f.page IS NULL OR f.indexable OR (f.indexable IS NULL AND f.kind IN ('unchecked', 'ok')))"""

@@ -18,6 +18,7 @@ from lxml import etree
 from sitemapcrawler.api.sitemaps import read_sitemap
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.reader.entries import ChildEntry
+from sitemapcrawler.repair.additions import Additions, FoundPage
 from sitemapcrawler.repair.change_list import NAME
 from sitemapcrawler.repair.page_list import PageList
 from sitemapcrawler.repair.readme import FOLDER
@@ -172,8 +173,10 @@ def repair(
     names: Iterable[str] = (),
     compress: bool = False,
     local: bool = False,
+    pages: Iterable[FoundPage] | None = None,
 ) -> Outcome:
-    """Repair documents, which live at these URLs, or at `HOME` under these names; `local`: nobody knows where."""
+    """Repair documents, which live at these URLs, or at `HOME` under these names; `local`: nobody knows where; `pages`:
+    to add."""
     folder.mkdir(parents=True, exist_ok=True)
     called = [*names] or [f"sitemap{number or ''}.xml" for number in range(len(documents))]
     sources = []
@@ -182,7 +185,9 @@ def repair(
         path.write_bytes(data)
         url = path.as_uri() if local else name if "://" in name else HOME + name
         sources.append(Source(url, path, target=f"/{name}" if local else None))
-    found = SiteRepair(Rules.chosen(only), lambda source, children: [], verified, compress)
+    rules = Rules.chosen(only)
+    additions = Additions(pages, rules) if pages is not None else None
+    found = SiteRepair(rules, lambda source, children: [], verified, compress, additions=additions)
     out = folder / "out"
     return Outcome(out, found.run(sources, out, folder), f"{folder.as_uri()}/" if local else HOME)
 
@@ -210,7 +215,9 @@ def check(outcome: Outcome) -> None:
     assert not any(changed[one] for one in dropped if one[2]), "a dropped entry has one row"
     parts = [part for row in outcome.rows if row["rule"] in OF_LIMITS for part in row["new"].split()]
     nested = [part for row in outcome.rows if row["rule"] == "index-nested" for part in row["new"].split()[1:]]
-    assert outcome.entries == written + len(parts) + len(nested)  # an index lists the parts at the URL of the whole
+    assert outcome.entries == written + result.added + len(parts) + len(
+        nested
+    )  # an index lists the parts at the URL of the whole
     assert all(row["rule"] for row in outcome.rows if row["action"] != "moved")
 
 
