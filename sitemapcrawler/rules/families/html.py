@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from urllib.parse import unquote
 
@@ -30,11 +30,14 @@ DENIED = {"Sitebulb": "Noindex URL in XML Sitemaps", "Screaming Frog": "Non-Inde
 SEARCH_NAMES = frozenset(("msnbot", "slurp", "teoma", "yandex", "naverbot"))
 """Names of search engines in `<meta name>` that robots.txt does not use."""
 NEWS = "googlebot-news"
+HREFLANG = "https://developers.google.com/search/docs/specialty/international/localized-versions"
 FILIPINO = "fil"
 ALIKE = {"nb": "no", "nn": "no", "tl": FILIPINO} | WITHDRAWN
 """Languages whose codes are commonly interchanged, without harm."""
 MAX_CODES = 5
 """Codes that a message names."""
+_Versions = dict[str, dict[str, str]]
+"""{code in lower case: {compared form of a URL: the URL}}"""
 
 
 @rule("page-noindex-meta", ERROR, NOINDEX, Of.REPLY, also=DENIED)
@@ -128,6 +131,75 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     if codes and {language, None}.isdisjoint(map(_language, codes)):
         text = f"the page has lang={quoted(written)}, its own hreflang is {', '.join(codes[:MAX_CODES])}"
         yield Message(text, value=written)
+
+
+@rule(
+    "page-hreflang-contradicts",
+    WARNING,
+    HREFLANG,
+    Of.REPLY,
+    per=Per.FILE("have other language versions on the page than in the sitemap"),
+)
+def page_hreflang_contradicts(facts: ReplyFacts) -> Iterator[Message]:
+    """The page names another language version than the sitemap. For the same code, its `<link rel="alternate">`
+    elements and `Link` headers have another URL.
+
+    Why: search engines treat both as equal, and may ignore versions that contradict each other.
+    Fix: Name the same URL in both, or keep language versions in one place.
+    Bad: `hreflang="de"` with `/de/` in the sitemap, and with `/german/` on the page
+    Good: `/de/` in both
+    """
+    listed, named = _versions(facts)
+    for code in listed.keys() & named.keys():
+        if listed[code].keys().isdisjoint(named[code]):
+            here, there = (next(iter(urls.values())) for urls in (listed[code], named[code]))
+            yield Message(f"hreflang {quoted(code)} is {quoted(there)} on the page, {quoted(here)} here", value=there)
+            return
+
+
+@rule(
+    "page-hreflang-incomplete",
+    INFO,
+    HREFLANG,
+    Of.REPLY,
+    per=Per.FILE("have language versions that only the page or only the sitemap names"),
+)
+def page_hreflang_incomplete(facts: ReplyFacts) -> Iterator[Message]:
+    """The page and the sitemap name versions of different languages. Pages that name none are left out.
+
+    Why: one of the two was forgotten when a language came or went.
+    Fix: Name the same versions in both, or keep them in one place.
+    Bad: `en`, `de` and `fr` in the sitemap, `en` and `de` on the page
+    Good: the three in both
+    """
+    listed, named = _versions(facts)
+    found = [
+        f"{', '.join(sorted(map(quoted, codes))[:MAX_CODES])} {where}"
+        for codes, where in (
+            (listed.keys() - named.keys(), "only here"),
+            (named.keys() - listed.keys(), "only on the page"),
+        )
+        if codes
+    ]
+    if listed and named and found:
+        yield Message(f"hreflang {' and '.join(found)}")
+
+
+def _versions(facts: ReplyFacts) -> tuple[_Versions, _Versions]:
+    """Language versions in the sitemap and on the page; none on a page that was not read to the end of its head."""
+    page = own_page(facts)
+    if page is None or not page.complete or not facts.record.alternates:
+        return {}, {}
+    listed = ((alternate.hreflang, alternate.href) for alternate in facts.record.alternates)
+    return _by_code(listed), _by_code(page.alternates)
+
+
+def _by_code(versions: Iterable[tuple[str | None, str | None]]) -> _Versions:
+    found: _Versions = {}
+    for code, url in versions:
+        if code and url:
+            found.setdefault(code.strip().lower().replace("_", "-"), {}).setdefault(page_key(url), url)
+    return found
 
 
 @rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Per.SITE("have the same HTML as a made-up URL"))

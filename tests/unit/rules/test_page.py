@@ -43,8 +43,15 @@ from .replying import (
 )
 
 ERRORS = ["noindex-meta", "noindex-header", "canonical-other", "canonical-to-non-200", "canonical-not-indexable"]
-WARNINGS = ["shell", "noindex-for-googlebot-only", "canonical-multiple", "canonical-relative", "meta-refresh"]
-INFOS = ["canonical-missing", "canonical-other-listed-too", "lang-vs-hreflang"]
+WARNINGS = [
+    "shell",
+    "noindex-for-googlebot-only",
+    "canonical-multiple",
+    "canonical-relative",
+    "meta-refresh",
+    "hreflang-contradicts",
+]
+INFOS = ["canonical-missing", "canonical-other-listed-too", "lang-vs-hreflang", "hreflang-incomplete"]
 
 
 def robots(content: str, name: str = "robots") -> str:
@@ -241,6 +248,33 @@ def test_the_language_of_a_page(lang: str, alternates: list[tuple[str, str]], di
     body = f'<html lang="{lang}"><head>{SELF}</head><body>'.encode()
     read = read_page(body, {"content-type": ["text/html"]}, URL)
     assert told(facts(record=record, page=read)) == ({"page-lang-vs-hreflang": "info"} if differs else {})
+
+
+OTHER, MISSING = "page-hreflang-contradicts", "page-hreflang-incomplete"
+
+
+@pytest.mark.parametrize(
+    ("listed", "named", "rules"),
+    [
+        ("en=/a de=/de", "en=/a de=/de", {}),
+        ("en=/a de=/de", "", {}),
+        ("", "en=/a de=/de", {}),
+        ("en-GB=/a", "en_gb=/a", {}),
+        ("en=/a de=/d%65", "EN=https://example.com/a de=/de#top", {}),
+        ("en=/a de=/de", "en=/a de=/german", {OTHER: "warning"}),
+        ("en=/a de=/de", "en=/b de=/german", {OTHER: "warning"}),
+        ("en=/a de=/de de=/german", "en=/a de=/german", {}),
+        ("en=/a de=/de fr=/fr", "en=/a de=/de", {MISSING: "info"}),
+        ("en=/a de=/de", "en=/a de=/de x-default=/", {MISSING: "info"}),
+        ("en=/a de=/de", "en=/b fr=/fr", {OTHER: "warning", MISSING: "info"}),
+    ],
+)
+def test_language_versions_of_page_and_sitemap(listed: str, named: str, rules: Told) -> None:
+    entry, page_ = ([one.split("=") for one in text.split()] for text in (listed, named))
+    links = "".join(f'<link rel="alternate" hreflang="{code}" href="{href}">' for code, href in page_)
+    alternates = [Alternate(code, f"https://example.com{href}") for code, href in entry]
+    record = UrlRecord(URL, sitemap=SITEMAP, alternates=alternates)
+    assert told(facts(record=record, page=page(SELF + links))) == rules
 
 
 PAGES = st.builds(
