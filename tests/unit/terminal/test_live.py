@@ -48,9 +48,9 @@ class Slave:
         monkeypatch.setattr(sys, "stderr", self.stream)
 
     def shown(self, rows: int) -> list[str]:
-        """The rows of the screen, once so many of them are shown."""
+        """The rows of the screen, once so many of them are shown; one that is blank is being written."""
         until = time.monotonic() + DEADLINE_S
-        while len(found := self._rows()) < rows:
+        while len(found := self._rows()) < rows or not all(found):
             assert time.monotonic() < until, found
         return found
 
