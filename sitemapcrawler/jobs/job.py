@@ -33,7 +33,7 @@ from sitemapcrawler.items import (
     PageRecord,
     SummaryRecord,
 )
-from sitemapcrawler.jobs import changes, history
+from sitemapcrawler.jobs import changes, contents, history
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import Comparison
@@ -340,8 +340,10 @@ class Job:
             if self._marks is not None:
                 self._marks.apply()
             self._sum_up(connection, summary, unlisted)
-            if self.comparison is not None:
-                baseline = self.comparison.baseline
+            baseline = None if self.comparison is None else self.comparison.baseline
+            since = baseline.summary.started if baseline is not None and baseline.summary is not None else None
+            contents.update(self.store, summary.started, baseline is not None, since)
+            if baseline is not None:
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
             self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary))
 

@@ -15,7 +15,7 @@ from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import AlternateRecord
-from sitemapcrawler.jobs import history
+from sitemapcrawler.jobs import contents, history
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.job import OpenedJob
 from sitemapcrawler.jobs.protocols import Arguments
@@ -68,6 +68,8 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         if folder is not None:
             undoing.enter_context(_unmade(folder))
         store = _temporary(params) if folder is None else _open(folder, params)
+        if folder is not None and params.fresh:
+            _take_contents(store, folder)
         try:
             compared = None if store.get("state") == FINISHED else _comparison(store, params)
         except StoreError:
@@ -136,6 +138,19 @@ def _put_aside(folder: Path) -> Iterator[None]:
         aside.unlink(missing_ok=True)
 
 
+def _discarded(folder: Path) -> Path:
+    """The database that `fresh` replaces."""
+    return folder / f"{FILE}{ASIDE}"
+
+
+def _take_contents(store: Store, folder: Path) -> None:
+    """Keep what the discarded database knows of the content of pages."""
+    if (discarded := _discarded(folder)).exists():
+        with suppress(duckdb.Error, StoreError):  # a damaged one, or one of another version
+            check(discarded)
+            contents.take_over(store, discarded)
+
+
 def _set_cache_aside(folder: Path) -> None:
     """Keep the bodies of a discarded job apart, so that the new one keeps only those that it requests too."""
     with suppress(OSError):  # costs disk space only
@@ -196,7 +211,7 @@ def _open(folder: Path, params: Arguments) -> Store:
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params, job.get("state") == FINISHED)
-    return Store.open(folder, _beside(params))
+    return Store.open(folder, [*_beside(params), *([_discarded(folder)] if params.fresh else [])])
 
 
 def _beside(params: Arguments) -> list[Path]:

@@ -95,7 +95,17 @@ COVERAGE = {
 }
 """Tables of the lists to compare with (`jobs.coverage`). `compared`: their pages on the site; bit n of `lists` is set
 for those in the list with number n. `uncompared`: listed pages that are in none of the lists."""
+CONTENTS = {
+    "url": "VARCHAR",
+    "version": "UTINYINT",
+    "content_hash": "UHUGEINT",
+    "simhash": "UBIGINT",
+    "first_seen": TIME,
+    "changed_at": TIME,
+}
+"""One row per page whose content this job, its baseline or a crawl before them has read (`jobs.contents`)."""
 OTHERS = {
+    "contents": CONTENTS,
     "replies": REPLIES,
     "job": {"name": "VARCHAR", "value": "JSON"},
     "files": {"sitemap": "VARCHAR", "run": "INTEGER", "digest": "VARCHAR", "tally": "JSON"},
