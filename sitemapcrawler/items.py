@@ -184,6 +184,9 @@ class UrlRecord:
     baseline, with all that was known of it, and of no file of this crawl."""
     changed_fields: Sequence[str] = ()
     """What a changed one changed, by name of the field."""
+    what_changed: str | None = None
+    """The same in one word, the first that applies: status, indexability (noindex, soft 404 or robots.txt), canonical,
+    title (or main heading), content, entry (what the sitemap says of the page) or lastmod (its date alone)."""
 
 
 class Moment:
@@ -640,8 +643,8 @@ class ChangeRecord:
     change: str = ""
     """added, removed, changed, new problem or solved problem."""
     what: str | None = None
-    """What changed, one record for each: status, indexability, or the name of another field of a url record or its
-    reply; null for all other kinds of change."""
+    """What changed, one record for each: status, indexability, content, or the name of another field of a url record or
+    its reply; null for all other kinds of change."""
     before: str | None = None
     """The old value in words; null if only more than the first ten items of a list differ."""
     after: str | None = None
@@ -830,6 +833,8 @@ class ChangeCounts:
     not_compared: dict[str, list[str]] = field(default_factory=dict)
     """Rules of which one crawl could not know what the other one knew, by reason: `rules` (not applied), or the
     argument that differs."""
+    what_changed: dict[str, int] = field(default_factory=dict)
+    """Changed URLs by `what_changed`."""
 
 
 @dataclass(slots=True)

@@ -97,6 +97,7 @@ URLS = (
     Column("sitemap", 50, "sitemap"),
     Column("line", 9, "line"),
     Column("change", 11, "change"),
+    Column("what_changed", 14, "what_changed"),
     Column("changed_fields", 0, "changed_fields"),
     Column("elapsed_ms", 0, lambda url: url.reply and url.reply.elapsed_ms, needs="reply"),
     Column("error", 0, lambda url: url.reply and url.reply.error, needs="reply"),

@@ -62,6 +62,7 @@ from sitemapcrawler.report.wording import (
     PARTIAL,
     REPLIES,
     SKIPPED,
+    WHAT_CHANGED,
     by_severity,
     differing,
     lacking,
@@ -563,6 +564,8 @@ def _changes(found: ChangeCounts) -> Iterator[Row]:
     yield "Baseline of", _day_or_moment(None, found.since) or "unknown", None, "UTC"
     for name in (ADDED, REMOVED, CHANGED, UNCHANGED):
         yield f"URLs {name}", getattr(found, name)
+    for name, number in found.what_changed.items():
+        yield f"Changed: {WHAT_CHANGED.get(name, name)}", number
     for title, problems in (("Problems solved", found.solved_problems), ("New problems", found.new_problems)):
         yield title, sum(problems.values()), None, by_severity(problems)
     for reason, rules in found.not_compared.items():

@@ -14,7 +14,7 @@ from sitemapcrawler.items import READ, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.jobs.store import Store, StoreError
-from sitemapcrawler.jobs.store.baseline import REPLY, Baseline, EntryHashes, differences, sites_before_here
+from sitemapcrawler.jobs.store.baseline import Baseline, EntryHashes, differences, kind_of_change, sites_before_here
 from sitemapcrawler.jobs.store.files import JobTable
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, UNCHANGED, sites_of
@@ -33,7 +33,7 @@ class Comparison:
         self.only_changes = params.only == "changes"
         self._entries: dict[str, EntryHashes] = {}
         self._entry_text = JsonText(Rows(self.baseline.fields))
-        self._reply_text = JsonText(Rows(REPLY))
+        self._reply_text = JsonText(Rows(self.baseline.replies))
 
     async def judge(self, writer: Committer, sitemap: str, records: Sequence[UrlRecord]) -> None:
         """Set `change` and `changed_fields` of entries of a file."""
@@ -72,6 +72,7 @@ class Comparison:
             found = [differences(*text, earlier) for earlier in was]
             record.change = UNCHANGED if [] in found else CHANGED
             record.changed_fields = min(found, key=len)
+            record.what_changed = kind_of_change(record.changed_fields) if record.change == CHANGED else None
 
     def _texts(self, records: Sequence[UrlRecord]) -> list[tuple[str, str]]:
         """Compared parts of entries, as text: (entry, reply)."""

@@ -85,8 +85,6 @@ NOT_INDEXABLE = f"""
     ORDER BY why, row"""
 """First entry of each URL that is not indexable, by reason; if there are too many, as many of each reason."""
 CHANGED = f"SELECT {json_line(ChangeRecord)} FROM changes WHERE change = ? ORDER BY rowid LIMIT {MAX_CHANGED}"
-FIELDS = """
-    SELECT what, count(*) AS number FROM changes WHERE what IS NOT NULL GROUP BY what ORDER BY number DESC, what"""
 
 _url = msgspec.json.Decoder(UrlRecord).decode
 _change = msgspec.json.Decoder(ChangeRecord).decode
@@ -127,11 +125,6 @@ def changed(site: SiteFacts) -> dict[str, object]:
     """What has changed since the baseline."""
     found = {change: [_change(line) for (line,) in site.query(CHANGED, change)] for change in CHANGES}
     return {"changed": {change: records for change, records in found.items() if records}}
-
-
-def changed_fields(site: SiteFacts) -> dict[str, object]:
-    """Changed URLs by what changed."""
-    return {"changed_fields": dict(site.query(FIELDS))}
 
 
 KEPT = "SELECT rule, count(*) FROM findings GROUP BY rule"
@@ -335,7 +328,6 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "months": months,
         "urls": listed,
         "changed": changed,
-        "changed_fields": changed_fields,
         "languages": languages,
         **({"unlisted": links} if summary.graph is not None else {}),
         **({"missing": coverage} if summary.coverage is not None else {}),

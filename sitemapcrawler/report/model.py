@@ -267,8 +267,6 @@ class Report:
     """At most `MAX_COMPARED` listed URLs that are in none of the lists."""
     changed: Mapping[str, Sequence[ChangeRecord]] = field(default_factory=dict)
     """Changes by kind, at most `MAX_CHANGED` of each."""
-    changed_fields: Mapping[str, int] = field(default_factory=dict)
-    """Changed URLs by what changed, the most frequent first."""
     entries: Entries | None = None
     """All entries, including those removed since the baseline; None if there are none."""
     feeds: Sequence[str] = ()

@@ -97,6 +97,8 @@ DIFFERING = {
     "agents": "other crawlers",
 }
 """Why rules are not compared with a baseline, by reason; others are arguments that differ."""
+WHAT_CHANGED = {"entry": "entry in the sitemap", "lastmod": "lastmod alone"}
+"""Values of `what_changed` in words, where they differ."""
 ALL_CRAWLERS = "all crawlers"
 """What several crawlers are called if they are all of those that robots.txt was checked for."""
 SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
@@ -488,7 +490,8 @@ def since(found: ChangeCounts, unknown: int = 0) -> str:
         return f"Nothing has changed since {when}."
     problems = f"{counted(solved, 'problem')} solved, {new:,} new"
     removed = f"{found.removed:,} removed" + (f" (unknown for {unknown:,} more)" if unknown else "")
-    listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed"
+    kinds = ", ".join(f"{number:,} {WHAT_CHANGED.get(name, name)}" for name, number in found.what_changed.items())
+    listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed{kinds and f' ({kinds})'}"
     return f"Since {when}: {problems}; {listed_urls}."
 
 

@@ -192,7 +192,8 @@ class Folder:
         assert {kind: len(records) for kind, records in model.changed.items()} == Counter(row["change"] for row in rows)
         listed = {row["loc"]: row["change"] for row in self.rows("urls") if "change" in row}
         assert found is None or found.added == Counter(listed.values())["added"]
-        assert model.changed_fields == Counter(row["what"] for row in rows if "what" in row)
+        kinds = {row["loc"]: row["what_changed"] for row in self.rows("urls") if "what_changed" in row}
+        assert found is None or found.what_changed == Counter(kinds.values())
 
 
 def problems(file: FileProblems) -> dict[str, int]:

@@ -160,7 +160,7 @@ PLAN = [
     "/dated: changed, lastmod, 2026-01-01, 2026-01-05",
 ]
 """What has changed from the first day to the second."""
-SUMS = "2 problems solved, 2 new; 1 URL added, 1 removed, 4 changed."
+SUMS = "2 problems solved, 2 new; 1 URL added, 1 removed, 4 changed (3 status, 1 lastmod alone)."
 
 
 @pytest.fixture(scope="module")

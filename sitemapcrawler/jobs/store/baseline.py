@@ -25,18 +25,45 @@ from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sit
 
 NOT_COMPARED = frozenset((
     "type", "loc", "loc_raw", "sitemap", "line", "lastmod_at", "recovered", "reply", "indexable", "indexability",
-    "target", "issues", "change", "changed_fields",
+    "target", "issues", "change", "changed_fields", "what_changed",
 ))  # fmt: skip
 """Fields of an entry that say where it is, or what a crawl found out about it. A reply is compared on its own."""
 ENTRY = tuple(field.name for field in fields(UrlRecord) if field.name not in NOT_COMPARED)
 """Compared fields of an entry: all others, so that those of namespaces are among them."""
-REPLY = ("kind", "status", "final_status", "final_url", "noindex", "noindex_agents", "canonical", "soft_404")
+TITLES, CONTENT = ("title", "h1"), "content_hash"
+REPLY = (
+    "kind",
+    "status",
+    "final_status",
+    "final_url",
+    "noindex",
+    "noindex_agents",
+    "canonical",
+    *TITLES,
+    CONTENT,
+    "soft_404",
+)
 """Compared fields of its reply."""
-IN_HEADS = ("noindex", "noindex_agents", "canonical", "soft_404")
-"""Reply fields that come from the page's head. `noindex` is null if neither the head was read nor a header sets it."""
+IN_HEADS = ("noindex", "noindex_agents", "canonical", *TITLES, CONTENT, "soft_404")
+"""Reply fields that come from the page. `noindex` is null if neither the page was read nor a header sets it."""
 JUDGED = ("blocked_for",)
 """Fields that are ignored if only one crawl has judged them."""
-REPLY_TEXT = f"CASE WHEN reply.kind <> 'unchecked' THEN {json_object(ReplyRecord, REPLY, 'reply.')} ELSE '' END"
+LASTMOD, OTHERS = "lastmod", "entry"
+KINDS = {
+    "status": frozenset(("reply.kind", "reply.status", "reply.final_status", "reply.final_url")),
+    "indexability": frozenset(("reply.noindex", "reply.noindex_agents", "reply.soft_404", "blocked_for")),
+    "canonical": frozenset(("reply.canonical",)),
+    "title": frozenset(f"reply.{name}" for name in TITLES),
+    "content": frozenset((f"reply.{CONTENT}",)),
+}
+"""{value of `what_changed`: changed fields that it stands for}, the most telling first; all others are `OTHERS`, and
+`LASTMOD` alone."""
+
+
+def kind_of_change(fields: Collection[str]) -> str:
+    """`what_changed` of an entry, by its `changed_fields`."""
+    found = next((kind for kind, names in KINDS.items() if not names.isdisjoint(fields)), OTHERS)
+    return LASTMOD if list(fields) == [LASTMOD] else found
 
 
 def differences(entry: str, reply: str, was: tuple[str, str]) -> list[str]:
@@ -49,10 +76,20 @@ def differences(entry: str, reply: str, was: tuple[str, str]) -> list[str]:
 
 
 def _comparable(now: Mapping[str, object], before: Mapping[str, object]) -> Sequence[str]:
-    """Reply fields that can be compared: without those of the head if only one crawl has read it."""
-    if ("noindex" in now) == ("noindex" in before):
-        return REPLY
-    return [name for name in REPLY if name not in IN_HEADS]
+    """Reply fields that can be compared: without those of the page if only one crawl has read it, without title and
+    content if another URL answered, and without content if its hashes are of two versions."""
+    left_out: Collection[str] = ()
+    if ("noindex" in now) != ("noindex" in before):
+        left_out = IN_HEADS
+    elif now.get("final_url") != before.get("final_url"):
+        left_out = (*TITLES, CONTENT)
+    elif _version(now) != _version(before):
+        left_out = (CONTENT,)
+    return [name for name in REPLY if name not in left_out]
+
+
+def _version(reply: Mapping[str, object]) -> str:
+    return str(reply.get(CONTENT, "")).partition("-")[0]
 
 
 def _different(now: Mapping[str, object], before: Mapping[str, object], names: Sequence[str]) -> list[str]:
@@ -75,7 +112,7 @@ def _of_extra(now: object, before: object) -> Iterator[str]:
 
 
 DATABASE = ".duckdb"
-OF_A_CRAWL = ("reply", "blocked_for", "indexable", "indexability", "target", "issues", "changed_fields")
+OF_A_CRAWL = ("reply", "blocked_for", "indexable", "indexability", "target", "issues", "changed_fields", "what_changed")
 """Fields that are meaningless for removed URLs."""
 _REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
 LAST_ANSWER = f"""
@@ -127,6 +164,8 @@ class Baseline:
         """Compared fields of an entry."""
         self.with_replies = True
         """True if replies are compared too."""
+        self.replies: Sequence[str] = REPLY
+        """Compared fields of a reply."""
         with self.usable():
             self._attach(path)
 
@@ -199,14 +238,19 @@ class Baseline:
     @property
     def _compared(self) -> str:
         entry = json_object(UrlRecord, self.fields)
-        return f"{entry}, {REPLY_TEXT if self.with_replies else repr('')}"
+        if not self.with_replies:
+            return f"{entry}, ''"
+        reply = json_object(ReplyRecord, self.replies, "reply.")
+        return f"{entry}, CASE WHEN reply.kind <> 'unchecked' THEN {reply} ELSE '' END"
 
     def compare(self, verdicts: bool, replies: bool) -> None:
         """Exclude from the comparison what either crawl lacks. `verdicts`, `replies`: whether this crawl has them."""
-        has_verdicts, has_replies = self._store.execute(
-            f"SELECT count(blocked_for) > 0, count(reply) > 0 FROM {BASELINE}.urls"
+        has_verdicts, has_replies, has_titles = self._store.execute(
+            "SELECT count(blocked_for) > 0, count(reply) > 0, count(coalesce(reply.title, reply.h1)) > 0 "
+            f"FROM {BASELINE}.urls"
         )[0]
         self.with_replies = replies and has_replies
+        self.replies = [name for name in REPLY if has_titles or name not in TITLES]
         left_out = frozenset(() if verdicts and has_verdicts else JUDGED)
         held = ENTRY if self._columns is None else self._columns
         self.fields = tuple(name for name in ENTRY if name in held and name not in left_out)
@@ -270,7 +314,8 @@ class Baseline:
     def carry(self, files: Sequence[str]) -> None:
         """Keep entries of these files that this crawl does not list, for the next crawl."""
         self._store.execute(
-            f"INSERT INTO main.{CARRIED} BY NAME SELECT * REPLACE (NULL AS change, NULL AS changed_fields) "
+            f"INSERT INTO main.{CARRIED} BY NAME "
+            "SELECT * REPLACE (NULL AS change, NULL AS changed_fields, NULL AS what_changed) "
             f"FROM {LISTED} before WHERE sitemap IN (SELECT unnest(?)) AND {NOT_LISTED}",
             [list(files)],
         )

@@ -48,8 +48,8 @@ from tests.objects import as_row
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
-FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,target,issues,change,changed_fields"
+HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,what_changed,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,reply,indexable,indexability,target,issues,change,changed_fields,what_changed"
 
 
 class Product(Item):
@@ -428,11 +428,12 @@ class TestCsv:
             issues=["lastmod-future", "loc-duplicate"],
             change="changed",
             changed_fields=["lastmod", "images"],
+            what_changed="entry",
         )
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "https://e.com/,,,,,,,,,,,,,,,GPTBot; CCBot,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
-            "https://e.com/sitemap.xml,3,changed,lastmod; images,,,,,urn:x; toys,false",
+            "https://e.com/sitemap.xml,3,changed,entry,lastmod; images,,,,,urn:x; toys,false",
         ]
 
     @pytest.mark.parametrize(

@@ -84,6 +84,9 @@ def reply(**fields: Any) -> ReplyRecord:
             "noindex": False,
             "noindex_agents": ["Bingbot"],
             "canonical": f"{HOME}/page",
+            "title": 'Größe & "Preis"',
+            "h1": "Größe",
+            "content_hash": "1-" + 32 * "0",
             **fields,
         }
     )

@@ -77,12 +77,21 @@ DIFFERENCES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "not judged by robots.txt": ({"blocked_for": None}, ()),
     "gone": ({"reply": reply(kind="http-error", status=404)}, ("reply.kind", "reply.status")),
     "moved": ({"reply": reply(kind="redirected", final_url=HOME)}, ("reply.kind", "reply.final_url")),
+    "moved to another page": (
+        {"reply": reply(kind="redirected", final_url=HOME, title="Home", content_hash="1-" + 32 * "1")},
+        ("reply.kind", "reply.final_url"),
+    ),
     "not to be indexed": ({"reply": reply(noindex=True)}, ("reply.noindex",)),
     "head not read": ({"reply": reply(noindex=None, noindex_agents=(), canonical=None)}, ()),
     "gone, and without a head": ({"reply": reply(noindex=None, canonical=None, status=404)}, ("reply.status",)),
     "not to be indexed by others": ({"reply": reply(noindex_agents=())}, ("reply.noindex_agents",)),
     "another canonical": ({"reply": reply(canonical=HOME)}, ("reply.canonical",)),
     "a page that is none": ({"reply": reply(soft_404="title")}, ("reply.soft_404",)),
+    "another title": ({"reply": reply(title="Other")}, ("reply.title",)),
+    "no main heading": ({"reply": reply(h1=None)}, ("reply.h1",)),
+    "other content": ({"reply": reply(content_hash="1-" + 32 * "1", words=9)}, ("reply.content_hash",)),
+    "content by another version": ({"reply": reply(content_hash="2-" + 32 * "1")}, ()),
+    "content not read": ({"reply": reply(content_hash=None)}, ()),
     "slower": ({"reply": reply(elapsed_ms=999, attempts=3, etag="x", last_modified="y")}, ()),
     "not asked": ({"reply": reply(kind="unchecked", status=None, final_url=None)}, ()),
     "without a reply": ({"reply": None}, ()),
@@ -252,6 +261,31 @@ PARTLY: dict[str, tuple[list[UrlRecord], UrlRecord, dict[str, Any], Said]] = {
 def test_what_one_side_has_alone_is_not_compared(tmp_path: Path, what: str) -> None:
     before, today, arguments, said = PARTLY[what]
     assert told(job(tmp_path, before), today, **arguments) == [said]
+
+
+def test_titles_that_an_earlier_version_did_not_store_are_not_compared(tmp_path: Path) -> None:
+    path = job(tmp_path, [rich(reply=reply(title=None, h1=None, content_hash=None))])
+    assert told(path, rich(), rich(reply=reply(canonical=HOME))) == [UNCHANGED, changed("reply.canonical")]
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"reply": reply(status=404, title="Not found", content_hash="1-" + 32 * "1")}, "status"),
+        ({"reply": reply(noindex=True, canonical=HOME)}, "indexability"),
+        ({"blocked_for": [], "lastmod": "2025"}, "indexability"),
+        ({"reply": reply(canonical=HOME, title="Other")}, "canonical"),
+        ({"reply": reply(h1="Other", content_hash="1-" + 32 * "1")}, "title"),
+        ({"reply": reply(content_hash="1-" + 32 * "1"), "lastmod": "2025"}, "content"),
+        ({"priority": 0.1, "lastmod": "2025"}, "entry"),
+        ({"lastmod": "2025"}, "lastmod"),
+        ({}, None),
+    ],
+)
+def test_change_has_the_most_telling_name(tmp_path: Path, fields: dict[str, Any], word: str | None) -> None:
+    record = rich(**fields)
+    told(job(tmp_path, [rich()]), record)
+    assert record.what_changed == word
 
 
 def test_verdicts_of_other_agents_are_not_compared(tmp_path: Path) -> None:

@@ -112,7 +112,6 @@ def _report(files: int, hosts: int, languages: int, bad: int, changed: int, urls
         ],
         listed_only=[f"{SITE}/offers/2019/{at}" for at in range(bad)],
         changed={kind: [_change(at, kind) for at in range(changed)] for kind in CHANGES},
-        changed_fields={"lastmod": 18_400, "images": 950, "alternates": 122},
         entries=entries(rows(urls // 10)),
         feeds=["urls.jsonl", "sitemaps.jsonl", "findings.jsonl", "robots.jsonl", "summary.json"],
         arguments={"domain": "www.example.com", "verify": "head", "sample": "10000", "baseline": "../2026-11-13"},
@@ -218,7 +217,14 @@ def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
         },
         bad=Share(listed, 9800, 783, 783 / 9800, 0.0747, 0.0855),
         changes=ChangeCounts(
-            "2026-11-13T21:04:11Z", 3120, 418, 18_902, listed - 22_022, {"error": 40, "warning": 3}, {"error": 2000}
+            "2026-11-13T21:04:11Z",
+            3120,
+            418,
+            18_902,
+            listed - 22_022,
+            {"error": 40, "warning": 3},
+            {"error": 2000},
+            what_changed={"lastmod": 18_000, "content": 900, "status": 2},
         ),
         not_indexable=Share(listed, 9800, 1104, 1104 / 9800, 0.1066, 0.119),
         indexability={

@@ -115,6 +115,12 @@ def test_changed_url_has_one_row_with_old_and_new_values() -> None:
     assert [cell.text_content() for cell in row][1] == "status: 200 → 404indexability: ok → not found"
 
 
+def test_section_of_changes_counts_what_changed() -> None:
+    text = parsed(page(reports.typical())).get_element_by_id("changes").text_content()
+    assert "18,902 changed (18,000 lastmod alone, 900 content, 2 status)" in text
+    assert all(line in text for line in ("lastmod alone: 18,000 URLs", "content: 900 URLs", "status: 2 URLs"))
+
+
 def test_page_says_what_a_partial_or_limited_crawl_is() -> None:
     report = reports.typical()
     report.summary.partial, report.summary.limited_by = "max_time", "pyproject.toml: select = none"
