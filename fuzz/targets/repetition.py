@@ -14,8 +14,8 @@ from sitemapcrawler import urls
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.replies.discovery import from_html
-from sitemapcrawler.replies.page import SAMPLE, HeadReader, page_of
-from sitemapcrawler.replies.page.visible_text import blocks, heading, visible, words
+from sitemapcrawler.replies.page import PageReader, page_of
+from sitemapcrawler.replies.soft404 import is_soft_404
 from sitemapcrawler.robots import BatchVerdicts, Policy, parse_agents
 from sitemapcrawler.urls import grammar as uri
 from tests.unit.reader.reading import URL
@@ -66,13 +66,13 @@ def judged(data: bytes) -> None:
 
 def page(data: bytes) -> None:
     """Read the input as a page, and as a header of one."""
-    reader = HeadReader("text/html", sample=SAMPLE)
+    reader = PageReader("text/html")
     for start in range(0, len(data), CHUNK):
         if reader.feed(data[start : start + CHUNK]):
             break
-    head = reader.close()
-    page_of(head, {name: [data.decode("latin-1")] for name in ("link", "x-robots-tag", "refresh")}, URL)
-    heading(head.sample), blocks(head.sample), words(visible(head.sample)), from_html(data, URL)
+    headers = {name: [data.decode("latin-1")] for name in ("link", "x-robots-tag", "refresh")}
+    is_soft_404(page_of(reader.close(), headers, URL, with_links=True), URL)
+    from_html(data, URL)
 
 
 def robots(data: bytes) -> None:

@@ -22,6 +22,7 @@ NEEDED = {
     "ada_url": "ada-url>=1.15,<5",
     "certifi": "certifi>=2024.7.4",
     "isal": "isal>=1.7,<2",
+    "selectolax": "selectolax>=1.0.2,<2",
     "duckdb": "duckdb>=1.3,<3",
     "rich": "rich>=13.9,<16",
     "jinja2": "jinja2>=3.1.6,<4",

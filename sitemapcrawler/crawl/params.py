@@ -116,7 +116,7 @@ class Params(BaseModel):
         Literal["off", "head", "get"],
         Argument(narrows=lambda new, old: VERIFYING_BY.index(new) < VERIFYING_BY.index(old)),
     ] = "off"
-    """Request every listed URL: head for its status, get to read the head of the page too."""
+    """Request every listed URL: head for its status, get to read the page too."""
     sample: Annotated[
         Annotated[Sample, Text(Sample.parse)] | None,
         Argument(

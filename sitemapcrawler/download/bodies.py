@@ -19,21 +19,11 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response
 
-from sitemapcrawler.replies.page import (
-    HEAD_LIMIT,
-    PAGE_LIMIT,
-    SAMPLE,
-    HeadReader,
-    LinkReader,
-    PageFacts,
-    is_html,
-    joined,
-    page_of,
-)
 from sitemapcrawler.replies.page import Headers as PlainHeaders
+from sitemapcrawler.replies.page import PageFacts, PageReader, is_html, joined, page_of
 
 BODY_KEY = "sitemap_body"
-"""Key in `Request.meta` of the object that receives the body: a `Body` or a `PageHead`."""
+"""Key in `Request.meta` of the object that receives the body: a `Body` or a `PageBody`."""
 SPOOL_BYTES = 1 << 20  # bytes in memory before a body moves to disk; most sitemaps are smaller
 CHUNK_BYTES = 1 << 16  # read size in bytes, as Twisted delivers them (abstract.FileDescriptor.bufferSize)
 DIGEST_BYTES = 16  # length of the BLAKE2b digest: collisions do not occur in practice
@@ -190,7 +180,7 @@ class Body:
 
 
 class BodyCollector:
-    """Scrapy extension that passes each response, as it arrives, to the `Body` or `PageHead` of its request."""
+    """Scrapy extension that passes each response, as it arrives, to the `Body` or `PageBody` of its request."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -217,15 +207,14 @@ DRAIN_BYTES = 64 * 1024
 """Unneeded bytes of a body that are still downloaded: cheaper than a new connection."""
 
 
-class PageHead:
-    """Reads only as much of a response body as its page head needs, or its links."""
+class PageBody:
+    """Collects a response body that is a page, and no other."""
 
     def __init__(self, wanted: bool, links: bool = False) -> None:
-        """`wanted`: False if only the status matters. `links`: True to read the links of the whole page too."""
+        """`wanted`: False if only the status matters. `links`: True to read the links of the page too."""
         self._wanted = wanted
-        self._reads_links = wanted and links
-        self._links: LinkReader | None = None
-        self._reader: HeadReader | None = None
+        self._reads_links = links
+        self._reader: PageReader | None = None
         self._left: int | None = None
         self._heard = False
 
@@ -250,7 +239,7 @@ class PageHead:
         return not needed and self._is_much()
 
     def facts(self, response: Response, headers: PlainHeaders, whole: bool) -> PageFacts | None:
-        """Facts from the head of the page; None if not wanted.
+        """Facts from the page; None if not wanted.
 
         `headers`: response headers for `page_of`; `whole`: False if the body was cut short other than by us.
         """
@@ -260,14 +249,12 @@ class PageHead:
             self._reader = self._new_reader(response.headers)
             if self._reader is not None:
                 self._reader.feed(response.body)
-        head = None if self._reader is None else self._reader.close(whole)
-        return page_of(head, headers, response.url, self._links)
+        html = None if self._reader is None else self._reader.close(whole)
+        return page_of(html, headers, response.url, self._reads_links)
 
-    def _new_reader(self, headers: Headers) -> HeadReader | None:
+    def _new_reader(self, headers: Headers) -> PageReader | None:
         kind, encoding = (_text(headers.getlist(name)) for name in ("Content-Type", "Content-Encoding"))
-        self._links = LinkReader() if self._reads_links else None
-        limit = HEAD_LIMIT if self._links is None else PAGE_LIMIT
-        return HeadReader(kind, encoding, SAMPLE, self._links, limit) if self._wanted and is_html(kind) else None
+        return PageReader(kind, encoding) if self._wanted and is_html(kind) else None
 
     def _is_much(self) -> bool:
         return self._left is None or self._left > DRAIN_BYTES

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces import plugins
-from sitemapcrawler.replies.page.head import Tokens, attributes
+from sitemapcrawler.replies.page.tree import attributes, base_of, parsed, shortened
 from sitemapcrawler.robots.text import encoding_of, text_of
 
 # Most likely first: they are tried in this order up to the first sitemap. Each costs a request, hence at most 19.
@@ -63,11 +63,9 @@ def from_html(body: bytes, base: str) -> HtmlLinks:
     """
     start = body[:HTML_BYTES]
     encoding, mark = encoding_of(start)
-    found = Tokens().feed(text_of(start[mark:], encoding))
-    tags = [(token.name, attributes(token.attributes)) for token in found if token.name in ("base", "link")]
-    bases = [tag["href"] for name, tag in tags if name == "base" and "href" in tag]
-    base = (urls.resolve(base, bases[0]) if bases else None) or base
-    links = [tag for name, tag in tags if name == "link"]
+    tree = parsed(shortened(text_of(start[mark:], encoding)))
+    base = base_of(tree, base)
+    links = list(map(attributes, tree.css("link[rel][href]")))
     return HtmlLinks(_hrefs(filter(_is_sitemap_link, links), base), _hrefs(filter(_is_feed_link, links), base))
 
 

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies.page.facts import PageFacts
-from sitemapcrawler.replies.page.visible_text import visible, words
+from sitemapcrawler.replies.page.text import Shown, words
 
 SHINGLE = 3  # words; single ones are the same all over a site, and one changed word would spoil ten long sequences
 MIN_ECHO = 5  # characters; a shorter path, such as `/a`, occurs in every text
@@ -22,12 +22,6 @@ MAX_TOKENS = 4
 """Words of the markup in which two answers with the same text may differ: tokens of a session without digits."""
 _INDEX = re.compile(r"/(?:index|default)\.[a-z]{3,5}\Z")
 _NONCE = re.compile(r"""\bnonce\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
-_MOUNT = re.compile(
-    r"""<([a-z]+)\s[^<>]*\bid\s*=\s*["']?(?:_*(?:root|app|next|nuxt|gatsby|svelte)|app-root|react-root|q-app)["'\s>]"""
-    r"""[^<]{0,80}</\1\s*>|<(app-root)(?=[\s>])[^>]*>[^<]{0,80}</\2\s*>""",
-    re.IGNORECASE,
-)
-"""An element that holds at most a short text, by whose name common frameworks fill it with the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +36,7 @@ class Fingerprint:
     about: frozenset[str]
     """Words of what the head says about the content, with canonical and language versions."""
     words: int
-    """Words in the sample."""
+    """Words in the text."""
     shingles: frozenset[int]
     """CRC-32 of each word triple."""
     text: frozenset[str]
@@ -54,14 +48,15 @@ class Fingerprint:
 
     @classmethod
     def of_page(cls, page: PageFacts, asked: str) -> Self:
-        """Compute the fingerprint of a page with status 200, read with `sample`, that was requested as `asked`."""
-        text = words(_without_echo(visible(page.sample), asked))
+        """Compute the fingerprint of a page with status 200 that was requested as `asked`."""
+        shown = page.shown or Shown()
+        text = words(_without_echo(shown.text, asked))
         triples = zip(*(text[start:] for start in range(SHINGLE)), strict=False)
         shingles = frozenset(crc32(" ".join(triple).encode("utf-8", "replace")) for triple in triples)
-        markup = words(_without_echo(_NONCE.sub(" ", page.sample), asked))
+        markup = words(_without_echo(_NONCE.sub(" ", shown.markup), asked))
         return cls(
             asked, page.url, title_of(page, asked), about(page, asked), len(text), shingles, _stable(text),
-            _stable(markup), is_frame(page.sample),
+            _stable(markup), shown.is_frame,
         )  # fmt: skip
 
     @property
@@ -85,11 +80,6 @@ class Fingerprint:
             (self.title, self.about, self.text) == (other.title, other.about, other.text)
             and len(self.markup ^ other.markup) <= MAX_TOKENS
         )  # fmt: skip
-
-
-def is_frame(markup: str) -> bool:
-    """Return whether markup has an empty element for a framework to fill."""
-    return _MOUNT.search(markup) is not None
 
 
 def title_of(page: PageFacts, asked: str) -> tuple[str, ...]:

@@ -34,10 +34,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urljoin
 
-from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, is_frame, same, title_of
+from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, same, title_of
 from sitemapcrawler.replies.page.facts import PageFacts
-from sitemapcrawler.replies.page.head import SAMPLE
-from sitemapcrawler.replies.page.visible_text import blocks, has_main, heading, is_blank, words
+from sitemapcrawler.replies.page.text import Shown, words
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found, says_trace
 
 ALIKE = 0.9
@@ -50,8 +49,6 @@ THIN = 100
 """Words below which a page that says that nothing was found has no other content."""
 FEW = 40
 """Words of content, without menus, header and footer, below which an error or an empty list is all there is."""
-MAX_SHORT = 12 * 2**10
-"""Characters of markup beyond which no page is searched for an error or an empty list."""
 MAX_SHOWN = 100  # characters of a text in a message
 
 
@@ -87,16 +84,18 @@ NO_CONTENT = "an answer without content"
 def is_soft_404(page: PageFacts, asked: str, seen: Witness | None = None) -> str | None:
     """Return why a page with status 200 is a soft 404, in one sentence, or None.
 
-    `page`: read with `sample`. `seen`: the witness of its site, None if the site correctly answers 404.
+    `page`: with what it shows. `seen`: the witness of its site, None if the site correctly answers 404.
     """
     if (misled := misled_by(page.url, asked, seen)) is not None:
         return misled
     nonsense = seen.nonsense if seen is not None and seen.tells and not seen.nonsense.moved else None
-    if page.empty or _is_blank(page):
+    if page.shown is None:
+        return None
+    if (page.complete and page.shown.blank and page.refresh is None) or page.shown.empty:
         return NO_CONTENT
-    if (shown := _shows(page)) is not None:
-        return f"{shown!r}, and nothing else"
-    said = _says(page)
+    if (error := _error_in(page.shown)) is not None:
+        return f"{error!r}, and nothing else"
+    said = next(filter(says_not_found, (page.title, page.h1)), None)
     same_head = nonsense is not None and _is_head_of(nonsense, page, asked)
     if said is None and not same_head:  # the usual case, without a fingerprint
         return None
@@ -119,7 +118,7 @@ def is_shell(page: PageFacts, asked: str, seen: Witness | None) -> bool:
     """True if a page that is no soft 404 has the markup that the site gives for a made-up path. A page with
     noindex does not count: search engines do not run its scripts. Source:
     https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics"""
-    if seen is None or seen.nonsense.moved or page.denials or not page.sampled:
+    if seen is None or seen.nonsense.moved or page.denials or page.shown is None or not page.shown.sampled:
         return False
     if not _is_head_of(seen.nonsense, page, asked):
         return False
@@ -129,9 +128,10 @@ def is_shell(page: PageFacts, asked: str, seen: Witness | None) -> bool:
 
 def may_be_shell(page: PageFacts) -> bool:
     """True if a page with status 200 shows so little that it is worth asking what a made-up URL beside it gives."""
-    if not page.sampled or page.denials:
+    shown = page.shown
+    if shown is None or not shown.sampled or page.denials:
         return False
-    return is_frame(page.sample) or (len(page.sample) <= MAX_SHORT and _content(blocks(page.sample)) < FEW)
+    return shown.is_frame or (shown.blocks is not None and _content(shown.blocks) < FEW)
 
 
 def _is_head_of(nonsense: Fingerprint, page: PageFacts, asked: str) -> bool:
@@ -143,37 +143,20 @@ def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) ->
         return f"{said!r}, on a page much like the one for a path that does not exist"
     if page.noindex:
         return f"{said!r}, on a page that wants no index"
-    return f"{said!r}, and nothing else: {own.words} words" if page.sampled and own.words < THIN else None
+    is_thin = page.shown is not None and page.shown.sampled and own.words < THIN
+    return f"{said!r}, and nothing else: {own.words} words" if is_thin else None
 
 
-def _is_blank(page: PageFacts) -> bool:
-    """True for HTML that shows nothing and that no script fills."""
-    return _is_whole(page) and not page.scripted and page.refresh is None and is_blank(page.sample)
-
-
-def _shows(page: PageFacts) -> str | None:
+def _error_in(shown: Shown) -> str | None:
     """The text that a page has in place of content: an error, or that its list is empty. None for a usual page."""
-    if not page.complete or len(page.sample) > MAX_SHORT or not (_is_whole(page) or has_main(page.sample)):
+    if shown.blocks is None or shown.is_frame:
         return None
-    texts = blocks(page.sample)
-    size = _content(texts)
-    if size >= THIN or is_frame(page.sample):
-        return None
-    tests = (says_trace,) if size >= FEW else (says_failure, says_empty)
-    found = next((text for text in texts if any(test(text) for test in tests)), None)
+    size = _content(shown.blocks)
+    tests = () if size >= THIN else (says_trace,) if size >= FEW else (says_failure, says_empty)
+    found = next((text for text in shown.blocks if any(test(text) for test in tests)), None)
     return None if found is None else found[:MAX_SHOWN]
 
 
 def _content(texts: Iterable[str]) -> int:
     """Number of words in the blocks of a page."""
     return sum(len(words(text)) for text in texts)
-
-
-def _is_whole(page: PageFacts) -> bool:
-    """True for HTML that was read to its end."""
-    return page.complete and page.encoding is not None and page.sampled and len(page.sample) < SAMPLE
-
-
-def _says(page: PageFacts) -> str | None:
-    title = heading(page.sample) if not says_not_found(page.title) else page.title
-    return title if says_not_found(title) else None

@@ -18,14 +18,14 @@ from scrapy.http.request import NO_CALLBACK
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.answers import Unanswered, reason
-from sitemapcrawler.download.bodies import PageHead
+from sitemapcrawler.download.bodies import PageBody
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
-from sitemapcrawler.replies.page import HtmlHead, PageFacts, page_of, plain_headers
+from sitemapcrawler.replies.page import Html, PageFacts, page_of, plain_headers
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.witnesses import Witnesses
@@ -117,7 +117,7 @@ class Sender:
     """Sends requests. After `max_errors` failures in a row, the rest of a host's URLs are skipped as stopped."""
 
     def __init__(self, crawler: Crawler, reads_pages: bool, max_errors: int, reads_links: bool = False) -> None:
-        """`reads_pages`: parse the head of pages fetched with GET; otherwise only the status counts. `reads_links`:
+        """`reads_pages`: parse pages fetched with GET; otherwise only the status counts. `reads_links`:
         read their links too."""
         self._crawler = crawler
         self._reads_links = reads_links
@@ -128,8 +128,8 @@ class Sender:
 
     async def send(self, url: str, method: str) -> Step:
         """Send a request and return the result; an exception is a result too."""
-        attempts, head = Attempts(), PageHead(self._reads_pages, self._reads_links) if method == "GET" else None
-        meta = {**self._meta, **attempts.meta(), **({} if head is None else head.meta())}
+        attempts, body = Attempts(), PageBody(self._reads_pages, self._reads_links) if method == "GET" else None
+        meta = {**self._meta, **attempts.meta(), **({} if body is None else body.meta())}
         if USUAL_URL.fullmatch(url):
             meta["verbatim_url"] = True
         try:
@@ -148,7 +148,7 @@ class Sender:
             if kind is ReplyKind.RESET and Stop.of(self._crawler).begun():
                 kind = Reason.STOPPED  # stopping breaks connections in various ways
             return Step(failure=kind.value, why=reason(error), attempts=attempts.count)
-        return step_of(response, attempts, head)
+        return step_of(response, attempts, body)
 
     def count(self, url: str, step: Step) -> None:
         """Count consecutive failures of a host. `step`: the last result for the URL `url`."""
@@ -164,14 +164,14 @@ class Sender:
             self._errors.pop(host, None)
 
 
-def step_of(response: Response, attempts: Attempts, head: PageHead | None) -> Step:
-    """The result in a response. `head`: the reader of the page's head; None for HEAD."""
+def step_of(response: Response, attempts: Attempts, body: PageBody | None) -> Step:
+    """The result in a response. `body`: its page; None for HEAD."""
     cut = next((kind.value for flag, kind in CUT_SHORT.items() if flag in response.flags), None)
     headers = plain_headers(one for one in dict.items(response.headers) if one[0] in WANTED)
-    if head is not None:
-        page = head.facts(response, headers, whole=cut is None)
+    if body is not None:
+        page = body.facts(response, headers, whole=cut is None)
     else:
-        page = page_of(HtmlHead(), headers, response.url) if any(name in headers for name in OF_PAGES) else None
+        page = page_of(Html(), headers, response.url) if any(name in headers for name in OF_PAGES) else None
     return Step(
         response.status,
         {name: headers[name] for name in HEADERS if name in headers},
@@ -199,7 +199,7 @@ class Verification:
 
     @property
     def page(self) -> PageFacts | None:
-        """Facts from the head of the final page; None if it was not read."""
+        """Facts from the final page; None if it was not read."""
         return None if self.last is None else self.last.page
 
 
@@ -207,7 +207,7 @@ class Asker:
     """Requests URLs with their redirects. Concurrent callers with the same request share it."""
 
     def __init__(self, sender: Sender, memo: Memo, head: bool, seed: str, records: Recorder | None = None) -> None:
-        """`head`: use HEAD, and GET if that is refused. False: use GET and read the head of the page.
+        """`head`: use HEAD, and GET if that is refused. False: use GET and read the page.
 
         `seed`: seed of the made-up path for soft-404 detection; `records`: keep each result.
         """

@@ -94,11 +94,11 @@ class Witnesses:
     def judge(self, url: str, step: Step) -> Step:
         """Add what the page proves to a result, and drop the text of the page, which would fill the cache."""
         page, seen = step.page, self._witness_of(url)
-        if page is None or not (page.sample or page.sampled or page.empty):
+        if page is None or page.shown is None:
             return step
         soft = is_soft_404(page, url, seen) if step.status == OK else None
         shell = step.status == OK and soft is None and self._is_shell(url, page)
-        return replace(step, soft_404=soft, shell=shell, page=replace(page, sample="", about=""))
+        return replace(step, soft_404=soft, shell=shell, page=replace(page, shown=None, about=""))
 
     def verdict(self, asked: str, last: Step | None) -> str | None:
         """Why the final page is a soft 404; None if it is not, or if its status is an error already."""
@@ -136,7 +136,8 @@ class Witnesses:
             answer = asked[key][1]
             page = answer.page if answer.status == OK else None
             step = answer.advance(chase)
-        return None if page is None or not page.sampled else Fingerprint.of_page(page, url)
+        is_sampled = page is not None and page.shown is not None and page.shown.sampled
+        return Fingerprint.of_page(page, url) if page is not None and is_sampled else None
 
     def _witness_of(self, url: str) -> Witness | None:
         return self._found.get(urls.origin(url) or "")

@@ -18,7 +18,8 @@ from tests.security.hosts import Hosts
 pytestmark = pytest.mark.slow
 
 GOOD = "https://pages.example/good"
-PEAK_MB = 300
+PEAK_MB = 400
+"""Dozens of pages at a time are read up to 2 MiB each."""
 HOPS = 10
 """Redirects that are followed, in `settings.REDIRECT_MAX_TIMES`."""
 SETTINGS = LOOPBACK | {

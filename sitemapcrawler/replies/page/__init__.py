@@ -3,28 +3,24 @@
 May import `reader`, `robots` and `urls`. Start reading in `facts.py`.
 """
 
-from sitemapcrawler.replies.page.anchors import PAGE_LIMIT, LinkReader, PageLinks
+from sitemapcrawler.replies.page.anchors import PageLinks
+from sitemapcrawler.replies.page.body import PAGE_LIMIT, Html, PageReader
 from sitemapcrawler.replies.page.content import Content
 from sitemapcrawler.replies.page.facts import Headers, PageFacts, Refresh, page_of, plain_headers, read_page
-from sitemapcrawler.replies.page.head import ACCEPTED, HEAD_LIMIT, SAMPLE, HeadReader, HtmlHead
 from sitemapcrawler.replies.page.media_type import is_html, is_malformed, joined, media_type
 from sitemapcrawler.replies.page.metadata import Canonical, Denial, PageDate, Place
 
 __all__ = [
-    "ACCEPTED",
-    "HEAD_LIMIT",
     "PAGE_LIMIT",
-    "SAMPLE",
     "Canonical",
     "Content",
     "Denial",
-    "HeadReader",
     "Headers",
-    "HtmlHead",
-    "LinkReader",
+    "Html",
     "PageDate",
     "PageFacts",
     "PageLinks",
+    "PageReader",
     "Place",
     "Refresh",
     "is_html",

@@ -1,4 +1,4 @@
-"""Takes the links of an HTML page while it arrives, by the rules of Scrapy's LinkExtractor.
+"""Links of an HTML page, by the rules of Scrapy's LinkExtractor.
 
 It differs where LinkExtractor loses pages, or reads otherwise than browsers: files of any type count, `rel` is read
 in any case, one link without `nofollow` is enough, and `<noscript>` and `<template>` hold no links. Links that scripts
@@ -11,17 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from sitemapcrawler import urls
-from sitemapcrawler.replies.page.head import BLANK, Token, Tokens, attributes
-from sitemapcrawler.replies.page.metadata import EVERYBODY, directives
+from selectolax.lexbor import LexborHTMLParser
 
-PAGE_LIMIT = 2 * 2**20
-"""Uncompressed bytes read of a page in search of links; most pages have less than a tenth."""
+from sitemapcrawler import urls
+from sitemapcrawler.replies.page.metadata import EVERYBODY, directives
+from sitemapcrawler.replies.page.tree import BLANK
+
 MAX_LINKS = 10_000
 """Distinct references kept of one page."""
 MAX_REFERENCE = 4096
 """Characters of a reference; servers refuse longer URLs (RFC 9110, 4.1 asks them to support 8,000)."""
-_LINKING = frozenset(("a", "area"))
 _NOFOLLOW = frozenset(("nofollow", "none"))
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
@@ -38,61 +37,51 @@ class PageLinks:
     """False if the page was cut, or has more than `MAX_LINKS`."""
 
 
-class LinkReader:
-    """Collects the links of one page from its text, in chunks of any size."""
+def links_of(tree: LexborHTMLParser, base: str, encoding: str, denied: bool, whole: bool) -> PageLinks:
+    """Return the links of a page.
 
-    def __init__(self) -> None:
-        self._tokens = Tokens()
-        self._references: dict[str, bool] = {}
-        self._base: str | None = None
-        self._denied = False
-        self._full = False
+    `base`: URL that its references are relative to. `encoding`: of the page, in which browsers send letters of a
+    query. `denied`: a header forbids crawlers to follow the links. `whole`: False if the page was cut.
+    """
+    references, complete = _references(tree)
+    denied = denied or _forbids_following(tree)
+    found: dict[str, bool] = {}
+    for reference, follows in references.items():
+        target = urls.resolve(base, _encoded(reference, encoding)) if reference else base
+        if target is not None:
+            target = target.partition("#")[0]
+            found[target] = found.get(target, False) or (follows and not denied)
+    return PageLinks(
+        tuple(target for target, follows in found.items() if follows),
+        tuple(target for target, follows in found.items() if not follows),
+        whole and complete,
+    )
 
-    def feed(self, text: str) -> None:
-        """Read a chunk of text."""
-        for token in self._tokens.feed(text):
-            if token.name in _LINKING:
-                self._add(token)
-            elif token.name == "base" and self._base is None:
-                self._base = attributes(token.attributes).get("href")
-            elif token.name == "meta":
-                self._read_meta(token)
 
-    def _add(self, token: Token) -> None:
-        known = attributes(token.attributes)
-        reference = known.get("href")
-        if reference is None or len(reference) > MAX_REFERENCE:
-            return
+def _references(tree: LexborHTMLParser) -> tuple[dict[str, bool], bool]:
+    """Return the distinct references, each with whether crawlers may follow it, and whether these are all."""
+    found: dict[str, bool] = {}
+    complete = True
+    for element in tree.css("a[href],area[href]"):
+        attributes = element.attributes
+        reference = attributes["href"] or ""
+        if len(reference) > MAX_REFERENCE:
+            continue
         reference = reference.partition("#")[0].strip(BLANK)
-        if reference in self._references or len(self._references) < MAX_LINKS:
-            follows = "nofollow" not in known.get("rel", "").lower().replace(",", " ").split()
-            self._references[reference] = follows or self._references.get(reference, False)
+        if reference in found or len(found) < MAX_LINKS:
+            rel = attributes.get("rel")
+            follows = not rel or "nofollow" not in rel.lower().replace(",", " ").split()
+            found[reference] = follows or found.get(reference, False)
         else:
-            self._full = True
+            complete = False
+    return found, complete
 
-    def _read_meta(self, token: Token) -> None:
-        known = attributes(token.attributes)
-        if known.get("name", "").strip().lower() == EVERYBODY:
-            self._denied |= forbids_following([known.get("content", "")])
 
-    def links(self, url: str, encoding: str, denied: bool = False, complete: bool = True) -> PageLinks:
-        """Return the links of the page at `url`.
-
-        `encoding`: of the page, in which browsers send letters of a query. `denied`: a header forbids crawlers to
-        follow the links. `complete`: False if the page was cut.
-        """
-        base = (urls.resolve(url, self._base) if self._base else None) or url
-        found: dict[str, bool] = {}
-        for reference, follows in self._references.items():
-            target = urls.resolve(base, _encoded(reference, encoding)) if reference else base
-            if target is not None:
-                target = target.partition("#")[0]
-                found[target] = found.get(target, False) or (follows and not (denied or self._denied))
-        return PageLinks(
-            tuple(target for target, follows in found.items() if follows),
-            tuple(target for target, follows in found.items() if not follows),
-            complete and not self._full,
-        )
+def _forbids_following(tree: LexborHTMLParser) -> bool:
+    metas = (meta.attributes for meta in tree.css("meta[name][content]"))
+    return forbids_following(
+        meta["content"] or "" for meta in metas if (meta["name"] or "").strip().lower() == EVERYBODY
+    )
 
 
 def forbids_following(values: Iterable[str], prefixed: bool = False) -> bool:

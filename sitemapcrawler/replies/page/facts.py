@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import unescape
 from itertools import chain, islice
 
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
 from sitemapcrawler import urls
-from sitemapcrawler.replies.page.anchors import LinkReader, PageLinks, forbids_following
+from sitemapcrawler.replies.page.anchors import PageLinks, forbids_following, links_of
+from sitemapcrawler.replies.page.body import Html, PageReader
 from sitemapcrawler.replies.page.content import Content
-from sitemapcrawler.replies.page.head import BLANK, SAMPLE, HeadReader, HtmlHead, Token, attributes
 from sitemapcrawler.replies.page.media_type import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,
@@ -28,7 +29,8 @@ from sitemapcrawler.replies.page.metadata import (
     json_ld_dates,
     meta_dates,
 )
-from sitemapcrawler.replies.page.visible_text import heading
+from sitemapcrawler.replies.page.text import Shown, heading, joined_text, shown
+from sitemapcrawler.replies.page.tree import BLANK, attributes, base_of, is_data, parsed
 from sitemapcrawler.robots.text import PERCENT
 
 Headers = Mapping[str, Sequence[str]]
@@ -78,17 +80,12 @@ class PageFacts:
     sitemaps: tuple[str, ...] = ()
     """Absolute URL of each `<link rel=sitemap>` in the head."""
     broken_by: str | None = None
-    """What ended the head early: an element name, or `text`."""
-    sample: str = ""
-    """Markup after the head, as far as it was read."""
-    sampled: bool = False
-    """True if the sample has its full length, or extends to the end of the page."""
+    """What ended the head before a canonical: an element name, or `text`. None if no canonical comes after it, or if
+    the page has `</head>` or `<body>` before it."""
     links: PageLinks | None = None
     """Its links; None if they were not wanted, or if it is not HTML."""
-    empty: bool = False
-    """True if it has no content but white space."""
-    scripted: bool = False
-    """True if its head has a script that runs."""
+    shown: Shown | None = None
+    """What it shows; None if nothing of it was read, or once it has been judged."""
     about: str = ""
     """What its head says about the content: description, Open Graph, JSON-LD, at most `MAX_ABOUT` characters."""
     h1: str | None = None
@@ -124,33 +121,61 @@ def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> Pa
     content_type = joined(headers.get("content-type", ()))
     if not is_html(content_type):
         return page_of(None, headers, url)
-    reader = HeadReader(content_type, sample=SAMPLE)
+    reader = PageReader(content_type)
     reader.feed(body)
     return page_of(reader.close(whole), headers, url)
 
 
-def page_of(head: HtmlHead | None, headers: Headers, url: str, links: LinkReader | None = None) -> PageFacts:
-    """Combine the facts from a page's head and headers. `links`: has read the links of the page.
+def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = False) -> PageFacts:
+    """Combine the facts from a page and its headers.
 
-    `head`: from a `HeadReader`; None for a page that is not HTML; `HtmlHead()` if no body was requested, as with HEAD,
-    so that nothing counts as missing.
+    `html`: from a `PageReader`; None for a page that is not HTML; `Html()` if no body was requested, as with HEAD, so
+    that nothing counts as missing.
     """
     said = tuple(chain.from_iterable(denials(value, Place.HEADER) for value in headers.get("x-robots-tag", ())))
     linked = tuple(islice(header_canonicals(headers.get("link", ()), url), MAX_CANONICALS))
     moved = next(filter(None, (refresh(value, url) for value in headers.get("refresh", ()))), None)
-    if head is None:
+    if html is None:
         return PageFacts(url, True, denials=said, canonicals=linked, refresh=moved)
-    elements = Elements(head, url)
+    tree = parsed(html.text)
+    elements = Elements(tree, url)
+    complete = html.is_html and (html.whole or elements.is_ended) and not elements.are_cut
     denied = forbids_following(headers.get("x-robots-tag", ()), prefixed=True)
+    found = elements.canonicals()
     return PageFacts(
-        url, head.complete, head.encoding, elements.title(), elements.lang(), (*said, *elements.denials()),
-        (*elements.canonicals(), *linked), moved or elements.refresh(), tuple(elements.dates()),
-        tuple(elements.alternates()), tuple(elements.sitemaps()), head.broken_by, head.sample, head.sampled,
-        None if links is None else links.links(url, head.encoding, denied, head.whole), head.empty,
-        head.scripted, elements.about(), heading(head.sample),
-    )  # fmt: skip
+        url,
+        complete,
+        html.encoding,
+        elements.title() if html.whole or elements.is_ended else None,
+        elements.lang(),
+        (*said, *elements.denials()),
+        (*found, *linked),
+        moved or elements.refresh(),
+        tuple(elements.dates()),
+        tuple(elements.alternates()),
+        tuple(elements.sitemaps()),
+        _broken_by(tree, html.text) if any(canonical.place is Place.BODY for canonical in found) else None,
+        links_of(tree, elements.base, html.encoding, denied, html.whole) if with_links else None,
+        about=elements.about(),
+        h1=heading(tree),
+        shown=shown(tree, html) if html.text or html.whole else None,  # changes the tree
+    )
 
 
+def _broken_by(tree: LexborHTMLParser, text: str) -> str | None:
+    """Return what the body begins with, if neither `</head>` nor `<body>` stands before a canonical."""
+    canonical = _CANONICAL.search(text)
+    if tree.body is None or _HEAD_END.search(text, 0, canonical.start() if canonical else len(text)):
+        return None
+    first = next(tree.body.iter(include_text=True), None)
+    if first is None or first.tag in _OF_HEAD:  # a control character, which the tree has not
+        return None
+    return "text" if first.is_text_node else first.tag
+
+
+_OF_HEAD = frozenset(("base", "link", "meta", "script", "style", "title"))
+_CANONICAL = re.compile("canonical", re.IGNORECASE)
+_HEAD_END = re.compile(r"</head(?=[\s/>])|<body(?=[\s/>])", re.IGNORECASE)
 MAX_DELAY = 10**9  # seconds: more than a browser waits
 _TIME = re.compile(rf"[{BLANK}]*+(?:([0-9]++)[0-9.]*+|\.[0-9.]*+)(?:(?=[{BLANK};,])[{BLANK}]*+[;,]?+[{BLANK}]*+|\Z)")
 _URL = re.compile(rf"(?:url[{BLANK}]*+=[{BLANK}]*+)?+(?:'([^']*+)|\"([^\"]*+)|(.*+))", re.IGNORECASE | re.DOTALL)
@@ -178,13 +203,13 @@ def refresh(content: str, base: str) -> Refresh | None:
 
 
 MAX_TITLE = 500  # characters; search engines show some 60
+MAX_ELEMENTS = 4_000
+"""Elements of one kind read of one head; 100 languages with a link each need far fewer."""
 MAX_CANONICALS = 20
 MAX_ALTERNATES = 1_000
 MAX_SITEMAPS = 20
 MAX_DATES = 50
 MAX_ABOUT = 4_000  # characters; a description has some 160, an article in JSON-LD some hundreds
-_LINK = re.compile(r"canonical|hreflang|sitemap", re.IGNORECASE)
-"""Relations of interest. Most links are styles and icons, and are not parsed further."""
 _ABOUT = re.compile(r"description|(?:og|twitter|article|product):.*", re.IGNORECASE)
 """`<meta>` names of statements about the content."""
 _NAMING = ("name", "property", "http-equiv", "itemprop")
@@ -192,63 +217,62 @@ _WANTED_NAMES = META_AGENTS | {EVERYBODY, "refresh"} | frozenset(META_DATES)
 
 
 class Elements:
-    """Elements of one head. `url`: the page's URL."""
+    """Metadata elements of one page: those of the head count. `url`: the page's URL."""
 
-    def __init__(self, head: HtmlHead, url: str) -> None:
-        self._tags = head.tags
-        self._behind = head.behind
-        self._base = self._base_of(url)
-        metas = [attributes(token.attributes) for token in self._named("meta")]
+    def __init__(self, tree: LexborHTMLParser, url: str) -> None:
+        self._tree = tree
+        self.base = base_of(tree, url)
+        """URL that references are relative to."""
+        metas, links = self._of_head("meta"), self._of_head("link[href]")
+        self.are_cut = max(len(metas), len(links)) == MAX_ELEMENTS
+        """True if the head has more elements than are read."""
         self._metas = list(filter(_is_wanted, metas))
         self._about = [meta.get("content", "") for meta in metas if _ABOUT.fullmatch(_name(meta))]
-        self._links = [attributes(token.attributes) for token in self._named("link") if _LINK.search(token.attributes)]
+        self._links = [(link.get("rel", "").lower().split(), link) for link in links]
+        self._data = [
+            script.text() for script in _inside(tree.head, "script[type]") if is_data(attributes(script)["type"])
+        ]
 
-    def _named(self, name: str) -> Iterator[Token]:
-        return (token for token in self._tags if token.name == name)
+    def _of_head(self, selector: str) -> list[dict[str, str]]:
+        return list(map(attributes, _inside(self._tree.head, selector)[:MAX_ELEMENTS]))
 
-    def _base_of(self, url: str) -> str:
-        for token in self._named("base"):
-            href = attributes(token.attributes).get("href")
-            if href is not None:
-                return urls.resolve(url, href) or url
-        return url
+    @property
+    def is_ended(self) -> bool:
+        """True if something stands after the head."""
+        return self._tree.body is None or self._tree.body.first_child is not None
 
     def title(self) -> str | None:
-        """Return the text of the first title, with single blanks; also from after the head, since browsers show it."""
-        for token in chain(self._tags, self._behind):
-            if token.name == "title":
-                return " ".join(unescape(token.text[: 4 * MAX_TITLE]).split())[:MAX_TITLE]
-        return None
+        """Return the text of the first title, with single blanks; also from the body, since browsers show it."""
+        found = self._tree.css_first("title:not(svg title)")
+        return None if found is None else joined_text(found)[:MAX_TITLE]
 
     def lang(self) -> str | None:
         """Return the document's language as written. XHTML may have only `xml:lang`."""
-        for token in self._named("html"):
-            known = attributes(token.attributes)
-            return (known.get("lang") or known.get("xml:lang") or "").strip()[:100] or None
-        return None
+        root = self._tree.root
+        known = attributes(root) if root is not None else {}
+        return (known.get("lang") or known.get("xml:lang") or "").strip()[:100] or None
 
     def denials(self) -> Iterator[Denial]:
-        """Yield what robots elements forbid, including those after the head: whether these count is undocumented, but
+        """Yield what robots elements forbid, including those in the body: whether these count is undocumented, but
         they are intended."""
         for meta in self._metas:
             yield from _meta_denials(meta, Place.HEAD)
-        for token in self._behind:
-            if token.name == "meta":
-                yield from _meta_denials(attributes(token.attributes), Place.BODY)
+        for element in _inside(self._tree.body, "meta[name]")[:MAX_ELEMENTS]:
+            yield from _meta_denials(attributes(element), Place.BODY)
 
     def canonicals(self) -> list[Canonical]:
-        """Return the canonicals of link elements, those after the head last."""
-        behind = [attributes(token.attributes) for token in self._behind if token.name == "link"]
+        """Return the canonicals of link elements, those in the body last."""
+        behind = map(attributes, _inside(self._tree.body, "link[rel][href]"))
         found = chain(
-            (element_canonical(link, self._base, Place.HEAD) for link in self._links),
-            (element_canonical(link, self._base, Place.BODY) for link in behind),
+            (element_canonical(link, self.base, Place.HEAD) for _, link in self._links),
+            (element_canonical(link, self.base, Place.BODY) for link in behind),
         )
         return list(islice(filter(None, found), MAX_CANONICALS))
 
     def refresh(self) -> Refresh | None:
         """Return the first meta refresh that browsers obey."""
         for meta in self._metas:
-            found = refresh(meta.get("content", ""), self._base) if _is_refresh(meta) else None
+            found = refresh(meta.get("content", ""), self.base) if _is_refresh(meta) else None
             if found is not None:
                 return found
         return None
@@ -256,26 +280,26 @@ class Elements:
     def dates(self) -> list[PageDate]:
         """Return the dates of `<meta>` elements, then of JSON-LD."""
         metas = chain.from_iterable(map(meta_dates, self._metas))
-        scripts = chain.from_iterable(json_ld_dates(token.text) for token in self._named("script"))
-        return list(islice(chain(metas, scripts), MAX_DATES))
+        return list(islice(chain(metas, chain.from_iterable(map(json_ld_dates, self._data))), MAX_DATES))
 
     def about(self) -> str:
         """Return what the head says about the content of the page."""
-        data = (token.text for token in self._named("script"))
-        return " ".join(chain(self._about, data))[:MAX_ABOUT]
+        return " ".join(chain(self._about, self._data))[:MAX_ABOUT]
 
     def sitemaps(self) -> list[str]:
         """Return the absolute URLs of sitemaps that the head links to."""
-        known = (link for link in self._links if "sitemap" in link.get("rel", "").lower().split())
-        found = (urls.resolve(self._base, link.get("href", "")) for link in known)
+        found = (urls.resolve(self.base, link["href"]) for rel, link in self._links if "sitemap" in rel)
         return list(islice(dict.fromkeys(url for url in found if url), MAX_SITEMAPS))
 
     def alternates(self) -> list[tuple[str, str]]:
         """Return code and absolute URL of each language version."""
-        known = (link for link in self._links if "alternate" in link.get("rel", "").lower().split())
-        coded = ((link.get("hreflang", "").strip(), link) for link in known)
-        found = ((code, urls.resolve(self._base, link.get("href", ""))) for code, link in coded if code)
+        coded = ((link.get("hreflang", "").strip(), link["href"]) for rel, link in self._links if "alternate" in rel)
+        found = ((code, urls.resolve(self.base, href)) for code, href in coded if code)
         return list(islice(((code, url) for code, url in found if url), MAX_ALTERNATES))
+
+
+def _inside(element: LexborNode | None, selector: str) -> list[LexborNode]:
+    return element.css(selector) if element is not None else []
 
 
 def _name(meta: dict[str, str]) -> str:

@@ -15,7 +15,8 @@ from scrapy.http import Headers, HtmlResponse
 from twisted.web.iweb import UNKNOWN_LENGTH
 
 from sitemapcrawler.download import bodies
-from sitemapcrawler.download.bodies import BODY_KEY, DRAIN_BYTES, SPOOL_BYTES, Body, BodyCollector, PageHead
+from sitemapcrawler.download.bodies import BODY_KEY, DRAIN_BYTES, SPOOL_BYTES, Body, BodyCollector, PageBody
+from sitemapcrawler.replies.page import PAGE_LIMIT
 
 
 def content(body: Body) -> bytes:
@@ -235,11 +236,11 @@ REST = b"<p>words of a page </p>" * 2000
 MUCH = 10 * DRAIN_BYTES
 
 
-def test_page_is_read_until_its_head_and_a_little_more_are_there() -> None:
-    head = PageHead(wanted=True)
-    assert not head.begin(Headers(HTML), MUCH)
-    assert not head.receive(HEAD)
-    assert head.receive(REST)
+def test_page_is_read_to_its_limit() -> None:
+    body = PageBody(wanted=True)
+    assert not body.begin(Headers(HTML), None)
+    assert not body.receive(HEAD + REST)
+    assert body.receive(b"x" * PAGE_LIMIT)
 
 
 @pytest.mark.parametrize("length", [MUCH, UNKNOWN_LENGTH, None])
@@ -247,51 +248,51 @@ def test_page_is_read_until_its_head_and_a_little_more_are_there() -> None:
     ("wanted", "kind"), [(True, "application/pdf"), (False, "text/html")], ids=["no HTML", "not wanted"]
 )
 def test_other_body_is_not_fetched(wanted: bool, kind: str, length: object) -> None:
-    assert PageHead(wanted=wanted).begin(Headers({"Content-Type": kind}), length)
+    assert PageBody(wanted=wanted).begin(Headers({"Content-Type": kind}), length)
 
 
 def test_little_is_fetched_though_nobody_wants_it() -> None:
-    head = PageHead(wanted=False)
-    assert not head.begin(Headers(HTML), DRAIN_BYTES)
-    assert not head.receive(b"x" * DRAIN_BYTES)
+    body = PageBody(wanted=False)
+    assert not body.begin(Headers(HTML), DRAIN_BYTES)
+    assert not body.receive(b"x" * DRAIN_BYTES)
 
 
 def test_rest_of_a_page_is_fetched_where_it_is_little() -> None:
-    head = PageHead(wanted=True)
-    assert not head.begin(Headers(HTML), len(HEAD) + len(REST) + DRAIN_BYTES)
-    assert not head.receive(HEAD + REST)
+    body = PageBody(wanted=True)
+    assert not body.begin(Headers(HTML), len(HEAD) + len(REST) + DRAIN_BYTES)
+    assert not body.receive(HEAD + REST)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_facts_of_a_page_that_came_in_pieces(pack: type[bytes]) -> None:
-    body = pack(HEAD + REST)
+    packed = pack(HEAD + REST)
     headers = dict(HTML) if pack is bytes else {**HTML, "Content-Encoding": "gzip"}
-    head = PageHead(wanted=True)
-    head.begin(Headers(headers), len(body))
-    for start in range(0, len(body), 100):
-        head.receive(body[start : start + 100])
-    facts = head.facts(HtmlResponse("https://e.com/", headers=headers), {}, whole=True)
+    body = PageBody(wanted=True)
+    body.begin(Headers(headers), len(packed))
+    for start in range(0, len(packed), 100):
+        body.receive(packed[start : start + 100])
+    facts = body.facts(HtmlResponse("https://e.com/", headers=headers), {}, whole=True)
     assert facts is not None
     assert (facts.title, facts.noindex, facts.complete) == ("t", True, True)
 
 
 def test_facts_of_a_page_from_the_cache() -> None:
     response = HtmlResponse("https://e.com/", headers=HTML, body=HEAD + REST)
-    facts = PageHead(wanted=True).facts(response, {}, whole=True)
+    facts = PageBody(wanted=True).facts(response, {}, whole=True)
     assert facts is not None
     assert facts.noindex
 
 
 def test_answer_after_a_retry_is_read_from_its_beginning() -> None:
-    head = PageHead(wanted=True)
-    head.begin(Headers(HTML), MUCH)
-    head.receive(b"<title>first</title>")
-    head.begin(Headers(HTML), MUCH)
-    head.receive(b"<title>second</title></head>")
-    facts = head.facts(HtmlResponse("https://e.com/", headers=HTML), {}, whole=True)
+    body = PageBody(wanted=True)
+    body.begin(Headers(HTML), MUCH)
+    body.receive(b"<title>first</title>")
+    body.begin(Headers(HTML), MUCH)
+    body.receive(b"<title>second</title></body>")
+    facts = body.facts(HtmlResponse("https://e.com/", headers=HTML), {}, whole=True)
     assert facts is not None
     assert facts.title == "second"
 
 
 def test_nothing_is_said_of_a_page_that_was_not_wanted() -> None:
-    assert PageHead(wanted=False).facts(HtmlResponse("https://e.com/", headers=HTML, body=HEAD), {}, whole=True) is None
+    assert PageBody(wanted=False).facts(HtmlResponse("https://e.com/", headers=HTML, body=HEAD), {}, whole=True) is None

@@ -27,7 +27,7 @@ from sitemapcrawler.replies import (
     Unchecked,
 )
 from sitemapcrawler.replies.chase import MAX_HEADER
-from sitemapcrawler.replies.page import Content, HtmlHead, page_of, plain_headers, read_page
+from sitemapcrawler.replies.page import Content, Html, page_of, plain_headers, read_page
 
 URL = "https://e.com/dir/a"
 HTML = {"content-type": ["text/html"]}
@@ -321,10 +321,10 @@ def test_page_that_was_read_and_says_nothing_may_be_indexed() -> None:
 
 
 def test_headers_alone_do_not_say_that_a_page_may_be_indexed() -> None:
-    reply = begun(head=True).answered(200, HTML, page=page_of(HtmlHead(), HTML, URL))
+    reply = begun(head=True).answered(200, HTML, page=page_of(Html(), HTML, URL))
     assert isinstance(reply, Ok)
     assert reply.noindex is None
-    denied = page_of(HtmlHead(), {"x-robots-tag": ["noindex"]}, URL)
+    denied = page_of(Html(), {"x-robots-tag": ["noindex"]}, URL)
     reply = begun(head=True).answered(200, HTML, page=denied)
     assert isinstance(reply, Ok)
     assert reply.noindex is True

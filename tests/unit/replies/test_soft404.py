@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies.fingerprint import Fingerprint
-from sitemapcrawler.replies.page import HeadReader, PageFacts, read_page
+from sitemapcrawler.replies.page import PageFacts, PageReader, page_of, read_page
 from sitemapcrawler.replies.soft404 import MIN_WORDS, is_shell, is_soft_404, nonsense_url, witness
 
 TYPED = {"content-type": ["text/html"]}
@@ -191,13 +191,14 @@ def test_page_with_any_content_is_one(body: str) -> None:
 
 
 def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
-    assert not read_page(b" ", {}, ASKED, whole=False).empty
-    short = HeadReader("text/html", "gzip")
-    short.feed(gzip.compress(b"<html><head></head><body>Text" * 99)[:20])
-    assert not short.close().sampled
-    unread = HeadReader("text/html", "br")
-    unread.feed(b"\x1b\x03\x00\xf8")
-    assert not unread.close().empty
+    assert is_soft_404(read_page(b" ", TYPED, ASKED, whole=False), ASKED) is None
+    for coding, body in (
+        ("gzip", gzip.compress(b"<html><head></head><body>Text" * 99)[:20]),
+        ("br", b"\x1b\x03\x00\xf8"),
+    ):
+        reader = PageReader("text/html", coding)
+        reader.feed(body)
+        assert is_soft_404(page_of(reader.close(), TYPED, ASKED), ASKED) is None
 
 
 def test_empty_frame_that_says_so_is_none() -> None:
@@ -298,7 +299,7 @@ def test_phrase_on_a_thin_page() -> None:
 
 
 def test_page_whose_text_was_not_read_is_not_thin() -> None:
-    body = b"<head><title>Page not found</title></head>"
+    body = b"<head><title>Page not found</title></head><p>"
     cut = read_page(body, {}, ASKED, whole=False)
     assert cut.complete
     assert is_soft_404(cut, ASKED) is None

@@ -13,7 +13,7 @@ from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import (
     Canonical,
     Denial,
-    HtmlHead,
+    Html,
     PageDate,
     PageFacts,
     Place,
@@ -110,8 +110,8 @@ def test_an_article_that_is_denied_to_google_news() -> None:
 
 def test_by_head_the_headers_are_told_and_nothing_is_missing() -> None:
     headers = {"x-robots-tag": ["noindex"]}
-    assert told(facts(page=page_of(HtmlHead(), headers, URL))) == {"page-noindex-header": "error"}
-    assert told(facts(page=page_of(HtmlHead(), {}, URL))) == {}
+    assert told(facts(page=page_of(Html(), headers, URL))) == {"page-noindex-header": "error"}
+    assert told(facts(page=page_of(Html(), {}, URL))) == {}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
-from sitemapcrawler.replies.page import HeadReader, LinkReader, PageLinks
+from sitemapcrawler.replies.page import PageLinks, PageReader, page_of
 from sitemapcrawler.replies.page.anchors import MAX_LINKS, forbids_following
 from sitemapcrawler.urls import is_web, request_key
 
@@ -17,14 +17,12 @@ PAGE = "https://museum.example/visit/index.html"
 EXTRACTOR = LinkExtractor(deny_extensions=[], unique=False)
 
 
-def links(text: str | bytes, content_type: str = "text/html; charset=utf-8", size: int = 7) -> PageLinks:
-    body = text.encode() if isinstance(text, str) else text
-    reader = LinkReader()
-    pages = HeadReader(content_type, listener=reader)
-    for start in range(0, len(body), size):
-        pages.feed(body[start : start + size])
-    head = pages.close()
-    return reader.links(PAGE, head.encoding, complete=head.whole)
+def links(text: str | bytes, content_type: str = "text/html; charset=utf-8") -> PageLinks:
+    reader = PageReader(content_type)
+    reader.feed(text.encode() if isinstance(text, str) else text)
+    found = page_of(reader.close(), {}, PAGE, with_links=True).links
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_letters_of_a_query_are_sent_in_the_encoding_of_the_page() -> None:
 
 
 def test_a_page_with_too_many_links_is_incomplete() -> None:
-    found = links("".join(f"<a href=/{number}>" for number in range(MAX_LINKS + 1)), size=10_000)
+    found = links("".join(f"<a href=/{number}>" for number in range(MAX_LINKS + 1)))
     assert (len(found.followed), found.complete) == (MAX_LINKS, False)
 
 
@@ -107,7 +105,7 @@ def test_takes_what_linkextractor_takes(tags: list[tuple[tuple[str, str, str], s
     body = "".join(f'<{tag} rel="{rel}" href="{html.escape(href)}">{text}</{tag}>' for (tag, href, rel), text in tags)
     text = f"<!doctype html><html><head><meta charset=utf-8>{head}</head><body>{body}</body></html>"
     expected = EXTRACTOR.extract_links(HtmlResponse(PAGE, body=text.encode(), encoding="utf-8"))
-    found = links(text, size=64)
+    found = links(text)
     assert _sent([*found.followed, *found.nofollow]) == _sent([link.url for link in expected])
     follows = {link.url for link in expected if not link.nofollow}
     assert _sent(found.followed) == _sent(follows)

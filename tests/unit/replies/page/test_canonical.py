@@ -52,7 +52,8 @@ def test_link_element(element: str, expected: str | None) -> None:
 
 def test_canonical_in_the_body_does_not_count() -> None:
     found = read_page(b"<head></head><body><link rel=canonical href=/a></body>", {}, URL)
-    assert found.canonicals == ()
+    assert [canonical.place for canonical in found.canonicals] == [Place.BODY]
+    assert (found.canonical, found.broken_by) == (None, None)
 
 
 def test_canonical_behind_a_broken_head_does_not_count_and_is_told() -> None:
