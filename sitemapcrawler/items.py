@@ -530,6 +530,38 @@ class Lastmods:
 
 
 @dataclass(slots=True)
+class FileRevisits:
+    """How many dates of one file proved true over two crawls."""
+
+    sitemap: str = ""
+    """URL of the file."""
+    compared: int = 0
+    """Its dated entries whose pages both crawls have read."""
+    true: int = 0
+    """Dates that moved with the page, or stayed with it."""
+    moved: int = 0
+    """Dates that moved although nothing on the page had changed."""
+    stayed: int = 0
+    """Dates that stayed although the content of the page had changed."""
+
+
+@dataclass(slots=True)
+class Revisits:
+    """How many dates of all files proved true over two crawls."""
+
+    compared: int = 0
+    """Dated entries whose pages both crawls have read."""
+    true: int = 0
+    """Dates that moved with the page, or stayed with it."""
+    moved: int = 0
+    """Dates that moved although nothing on the page had changed."""
+    stayed: int = 0
+    """Dates that stayed although the content of the page had changed."""
+    files: Sequence[FileRevisits] = ()
+    """At most 20 files, those with the smallest share of true dates first."""
+
+
+@dataclass(slots=True)
 class SitemapRecord:
     """One sitemap file, also one that could not be read."""
 
@@ -953,6 +985,8 @@ class SummaryRecord:
     """Url records by `indexability`; empty if `verify` is off."""
     lastmod: Lastmods | None = None
     """How far the dates of all entries can be trusted; null where nothing was verified."""
+    revisits: Revisits | None = None
+    """How many dates proved true since the baseline; null without one, or if both crawls have read no dated page."""
     graph: LinkGraph | None = None
     """Totals of the links of pages; null without the argument `links`, or if the crawl ended early."""
     coverage: Coverage | None = None

@@ -51,6 +51,7 @@ CHECKED: dict[Subject, str] = {
     Of.SITE: "whole site",
     Of.WHOLE_SITE: "whole site",
     Of.BASELINE: "baseline",
+    Of.REVISIT: "baseline",
     Of.FAILURE: "always",
     Of.GIVEN_UP: "always",
     Of.UNLISTED: "always",

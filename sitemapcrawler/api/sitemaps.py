@@ -161,7 +161,7 @@ class Download:
 HTTP_OK = 200
 MET = {Of.CHILD, Of.ODD_CHILD, Of.FILE, Of.WHOLE, Of.FAULT}
 """What a single file shows, besides its entries."""
-NEVER_SKIPPED = {Of.BASELINE, Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED}
+NEVER_SKIPPED = {Of.BASELINE, Of.REVISIT, Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED}
 """What rules judge that are never reported as skipped: without a baseline or failure, they have nothing to check."""
 
 

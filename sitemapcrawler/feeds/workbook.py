@@ -44,9 +44,11 @@ from sitemapcrawler.items import (
     ChangeCounts,
     ChangeRecord,
     Coverage,
+    FileRevisits,
     FindingRecord,
     LinkGraph,
     PageRecord,
+    Revisits,
     RobotsRecord,
     Share,
     SitemapRecord,
@@ -512,6 +514,7 @@ def summary_rows(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> It
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
     yield from _section("Indexability", summary.indexability.items())
     yield from _section("Since the baseline", _changes(summary.changes) if summary.changes is not None else ())
+    yield from _section("Dates since the baseline", _revisits(summary.revisits) if summary.revisits is not None else ())
     yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
     yield from _section("Lists", _coverage(summary.coverage) if summary.coverage is not None else ())
     yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
@@ -570,6 +573,15 @@ def _changes(found: ChangeCounts) -> Iterator[Row]:
         yield title, sum(problems.values()), None, by_severity(problems)
     for reason, rules in found.not_compared.items():
         yield "Rules not compared", len(rules), None, f"{differing(reason)}: {listed(rules)}"
+
+
+def _revisits(found: Revisits) -> Iterator[Row]:
+    """Yield how many dates proved true, in all files and in those with the smallest share."""
+    rows: list[tuple[str, Revisits | FileRevisits]] = [("All files", found)]
+    rows += [(file.sitemap, file) for file in found.files]
+    for name, one in rows:
+        faults = f"{one.moved:,} moved, page the same; {one.stayed:,} stayed, content changed"
+        yield name, one.true, one.true / one.compared, f"of {one.compared:,} are true; {faults}"
 
 
 def _graph(graph: LinkGraph) -> Iterator[Row]:

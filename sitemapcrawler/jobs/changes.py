@@ -143,7 +143,7 @@ def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
         store.execute(f"DROP TABLE temp.change_{table}")
     numbers = {change: counts.get(rank, 0) for rank, change in enumerate(RANKS, 1)}
     return ChangeCounts(
-        None if baseline.summary is None else baseline.summary.started,
+        baseline.started,
         **numbers,
         new_problems=problems[NEW_PROBLEM],
         solved_problems=problems[SOLVED_PROBLEM],

@@ -30,7 +30,7 @@ OF_HEADS = (
 )  # fmt: skip
 """Family and rules that `verify=get` and `verify=head` judge differently."""
 NEEDS_PAGES = frozenset((Of.REPLY, Of.ASSET, Of.DRAWN))
-NOT_COMPARED = frozenset((Of.BASELINE, *ON_THE_CRAWL))
+NOT_COMPARED = frozenset((Of.BASELINE, Of.REVISIT, *ON_THE_CRAWL))
 """What rules judge whose findings are about one crawl alone."""
 
 

@@ -31,6 +31,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     LinkGraph,
     PageRecord,
+    Revisits,
     SummaryRecord,
 )
 from sitemapcrawler.jobs import changes, contents, history
@@ -63,6 +64,7 @@ from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.policy import deciding_lines
+from sitemapcrawler.rules.facts.revisits import revisits
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import returned
 from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED, UNCHANGED
@@ -120,6 +122,8 @@ class Job:
         self._compared: list[ComparedList] | None = None
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
+        self.revisits: Revisits | None = None
+        """How many dates proved true since the baseline; None before they are compared."""
         self.holding = False
         """True if url records are held back until everything is read."""
         self._crawler = crawler
@@ -275,18 +279,20 @@ class Job:
     def _site_findings(
         self, judge: Judge, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
     ) -> Iterator[FindingRecord]:
-        baseline = None if self.comparison is None else BASELINE
+        baseline, since = (None, None) if self.comparison is None else (BASELINE, self.comparison.baseline.started)
         with self.store.transaction():
             self.records.last_rows.put_robots()
         with self.store.analysis() as cursor:
             rows = rows_of(cursor, self.store.give_more_memory)
             if self.holding:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
-            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links)
+            facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links, since)
             with self._interrupter.interruptible(cursor):
                 yield from judge.site(facts, (Of.SITE, Of.WHOLE_SITE))
-                yield from judge.site(facts, (Of.BASELINE,))
+                yield from judge.site(facts, (Of.BASELINE, Of.REVISIT))
                 with suppress(duckdb.InterruptException):  # another run marks the entries
+                    if not facts.stopped():
+                        self.revisits = revisits(facts)
                     judge.mark_entries(facts)
                     if not facts.stopped() and facts.has_marks:
                         self._marks = Marks(self.store, cursor, facts.marks)
@@ -341,8 +347,7 @@ class Job:
                 self._marks.apply()
             self._sum_up(connection, summary, unlisted)
             baseline = None if self.comparison is None else self.comparison.baseline
-            since = baseline.summary.started if baseline is not None and baseline.summary is not None else None
-            contents.update(self.store, summary.started, baseline is not None, since)
+            contents.update(self.store, summary.started, baseline is not None, baseline.started if baseline else None)
             if baseline is not None:
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
             self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary))

@@ -190,6 +190,7 @@ class SummaryPipeline(CrawlPipeline):
             bad=status.bad if status is not None else None,
             not_indexable=status.not_indexable if status is not None else None,
             indexability=dict(status.indexability) if status is not None else {},
+            revisits=audit.job.revisits if audit.job is not None else None,
             graph=audit.job.graph if audit.job is not None else None,
             coverage=audit.job.coverage if audit.job is not None else None,
             findings_left_out=dict(sorted(audit.judge.unlisted.items())),

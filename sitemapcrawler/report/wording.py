@@ -22,6 +22,7 @@ from sitemapcrawler.items import (
     ComparedList,
     LinkGraph,
     ReplyRecord,
+    Revisits,
     RobotsRecord,
     SummaryRecord,
     UrlRecord,
@@ -417,7 +418,21 @@ def answers(report: Report) -> list[str]:
     if report.summary.changes is not None:
         missing = report.summary.skipped.get("removed", 0)
         found += [since(report.summary.changes, missing), *not_compared(report.summary.changes)]
+    if report.summary.revisits is not None:
+        found.append(true_dates(report.summary.revisits))
     return found
+
+
+def true_dates(found: Revisits) -> str:
+    """How many dates proved true since the baseline, in one sentence."""
+    dates = f"{found.true:,} of {counted(found.compared, 'lastmod date')}"
+    if found.true == found.compared:
+        return f"Google can trust the dates: {dates} moved with the page or stayed with it."
+    faults = [
+        f"{found.moved:,} moved although the page is the same" if found.moved else "",
+        f"{found.stayed:,} stayed although the content has changed" if found.stayed else "",
+    ]
+    return f"Google can trust {dates}: {' and '.join(filter(None, faults))}."
 
 
 def _are(number: int, noun: str) -> str:

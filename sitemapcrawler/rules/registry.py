@@ -77,6 +77,8 @@ class Of(StrEnum):
     """A site that was crawled completely: `facts.site.SiteFacts`. The rule counts as skipped for all others."""
     BASELINE = "baseline"
     """A site compared with a baseline, both crawled completely: `facts.site.SiteFacts`."""
+    REVISIT = "revisit"
+    """Pages that this crawl and its baseline have read: `facts.site.SiteFacts`."""
     FAILURE = "failure"
     """Each exception that another rule raises: `facts.given.Failure`."""
     GIVEN_UP = "given-up"
@@ -117,7 +119,7 @@ ON_ENTRIES = frozenset((Of.ENTRY, *FIELDS, Of.CHILD, Of.ODD_CHILD, Of.FAULT, Of.
 """What is judged entry by entry, besides objects."""
 ON_FILES = frozenset((Of.FILE, Of.WHOLE, Of.DRAWN))
 """What is judged file by file."""
-ON_THE_SITE = (Of.SITE, Of.WHOLE_SITE, Of.BASELINE)
+ON_THE_SITE = (Of.SITE, Of.WHOLE_SITE, Of.BASELINE, Of.REVISIT)
 """What requires the job's database."""
 
 

@@ -205,6 +205,11 @@ class Baseline:
         """What it could find; None if it does not say."""
         return None if self.summary is None else self.summary.basis
 
+    @property
+    def started(self) -> str | None:
+        """Start of the crawl; None if it does not say."""
+        return None if self.summary is None else self.summary.started
+
     def _check_status(self, path: Path) -> None:
         """Raise StoreError for a feed whose replies cannot be compared with those of this version."""
         [(is_last,)] = self._store.execute(LAST_ANSWER)

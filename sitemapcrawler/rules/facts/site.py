@@ -305,6 +305,7 @@ class SiteFacts:
         uncompared: Collection[str] = (),
         stopped: Callable[[], bool] = lambda: False,
         home_links: Collection[str] = (),
+        since: str | None = None,
     ) -> None:
         """Store how to run SQL and which sites are incomplete.
 
@@ -318,6 +319,8 @@ class SiteFacts:
         removed URLs are unknown.
 
         `home_links`: URLs of the sitemaps that home pages link to, as far as these were read.
+
+        `since`: start of the earlier crawl, ISO 8601 in UTC; None if unknown.
         """
         self.home_links = home_links
         self.stopped = stopped
@@ -329,7 +332,8 @@ class SiteFacts:
         self._rows = rows
         self._narrowed = any((narrowed_by or {}).values())
         self._narrowed_sites = frozenset(narrowed_sites)
-        self._baseline = baseline
+        self.baseline = baseline
+        self.since = since
         self._uncompared = frozenset(uncompared)
         self._made: set[Table] = set()
         self._filled: dict[str, bool] = {}
@@ -367,13 +371,13 @@ class SiteFacts:
     @cached_property
     def urls_before(self) -> dict[str, int]:
         """Sites compared with the baseline, each with its number of URLs in the baseline."""
-        if self._baseline is None or not self.whole_sites - self._uncompared:
+        if self.baseline is None or not self.whole_sites - self._uncompared:
             return {}
         self.need(SITES)
-        before = sites_before(self._baseline, "temp.site_sites", complete=not self._narrowed_sites)
+        before = sites_before(self.baseline, "temp.site_sites", complete=not self._narrowed_sites)
         self.run(f"CREATE OR REPLACE TEMP TABLE site_before AS {before}")
         rows = self.query(
-            f"SELECT site, count(*) FROM {self._baseline}.urls JOIN temp.site_before USING (sitemap) "
+            f"SELECT site, count(*) FROM {self.baseline}.urls JOIN temp.site_before USING (sitemap) "
             f"WHERE {CURRENT} GROUP BY site ORDER BY site"
         )
         compared = self.whole_sites - self._uncompared
@@ -383,6 +387,8 @@ class SiteFacts:
         """True if rules on it can judge at least one site."""
         if of is Of.BASELINE:
             return bool(self.urls_before)
+        if of is Of.REVISIT:
+            return self.baseline is not None
         return of is not Of.WHOLE_SITE or bool(self.whole_sites)
 
     def unjudged(self, of: Of) -> int:
@@ -391,7 +397,9 @@ class SiteFacts:
             return sum(self.sites.values())
         if of is Of.WHOLE_SITE:
             return len(self.sites) - len(self.whole_sites) if self.sites else int(self._narrowed)
-        return 0 if self._baseline is None else max(1, len(self.sites)) - len(self.urls_before)
+        if of is Of.REVISIT:
+            return 0
+        return 0 if self.baseline is None else max(1, len(self.sites)) - len(self.urls_before)
 
     def named(self, site: str) -> str:
         """Prefix for a message without a file: the site, if the crawl has several, else empty."""

@@ -14,6 +14,8 @@ from sitemapcrawler.replies.page.metadata import MODIFIED
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.objects import date_of, is_in_feed, line_of, standard_of, text_of
 from sitemapcrawler.rules.facts.replied import fault_of
+from sitemapcrawler.rules.facts.revisits import REVISITS
+from sitemapcrawler.rules.facts.site import ALONE, SiteFacts, on_entry
 from sitemapcrawler.rules.facts.suspects import OLDEST
 from sitemapcrawler.rules.facts.tally import (
     CLOCKS,
@@ -32,7 +34,7 @@ from sitemapcrawler.rules.facts.tally import (
     share,
 )
 from sitemapcrawler.rules.facts.written import EAST, MAX_BYTES, DateForm, Standard, Written, size_of, written
-from sitemapcrawler.rules.registry import ERROR, INFO, LASTMODS, WARNING, Message, Of, Per, Severity, rule
+from sitemapcrawler.rules.registry import ERROR, INFO, LASTMODS, WARNING, Message, Of, Per, Severity, SiteMessage, rule
 from sitemapcrawler.urls.display import quoted
 
 LASTMOD = "https://www.sitemaps.org/protocol.html#lastmoddef"
@@ -401,3 +403,73 @@ def _is_of_cache(facts: ReplyFacts, moment: str) -> bool:
 def _contradiction(how: Match | None, lastmod: str, other: str, value: str) -> Message:
     newer = "the latter" if how is Match.OLDER else "lastmod"
     return Message(f"lastmod {quoted(lastmod)} and {other} are more than a day apart; {newer} is newer", value=value)
+
+
+@rule("lastmod-moved-content-same", WARNING, ACCURATE, Of.REVISIT)
+def lastmod_moved_content_same(site: SiteFacts) -> Iterator[SiteMessage]:
+    """lastmod moved, and the page stayed the same. Since the crawl before.
+
+    Checked are the main content, title, main heading, canonical and noindex. Images, structured data, menus, dates and
+    the year of a copyright are no part of the main content.
+
+    Why: Google uses `<lastmod>` only where it is consistently and verifiably accurate. If dates move by themselves, it
+    ignores all of them.
+    Fix: Write the date of the last change of the content, not of the last build, deployment or save.
+    Bad: `<lastmod>` of last night for a page whose text is a year old
+    Good: the date on which the text was edited
+    """
+    site.need(REVISITS)
+    faults = "SELECT place, was AS what FROM temp.site_revisits WHERE moved"
+    for fault in site.faults(faults, entries=ALONE):
+        text = f"lastmod moved from {quoted(fault.what or '')}, and the page is the same as in the crawl before"
+        yield on_entry(fault, text, fault.what)
+
+
+@rule("lastmod-same-content-changed", WARNING, ACCURATE, Of.REVISIT)
+def lastmod_same_content_changed(site: SiteFacts) -> Iterator[SiteMessage]:
+    """The content of the page changed, and lastmod did not. Since the crawl before; the date is older than that.
+
+    Why: search engines revisit pages whose date has moved; others wait for their turn.
+    Fix: Let the CMS update `<lastmod>` whenever it saves the content.
+    Bad: a new price list on a page dated two years ago
+    Good: the date on which the text was edited
+    """
+    site.need(REVISITS)
+    faults = "SELECT place, written AS what FROM temp.site_revisits WHERE stayed"
+    for fault in site.faults(faults, entries=ALONE):
+        text = f"lastmod is still {quoted(fault.what or '')}, and the content has changed since the crawl before"
+        yield on_entry(fault, text, fault.what)
+
+
+MIN_TOGETHER = 10
+"""Dates that moved together. An editor may save some pages at once."""
+TOGETHER_MIN = 10
+"""Minutes in which they lie: a generator or a deployment takes that long."""
+
+
+@rule("lastmod-moved-together", INFO, ACCURATE, Of.REVISIT)
+def lastmod_moved_together(site: SiteFacts) -> Iterator[SiteMessage]:
+    """Most dates of a file moved together without their pages. At least 10, to within 10 minutes of each other.
+
+    `lastmod-moved-content-same` reports the pages; this is the likely cause.
+
+    Why: the generator writes the time at which it runs, or a deployment touches all files.
+    Fix: Take `<lastmod>` from the content in the CMS, not from the clock or from the time of files.
+    Bad: `<lastmod>` of last night for all pages
+    Good: the date of its last edit for each page
+    """
+    site.need(REVISITS)
+    files = f"""
+        SELECT sitemap, max_by(written, (number, written)), max(number), any_value(compared)
+        FROM (
+            SELECT *, count(*) FILTER (moved) OVER (
+                PARTITION BY file ORDER BY moment RANGE BETWEEN CURRENT ROW AND INTERVAL {TOGETHER_MIN} MINUTE FOLLOWING
+            ) AS number, count(*) OVER (PARTITION BY file) AS compared
+            FROM temp.site_revisits)
+        GROUP BY sitemap HAVING max(number) >= {MIN_TOGETHER} AND 2 * max(number) > any_value(compared)
+        ORDER BY sitemap"""
+    for sitemap, date, number, compared in list(site.query(files)):
+        moved = (
+            f"{number:,} of {compared:,} compared dates moved to within {TOGETHER_MIN} minutes, such as {quoted(date)}"
+        )
+        yield SiteMessage(f"{moved}; their pages stayed the same", sitemap=sitemap, value=date)

@@ -30,11 +30,13 @@ from sitemapcrawler.items import (
     ComparedFolder,
     ComparedList,
     Coverage,
+    FileRevisits,
     FindingRecord,
     Hop,
     PageRecord,
     Reach,
     ReplyRecord,
+    Revisits,
     RobotsRecord,
     Share,
     SitemapRecord,
@@ -426,6 +428,13 @@ class TestSummary:
             "Errors by rule", "status-404", "mine", "Warnings by rule", "loc-relative",
             "Notes by rule", "lastmod-date-only",
         ]  # fmt: skip
+
+    def test_true_dates_are_shares_of_files(self) -> None:
+        revisits = Revisits(40, 4, 35, 1, [FileRevisits("=a.xml", 40, 4, 35, 1)])
+        rows = list(book(SummaryRecord(revisits=revisits))["Summary"].iter_rows(values_only=True))
+        at = next(number for number, row in enumerate(rows) if row[0] == "Dates since the baseline")
+        text = "of 40 are true; 35 moved, page the same; 1 stayed, content changed"
+        assert [row[:4] for row in rows[at + 1 : at + 3]] == [("All files", 4, 0.1, text), ("=a.xml", 4, 0.1, text)]
 
     def test_meanings_are_plain_text(self) -> None:
         shown = self.rows()

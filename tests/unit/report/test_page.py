@@ -17,14 +17,17 @@ import pytest
 from sitemapcrawler.items import (
     ChangeCounts,
     ChangeRecord,
+    FileRevisits,
     FindingRecord,
     Lastmods,
     Reach,
+    Revisits,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
     UrlRecord,
 )
+from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import Denied, FileProblems, Report, RuleReach
 from sitemapcrawler.report.page import FEW, content, feed_gaps, matrix, origin, page, sites
 from tests.unit.report import reports
@@ -119,6 +122,26 @@ def test_section_of_changes_counts_what_changed() -> None:
     text = parsed(page(reports.typical())).get_element_by_id("changes").text_content()
     assert "18,902 changed (18,000 lastmod alone, 900 content, 2 status)" in text
     assert all(line in text for line in ("lastmod alone: 18,000 URLs", "content: 900 URLs", "status: 2 URLs"))
+
+
+def test_section_of_dates_has_the_files_with_the_least_true_dates() -> None:
+    report = reports.typical()
+    report.summary.revisits = Revisits(40, 4, 35, 1, [FileRevisits("https://www.example.com/a.xml", 40, 4, 35, 1)])
+    section = parsed(page(report)).get_element_by_id("lastmod")
+    assert words.true_dates(report.summary.revisits) in section.text_content()
+    [row] = section.xpath(".//table[contains(., 'Moved, page the same')]/tbody/tr")
+    assert [cell.text_content() for cell in row] == ["/a.xml", "40", "4", "35", "1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_said"),
+    [({"verify": "get"}, True), ({"verify": "head"}, False), ({"verify": "get", "baseline": "before"}, False)],
+)
+def test_first_audit_says_what_the_next_one_will_add(arguments: dict[str, str], is_said: bool) -> None:
+    report = reports.typical()
+    report.arguments = arguments
+    said = "A later audit with --baseline also says which dates are true"
+    assert (said in parsed(page(report)).get_element_by_id("lastmod").text_content()) is is_said
 
 
 def test_page_says_what_a_partial_or_limited_crawl_is() -> None:

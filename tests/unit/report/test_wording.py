@@ -13,6 +13,7 @@ from sitemapcrawler.items import (
     Coverage,
     LinkGraph,
     Reach,
+    Revisits,
     RobotsRecord,
     Share,
     SitemapRecord,
@@ -210,6 +211,21 @@ def test_answers_to_compare_links_and_baseline() -> None:
     report.summary.skipped["removed"] = 2
     assert words.answers(report)[-2].endswith("1,200 removed (unknown for 2 more), 0 changed.")
     assert words.answers(Report(SummaryRecord())) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (Revisits(40, 4, 35, 1),
+         "Google can trust 4 of 40 lastmod dates: 35 moved although the page is the same and 1 stayed although the content "
+         "has changed."),
+        (Revisits(1200, 0, 1200, 0),
+         "Google can trust 0 of 1,200 lastmod dates: 1,200 moved although the page is the same."),
+        (Revisits(1, 1), "Google can trust the dates: 1 of 1 lastmod date moved with the page or stayed with it."),
+    ],
+)  # fmt: skip
+def test_true_dates(found: Revisits, said: str) -> None:
+    assert words.answers(Report(SummaryRecord(revisits=found))) == [said]
 
 
 @pytest.mark.parametrize(

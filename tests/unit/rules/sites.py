@@ -73,7 +73,13 @@ class Site:
             self.connection.execute("INSERT INTO children (sitemap, loc) VALUES (?, ?)", [index, child])
         self.judge = Judge(choice or Choice(RULES), per_rule)
 
-    def _insert(self, table: str, records: Sequence[Any]) -> None:
+    def earlier(self, *records: UrlRecord) -> str:
+        """Attach an earlier crawl with these entries; its name."""
+        name = self.before(1)
+        self._insert("urls", records, f"{name}.")
+        return name
+
+    def _insert(self, table: str, records: Sequence[Any], database: str = "") -> None:
         """Insert records of one kind in one statement, since DuckDB plans each for milliseconds."""
         if not records:
             return
@@ -83,7 +89,7 @@ class Site:
         names = ", ".join(f'"{name}"' for name in values)
         rows = ", ".join([f"({', '.join('?' for _ in values)})"] * len(records))
         cells = [value for row in zip(*values.values(), strict=True) for value in row]
-        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES {rows}", cells)
+        self.connection.execute(f"INSERT INTO {database}{table} ({names}) VALUES {rows}", cells)
 
     def before(self, number: int) -> str:
         """Attach an earlier crawl, in which two files listed so many pages; its name."""

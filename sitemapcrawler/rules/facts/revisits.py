@@ -1,0 +1,76 @@
+"""Pages that a crawl and its baseline have both read, and what their dates said of the change in between."""
+
+from __future__ import annotations
+
+from sitemapcrawler.items import FileRevisits, Revisits
+from sitemapcrawler.rules.facts.site import FILES, ROW_BITS, SiteFacts, Table
+from sitemapcrawler.rules.facts.sites import CURRENT
+
+DAY = len("2026-01-05")
+"""Length of a day, in characters."""
+DAY_ENDS = "INTERVAL 36 HOUR"
+"""From the start of a day in UTC to its end in the westernmost time zone, UTC-12."""
+MAX_FILES = 20
+"""Files of a summary."""
+READ = f"""
+    {CURRENT} AND lastmod_at IS NOT NULL AND reply.kind = 'ok' AND reply.status = 200 AND reply.content_hash IS NOT NULL
+    AND reply.soft_404 IS NULL AND reply.shell IS DISTINCT FROM true"""
+"""SQL that is true for a dated entry whose page was read and is one."""
+OTHERS = " OR ".join(
+    f"n.reply.{name} IS DISTINCT FROM b.reply.{name}"
+    for name in ("title", "h1", "canonical", "noindex", "noindex_agents")
+)
+"""SQL that is true if something else on the page has changed, for which its date may move."""
+
+
+def _compare(site: SiteFacts) -> None:
+    both_times = f"least(length(n.written), length(b.written)) > {DAY}"
+    site.run(
+        f"""
+        CREATE OR REPLACE TEMP TABLE site_revisits AS
+        WITH now AS (
+            SELECT rowid AS row, loc, sitemap, trim(lastmod) AS written, lastmod_at AS moment, reply
+            FROM urls WHERE {READ}
+        ), before AS (
+            SELECT rowid AS row, loc, sitemap, trim(lastmod) AS written, lastmod_at AS moment, reply
+            FROM {site.baseline}.urls WHERE {READ}
+        ), pairs AS (
+            SELECT (f.file << {ROW_BITS}) + n.row AS place, f.file, f.sitemap, n.written, b.written AS was, n.moment,
+                   CASE WHEN {both_times} THEN n.moment - b.moment
+                        ELSE date_trunc('day', n.moment) - date_trunc('day', b.moment) END AS step,
+                   n.reply.content_hash <> b.reply.content_hash AS is_other,
+                   n.reply.content_hash <> b.reply.content_hash OR {OTHERS} AS is_touched,
+                   n.moment + CASE WHEN length(n.written) > {DAY} THEN INTERVAL 0 HOUR ELSE {DAY_ENDS} END
+                   <= coalesce(?::TIMESTAMP, 'infinity') AS is_before
+            FROM now n JOIN before b
+            ON b.loc = n.loc AND split_part(b.reply.content_hash, '-', 1) = split_part(n.reply.content_hash, '-', 1)
+            JOIN temp.site_files f ON f.sitemap = n.sitemap
+            QUALIFY row_number() OVER (PARTITION BY n.row ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.row) = 1)
+        SELECT * EXCLUDE (step, is_other, is_touched, is_before), step > INTERVAL 0 HOUR AND NOT is_touched AS moved,
+               step = INTERVAL 0 HOUR AND is_other AND is_before AS stayed
+        FROM pairs WHERE step >= INTERVAL 0 HOUR""",
+        site.since,
+    )
+
+
+REVISITS = Table("site_revisits", (), of=(FILES,), fill=_compare)
+"""Dated entries of pages that both crawls have read with the same version of the extraction: `moved` if the date is
+newer although nothing on the page has changed, `stayed` if the content has changed and the date is older than the crawl
+before, which saw the old content. Dates that moved back are corrections, and left out."""
+
+
+def revisits(site: SiteFacts) -> Revisits | None:
+    """How many dates proved true; None if none could be compared."""
+    if site.baseline is None:
+        return None
+    site.need(REVISITS)
+    rows = site.query(
+        """
+        SELECT sitemap, count(*), count(*) FILTER (NOT moved AND NOT stayed), count(*) FILTER (moved),
+               count(*) FILTER (stayed)
+        FROM temp.site_revisits GROUP BY sitemap
+        ORDER BY count(*) FILTER (NOT moved AND NOT stayed) / count(*), count(*) DESC, sitemap"""
+    )
+    files = [FileRevisits(*row) for row in rows]
+    sums = {name: sum(getattr(one, name) for one in files) for name in ("compared", "true", "moved", "stayed")}
+    return Revisits(**sums, files=files[:MAX_FILES]) if files else None
