@@ -25,6 +25,7 @@ from sitemapcrawler.replies.page.metadata import (
     Place,
     denials,
     element_canonical,
+    header_alternates,
     header_canonicals,
     json_ld_dates,
     meta_dates,
@@ -76,7 +77,7 @@ class PageFacts:
     refresh: Refresh | None = None
     dates: tuple[PageDate, ...] = ()
     alternates: tuple[tuple[str, str], ...] = ()
-    """Code and absolute URL of each `<link rel=alternate hreflang>` in the head."""
+    """Code and absolute URL of each `<link rel=alternate hreflang>` in the head, and in the `Link` headers."""
     sitemaps: tuple[str, ...] = ()
     """Absolute URL of each `<link rel=sitemap>` in the head."""
     broken_by: str | None = None
@@ -134,9 +135,10 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
     """
     said = tuple(chain.from_iterable(denials(value, Place.HEADER) for value in headers.get("x-robots-tag", ())))
     linked = tuple(islice(header_canonicals(headers.get("link", ()), url), MAX_CANONICALS))
+    versions = tuple(islice(header_alternates(headers.get("link", ()), url), MAX_ALTERNATES))
     moved = next(filter(None, (refresh(value, url) for value in headers.get("refresh", ()))), None)
     if html is None:
-        return PageFacts(url, True, denials=said, canonicals=linked, refresh=moved)
+        return PageFacts(url, True, denials=said, canonicals=linked, refresh=moved, alternates=versions)
     tree = parsed(html.text)
     elements = Elements(tree, url)
     complete = html.is_html and (html.whole or elements.is_ended) and not elements.are_cut
@@ -152,7 +154,7 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         (*found, *linked),
         moved or elements.refresh(),
         tuple(elements.dates()),
-        tuple(elements.alternates()),
+        (*elements.alternates(), *versions),
         tuple(elements.sitemaps()),
         _broken_by(tree, html.text) if any(canonical.place is Place.BODY for canonical in found) else None,
         links_of(tree, elements.base, html.encoding, denied, html.whole) if with_links else None,

@@ -177,6 +177,15 @@ def header_canonicals(values: Iterable[str], url: str) -> Iterator[Canonical]:
             yield _canonical(link.target, url, Place.HEADER)
 
 
+def header_alternates(values: Iterable[str], url: str) -> Iterator[tuple[str, str]]:
+    """Yield code and absolute URL of each language version in the Link headers of the page at `url`."""
+    for link in header_links(values):
+        code = link.parameters.get("hreflang", "").strip()
+        target = urls.resolve(url, link.target) if code and "alternate" in link.rel else None
+        if target is not None:
+            yield code, target
+
+
 def _canonical(href: str, base: str, place: Place) -> Canonical:
     return Canonical(masked_url(href), urls.resolve(base, href), place)
 

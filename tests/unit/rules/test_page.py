@@ -277,6 +277,20 @@ def test_language_versions_of_page_and_sitemap(listed: str, named: str, rules: T
     assert told(facts(record=record, page=page(SELF + links))) == rules
 
 
+@pytest.mark.parametrize(
+    ("header", "rules"),
+    [
+        ('<https://example.com/german>; rel="alternate"; hreflang="de"', {OTHER: "warning", MISSING: "info"}),
+        ('</a>; rel=alternate; hreflang=en, </de>; rel="x Alternate"; hreflang="DE"', {}),
+        ('</german>; rel="preload"; hreflang="de", </german>; rel="alternate"; media="print"', {}),
+    ],
+)
+def test_language_versions_of_a_header_count_too(header: str, rules: Told) -> None:
+    alternates = [Alternate("en", URL), Alternate("de", "https://example.com/de")]
+    record = UrlRecord(URL, sitemap=SITEMAP, alternates=alternates)
+    assert told(facts(record=record, page=page(SELF, link=header))) == rules
+
+
 PAGES = st.builds(
     PageFacts,
     URLS,
