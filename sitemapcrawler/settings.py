@@ -112,6 +112,7 @@ FEED_EXPORTERS = {
     "xlsx": "sitemapcrawler.feeds.workbook.WorkbookExporter",
     "sarif": "sitemapcrawler.feeds.findings.SarifExporter",
     "junit": "sitemapcrawler.feeds.findings.JUnitExporter",
+    "indexnow": "sitemapcrawler.feeds.indexnow.IndexNowExporter",
 }
 FEED_STORAGES = {
     "": "sitemapcrawler.feeds.storages.AtomicFileStorage",

@@ -38,7 +38,7 @@ from sitemapcrawler.download.shared import UNNAMED_URL, Named, Stop
 from sitemapcrawler.envelopes import FileTally
 from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
 from sitemapcrawler.feeds.reporting import check_report
-from sitemapcrawler.feeds.setup import FeedNameParts, check_places
+from sitemapcrawler.feeds.setup import FeedNameParts, check_baseline, check_places
 from sitemapcrawler.items import MAX_SITE_TIME, UrlRecord
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import LinkScope
@@ -70,6 +70,7 @@ class Plan:
         """
         params = Params.parse(arguments)
         check_places(settings, params.named_files)
+        check_baseline(settings, params.baseline)
         check_report(settings, params.report)
         choice = choose(settings, params)
         marks_entries = any(rule.id in OF_FILES for rule in choice.rules(*ON_FILES))

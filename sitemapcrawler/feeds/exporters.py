@@ -103,6 +103,8 @@ class RecordExporter(BaseItemExporter):
     """True if files are compressed, so that gzip is refused."""
     requires: ClassVar[str] = ""
     """Optional package that it imports."""
+    needs_baseline: ClassVar[bool] = False
+    """True if it holds what has changed since an earlier crawl."""
     makes_extensions = True
     """False if the objects of url records come as items of their own."""
 

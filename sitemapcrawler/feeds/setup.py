@@ -35,6 +35,8 @@ Feeds = Mapping[str | Path, FeedOptions]
 Exporters = Mapping[str, str | type]
 """The FEED_EXPORTERS setting: {format: import path or class}."""
 OURS: Exporters = {name: path for name, path in ours.FEED_EXPORTERS.items() if path is not None}
+DOUBLE = {".indexnow.json": "indexnow"}
+"""{end of a name with two suffixes: format}."""
 PACKAGE = "sitemapcrawler."
 """Import path prefix of our own components."""
 MAX_PART = 100
@@ -92,7 +94,8 @@ def _named_format(target: str, exporters: Exporters) -> str:
 
 
 def _suffix(uri: str) -> str:
-    return Path(uri.removesuffix(".gz")).suffix.removeprefix(".").lower()
+    name = uri.removesuffix(".gz").lower()
+    return DOUBLE.get("".join(Path(name).suffixes[-2:]), Path(name).suffix.removeprefix("."))
 
 
 def _completed(uri: str, options: FeedOptions, exporters: Exporters) -> dict[str, object]:
@@ -341,6 +344,14 @@ def overwrite(settings: BaseSettings, job: str) -> None:
         if path is not None and path.stem == job:
             feeds[uri] = {"overwrite": True, **options}
     settings.set("FEEDS", feeds, priority=settings.getpriority("FEEDS") or "project")
+
+
+def check_baseline(settings: BaseSettings, baseline: str | None) -> None:
+    """Raise ValueError, one line, for a feed that needs a baseline, if there is none."""
+    exporters = components_in(settings, "FEED_EXPORTERS")
+    for uri, options in settings.getdict("FEEDS").items():
+        if baseline is None and exporter_of(format_of(uri, options), exporters).needs_baseline:
+            raise ValueError(f"{uri} needs the argument baseline, an earlier crawl with which to compare")
 
 
 def check_places(settings: BaseSettings, read: Iterable[str]) -> None:
