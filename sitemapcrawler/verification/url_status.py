@@ -23,7 +23,7 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding
-from sitemapcrawler.verification.target_pages import Targets, recorded
+from sitemapcrawler.verification.target_pages import Targets, modified, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
@@ -52,8 +52,7 @@ class Trusts:
         trust = self._files.get(record.sitemap) or self._of_site(
             self._site_of.get(record.sitemap) or site_of(record.sitemap)
         )
-        changed = outcome.page.modified if outcome.page is not None else None
-        trust.compare(record.lastmod, datetime.now(UTC), reply.last_modified, changed)
+        trust.compare(record.lastmod, datetime.now(UTC), reply.last_modified, modified(outcome))
 
     def conclude(self, record: SitemapEnd, file: FileFacts) -> None:
         """Add the trust in its dates to the record of a finished file."""
