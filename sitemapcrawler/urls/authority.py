@@ -32,6 +32,10 @@ _PLACE = re.compile(r"(?:\[(?P<ipv6>[^\]]*)\]|(?P<name>[^\[\]:]*))(?::(?P<port>[
 _NAME = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_USUAL_PATH = re.compile(
+    r"/(?:[A-Za-z0-9_~%+-][A-Za-z0-9._~%+-]*+(?:/[A-Za-z0-9_~%+-][A-Za-z0-9._~%+-]*+)*+/?+)?+(?:\?[A-Za-z0-9._~%+=&/-]++)?+"
+)
+"""Absolute paths that resolving does not change: without `//`, dot segments and other characters."""
 # Characters that Scrapy's requests do not escape (w3lib.url.safe_url_string). Of the others, a backslash in a path
 # becomes a slash, as in browsers.
 _IN_PATH = "".join(set(string.punctuation).difference('"#<>[\\]^`{|}'))
@@ -201,6 +205,16 @@ def resolve(base: str, reference: str) -> str | None:
     Removes blanks around it, and line breaks (with indentation) and tabs inside. Lower-cases the scheme and removes
     user name and password; an absolute reference is otherwise unchanged. An empty reference gives None, not `base`.
     """
+    start = _start_of(base)
+    if start is not None:
+        if _USUAL_PATH.fullmatch(reference):
+            return start + reference
+        if reference.startswith(start) and _USUAL_PATH.fullmatch(reference, len(start)):
+            return reference
+    return _resolve(base, reference)
+
+
+def _resolve(base: str, reference: str) -> str | None:
     text = _unwrapped(reference)
     scheme = _SCHEME.match(text)
     if not text or (scheme is None and not is_web(base)):
@@ -213,6 +227,13 @@ def resolve(base: str, reference: str) -> str | None:
         except ValueError:
             return None
     return without_user(url) if is_web(url) and _encodable(url) else None
+
+
+@lru_cache(maxsize=256)
+def _start_of(base: str) -> str | None:
+    """Return what precedes the path of a reference to `base`; None if it is no web URL."""
+    root = _resolve(base, "/")
+    return None if root is None else root[:-1]
 
 
 def file_url(path: str) -> str:

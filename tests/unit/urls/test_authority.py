@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler import urls
 from sitemapcrawler.urls import Authority
+from sitemapcrawler.urls.authority import _resolve
 
 BASE = "https://e.com/dir/sitemap.xml"
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
@@ -201,6 +202,49 @@ def test_nothing_raises_whatever_the_text(base: str, text: str, prefix: str) -> 
     urls.local_path(url)
     for resolved in (urls.resolve(base, url), urls.resolve(BASE, url)):
         assert resolved is None or (urls.is_web(resolved) and resolved.encode())
+
+
+BASES = st.sampled_from(
+    (
+        BASE,
+        "HTTP://E.com",
+        "https://e.com:443/a",
+        "https://user:key@e.com/",
+        "https://e.com/?q",
+        "https://[::1]/",
+        "file:///a",
+        "https://e/#f",
+    )
+)
+PIECES = st.sampled_from(
+    (
+        "/",
+        "//",
+        "a",
+        ".",
+        "..",
+        "?",
+        "#",
+        ";",
+        "=",
+        "&",
+        "%2F",
+        "%",
+        "\n",
+        " ",
+        ":",
+        "@",
+        "é",
+        "https://e.com",
+        "HTTP://E.com",
+        "http://x",
+    )
+)
+
+
+@given(BASES, st.lists(PIECES, max_size=8).map("".join) | ANY_TEXT.map("/".__add__))
+def test_usual_references_resolve_as_all_others(base: str, reference: str) -> None:
+    assert urls.resolve(base, reference) == _resolve(base, reference)
 
 
 @given(ANY_TEXT)
