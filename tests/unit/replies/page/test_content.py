@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import time
+import unicodedata
+from random import Random
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from sitemapcrawler.replies.page.content import Content, content_of, distance
+from tests import page_versions
+from tests.page_versions import FRESH, KEPT, TUNED, Draw, Template
+
+
+def content(markup: str) -> Content:
+    return content_of(LexborHTMLParser(markup, scripting=True))
+
+
+def body(markup: str, rest: str = "") -> str:
+    return f"<html><body><h1>Brass lamp</h1><p>A heavy lamp of brass, made in Aarhus.</p>{markup}</body>{rest}</html>"
+
+
+PLAIN = content(body(""))
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<nav>Home</nav>", "<footer>© 2026</footer>", "<script>x=1</script>", "<form><p>Search</p></form>",
+        "<button>Buy</button>", "<select><option>1</select>", "<p hidden>x</p>", "<p aria-hidden=true>x</p>",
+        "<p style='color:red; DISPLAY : none'>x</p>", "<dialog open>We use cookies</dialog>", "<div role=navigation>x</div>",
+        "<div class=sidebar>x</div>", "<div id=relatedPosts>x</div>", "<div class='post__comments'>x</div>",
+        "<div id=google_ads_iframe_1>x</div>", "<ins class=adsbygoogle>x</ins>", "<div class=cookie-consent>x</div>",
+        "<section><h2>You may also like</h2><p>Copper lamp</p></section>",
+        "<section><div><h3>Kommentare (3)</h3></div><p>Toll!</p></section>", "<time>3 minutes ago</time>",
+        "<div class=post-meta>By Ann</div>", "<img src=/a.jpg alt='A lamp'>", "<div class='hidden'>x</div>",
+        "<!-- generated in 3 s -->", "<template><p>x</p></template>", "<noscript><p>x</p></noscript>",
+    ],
+)  # fmt: skip
+def test_parts_that_are_no_main_content(markup: str) -> None:
+    assert content(body(markup)) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>€ 12.99</p>", "<p>Only 3 left</p>", "<details><summary>Size</summary>12 cm</details>", "<p>Mon 9:00-18:00</p>",
+        "<aside class='admonition warning'>Hot!</aside>", "<p hidden=until-found>Shipping</p>", "<div class=ad-detail>Used</div>",
+        "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>Now $20 off</p>",
+    ],
+)  # fmt: skip
+def test_parts_that_are_main_content(markup: str) -> None:
+    assert content(body(markup)).content_hash != PLAIN.content_hash
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("© 2025 Example", "© 2026 Example"),
+        ("Copyright 2019–2025 Example", "Copyright 2019–2026 Example"),
+        ("All rights reserved 2025", "All rights reserved 2026"),
+        ("1,234 views", "1,301 views"),
+        ("Aufrufe: 12", "Aufrufe: 13"),
+        ("12 people are looking at this", "7 people are looking at this"),
+        ("3 minutes ago", "5 minutes ago"),
+        ("vor 3 Stunden", "vor 4 Stunden"),
+        ("il y a 3 jours", "il y a 4 jours"),
+        ("3分前", "14分前"),
+        ("منذ 3 دقائق", "منذ 5 دقائق"),
+        ("3 минуты назад", "4 минуты назад"),
+        ("閲覧数 12", "閲覧数 13"),
+        ("เข้าชม 12 ครั้ง", "เข้าชม 99 ครั้ง"),
+        ("Page generated in 0.12 s", "Page generated in 0.31 s"),
+        ("2026-11-27T10:00:00Z", "2026-11-28T11:30:01+01:00"),
+        ("At 10:11:12", "At 10:11:13"),
+        ("Session 8f14e45fceea167a5a36dedd4bea2543", "Session c9f0f895fb98ab9159f51fd0297e236d"),
+        ("Last updated: 27 November 2026", "Last updated: 28 November 2026"),
+        ("<b>12</b> comments", "<b>13</b> comments"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("soft\u00adly\u200b", "softly"),
+        ("two\u00a0 words", "two\n words"),
+        ("Brass", "<i>BRASS</i>!"),
+    ],
+)
+def test_texts_that_count_as_equal(before: str, after: str) -> None:
+    assert content(body(f"<p>{before}</p>")) == content(body(f"<p>{after}</p>"))
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "<div class=related>{}</div>", "<form>{}</form>", "<div class='content with-sidebar'>{}</div>", "<div hidden>{}</div>",
+        "<main class=sidebar-right>{}</main>", "<div class='widget comments'>{}</div>", "<nav>{}</nav>", "<footer>{}</footer>",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("inner", ["<h1>Lamp</h1><p>Heavy and bright, of brass.</p>", "<p>Heavy and bright.</p>"])
+def test_a_wrapper_named_like_a_part_that_is_no_content(wrapper: str, inner: str) -> None:
+    assert content(f"<body>{wrapper.format(inner)}</body>") == content(f"<body>{inner}</body>")
+
+
+def test_comments_longer_than_the_article() -> None:
+    comments = "".join(f"<article class=comment>Comment {'so ' * n}</article>" for n in range(50))
+    assert content(body(f"<div id=comments>{comments}</div>")) == PLAIN
+
+
+def test_a_list_of_links_in_another_order() -> None:
+    links = [f"<div><a href=/{name}>{name} lamps</a></div>" for name in ("brass", "copper", "steel", "glass", "paper")]
+    text = "<p>" + "A long text about lamps. " * 10 + "</p>"
+    one, other = ("".join(links), "".join(reversed(links)))
+    assert content(body(text + f"<div>{one}</div>")) == content(body(text + f"<div>{other}</div>"))
+
+
+def test_the_links_of_a_page_of_links() -> None:
+    links = "".join(f"<li><a href=/{name}>{name}</a>" for name in ("brass", "copper", "steel", "glass"))
+    assert content(f"<h1>Lamps</h1><ul>{links}</ul>").words == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("A lamp of brass.", 4), ("政府宣布新的计划", 4), ("政府宣布 3 计划", 4), ("材料を切って", 3), ("บ้านสวยใกล้ทะเล", 4),
+        ("हिन्दी भाषा", 2), ("한국어 문장 세 단어", 4), ("", 0), ("€ 5", 1),
+    ],
+)  # fmt: skip
+def test_words(text: str, words: int) -> None:
+    assert content(f"<p>{text}</p>").words == words
+
+
+@pytest.mark.parametrize(
+    "markup",
+    ["", "<frameset><frame src=x></frameset>", "<script>x</script>", "<img src=x alt=y>", "<p>\ud800\u202e\u200b</p>"],
+)
+def test_a_page_without_text(markup: str) -> None:
+    found = content(markup)
+    assert (found.words, found.simhash) == (0, "0" * 16)
+
+
+def test_hash_and_simhash_of_a_text_never_change() -> None:
+    """Another result needs another `CONTENT_VERSION`."""
+    assert content("<p>A lamp of brass, € 12.99.</p>") == Content(
+        5, "1-b16f670aeb7f652ac4c8f9e49b7279bf", "c4028036890cf920"
+    )
+
+
+@pytest.mark.parametrize(
+    "draw", [page_versions.ENGLISH, page_versions.CHINESE, page_versions.THAI, page_versions.ARABIC]
+)
+def test_the_distance_of_edited_and_of_other_texts(draw: Draw) -> None:
+    random = Random(4)
+    text = page_versions.texts(random, draw, 12, 60)
+    edited = (*text[:5], draw(random, 4) + text[5], *text[6:])
+    others = (page_versions.texts(random, draw, 12, 60) for _ in range(20))
+    one, near, *far = (content(f"<p>{'<p>'.join(texts)}").simhash for texts in (text, edited, *others))
+    assert distance(one, near) <= 8
+    assert min(distance(one, other) for other in far) > 12
+
+
+@pytest.mark.parametrize("templates", [TUNED, KEPT, FRESH], ids=["tuned", "kept", "fresh"])
+def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
+    wrong = []
+    for name, before, after, changed in page_versions.pairs(templates, 72, seed=1):
+        if (content(before).content_hash != content(after).content_hash) != changed:
+            wrong.append((name, changed))
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<div hidden>x</div>", "<span class=related>", "<a><span>x", "<h2>Related</h2><p>x", "<p style='display:none'>x",
+        "12 views ", "a1b2", "<i class=ad>x</i>", "<span><a>x</a>", "政府", "<h1> </h1>", "1.", "<article>x</article>",
+    ],
+)  # fmt: skip
+def test_hostile_pages_take_linear_time(unit: str) -> None:
+    def seconds(size: int) -> float:
+        tree = LexborHTMLParser(unit * (size // len(unit)), scripting=True)
+        start = time.thread_time()
+        content_of(tree)
+        return time.thread_time() - start
+
+    assert seconds(400_000) < 12 * max(seconds(100_000), 0.01)
+
+
+def test_decomposed_texts_are_normalised() -> None:
+    text = "Ökologische Äpfel für Übermorgen"
+    assert content(f"<p>{unicodedata.normalize('NFD', text)}") == content(f"<p>{unicodedata.normalize('NFC', text)}")
