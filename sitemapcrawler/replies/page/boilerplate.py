@@ -65,7 +65,8 @@ COUNTED = _words(
     """
     cart basket warenkorb panier carrito carrinho carrello winkelwagen koszyk varukorg kurv handlekurv sepet sepetim
     корзина корзине кошик košík kosár καλάθι
-    view views pageviews visits visitors reads readers likes shares retweets comments replies followers subscribers
+    view views pageviews visits visitor visitors reads readers likes shares retweets comments replies followers
+    subscribers
     downloads hits votes ratings reviews clicks online impressions listens plays sold verkauft vendus vendidos
     venduti sprzedano продано aufrufe aufrufen besucher leser kommentare bewertungen abonnenten vues lectures
     commentaires avis partages abonnés visitas vistas lecturas comentarios opiniones seguidores visualizações
@@ -88,13 +89,31 @@ PEOPLE = _words(
 """Visitors, in `12 people are looking at this`."""
 WATCHED = _words(
     """
-    viewing watching looking browsing bought ordered cart carts basket online now right currently sehen ansehen
+    registered viewing watching looking browsing bought ordered cart carts basket online now right currently sehen
+    ansehen
     schauen gerade angesehen gekauft warenkorb regardent consultent actuellement viendo mirando ahora vendo olhando
     agora guardando adesso bekijken ogląda teraz tittar ser nu bakıyor смотрят сейчас просматривают дивляться
     يشاهدون الآن צופים đang กำลังดู
     """
 )
 """What they do."""
+TIMES = _words(
+    """
+    times mal fois veces vezes volte keer razy raz gånger gange ganger kertaa kez раз razy φορές مرات lần kali
+    """
+)
+"""Unit of visits, in `viewed 12 times`."""
+VIEWED = _words(
+    """
+    viewed visited read seen opened accessed downloaded aufgerufen gelesen gesehen angesehen angeschaut besucht
+    heruntergeladen consulté consultée vu vue lu lue visto vista leído leída visitado visitada lido lida acessado
+    acessada letto letta visualizzato visualizzata bekeken gelezen wyświetlono odsłonięto przeczytano visad läst vist
+    læst katsottu görüntülendi okundu просмотрено прочитано переглянуто zobrazeno megtekintve
+    """
+)
+"""What was done so many times."""
+NUMBERED = _words("number no nr nummer num numero numéro número numer номер αριθμός")
+"""Words between what is counted and the count: `visitor number 12`."""
 SINCE = _words(
     """
     generiert erzeugt geladen générée généré chargée generado generada generato generata gerado gerada gegenereerd
@@ -109,12 +128,19 @@ SINCE = _words(
 """Words before the time of a change or an answer."""
 PHRASES = _phrases(
     """
+    online-list; users-online;
     post-meta; entry-meta; also-like; also-bought; also-viewed; screen-reader; visually-hidden; site-header;
     global-header; page-views; post-views; view-count; read-next; up-next; more-from; who-online; tag-cloud;
     skip-link
     """
 )
 """Parts of such names of several words."""
+REVIEWS = ",".join(
+    f'[{attribute}{operator}"{name}"]'
+    for name in ("reviews", "customer-reviews", "product-reviews", "review-list", "reviews-list", "kundenbewertungen")
+    for attribute, operator in (("id", "="), ("class", "~="))
+)
+"""Selector of the reviews of customers, which come by themselves, like comments."""
 HEADINGS = _phrases(
     """
     related; you may also; you might also; recommended for; recommended articles; recommended products; more from;

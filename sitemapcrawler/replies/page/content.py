@@ -1,10 +1,10 @@
 """Fingerprint of a page's main content, which a change of its frame, counters or advertisements leaves as it is.
 
 Main content is the text of `<main>` or of the only article, else of the body, without navigation, header, footer,
-forms, controls, hidden parts, comments, related pages, advertisements and lists of links, and without numbers and
-tokens that differ between two answers: counters, ages, time stamps, session ids, years of a copyright. Prices,
-availability, reviews, `<details>`, bare dates and opening hours are content. Punctuation, case, alternative texts and
-images are not: a new picture is no new text.
+forms, controls, hidden parts, comments, reviews of customers, related pages, advertisements and lists of links, and
+without numbers and tokens that differ between two answers: counters, ages, time stamps, session ids, years of a
+copyright. Prices, availability, `<details>`, bare dates and opening hours are content. Punctuation, case, alternative
+texts and images are not: a new picture is no new text.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ from sitemapcrawler.replies.page.boilerplate import (
     COUNTED,
     HEADINGS,
     NOISE,
+    NUMBERED,
     PEOPLE,
     PHRASES,
     RESERVED,
+    REVIEWS,
     SINCE,
+    TIMES,
     UNITS,
+    VIEWED,
     WATCHED,
 )
 
@@ -131,6 +135,7 @@ HINTS = (
     | AGO_BEFORE
     | COUNTED
     | WATCHED
+    | VIEWED
     | SINCE
     | RIGHTS
     | frozenset(("rights", "alle", "il", "todos", "tous", "tutti"))
@@ -214,7 +219,7 @@ class _Part:
     after the one around it has gone."""
 
     def __init__(self, tree: LexborHTMLParser, body: LexborNode) -> None:
-        landmarks = tree.css("main,[role=main],article,h1")
+        landmarks = tree.css("main,[role=main]:not(main),article,h1")
         self.root = body
         mains = [node for node in landmarks if node.tag not in ("article", "h1")]
         if len(mains) == 1 and mains[0].text(strip=True):
@@ -241,6 +246,7 @@ class _Part:
             ]
         )
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
+        self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= HALF * _ink(self.text)])
         self._remove_by_heading()
         self._remove_links()
 
@@ -410,12 +416,17 @@ def _is_counter(number: str, earlier: list[str], later: list[str], is_ascii: boo
         return False
     if later:
         unit = later[0]
-        if unit in COUNTED or (unit in PEOPLE and not WATCHED.isdisjoint(later)):
+        around = {*earlier, *later}
+        if unit in COUNTED or (unit in PEOPLE and not WATCHED.isdisjoint(around)):
+            return True
+        if unit in TIMES and not VIEWED.isdisjoint(around):
             return True
         if unit in UNITS and (
             not AGO_AFTER.isdisjoint(later[1:3]) or not AGO_BEFORE.isdisjoint(earlier[-2:]) or earlier[-3:] == IL_Y_A
         ):
             return True
+    if earlier and earlier[-1] in NUMBERED:
+        earlier = earlier[:-1]
     if earlier and (earlier[-1] in COUNTED or not SINCE.isdisjoint(earlier) or A_JOUR.issubset(earlier)):
         return True
     return _YEAR.match(number) is not None and (

@@ -44,7 +44,7 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
 @pytest.mark.parametrize(
     "markup",
     [
-        "<p>€ 12.99</p>", "<p>Only 3 left</p>", "<details><summary>Size</summary>12 cm</details>", "<p>Mon 9:00-18:00</p>",
+        "<p>€ 12.99</p>", "<p>Only 3 left</p>", "<p>Fold it 3 times</p>", "<p>Room for 4 guests</p>", "<details><summary>Size</summary>12 cm</details>", "<p>Mon 9:00-18:00</p>",
         "<aside class='admonition warning'>Hot!</aside>", "<p hidden=until-found>Shipping</p>", "<div class=ad-detail>Used</div>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>Now $20 off</p>",
     ],
@@ -76,6 +76,12 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("Session 8f14e45fceea167a5a36dedd4bea2543", "Session c9f0f895fb98ab9159f51fd0297e236d"),
         ("Last updated: 27 November 2026", "Last updated: 28 November 2026"),
         ("<b>12</b> comments", "<b>13</b> comments"),
+        ("Viewed 12 times", "Viewed 13 times"),
+        ("Diese Anzeige wurde 12 mal aufgerufen", "Diese Anzeige wurde 13 mal aufgerufen"),
+        ("Vu 12 fois", "Vu 13 fois"),
+        ("You are visitor number 12", "You are visitor number 13"),
+        ("No registered users and 12 guests", "No registered users and 4 guests"),
+        ("<section id=reviews><p>Bright!", "<section id=reviews><p>Bright!<p>Too bright."),
         ("caf\u00e9", "cafe\u0301"),
         ("soft\u00adly\u200b", "softly"),
         ("two\u00a0 words", "two\n words"),
@@ -101,6 +107,17 @@ def test_a_wrapper_named_like_a_part_that_is_no_content(wrapper: str, inner: str
 def test_comments_longer_than_the_article() -> None:
     comments = "".join(f"<article class=comment>Comment {'so ' * n}</article>" for n in range(50))
     assert content(body(f"<div id=comments>{comments}</div>")) == PLAIN
+
+
+def test_a_page_of_reviews() -> None:
+    reviews = "".join(f"<p>A review {'so ' * n}</p>" for n in range(9))
+    assert content(f"<h1>Lamp</h1><div class=reviews>{reviews}</div>").words > 9
+
+
+@pytest.mark.parametrize("tag", ["<main role=main>{}</main>", "<main>{}</main>", "<div role=main>{}</div>"])
+def test_text_outside_of_the_main_element(tag: str) -> None:
+    main = tag.format("<h1>Lamp</h1><p>Of brass.</p>")
+    assert content(f"<p>Free shipping today</p>{main}") == content(main)
 
 
 def test_a_list_of_links_in_another_order() -> None:
