@@ -35,7 +35,7 @@ from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import OWN_FAULTS, Source
-from sitemapcrawler.repair.streaming import Rules, repairable
+from sitemapcrawler.repair.streaming import OF_HISTORY, Rules, repairable
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.terminal.progress_rows import load
 from sitemapcrawler.terminal.signals import Interruptible, postponed
@@ -104,6 +104,7 @@ class Command(BaseCommand):
         add("--base-url", metavar="URL", help="where files will live: the URL of a file, or of a folder, with /")
         add("--split-by", choices=["folder"], help="of a list: make a sitemap for each first folder of the paths")
         add("--add", action="store_true", help="add pages that links or lists have and no sitemap lists")
+        add("--lastmod", choices=["content"], help="write dates by what a job with a baseline has seen of the content")
         add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
         add("--list-rules", action="store_true", help="print the rules that lead to changes, and nothing else")
         add(
@@ -139,8 +140,9 @@ class Command(BaseCommand):
     def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
         text = _target(args)
         rules = Rules.chosen(only := _only(opts.only))
-        if only and not opts.add and not {*only}.difference(RULES):
-            raise ValueError(f"--only {opts.only}: these rules lead to changes with --add only")
+        idle = {*(() if opts.add else RULES), *(() if opts.lastmod else OF_HISTORY)}
+        if only and idle.issuperset(only):
+            raise ValueError(f"--only {opts.only}: leads to changes with --add or --lastmod content")
         out = None if opts.out is None or opts.dry_run else _out(opts.out, text.removeprefix(LIST))
         with postponed():
             work = stack.enter_context(scratch(Path(gettempdir()), SCRATCH))
@@ -256,7 +258,17 @@ class Command(BaseCommand):
                 raise ValueError(f"--add: {quoted(crawled or str(path))}: {error}") from None
         settings = {name: value for name, value in self._settings().items() if name != "LOG_LEVEL"}
         sources = AuditedFiles(path, work, settings).sources(listed)
-        repair = SiteRepair(rules, _no_children, audit.verdicts, opts.gz, audit.may_list, additions=additions)
+        dated = None
+        if opts.lastmod is not None:
+            try:
+                dated = audit.dated()
+            except ValueError as error:
+                raise ValueError(f"--lastmod {opts.lastmod}: {quoted(crawled or str(path))}: {error}") from None
+            if audit.is_first_sight:
+                complain(f"--lastmod {opts.lastmod}: no page was read by two crawls yet, so no date changes")
+        repair = SiteRepair(
+            rules, _no_children, audit.verdicts, opts.gz, audit.may_list, additions=additions, dated=dated
+        )
         return repair, sources
 
 
@@ -333,6 +345,8 @@ def _check_local(opts: argparse.Namespace) -> None:
         raise ValueError("-a: only for a site or a URL, which is crawled")
     if opts.keep_unverified:
         raise ValueError("--keep-unverified: only for a site, a URL or an audit")
+    if opts.lastmod is not None:
+        raise ValueError("--lastmod: only for a JOBDIR, whose crawls have seen the content of pages")
     if opts.add:
         raise ValueError("--add: only for a site, a URL or an audit, which finds pages")
 

@@ -18,16 +18,17 @@ from sitemapcrawler.items import FindingRecord, PageRecord, ReplyRecord, RobotsR
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import check, confine
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import columns, json_line, literal
+from sitemapcrawler.jobs.store.schema import columns, iso, json_line, literal
 from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.repair.additions import FoundPage
-from sitemapcrawler.repair.streaming import COMPARED, LINKED, Verdict
+from sitemapcrawler.repair.streaming import COMPARED, LINKED, Dated, Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.tally import Match, match
 from sitemapcrawler.rules.facts.unlisted import MISSING, UNLISTED
 from sitemapcrawler.rules.families.page_replies import PERMANENT
 from sitemapcrawler.rules.registry import Severity
@@ -42,6 +43,11 @@ NOINDEX = ("page-noindex-meta", "page-noindex-header")
 GONE = 410
 MAX_LINE = 1 << 24
 """Bytes of a line of a JSON lines feed."""
+CONTENTS_SEEN = f"""
+    SELECT url, {iso("coalesce(changed_at, first_seen)")}, changed_at IS NOT NULL FROM contents
+    WHERE changed_at IS NOT NULL
+       OR first_seen < (SELECT (value->>'$.started')::TIMESTAMP FROM job WHERE name = 'summary')"""
+"""SQL for pages that two crawls have read: since when the content is what it is, and whether it was seen to change."""
 HAS_FOUND = "SELECT EXISTS (FROM pages), EXISTS (FROM compared_lists)"
 """SQL: whether a job has followed links, and has read lists."""
 FOUND_BY_LINKS = f"""
@@ -82,6 +88,8 @@ class AuditedSite:
             check(path / FILE)
         self.sitemaps = [*self._records("sitemaps", SitemapRecord)]
         """Records of the files, in the order of the crawl."""
+        self.is_first_sight = False
+        """True if no page is known to have been read twice, once `dated` was called."""
         robots = [*self._records("robots", RobotsRecord)]
         unknown = (one for one in robots if one.outcome == RobotsOutcome.UNREACHABLE or one.status == TOO_MANY_REQUESTS)
         self._unknown = {urls.origin(one.robots) for one in unknown}
@@ -107,6 +115,32 @@ class AuditedSite:
         """True if the robots.txt on the host of a URL names one of these sitemaps, or an index above it."""
         named = self._named.get(urls.origin(url), ())
         return any(urls.visit_key(one) in named for place in places for one in self._line(place))
+
+    def dated(self) -> Dated:
+        """Return the dates of pages by what the job, its baseline and earlier ones have seen of their content. Raises
+        ValueError, one line, without such a history."""
+        database = self._path / FILE
+        if not database.is_file():
+            raise ValueError("has no history of contents; accepted: a JOBDIR whose crawl had verify=get and a baseline")
+        execute = self._known.execute
+        execute("CREATE TABLE contents (url TEXT PRIMARY KEY, since TEXT, changed INT) WITHOUT ROWID")
+        execute("BEGIN")
+        for row in _rows(database, CONTENTS_SEEN):
+            execute("INSERT INTO contents VALUES (?, ?, ?)", row)
+        execute("COMMIT")
+        [(self.is_first_sight,)] = execute("SELECT count(*) = 0 FROM contents")
+        return self._date_of
+
+    def _date_of(self, url: str, lastmod: str | None) -> str | None:
+        """A content that was seen to change has this date; one that stays the same has none that is later."""
+        row = self._known.execute("SELECT since, changed FROM contents WHERE url = ?", (url,)).fetchone()
+        if row is None:
+            return None
+        since, has_changed = row
+        how = match(lastmod, since) if lastmod else None
+        if has_changed:
+            return None if how is Match.AGREES else since
+        return "" if how is Match.NEWER else None
 
     def found_pages(self) -> list[FoundPage]:
         """Return the pages that links or lists have and no sitemap lists, without feeds, files and paginated pages.

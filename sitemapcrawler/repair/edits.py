@@ -84,6 +84,18 @@ class Draft:
     def set_field(self, name: str, new: str | None) -> None:
         self.set_text(self.field(name), new)
 
+    def set_date(self, new: str | None) -> None:
+        """Set or remove the date. A new one stands behind the URL."""
+        loc = self.field("loc")
+        if new is not None and self.field("lastmod") is None and loc is not None:
+            made = etree.SubElement(self.element, f"{str(loc.tag).removesuffix('loc')}lastmod")
+            made.text = new
+            made.tail, loc.tail = loc.tail, None
+            loc.addnext(made)
+            self.note("", new)
+        else:
+            self.set_field("lastmod", new)
+
     def set_attribute(self, element: etree._Element, name: str, new: str | None) -> None:
         old = element.get(name)
         if old == new:

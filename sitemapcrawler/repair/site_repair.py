@@ -22,7 +22,7 @@ from sitemapcrawler.repair.page_list import PageList
 from sitemapcrawler.repair.places import Place, Placed, SetFile, plan
 from sitemapcrawler.repair.readme import Advice
 from sitemapcrawler.repair.sources import Member, Row, Source, SourceError
-from sitemapcrawler.repair.streaming import OF_LIMITS, FileRepair, MayList, Rules, Verified
+from sitemapcrawler.repair.streaming import OF_LIMITS, Dated, FileRepair, MayList, Rules, Verified
 from sitemapcrawler.repair.writing import MAX_ENTRIES, SetWriter
 from sitemapcrawler.terminal.signals import postponed
 
@@ -70,9 +70,11 @@ class SiteRepair:
         may_list: MayList | None = None,
         pages: PageList | None = None,
         additions: Additions | None = None,
+        dated: Dated | None = None,
     ) -> None:
         """`children`: finds the files of an index; `compress`: write all files as gzip; `may_list`: what an audit knows
-        of other hosts; `pages`: the list that the files are made of, which get an index; `additions`: pages to add."""
+        of other hosts; `pages`: the list that the files are made of, which get an index; `additions`: pages to add;
+        `dated`: the dates of pages by their history."""
         self._rules = rules
         self._children = children
         self._verified = verified
@@ -80,6 +82,7 @@ class SiteRepair:
         self._may_list = may_list
         self._pages = pages
         self._additions = additions
+        self._dated = dated
         self._members: list[Member] = []
 
     def run(self, sources: Collection[Source], out: Path | None, parent: Path) -> Repaired:
@@ -192,7 +195,9 @@ class SiteRepair:
 
     def _new_repair(self, source: Source, changes: ChangeList, converts: bool = False) -> FileRepair:
         place, base = source.place, source.base
-        return FileRepair(source.url, self._rules, changes.add, place, self._verified, base, converts, self._may_list)
+        return FileRepair(
+            source.url, self._rules, changes.add, place, self._verified, base, converts, self._may_list, self._dated
+        )
 
     @staticmethod
     def _count(member: Member, result: Repaired) -> None:

@@ -70,6 +70,9 @@ UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
 OFFSITE = "loc-offsite"
+MOVED_ALONE, LEFT_BEHIND = "lastmod-moved-content-same", "lastmod-same-content-changed"
+OF_HISTORY = (MOVED_ALONE, LEFT_BEHIND)
+"""Rules on dates that the history of a page shows to be wrong."""
 LINKED, COMPARED = "cross-not-in-sitemap", "coverage-not-listed"
 """Rules on pages that no sitemap lists."""
 UNFIT = frozenset((
@@ -113,6 +116,8 @@ class Verdict:
 
 Versions = tuple[tuple[str, str], ...]
 """(language code, URL) of each language version of an entry."""
+Dated = Callable[[str, str | None], str | None]
+"""Returns the date to write for a page and its date as written: empty for none, None if its own stays."""
 Verified = Callable[[Sequence[str]], dict[str, Verdict]]
 """Returns the verdicts on some of these URLs."""
 MayList = Callable[[str, Sequence[str]], bool]
@@ -151,6 +156,8 @@ class Entry:
     errors: Collection[str] = ()
     """Those of them that are errors here."""
     change: Verdict | None = None
+    date: str | None = None
+    """The date to write, as from `Dated`."""
     recovered: str = ""
     """Rule of the fault for which it was read after a repair; empty if it was not."""
     articles: int = 0
@@ -198,7 +205,7 @@ class Lost:
 def repairable() -> tuple[str, ...]:
     """Return the ids of the rules that lead to changes, in alphabetical order."""
     own = {*EDITS, *OPTIONAL, *DROPPING, *AROUND, *VERIFIED, RECOVERED, DUPLICATE, MIXED}
-    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF, LINKED, COMPARED}
+    own |= {*OF_VERSIONS.values(), *OF_LIMITS, UNRETURNED, CONTRADICTED, SELF, LINKED, COMPARED, *OF_HISTORY}
     own |= {*OF_INDEXES, CROSS, "xml-namespace-wrong", "xml-namespace-missing", "xml-namespace-legacy"}
     own |= {rule.id for rule in all_rules() if rule.severity is Severity.ERROR and _concerns_entries(rule)}
     return tuple(sorted(own))
@@ -270,10 +277,11 @@ class FileRepair:
         base: str | None = None,
         converts: bool = False,
         may_list: MayList | None = None,
+        dated: Dated | None = None,
     ) -> None:
         """`url`: the file's; `place`: URL where a local one will live; `base`: URL after redirects; `note`: is given
         each change; `verified`: verdicts of an audit; `converts`: make a urlset of a feed; `may_list`: whether the
-        robots.txt of another host lets the file list its URLs."""
+        robots.txt of another host lets the file list its URLs; `dated`: the dates of pages by their history."""
         self.url = url
         self.record = SitemapRecord(url)
         self.read = self.dropped = 0
@@ -300,6 +308,7 @@ class FileRepair:
         self._note = note
         self._verified = verified
         self._may_list = may_list
+        self._dated = dated
         self._converts = converts
         self._document = Document(url, self.base, LIMITS, keep_elements=True, keep_source=True)
         self._judge = rules.judge()
@@ -503,10 +512,11 @@ class FileRepair:
         origin.text = (note.broken if note is not None and recovered else "") or source
         is_bare = self._converts or _is_bare(page)
         errors = self._errors(page.issues, note)
+        date = self._dated(page.loc, page.lastmod) if self._dated is not None and not self.is_text else None
         articles = int(page.news is not None)
         versions = self._versions(page, facts)
         return Entry(
-            source, page.loc, origin, page.lastmod_at, is_bare, page.issues, errors, verdict, recovered, articles,
+            source, page.loc, origin, page.lastmod_at, is_bare, page.issues, errors, verdict, date, recovered, articles,
             versions, _has_only(versions, page),
         )  # fmt: skip
 
@@ -551,6 +561,7 @@ class FileRepair:
         return bool(
             self._is_other_root
             or entry.change is not None
+            or entry.date is not None
             or entry.recovered
             or (ATTRIBUTE in self._rules and ATTRIBUTED.search(entry.text))
             or any(rule in self._rules and rule not in OF_THE_SET for rule in entry.issues)
@@ -624,9 +635,13 @@ class FileRepair:
                 self._drop_entry(entry, drops[0])
                 found[place] = None
                 continue
+            if entry.date is not None:
+                draft.rule = LEFT_BEHIND if entry.date else MOVED_ALONE
+                if draft.rule in self._rules:
+                    draft.set_date(entry.date or None)
             entry.origin.changes += draft.changes
             if draft.changes or entry.recovered or entry.change is not None:
-                found[place] = replace(entry, text=self.markup.write(element), change=None)
+                found[place] = replace(entry, text=self.markup.write(element), change=None, date=None)
                 changed.append(place)
         return changed
 
@@ -685,7 +700,7 @@ class FileRepair:
                     issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
                         "", page.loc, NO_ORIGIN, page.lastmod_at, _is_bare(page), issues, self._errors(issues, note),
-                        None, "", int(page.news is not None), versions, _has_only(versions, page),
+                        None, None, "", int(page.news is not None), versions, _has_only(versions, page),
                     )  # fmt: skip
         return results
 
