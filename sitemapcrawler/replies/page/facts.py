@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from sitemapcrawler import urls
 from sitemapcrawler.replies.page.anchors import PageLinks, forbids_following, links_of
 from sitemapcrawler.replies.page.body import Html, PageReader
-from sitemapcrawler.replies.page.content import Content
+from sitemapcrawler.replies.page.content import Content, content_of
 from sitemapcrawler.replies.page.media_type import is_html, joined
 from sitemapcrawler.replies.page.metadata import (
     EVERYBODY,
@@ -160,7 +160,8 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         links_of(tree, elements.base, html.encoding, denied, html.whole) if with_links else None,
         about=elements.about(),
         h1=heading(tree),
-        shown=shown(tree, html) if html.text or html.whole else None,  # changes the tree
+        shown=shown(tree, html) if html.text or html.whole else None,
+        content=content_of(tree) if html.whole and html.is_html else None,  # changes the tree, like `shown`
     )
 
 

@@ -308,8 +308,9 @@ def test_content_of_the_page_goes_into_the_reply() -> None:
     assert (reply.words, reply.content_hash, reply.simhash) == (250, "1-0f", "0f")
 
 
-def test_page_without_title_and_content_leaves_them_null() -> None:
-    reply = begun().answered(200, HTML, page=read_page(b"<title></title><h1></h1>", HTML, URL))
+def test_cut_page_without_title_leaves_title_and_content_null() -> None:
+    page = read_page(b"<title></title><h1></h1>", HTML, URL, whole=False)
+    reply = begun().answered(200, HTML, page=page)
     assert isinstance(reply, Ok)
     assert (reply.title, reply.h1, reply.words, reply.content_hash, reply.simhash) == (None,) * 5
 

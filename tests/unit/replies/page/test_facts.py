@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sitemapcrawler.replies.page import PageDate, PageFacts, plain_headers, read_page
 
 URL = "https://e.com/dir/page"
+HTML = {"content-type": ["text/html"]}
 
 
 def page(head: str) -> PageFacts:
@@ -106,6 +107,12 @@ def test_date(head: str, expected: PageDate) -> None:
 )
 def test_date_that_is_not_the_pages(head: str) -> None:
     assert page(head).dates == ()
+
+
+@pytest.mark.parametrize(("whole", "words"), [(True, 3), (False, None)])
+def test_content_of_a_page_is_known_if_it_was_read_to_its_end(whole: bool, words: int | None) -> None:
+    found = read_page(b"<title>a</title><nav>Home</nav><main><h1>Red</h1><p>shoes here", HTML, URL, whole)
+    assert (found.h1, found.content.words if found.content else None) == ("Red", words)
 
 
 def test_brackets_without_end_are_survived() -> None:
