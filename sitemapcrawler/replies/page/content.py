@@ -122,7 +122,7 @@ _STAMP = re.compile(
 )
 """Time stamps of ISO 8601, and clocks with seconds."""
 _LONG = re.compile(
-    r"(?=\D*\d)(?=[^a-z]*[a-z])[a-z0-9_+/=.:-]{20,}|[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"(?=\D*\d)(?=[^a-z]*[a-z])[a-z0-9_+=-]{20,}|[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
 LONG = 16
 """Characters of a token of a session or a request, with letters and digits."""
