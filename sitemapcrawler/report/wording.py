@@ -415,11 +415,11 @@ def answers(report: Report) -> list[str]:
             f"Links: {_are(graph.unlisted, 'page')} linked and not listed, "
             f"{_are(graph.not_linked, 'listed page')} not linked from any page that was read."
         )
+    if report.summary.revisits is not None:
+        found.append(true_dates(report.summary.revisits))
     if report.summary.changes is not None:
         missing = report.summary.skipped.get("removed", 0)
         found += [since(report.summary.changes, missing), *not_compared(report.summary.changes)]
-    if report.summary.revisits is not None:
-        found.append(true_dates(report.summary.revisits))
     return found
 
 
