@@ -45,6 +45,8 @@ CONTENT_VERSION = 1
 """Version of the extraction. Raise it with every change of the rules below: hashes of two versions differ."""
 HASH_SIZE = 16  # bytes
 SHINGLE = 3  # words; single ones would make all pages of one language alike
+MAX_TOKENS = 2_000
+"""Tokens that the simhash is made of, the first and the last ones of a longer text."""
 HALF = 0.5
 """Share of the text at which a part without a heading to tell by is the content itself."""
 MIN_LINKS = 4
@@ -115,7 +117,7 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963
 """Marks on letters, which `\\w` of Python leaves out: Hebrew, Arabic and Indian vowels."""
 _TOKEN = re.compile(rf"{_NUMBER}|[{BLANKLESS}]|(?:(?![{BLANKLESS}])[\w{MARKS}])+|[{''.join(sorted(SYMBOLS))}]")
 """A number with its separators, a character of a script without blanks, a word, or a currency; no punctuation."""
-_ASCII_TOKEN = re.compile(rf"{_NUMBER}|\w+|\$", re.ASCII)
+_ASCII_TOKEN = re.compile(rf"[a-z_]\w*+|{_NUMBER}|\w++|\$", re.ASCII)
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\D(?:19|20)?\d\d)?\Z")
 _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:\s?z|\s?[+-]\d\d:?\d\d)?|\d{1,2}:\d\d:\d\d(?:\s?[ap]\.?m)?"
@@ -165,7 +167,7 @@ def content_of_text(text: str) -> Content:
     tokens = _stable_tokens(_plain(text))
     whole = "".join(tokens)
     digest = blake2b(whole.encode("utf-8", "replace"), digest_size=HASH_SIZE).hexdigest()
-    words = len(tokens) - sum(map(SYMBOLS.__contains__, tokens))
+    words = len(tokens) - sum(map(whole.count, SYMBOLS))
     size = SHINGLE
     if not whole.isascii() and (letters := len(_BLANKLESS.findall(whole))):
         signs = len(_SIGNS.findall(whole))
@@ -181,12 +183,14 @@ def distance(one: str, other: str) -> int:
 
 
 def simhash(tokens: list[str], size: int) -> int:
-    """Return the simhash of the distinct sequences of `size` tokens; 0 without tokens.
+    """Return the simhash of the distinct sequences of `size` tokens, of at most `MAX_TOKENS`; 0 without tokens.
 
     Source: Charikar, Similarity estimation techniques from rounding algorithms, 2002. A sequence has 64 bits: those of
     its CRC-32, and for each of them the exclusive or with the next. Any two of the 64 are independent, which is all
     that the method needs.
     """
+    if len(tokens) > MAX_TOKENS:
+        tokens = tokens[: MAX_TOKENS // 2] + tokens[-MAX_TOKENS // 2 :]
     encoded = " ".join(tokens).encode("utf-8", "replace").split(b" ")
     shifted = (encoded[start:] for start in range(min(size, len(encoded))))
     found = set(map(crc32, map(b" ".join, zip(*shifted, strict=False))))
