@@ -43,6 +43,7 @@ FAMILIES = (
     "html",
     "across_files",
     "between_pages",
+    "contents",
     "link_graph",
     "compared_lists",
 )

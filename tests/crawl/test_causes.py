@@ -12,7 +12,7 @@ import pytest
 from tests.crawl.crawling import Crawl, crawl
 from tests.crawl.many_sites import Sites, visited
 from tests.crawl.site_server import Reply, Route, SiteServer, moved
-from tests.crawl.verified import WORDS
+from tests.crawl.verified import own_words
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -33,7 +33,7 @@ Case = Callable[[str], Routes]
 
 def page(url: str, head: str = "", canonical: str | None = None, code: str = "en") -> Reply:
     head += f'<title>{url}</title><link rel="canonical" href="{canonical or url}">'
-    html = f'<!doctype html><html lang="{code}"><head>{head}</head><body><p>{WORDS} {url}</p></body></html>'
+    html = f'<!doctype html><html lang="{code}"><head>{head}</head><body><p>{own_words(url)} {url}</p></body></html>'
     return Reply(html, 200, {"Content-Type": "text/html; charset=utf-8"})
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.crawl.many_sites import Sites, visited
 from tests.crawl.site_server import Reply, SiteServer
-from tests.crawl.verified import WORDS
+from tests.crawl.verified import own_words
 from tests.typical_sites import SITES, files_of
 from tests.unit.rules.judging import SUMMED_UP, judge
 
@@ -25,7 +25,7 @@ def page(url: str) -> Reply:
     """A page that nothing is wrong with."""
     code = next((code for code in ("fr",) if f"/{code}/" in url), "en")
     head = f'<title>{url}</title><link rel="canonical" href="{url}">'
-    html = f'<!doctype html><html lang="{code}"><head>{head}</head><body><p>{WORDS} {url}</p></body></html>'
+    html = f'<!doctype html><html lang="{code}"><head>{head}</head><body><p>{own_words(url)} {url}</p></body></html>'
     return Reply(html, 200, {"Content-Type": "text/html; charset=utf-8"})
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from tests.crawl.crawling import Crawl, crawl
@@ -18,6 +19,12 @@ PATIENT = {"RETRY_TIMES": 0, "SITEMAP_MAX_HOST_ERRORS": 0, "CONCURRENT_REQUESTS_
 """Settings that ask every URL once, however many fail."""
 WORDS = " ".join(f"word{letter}" for letter in "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz")
 """Text of a page: enough to compare it with others."""
+
+
+def own_words(url: str) -> str:
+    """The words in an order of each page's own, so that no two pages are duplicates."""
+    words = WORDS.split()
+    return " ".join(Random(url).sample(words, len(words)))
 
 
 @dataclass

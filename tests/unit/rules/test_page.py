@@ -50,8 +50,16 @@ WARNINGS = [
     "canonical-relative",
     "meta-refresh",
     "hreflang-contradicts",
+    "duplicate-content",
 ]
-INFOS = ["canonical-missing", "canonical-other-listed-too", "lang-vs-hreflang", "hreflang-incomplete"]
+INFOS = [
+    "canonical-missing",
+    "canonical-other-listed-too",
+    "lang-vs-hreflang",
+    "hreflang-incomplete",
+    "thin-content",
+    "archive",
+]
 
 
 def robots(content: str, name: str = "robots") -> str:
