@@ -54,7 +54,9 @@ REPORT_FILES = "SITEMAP_REPORT_FILES"
 """Setting that the command and the function `audit` make: names of the feeds in the folder; empty for all records."""
 BASELINES = ("urls.parquet", "urls.jsonl")
 """Files that a later crawl can be compared with, the preferred one first."""
-NAMES = frozenset({PAGE, SUMMARY, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
+CONTENTS = "contents.parquet"
+"""The table `contents` of the crawl's database, for later crawls and `fix`; only where pages were read."""
+NAMES = frozenset({PAGE, SUMMARY, CONTENTS, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
 CACHE = "cache"
 """Folder with the bodies of sitemaps, in that of a report or a job; see `download/body_cache.py`."""

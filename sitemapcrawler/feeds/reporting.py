@@ -22,6 +22,7 @@ from sitemapcrawler.download.body_cache import BodyCache
 from sitemapcrawler.feeds.folder import (
     CACHE,
     CACHE_PART,
+    CONTENTS,
     FEEDS,
     FORMATS,
     NAMES,
@@ -141,7 +142,8 @@ class Reporting:
     def names(self) -> list[str]:
         """Names of the files other than the page."""
         created = {file.target.name for file in self._created}
-        return [SUMMARY, *(name for name in self._feeds if name in created or not _is_optional(name))]
+        feeds = (name for name in self._feeds if name in created or not _is_optional(name))
+        return [SUMMARY, *feeds, *created & {CONTENTS}]
 
     def begin(self) -> None:
         """Prepare the cache of the report. A crawl with a job has its own, which is copied."""
@@ -174,6 +176,13 @@ class Reporting:
             self._fail(file.target, failure or OSError(errno.EIO, os.strerror(errno.EIO)))
         else:
             self._complete[file.target.name] = file.part
+
+    def keep_contents(self, table: Path) -> None:
+        """Add the table of contents, a Parquet file that is copied. Raises OSError if that cannot be read."""
+        file = self.create(CONTENTS)
+        with table.open("rb") as source:
+            shutil.copyfileobj(source, file)
+        self.add(file)
 
     def finish(self) -> None:
         """Write the summary and the page, and publish all files."""

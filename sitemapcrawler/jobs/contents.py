@@ -54,6 +54,18 @@ def update(store: Store, started: str, baseline: bool, since: str | None) -> Non
     store.execute("DROP TABLE temp.contents_now")
 
 
+def export(store: Store, path: Path) -> bool:
+    """Write the table as a Parquet file, which `loading.import_feed` reads. Returns False, and writes nothing, if it is
+    empty. Raises duckdb.Error, OSError."""
+    if not store.execute("SELECT EXISTS (FROM main.contents)")[0][0]:
+        return False
+    store.execute(
+        "COPY (SELECT * REPLACE (content_hash::VARCHAR AS content_hash) FROM main.contents ORDER BY url) "
+        f"TO {literal(str(path))} (FORMAT parquet)"  # Parquet has no integers of 128 bits
+    )
+    return True
+
+
 def take_over(store: Store, database: Path) -> None:
     """Take the table of a database that is to be discarded. Raises duckdb.Error."""
     store.execute(f"ATTACH {literal(str(database))} AS discarded (READ_ONLY)")

@@ -20,7 +20,7 @@ from scrapy.crawler import Crawler
 from sitemapcrawler.download.policies import fetched
 from sitemapcrawler.download.shared import FINISHED, Stop, stopping
 from sitemapcrawler.envelopes import FinalBatch, RecordBatch, decoded
-from sitemapcrawler.feeds.folder import EARLIER_CACHE
+from sitemapcrawler.feeds.folder import CONTENTS, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import (
     MAX_SITE_TIME,
@@ -313,6 +313,12 @@ class Job:
                 one.lines = deciding_lines(crawl.policies.at(one.url), one.url, one.agents)
             report.runs = self._runs(crawl, summary)
         return report
+
+    async def exported_contents(self) -> Path | None:
+        """Write the table of contents, once the job is finished. Returns the Parquet file, which goes with the job;
+        None if there are no contents, or if the database failed."""
+        path = self.store.spools / CONTENTS
+        return path if await self._writer.run(partial(contents.export, self.store, path)) else None
 
     def _runs(self, crawl: Crawl, summary: SummaryRecord) -> list[Run]:
         """The history of the job, with this run at its end."""

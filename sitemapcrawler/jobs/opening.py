@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.shared import FINISHED
-from sitemapcrawler.feeds.folder import CACHE, EARLIER_CACHE
+from sitemapcrawler.feeds.folder import CACHE, CONTENTS, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import AlternateRecord
 from sitemapcrawler.jobs import contents, history
@@ -215,8 +215,10 @@ def _open(folder: Path, params: Arguments) -> Store:
 
 
 def _beside(params: Arguments) -> list[Path]:
-    """The files of the baseline."""
-    return [] if params.baseline is None else [path := Path(params.baseline), findings_of(path)]
+    """The files of the baseline, as far as it has them."""
+    return (
+        [] if params.baseline is None else [path := Path(params.baseline), findings_of(path), path.with_name(CONTENTS)]
+    )
 
 
 def _is_finished(folder: Path | None) -> bool:

@@ -81,6 +81,8 @@ class SummaryPipeline(CrawlPipeline):
             if reporting is not None and job is not None:
                 reporting.report = await job.report(audit, summary, reporting.names)
                 summary.verdict = None if reporting.report is None else verdict(reporting.report)
+                if (table := await job.exported_contents()) is not None:
+                    reporting.keep_contents(table)
         finally:
             if job is not None:
                 job.close()

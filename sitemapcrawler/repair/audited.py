@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.folder import FORMATS, SUMMARY, summary_of
+from sitemapcrawler.feeds.folder import CONTENTS, FORMATS, SUMMARY, summary_of
 from sitemapcrawler.items import FindingRecord, PageRecord, ReplyRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import FILE
 from sitemapcrawler.jobs.store.files import check, confine
@@ -44,10 +44,10 @@ GONE = 410
 MAX_LINE = 1 << 24
 """Bytes of a line of a JSON lines feed."""
 CONTENTS_SEEN = f"""
-    SELECT url, {iso("coalesce(changed_at, first_seen)")}, changed_at IS NOT NULL FROM contents
-    WHERE changed_at IS NOT NULL
-       OR first_seen < (SELECT (value->>'$.started')::TIMESTAMP FROM job WHERE name = 'summary')"""
+    SELECT url, {iso("coalesce(changed_at, first_seen)")}, changed_at IS NOT NULL FROM {{contents}}
+    WHERE changed_at IS NOT NULL OR first_seen < {{started}}"""
 """SQL for pages that two crawls have read: since when the content is what it is, and whether it was seen to change."""
+STARTED = "(SELECT (value->>'$.started')::TIMESTAMP FROM job WHERE name = 'summary')"
 HAS_FOUND = "SELECT EXISTS (FROM pages), EXISTS (FROM compared_lists)"
 """SQL: whether a job has followed links, and has read lists."""
 FOUND_BY_LINKS = f"""
@@ -119,13 +119,21 @@ class AuditedSite:
     def dated(self) -> Dated:
         """Return the dates of pages by what the job, its baseline and earlier ones have seen of their content. Raises
         ValueError, one line, without such a history."""
-        database = self._path / FILE
-        if not database.is_file():
-            raise ValueError("has no history of contents; accepted: a JOBDIR whose crawl had verify=get and a baseline")
+        database, table = self._path / FILE, self._path / CONTENTS
+        if database.is_file():
+            seen = _rows(database, CONTENTS_SEEN.format(contents="contents", started=STARTED))
+        elif table.is_file():
+            started = (summary_of(self._path) or {}).get("started")
+            query = CONTENTS_SEEN.format(contents="read_parquet(?)", started="?::TIMESTAMP")
+            seen = _rows(None, query, [table], [str(table), str(started)])
+        else:
+            raise ValueError(
+                "has no history of contents; accepted: an audit or a JOBDIR with verify=get and a baseline"
+            )
         execute = self._known.execute
         execute("CREATE TABLE contents (url TEXT PRIMARY KEY, since TEXT, changed INT) WITHOUT ROWID")
         execute("BEGIN")
-        for row in _rows(database, CONTENTS_SEEN):
+        for row in seen:
             execute("INSERT INTO contents VALUES (?, ?, ?)", row)
         execute("COMMIT")
         [(self.is_first_sight,)] = execute("SELECT count(*) = 0 FROM contents")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from sitemapcrawler.feeds.folder import CONTENTS
 from tests.crawl.crawling import Crawl
 from tests.crawl.days import JOBDIR, Days, urlset_of
 from tests.crawl.documents import robots
@@ -88,3 +92,28 @@ def test_job_knows_since_when_a_page_has_its_content(nights: tuple[Crawl, Crawl,
     assert {number for number, (_, changed) in found.items() if changed} == {EDITED, TRUE}
     assert {changed for _, changed in found.values()} == {None, next_began}
     assert {seen for seen, _ in found.values()} == {began} and len(found) == PAGES
+
+
+def test_folders_of_audits_take_over_what_was_seen(tmp_path: Path) -> None:
+    """An edit of the second night is known after the third, though each night has only the folder before it."""
+    with SiteServer() as site:
+        days = Days(site, tmp_path)
+        for night, name, before in ((1, "one", None), (2, "two", "one/report"), (2, "three", "two/report")):
+            publish(site, night)
+            days.crawl(name, before=before, keep=False, verify="get", report="report")
+    known = [contents_of(tmp_path / name / "report") for name in ("one", "two", "three")]
+    [first] = {first for first, _ in known[0].values()}
+    assert [{first for first, _ in rows.values()} for rows in known] == [{first}] * 3
+    changed = [{number: changed for number, (_, changed) in rows.items() if changed} for rows in known]
+    assert changed[0] == {}
+    assert changed[1].keys() == {EDITED, TRUE}
+    assert changed[2] == changed[1]
+    command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", "three/report", "--lastmod", "content"]
+    fixed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert "2 changed       lastmod-same-content-changed" in fixed.stdout, fixed.stdout + fixed.stderr
+
+
+def contents_of(report: Path) -> dict[int, tuple[datetime, datetime | None]]:
+    """{page: when it was first read, when its content was seen to change}"""
+    query = f"SELECT url, first_seen, changed_at FROM read_parquet('{report / CONTENTS}')"
+    return {int(url.rpartition("/")[2]): (first, changed) for url, first, changed in duckdb.sql(query).fetchall()}

@@ -17,7 +17,7 @@ import msgspec
 
 from sitemapcrawler.envelopes import FileResult, FileTally
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
-from sitemapcrawler.feeds.folder import summary_of, unfinished
+from sitemapcrawler.feeds.folder import CONTENTS, summary_of, unfinished
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, Basis
 from sitemapcrawler.jobs.store.database import FEED_LINE, Store, content_errors
 from sitemapcrawler.jobs.store.files import is_out_of_memory
@@ -241,7 +241,7 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
     is_of_report = path.name in OF_A_REPORT
     cut = unfinished(path.parent) if is_of_report else None
     summary = msgspec.convert(summary_of(path.parent) if is_of_report else None, EarlierSummary | None)
-    findings = _linked(store, findings_of(path), "findings")
+    findings, kept = _linked(store, findings_of(path), "findings"), path.with_name(CONTENTS)
     path = _linked(store, path, "urls")
     columns = None
     if path.suffix == GZIP:
@@ -257,6 +257,8 @@ def import_feed(store: Store, path: Path) -> EarlierFeed:
             if summary is not None:
                 cut = summary.partial or (summary.only and f"only={summary.only}")
     _import_findings(store, findings)
+    if is_of_report and kept.is_file():
+        _import_contents(store, _linked(store, kept, "contents"))
     return EarlierFeed(cut or _lack(store), summary, columns)
 
 
@@ -293,6 +295,14 @@ def _import_findings(store: Store, path: Path) -> None:
     elif path.suffix == PARQUET and {*OF_FINDINGS} <= _described(store, path, "*").keys():
         names = ", ".join(OF_FINDINGS)
         store.execute(f"INSERT INTO {BASELINE}.findings BY NAME SELECT {names} FROM read_parquet({literal(str(path))})")
+
+
+def _import_contents(store: Store, path: Path) -> None:
+    """Load the table of contents of a report (`jobs.contents.export`)."""
+    store.execute(
+        f"INSERT INTO {BASELINE}.contents BY NAME SELECT * REPLACE (content_hash::UHUGEINT AS content_hash) "
+        f"FROM read_parquet({literal(str(path))})"
+    )
 
 
 def _linked(store: Store, path: Path, name: str) -> Path:

@@ -120,7 +120,7 @@ def test_first_sight_of_a_page_is_no_change(tmp_path: Path) -> None:
     assert once.rows == []
 
 
-def test_folder_of_an_audit_has_no_history(tmp_path: Path) -> None:
+def test_folder_without_a_table_of_contents_has_no_history(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     with (
         closing(AuditedSite(tmp_path, tmp_path / "work", keep_unverified=False)) as audit,
