@@ -54,13 +54,21 @@ def update(store: Store, started: str, baseline: bool, since: str | None) -> Non
     store.execute("DROP TABLE temp.contents_now")
 
 
-def export(store: Store, path: Path) -> bool:
+def export(store: Store, path: Path, baseline: bool) -> bool:
     """Write the table as a Parquet file, which `loading.import_feed` reads. Returns False, and writes nothing, if it is
-    empty. Raises duckdb.Error, OSError."""
-    if not store.execute("SELECT EXISTS (FROM main.contents)")[0][0]:
+    empty. Raises duckdb.Error, OSError.
+
+    `baseline`: whether there is one. A crawl that ended early has no table of its own yet, and keeps that one.
+    """
+    held = [
+        table
+        for table in ("main.contents", f"{BASELINE}.contents")[: 1 + baseline]
+        if store.execute(f"SELECT EXISTS (FROM {table})")[0][0]
+    ]
+    if not held:
         return False
     store.execute(
-        "COPY (SELECT * REPLACE (content_hash::VARCHAR AS content_hash) FROM main.contents ORDER BY url) "
+        f"COPY (SELECT * REPLACE (content_hash::VARCHAR AS content_hash) FROM {held[0]} ORDER BY url) "
         f"TO {literal(str(path))} (FORMAT parquet)"  # Parquet has no integers of 128 bits
     )
     return True

@@ -315,10 +315,11 @@ class Job:
         return report
 
     async def exported_contents(self) -> Path | None:
-        """Write the table of contents, once the job is finished. Returns the Parquet file, which goes with the job;
-        None if there are no contents, or if the database failed."""
+        """Write the table of contents. Returns the Parquet file, which goes with the job; None if there are none,
+        or if the database failed."""
         path = self.store.spools / CONTENTS
-        return path if await self._writer.run(partial(contents.export, self.store, path)) else None
+        export = partial(contents.export, self.store, path, self.comparison is not None)
+        return path if await self._writer.run(export) else None
 
     def _runs(self, crawl: Crawl, summary: SummaryRecord) -> list[Run]:
         """The history of the job, with this run at its end."""

@@ -303,6 +303,9 @@ def _rows(
         confine(connection, files=files)
         try:
             cursor = connection.execute(query, parameters)
+        except duckdb.InvalidInputException as error:
+            why = str(error).partition("\n")[0].removeprefix("Invalid Input Error: ")
+            raise ValueError(f"cannot be read: {why}") from None
         except duckdb.BinderException:
             names = ", ".join(file.name for file in files) or FILE
             raise ValueError(f"{names} of the audit was written by another version; audit the site again") from None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_EXTENSIONS, ON_DEMAND, PAGE
+from sitemapcrawler.feeds.folder import CONTENTS, FEEDS, FORMATS, OF_EXTENSIONS, ON_DEMAND, PAGE
 from sitemapcrawler.jobs import history
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.report.trend import trend
@@ -93,7 +93,7 @@ def test_finished_job_writes_the_report_again_with_its_page(copy: Job) -> None:
     assert (done.code, copy.site.forget()) == (0, [])
     assert f"wrote {folder.path / PAGE}" in done.log
     assert "report:" not in done.log
-    assert folder.names == FILES | {f"{feed}.{format}" for feed in folder.of_objects for format in FORMATS}
+    assert folder.names == FILES | {CONTENTS} | {f"{feed}.{format}" for feed in folder.of_objects for format in FORMATS}
     assert not (told := same_rows(folder, copy.folder / FEED)), told
     text = (folder.path / PAGE).read_text("utf-8")
     assert text.startswith("<!doctype html>")

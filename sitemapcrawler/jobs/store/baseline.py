@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from sitemapcrawler.feeds.folder import CONTENTS
 from sitemapcrawler.items import Basis, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
@@ -176,7 +177,9 @@ class Baseline:
             yield
         except (OSError, duckdb.Error, msgspec.DecodeError) as error:
             # DuckDB names the temporary link or copy of a feed
-            why = re.sub(rf"{re.escape(str(self._store.spools))}/[^'\"]+", self.path.name, in_words(error))
+            place = re.escape(str(self._store.spools))
+            why = re.sub(rf"{place}/(?={re.escape(CONTENTS)})", "", in_words(error))
+            why = re.sub(rf"{place}/[^'\"]+", self.path.name, why)
             raise StoreError(f"baseline {self.path} cannot be used: {why}") from None
 
     def _attach(self, path: Path) -> None:

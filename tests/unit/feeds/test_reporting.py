@@ -18,7 +18,7 @@ from sitemapcrawler import settings
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, NAMES, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import CONTENTS, FEEDS, FORMATS, NAMES, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.feeds.reporting import add_feeds, audit_files, check_report, report_feeds
 from sitemapcrawler.feeds.setup import prepare_feeds
 from sitemapcrawler.items import FindingRecord, RobotsRecord, SummaryRecord, UrlRecord
@@ -54,7 +54,7 @@ def test_report_has_a_feed_for_each_type_of_record_beside_those_of_the_user() ->
     add_feeds(made, "report", ON_DEMAND)
     feeds = made.getdict("FEEDS")
     assert list(feeds) == ["urls.csv", *(f"report:{name}" for name in report_feeds(made))]
-    assert {SUMMARY, PAGE, *report_feeds(made)} == NAMES - {*TABLES}
+    assert {SUMMARY, PAGE, CONTENTS, *report_feeds(made)} == NAMES - {*TABLES}
     for uri, options in feeds.items():
         if uri != "urls.csv":
             feed, _, format = uri.removeprefix("report:").partition(".")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sitemapcrawler.feeds.folder import CONTENTS
 from sitemapcrawler.repair.audited import AuditedSite
 from sitemapcrawler.rules.facts.tally import TOLERANCE
 from tests.unit.jobs.baselines import HOME
@@ -118,6 +119,18 @@ def test_first_sight_of_a_page_is_no_change(tmp_path: Path) -> None:
         once = repair(tmp_path / "once", *documents(pages), dated=audit.dated())
         assert audit.is_first_sight
     assert once.rows == []
+
+
+def test_damaged_table_of_contents_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / CONTENTS).write_text("garbage")
+    with (
+        closing(AuditedSite(tmp_path, tmp_path / "work", keep_unverified=False)) as audit,
+        pytest.raises(
+            ValueError, match=r"\Acannot be read: File '.*contents.parquet' too small to be a Parquet file\Z"
+        ),
+    ):
+        audit.dated()
 
 
 def test_folder_without_a_table_of_contents_has_no_history(tmp_path: Path) -> None:
