@@ -63,10 +63,12 @@ def _is_usual(text: str) -> bool:
         most = named + sum(map(text.count, BLANK))
         return most * most <= USUAL_COMPARISONS
     most = named + len(text.split())
-    return most * most <= USUAL_COMPARISONS or most * len(set(_NOT_IN_NAME.split(text))) <= USUAL_COMPARISONS
+    if most * most <= USUAL_COMPARISONS:
+        return True
+    names = text.replace("/", " ").replace(">", " ").replace("=", " ").split()  # three times as fast as an expression
+    return most * len(set(names)) <= USUAL_COMPARISONS
 
 
-_NOT_IN_NAME = re.compile(r"[\s/>=]+")
 # A quote counts only after "=", and then extends to the next quote, past any ">". Possessive, to keep matching fast.
 _TOKEN = re.compile(
     rf"""<(?:(/?+[a-zA-Z][^{BLANK}/>]*+)((?:[^>=]++|=[{BLANK}]*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^{BLANK}>]*+))*+)>"""
