@@ -150,9 +150,9 @@ def page_hreflang_contradicts(facts: ReplyFacts) -> Iterator[Message]:
     Good: `/de/` in both
     """
     listed, named = _versions(facts)
-    for code in listed.keys() & named.keys():
-        if listed[code].keys().isdisjoint(named[code]):
-            here, there = (next(iter(urls.values())) for urls in (listed[code], named[code]))
+    for code in listed:  # in their order: that of a set differs between two runs
+        if code in named and listed[code].keys().isdisjoint(named[code]):
+            here, there = (next(iter(versions[code].values())) for versions in (listed, named))
             yield Message(f"hreflang {quoted(code)} is {quoted(there)} on the page, {quoted(here)} here", value=there)
             return
 
