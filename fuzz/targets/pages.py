@@ -12,7 +12,7 @@ from sitemapcrawler.replies.discovery import from_html
 from sitemapcrawler.replies.page import Html, PageFacts, PageReader, page_of, plain_headers
 from sitemapcrawler.replies.page.anchors import MAX_LINKS
 from sitemapcrawler.replies.page.facts import MAX_ALTERNATES, MAX_CANONICALS, MAX_DATES, MAX_TITLE
-from sitemapcrawler.replies.page.text import MAX_HEADING, MAX_TEXT
+from sitemapcrawler.replies.page.shown_text import MAX_HEADING, MAX_TEXT
 from sitemapcrawler.replies.page.tree import plain
 from sitemapcrawler.replies.soft404 import is_soft_404
 

@@ -104,7 +104,7 @@ class Command(BaseCommand):
         add("--base-url", metavar="URL", help="where files will live: the URL of a file, or of a folder, with /")
         add("--split-by", choices=["folder"], help="of a list: make a sitemap for each first folder of the paths")
         add("--add", action="store_true", help="add pages that links or lists have and no sitemap lists")
-        add("--lastmod", choices=["content"], help="write dates by what a job with a baseline has seen of the content")
+        add("--lastmod", choices=["content"], help="write dates by what crawls and their baselines saw of the content")
         add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
         add("--list-rules", action="store_true", help="print the rules that lead to changes, and nothing else")
         add(
@@ -346,7 +346,7 @@ def _check_local(opts: argparse.Namespace) -> None:
     if opts.keep_unverified:
         raise ValueError("--keep-unverified: only for a site, a URL or an audit")
     if opts.lastmod is not None:
-        raise ValueError("--lastmod: only for a JOBDIR, whose crawls have seen the content of pages")
+        raise ValueError("--lastmod: only for a JOBDIR or an audit, whose crawls have seen the content of pages")
     if opts.add:
         raise ValueError("--add: only for a site, a URL or an audit, which finds pages")
 

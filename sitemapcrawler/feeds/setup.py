@@ -347,10 +347,10 @@ def overwrite(settings: BaseSettings, job: str) -> None:
 
 
 def check_baseline(settings: BaseSettings, baseline: str | None) -> None:
-    """Raise ValueError, one line, for a feed that needs a baseline, if there is none."""
+    """Raise ValueError, one line, for a feed that needs a baseline, without one."""
     exporters = components_in(settings, "FEED_EXPORTERS")
-    for uri, options in settings.getdict("FEEDS").items():
-        if baseline is None and exporter_of(format_of(uri, options), exporters).needs_baseline:
+    for uri, options in settings.getdict("FEEDS").items() if baseline is None else ():
+        if exporter_of(format_of(uri, options), exporters).needs_baseline:
             raise ValueError(f"{uri} needs the argument baseline, an earlier crawl with which to compare")
 
 

@@ -19,6 +19,7 @@ from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.page import distance
 from sitemapcrawler.report.wording import REPLIES
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, CURRENT, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.registry import Severity
@@ -226,8 +227,7 @@ def _length(reply: Json) -> str:
 
 def _likeness(before: Json, now: Json) -> str:
     """How far the main content of a page has changed."""
-    hashes = [int(reply.get("simhash") or "0", 16) for reply in (before, now)]
-    bits = (hashes[0] ^ hashes[1]).bit_count()
+    bits = distance(before.get("simhash") or "0", now.get("simhash") or "0")
     return f"{'changed a little' if bits <= LITTLE else 'changed a lot'} ({bits} of {BITS} bits)"
 
 

@@ -60,15 +60,12 @@ def export(store: Store, path: Path, baseline: bool) -> bool:
 
     `baseline`: whether there is one. A crawl that ended early has no table of its own yet, and keeps that one.
     """
-    held = [
-        table
-        for table in ("main.contents", f"{BASELINE}.contents")[: 1 + baseline]
-        if store.execute(f"SELECT EXISTS (FROM {table})")[0][0]
-    ]
-    if not held:
+    tables = ["main.contents", *([f"{BASELINE}.contents"] if baseline else [])]
+    held = next((table for table in tables if store.execute(f"SELECT EXISTS (FROM {table})")[0][0]), None)
+    if held is None:
         return False
     store.execute(
-        f"COPY (SELECT * REPLACE (content_hash::VARCHAR AS content_hash) FROM {held[0]} ORDER BY url) "
+        f"COPY (SELECT * REPLACE (content_hash::VARCHAR AS content_hash) FROM {held} ORDER BY url) "
         f"TO {literal(str(path))} (FORMAT parquet)"  # Parquet has no integers of 128 bits
     )
     return True

@@ -34,7 +34,7 @@ from sitemapcrawler.items import (
     Revisits,
     SummaryRecord,
 )
-from sitemapcrawler.jobs import changes, contents, history
+from sitemapcrawler.jobs import changes, content_history, history
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import Comparison
@@ -315,10 +315,10 @@ class Job:
         return report
 
     async def exported_contents(self) -> Path | None:
-        """Write the table of contents. Returns the Parquet file, which goes with the job; None if there are none,
+        """Write the table of contents. Returns the Parquet file, which goes with the job; None without contents,
         or if the database failed."""
         path = self.store.spools / CONTENTS
-        export = partial(contents.export, self.store, path, self.comparison is not None)
+        export = partial(content_history.export, self.store, path, self.comparison is not None)
         return path if await self._writer.run(export) else None
 
     def _runs(self, crawl: Crawl, summary: SummaryRecord) -> list[Run]:
@@ -354,7 +354,8 @@ class Job:
                 self._marks.apply()
             self._sum_up(connection, summary, unlisted)
             baseline = None if self.comparison is None else self.comparison.baseline
-            contents.update(self.store, summary.started, baseline is not None, baseline.started if baseline else None)
+            since = None if baseline is None else baseline.started
+            content_history.update(self.store, summary.started, baseline is not None, since)
             if baseline is not None:
                 summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
             self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary))

@@ -15,7 +15,7 @@ from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.feeds.folder import CACHE, CONTENTS, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import AlternateRecord
-from sitemapcrawler.jobs import contents, history
+from sitemapcrawler.jobs import content_history, history
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.job import OpenedJob
 from sitemapcrawler.jobs.protocols import Arguments
@@ -148,7 +148,7 @@ def _take_contents(store: Store, folder: Path) -> None:
     if (discarded := _discarded(folder)).exists():
         with suppress(duckdb.Error, StoreError):  # a damaged one, or one of another version
             check(discarded)
-            contents.take_over(store, discarded)
+            content_history.take_over(store, discarded)
 
 
 def _set_cache_aside(folder: Path) -> None:

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from sitemapcrawler import urls
 from sitemapcrawler.replies.page.facts import PageFacts
-from sitemapcrawler.replies.page.text import Shown, words
+from sitemapcrawler.replies.page.shown_text import Shown, words
 
 SHINGLE = 3  # words; single ones are the same all over a site, and one changed word would spoil ten long sequences
 MIN_ECHO = 5  # characters; a shorter path, such as `/a`, occurs in every text

@@ -36,7 +36,7 @@ from urllib.parse import urljoin
 
 from sitemapcrawler.replies.fingerprint import Fingerprint, about, has_moved, same, title_of
 from sitemapcrawler.replies.page.facts import PageFacts
-from sitemapcrawler.replies.page.text import Shown, words
+from sitemapcrawler.replies.page.shown_text import Shown, words
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found, says_trace
 
 ALIKE = 0.9

@@ -43,7 +43,7 @@ FAMILIES = (
     "html",
     "across_files",
     "between_pages",
-    "contents",
+    "page_texts",
     "link_graph",
     "compared_lists",
 )

@@ -298,7 +298,7 @@ def _import_findings(store: Store, path: Path) -> None:
 
 
 def _import_contents(store: Store, path: Path) -> None:
-    """Load the table of contents of a report (`jobs.contents.export`)."""
+    """Load the table of contents of a report (`jobs.content_history.export`)."""
     store.execute(
         f"INSERT INTO {BASELINE}.contents BY NAME SELECT * REPLACE (content_hash::UHUGEINT AS content_hash) "
         f"FROM read_parquet({literal(str(path))})"

@@ -103,7 +103,7 @@ CONTENTS = {
     "first_seen": TIME,
     "changed_at": TIME,
 }
-"""One row per page whose content this job, its baseline or a crawl before them has read (`jobs.contents`)."""
+"""One row per page whose content this job, its baseline or a crawl before them has read (`jobs.content_history`)."""
 OTHERS = {
     "contents": CONTENTS,
     "replies": REPLIES,

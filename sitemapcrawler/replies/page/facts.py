@@ -30,8 +30,8 @@ from sitemapcrawler.replies.page.metadata import (
     json_ld_dates,
     meta_dates,
 )
-from sitemapcrawler.replies.page.text import Shown, heading, joined_text, shown
-from sitemapcrawler.replies.page.tree import BLANK, attributes, base_of, is_data, parsed
+from sitemapcrawler.replies.page.shown_text import Shown, heading, joined_text, shown
+from sitemapcrawler.replies.page.tree import BLANK, HEAD_END, attributes, base_of, is_data, parsed
 from sitemapcrawler.robots.text import PERCENT
 
 Headers = Mapping[str, Sequence[str]]
@@ -168,7 +168,7 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
 def _broken_by(tree: LexborHTMLParser, text: str) -> str | None:
     """Return what the body begins with, if neither `</head>` nor `<body>` stands before a canonical."""
     canonical = _CANONICAL.search(text)
-    if tree.body is None or _HEAD_END.search(text, 0, canonical.start() if canonical else len(text)):
+    if tree.body is None or HEAD_END.search(text, 0, canonical.start() if canonical else len(text)):
         return None
     first = next(tree.body.iter(include_text=True), None)
     if first is None or first.tag in _OF_HEAD:  # a control character, which the tree has not
@@ -178,7 +178,7 @@ def _broken_by(tree: LexborHTMLParser, text: str) -> str | None:
 
 _OF_HEAD = frozenset(("base", "link", "meta", "script", "style", "title"))
 _CANONICAL = re.compile("canonical", re.IGNORECASE)
-_HEAD_END = re.compile(r"</head(?=[\s/>])|<body(?=[\s/>])", re.IGNORECASE)
+
 MAX_DELAY = 10**9  # seconds: more than a browser waits
 _TIME = re.compile(rf"[{BLANK}]*+(?:([0-9]++)[0-9.]*+|\.[0-9.]*+)(?:(?=[{BLANK};,])[{BLANK}]*+[;,]?+[{BLANK}]*+|\Z)")
 _URL = re.compile(rf"(?:url[{BLANK}]*+=[{BLANK}]*+)?+(?:'([^']*+)|\"([^\"]*+)|(.*+))", re.IGNORECASE | re.DOTALL)

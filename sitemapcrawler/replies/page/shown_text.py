@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler.replies.page.body import Html
-from sitemapcrawler.replies.page.tree import is_data
+from sitemapcrawler.replies.page.tree import HEAD_END, is_data
 
 _WORD = re.compile(r"\w+")
 MAX_WORDS = 2_000  # words of one piece
@@ -22,7 +22,6 @@ MAX_MOUNT = 80  # characters of text that an element for a framework to fill hol
 _UNSEEN = ["script", "style", "noscript", "template", "svg", "iframe"]
 """Elements whose content is not visible text."""
 _NUMBER = re.compile(r"\d+")
-_BODY = re.compile(r"</head(?=[\s/>])|<body(?=[\s/>])", re.IGNORECASE)
 _FURNITURE = ["nav", "header", "footer", "aside", "form", "code"]
 """Elements that do not belong to the content of a page, and quoted code."""
 _HIDDEN = re.compile(r"\s*display\s*:\s*none\b", re.IGNORECASE)
@@ -75,7 +74,7 @@ def joined_text(element: LexborNode) -> str:
 
 def shown(tree: LexborHTMLParser, page: Html) -> Shown:
     """Return what a page shows. Removes what is no visible text from its tree."""
-    start = _BODY.search(page.text)
+    start = HEAD_END.search(page.text)
     markup = page.text[start.start() if start else 0 :]
     is_filled = tree.css_first(_FILLING) is not None or any(map(_runs, tree.css("script")))
     is_frame = any(map(_is_mount, tree.css("[id],app-root")))

@@ -35,6 +35,8 @@ USUAL_COMPARISONS = 250_000_000
 USUAL_LENGTH = 2**18
 """Characters of which the attributes are counted with care, since the words of longer texts take 100 MB."""
 
+HEAD_END = re.compile(r"</head(?=[\s/>])|<body(?=[\s/>])", re.IGNORECASE)
+"""What ends a head as its author means it."""
 # Written out, since IGNORECASE makes the search twenty times slower.
 _FORMATTING = re.compile(
     r"<(?:[bB](?:[iI][gG])?|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[nN][oO][bB][rR]"

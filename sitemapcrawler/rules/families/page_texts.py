@@ -73,8 +73,8 @@ def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
     texts = f"SELECT * FROM temp.site_contents WHERE words >= {MIN_WORDS}"
     site.run(f"""
         CREATE OR REPLACE TEMP TABLE site_same AS
-        SELECT page, other, hash, 0 AS bits FROM (
-            SELECT page, hash, min(page) OVER (PARTITION BY site, hash) AS other FROM ({texts}))
+        SELECT page, other FROM (
+            SELECT page, min(page) OVER (PARTITION BY site, hash) AS other FROM ({texts}))
         WHERE page > other AND NOT ({VERSIONS.format(one="page", other="other")})""")
     bands = " UNION ALL ".join(
         f"SELECT page, site, near, {shift} AS band, (near >> {shift}) & {2**bits - 1} AS value FROM first"
@@ -132,8 +132,8 @@ def page_thin_content(site: SiteFacts) -> Iterator[SiteMessage]:
 KINDS = {
     "tag": """tag tags schlagwort schlagworte etiquette etiquettes mot-cle etiqueta etiquetas tagi znacznik etiket
         etiketler tagg taggar metka metki тег теги метка 标签 標籤 タグ 태그 label labels""",
-    "category": """category categories product-category kategorie kategorien rubrik catégorie categorie categories
-        rubrique categoria categorias categorías categoría categorie kategoria kategorii kategori kategorier kategoriler
+    "category": """category categories product-category kategorie kategorien rubrik catégorie categorie rubrique
+        categoria categorias categorías categoría kategoria kategorii kategori kategorier kategoriler
         kategoriya kategorija категория категории рубрика 分类 分類 カテゴリー カテゴリ 카테고리""",
     "author": """author authors autor autoren autores auteur auteurs autore autori författare forfatter yazar yazarlar
         avtor автор авторы 作者 著者 投稿者 저자 글쓴이""",

@@ -9,7 +9,7 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.crawl.params import Params
-from sitemapcrawler.jobs import contents
+from sitemapcrawler.jobs import content_history
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Baseline
@@ -32,7 +32,7 @@ def night(folder: Path, started: str, before: Path | None, *records: Any) -> dic
     baseline = None if before is None else Baseline(store, before)
     since = baseline.summary.started if baseline is not None and baseline.summary is not None else None
     with store.transaction():
-        contents.update(store, started, baseline is not None, since)
+        content_history.update(store, started, baseline is not None, since)
     rows = store.execute("SELECT * FROM contents ORDER BY url")
     store.close()
     assert path.exists()
@@ -91,7 +91,7 @@ def test_table_written_twice_stays_the_same(tmp_path: Path) -> None:
     path = job(tmp_path, [read("/same", SAME)])
     store = Store.open(tmp_path)
     for started in (FIRST, SECOND):
-        contents.update(store, started, False, None)
+        content_history.update(store, started, False, None)
     [(count, first)] = store.execute("SELECT count(*), min(first_seen)::VARCHAR FROM contents")
     store.close()
     assert (path.name, count, first[:LENGTH]) == ("audit.duckdb", 1, "2026-11-01")

@@ -15,7 +15,7 @@ from sitemapcrawler.feeds.folder import CONTENTS
 from sitemapcrawler.repair.audited import AuditedSite
 from sitemapcrawler.rules.facts.tally import TOLERANCE
 from tests.unit.jobs.baselines import HOME
-from tests.unit.jobs.test_contents import night, read
+from tests.unit.jobs.test_content_history import night, read
 from tests.unit.repair.repairing import check, repair, urlset
 
 SITES, PAGES, RUNS = 20, 5, 5

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sitemapcrawler.items import ReplyRecord, UrlRecord
-from sitemapcrawler.rules.families.contents import NOUNS
+from sitemapcrawler.rules.families.page_texts import NOUNS
 
 from .sites import Site, at, page
 
@@ -14,12 +16,14 @@ ONE, OTHER = f"1-{1:032x}", f"1-{2:032x}"
 FAR = f"{2**64 - 1:016x}"
 
 
-def read(loc: str, content: str = ONE, near: str = f"{5:016x}", words: int = 300, **fields: object) -> UrlRecord:
+def read(
+    loc: str, content: str = ONE, near: str = f"{5:016x}", words: int = 300, **fields: Any
+) -> UrlRecord:  # Any: fields of a reply
     links = fields.pop("links", ())
     reply = {"kind": "ok", "status": 200, "final_status": 200, "final_url": at(loc), **fields}
     return page(
-        loc, links=links, indexable=fields.get("noindex") is not True,  # type: ignore[arg-type]  # as given
-        reply=ReplyRecord(content_hash=content, simhash=near, words=words, **reply),  # type: ignore[arg-type]  # as given
+        loc, links=links, indexable=fields.get("noindex") is not True,
+        reply=ReplyRecord(content_hash=content, simhash=near, words=words, **reply),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.replies.page import Html
-from sitemapcrawler.replies.page.text import MAX_SHORT, MAX_WORDS, Shown, heading, shown, words
+from sitemapcrawler.replies.page.shown_text import MAX_SHORT, MAX_WORDS, Shown, heading, shown, words
 from sitemapcrawler.replies.page.tree import parsed
 from sitemapcrawler.replies.phrases import says_empty, says_failure, says_not_found
 
