@@ -813,6 +813,22 @@ class Coverage:
 
 
 @dataclass(slots=True)
+class CrawlerAccess:
+    """What is known of a crawler that robots.txt was checked for."""
+
+    crawler: str = ""
+    """Its product token."""
+    operator: str = ""
+    """Who runs it; empty for a crawler that is not in the table of crawlers."""
+    purpose: str = ""
+    """search, training, user fetch, input, ads, research or unknown."""
+    may_fetch: int | None = None
+    """Distinct listed URLs that robots.txt lets it fetch; null without a database."""
+    may_not_fetch: int | None = None
+    """Those that it denies."""
+
+
+@dataclass(slots=True)
 class LinkGraph:
     """How complete the link graph of a crawl is, and its totals."""
 
@@ -974,6 +990,8 @@ class SummaryRecord:
     """The same for all findings of a severity together. A URL with errors and warnings counts for both."""
     agents: dict[str, int] = field(default_factory=dict)
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
+    crawlers: Sequence[CrawlerAccess] = ()
+    """What is known of each crawler in the argument `agents`, in its order."""
     replies: dict[str, int] = field(default_factory=dict)
     """Url records by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     bad: Share | None = None

@@ -44,6 +44,7 @@ from sitemapcrawler.items import (
     ChangeCounts,
     ChangeRecord,
     Coverage,
+    CrawlerAccess,
     FileRevisits,
     FindingRecord,
     LinkGraph,
@@ -517,7 +518,7 @@ def summary_rows(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> It
     yield from _section("Dates since the baseline", _revisits(summary.revisits) if summary.revisits is not None else ())
     yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
     yield from _section("Lists", _coverage(summary.coverage) if summary.coverage is not None else ())
-    yield from _section("URLs that robots.txt blocks, by crawler", summary.agents.items())
+    yield from _section("Listed URLs that crawlers may fetch", _crawlers(summary.crawlers))
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
 
 
@@ -533,6 +534,13 @@ def _sheets(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> Iterato
 def _missing(name: str, summary: SummaryRecord | None) -> str:
     """What a sheet lacks; empty if nothing."""
     return lacking(summary) if name == PROBLEMS_FOUND and summary is not None else ""
+
+
+def _crawlers(crawlers: Iterable[CrawlerAccess]) -> Iterator[Row]:
+    """Yield how many listed URLs each crawler may fetch, and how many not."""
+    for one in crawlers:
+        if one.may_not_fetch:
+            yield one.crawler, one.may_fetch, None, f"{one.may_not_fetch:,} denied by robots.txt"
 
 
 def _coverage(coverage: Coverage) -> Iterator[Row]:

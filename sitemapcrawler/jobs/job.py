@@ -40,6 +40,7 @@ from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
+from sitemapcrawler.jobs.crawlers import count_access
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
@@ -373,7 +374,9 @@ class Job:
     ) -> None:
         """Count what the rules concern, and find the rows that complete the list of findings. `unlisted`: findings that
         became no records, by rule. Raises duckdb.Error, OSError."""
-        summary.reach, summary.severity_reach = reaches(SiteFacts(rows_of(connection)), summary.rules)
+        site = SiteFacts(rows_of(connection))
+        summary.reach, summary.severity_reach = reaches(site, summary.rules)
+        count_access(site, summary.crawlers)
         if self._listing is not None:
             self._listing.fill(connection)
             summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))

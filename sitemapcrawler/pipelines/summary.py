@@ -16,7 +16,7 @@ from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, Basis, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import UNREAD, Basis, CrawlerAccess, SitemapRecord, SummaryRecord
 from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
@@ -187,6 +187,7 @@ class SummaryPipeline(CrawlPipeline):
             reach=reach,
             severity_reach=severity_reach,
             agents=dict(audit.verdicts.blocked),
+            crawlers=[CrawlerAccess(one.name, one.operator, one.purpose) for one in audit.params.judged_agents],
             replies=dict(status.counts) if status is not None else {},
             lastmod=status.trusts.all if status is not None else None,
             bad=status.bad if status is not None else None,

@@ -6,11 +6,11 @@ import base64
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
 from urllib.parse import unquote
 
@@ -18,13 +18,14 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import ChangeRecord, Lastmods, RobotsRecord
+from sitemapcrawler.items import ChangeRecord, Lastmods
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
-from sitemapcrawler.report.model import Denied, Report
+from sitemapcrawler.report.crawlers import crawler_table, hosts
+from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.trend import trend
 from sitemapcrawler.report.wording import (
     FILTERS,
@@ -39,7 +40,6 @@ from sitemapcrawler.report.wording import (
     sentences,
     shown,
 )
-from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.registry import title_of
 from sitemapcrawler.urls.display import counted, inert, percent
@@ -134,8 +134,8 @@ def content(report: Report) -> dict[str, object]:
         "all_indexable": report.summary.indexability.keys() <= {Indexability.OK, Indexability.NOT_CHECKED},
         "trend": trend(report),
         "unchecked": report.indexability.get(Indexability.NOT_CHECKED, 0),
-        "matrix": matrix(report),
-        "host": host,
+        "crawlers": crawler_table(report),
+        "hosts": hosts(report),
         "changes": _changes(report),
         "change_tables": change_tables(report),
         "rule_title": title_of,
@@ -323,165 +323,3 @@ def explorer(report: Report) -> Markup:
 def feed_of_urls(report: Report) -> str:
     """Name of the feed with all URLs that DuckDB can query; empty if there is none."""
     return TABLE_FEED if TABLE_FEED in report.feeds else ""
-
-
-MAX_HOST = 60
-"""Maximum length of a shown host in characters."""
-FEW = 6
-"""Maximum number of hosts shown as columns; more hosts become rows."""
-MAX_LINES = 5
-"""Maximum number of lines of robots.txt shown for a crawler or host."""
-MAX_DENIED_URLS = 2
-"""Maximum number of URLs shown for each of them."""
-STEPS = ((0, "none"), (0.1, "few"), (0.5, "some"), (0.999999, "most"), (1, "all"))
-"""Shades of a cell, each with the highest share of blocked URLs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """Share of a host's URLs that are blocked for a crawler."""
-
-    text: str
-    share: float
-    """0 to 1."""
-    step: str
-    """none, few, some, most or all."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """A row of the matrix."""
-
-    name: str
-    note: str
-    """Operator and purpose of a crawler; empty for a host."""
-    cells: Sequence[Cell]
-    lines: Sequence[DecidingLine] = ()
-    """What denies the URLs, the first lines."""
-    chosen: str = ""
-    """Fragment that shows the URLs in the table of all URLs."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecidingLine:
-    """A line of robots.txt, and URLs that it denies."""
-
-    text: str
-    urls: Sequence[str]
-    """The first of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Blocked URLs by crawler and host. Rows with the largest shares come first."""
-
-    corner: str
-    """Heading of the first column."""
-    columns: Sequence[str]
-    rows: Sequence[MatrixRow]
-    free: Sequence[str] = ()
-    """Crawlers without blocked URLs, which have no row or column."""
-
-
-def matrix(report: Report) -> Matrix | None:
-    """Build the matrix of crawlers blocked by robots.txt, by host. None if nothing was checked. Few hosts become
-    columns, more become rows."""
-    robots = [record for record in report.robots if record.urls]
-    if not robots or not report.judged_agents:
-        return None
-    return _by_host(robots, report) if len(robots) > FEW else _by_crawler(robots, report)
-
-
-def _by_crawler(robots: Sequence[RobotsRecord], report: Report) -> Matrix:
-    columns, free = _denied_and_free(robots, report)
-    rows = [
-        MatrixRow(
-            name,
-            crawler_note(name),
-            [_cell(record, name) for record in robots],
-            _lines((one.lines[name], one.url) for one in report.denied if name in one.lines),
-        )
-        for name in columns
-    ]
-    return Matrix(
-        "Crawler", [host(record) for record in robots], _joined(_ordered(rows), len(report.judged_agents)), free
-    )
-
-
-def _lines(denied: Iterable[tuple[str, str]]) -> Sequence[DecidingLine]:
-    """The first deciding lines of examples, each with its first URLs. `denied`: line and URL."""
-    urls: dict[str, list[str]] = {}
-    for line, url in denied:
-        urls.setdefault(line, []).append(url)
-    return tuple(DecidingLine(line, tuple(some[:MAX_DENIED_URLS])) for line, some in islice(urls.items(), MAX_LINES))
-
-
-def _joined(rows: Iterable[MatrixRow], judged: int) -> list[MatrixRow]:
-    """One row for all crawlers with equal cells, lines and examples. `judged`: number of all crawlers."""
-    alike: dict[tuple[object, ...], list[MatrixRow]] = {}
-    for row in rows:
-        alike.setdefault((*row.cells, *row.lines), []).append(row)
-    return [_group(group, judged) for group in alike.values()]
-
-
-def _group(rows: Sequence[MatrixRow], judged: int) -> MatrixRow:
-    first, names = rows[0], [inert(row.name) for row in rows]
-    # As markup, since a page cuts long texts, and each of these names counts.
-    name = words.ALL_CRAWLERS if 1 < len(names) == judged else escape(words.listed(names, len(names)))
-    note = first.note if len(rows) == 1 else counted(len(rows), "crawler")
-    fragment = words.chosen("denied", first.name)
-    return MatrixRow(name, note, first.cells, first.lines, fragment)
-
-
-def _by_host(robots: Sequence[RobotsRecord], report: Report) -> Matrix:
-    columns, free = _denied_and_free(robots, report)
-    by_robots: dict[str, list[Denied]] = {}
-    for one in report.denied:
-        by_robots.setdefault(one.robots, []).append(one)
-    rows = [
-        MatrixRow(
-            host(record),
-            "",
-            [_cell(record, name, short=True) for name in columns],
-            _lines(
-                (line, one.url)
-                for one in by_robots.get(record.robots, ())
-                for line in dict.fromkeys(one.lines.values())
-            ),
-        )
-        for record in robots
-    ]
-    return Matrix("Host", columns, _ordered(rows), free)
-
-
-def _denied_and_free(robots: Sequence[RobotsRecord], report: Report) -> tuple[list[str], list[str]]:
-    """Crawlers that are denied something, and all others."""
-    denied = {name for record in robots for name, urls in record.agents.items() if urls}
-    agents = report.judged_agents
-    return [name for name in agents if name in denied], [name for name in agents if name not in denied]
-
-
-def host(record: RobotsRecord) -> str:
-    """Authority of a robots.txt, with its scheme unless it is https."""
-    return inert(record.robots.removesuffix("/robots.txt").removeprefix("https://"), MAX_HOST)
-
-
-def _ordered(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
-    return sorted(rows, key=lambda row: -sum(cell.share for cell in row.cells))
-
-
-def crawler_note(name: str) -> str:
-    """Operator and purpose of a crawler; empty if unknown."""
-    try:
-        known = agent(name)
-    except ValueError:
-        return ""
-    return f"{known.operator}, {known.purpose}" if known.operator else ""
-
-
-def _cell(record: RobotsRecord, name: str, short: bool = False) -> Cell:
-    denied = record.agents.get(name, 0)
-    share = min(denied / record.urls, 1.0)
-    step = next(step for most, step in STEPS if share <= most)
-    text = percent(denied, record.urls)
-    return Cell(text if short or not denied else f"{text} ({denied:,})", round(share, 4), step)

@@ -216,7 +216,7 @@ def test_the_table_of_files_counts_the_planned_urls(audited: Audited) -> None:
 
 
 def test_the_page_names_the_line_that_denies_the_planned_urls(audited: Audited) -> None:
-    rows = [row for row in audited.rows("matrix") if "Decided by" in row]
+    rows = [row for row in audited.rows("crawlers") if "Decided by" in row]
     assert len(rows) == bool(audited.site.planned("url-blocked-by-robots"))
     for row in rows:
         [line] = row["Decided by"].findall("div")

@@ -14,7 +14,8 @@ from sitemapcrawler.fleet.report.overview import AGES, LIMITED, ORDER, Overview,
 from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.charts import ChartBar
-from sitemapcrawler.report.page import crawler_note, render
+from sitemapcrawler.report.crawlers import crawler_note
+from sitemapcrawler.report.page import render
 from sitemapcrawler.report.wording import PARTIAL as ENDED_EARLY
 from sitemapcrawler.report.wording import Health, Level, listed
 from sitemapcrawler.rules.registry import SEVERITIES

@@ -30,6 +30,7 @@ from sitemapcrawler.items import (
     ComparedFolder,
     ComparedList,
     Coverage,
+    CrawlerAccess,
     FileRevisits,
     FindingRecord,
     Hop,
@@ -371,7 +372,7 @@ class TestSummary:
         rules={"loc-relative": 5, "status-404": 2}, severities={"error": 6, "warning": 1},
         reach={"loc-relative": Reach("error", 300, 310, 3), "status-404": Reach("error", 2, 2, 1)},
         severity_reach={"error": Reach("error", 301, None, 3), "warning": Reach("warning", 0, None, 1)},
-        replies={"ok": 900, "http-error": 66, "sampled-out": 3}, agents={"GPTBot": 5},
+        replies={"ok": 900, "http-error": 66, "sampled-out": 3}, crawlers=[CrawlerAccess("GPTBot", may_fetch=95, may_not_fetch=5), CrawlerAccess("CCBot", may_fetch=100, may_not_fetch=0)],
         not_indexable=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls", limited_by="a.toml: ignore = loc",
         indexability={"ok": 900, "noindex": 100}, findings_left_out={"loc-relative": 3, "status-404": 2},
     )  # fmt: skip
@@ -399,7 +400,7 @@ class TestSummary:
             ["answered with an HTTP error", 66],
             ["not requested: not in the sample", 3],
             ["noindex", 100],
-            ["GPTBot", 5],
+            ["GPTBot", 95, "5 denied by robots.txt"],
             ["include", 2, "entries were left out: not matched by include"],
             ["robots-x", 1, "file that the rule could not judge"],
         ):

@@ -14,6 +14,7 @@ from sitemapcrawler.items import (
     ComparedList,
     Counts,
     Coverage,
+    CrawlerAccess,
     FindingRecord,
     Hop,
     Lastmods,
@@ -48,6 +49,7 @@ from sitemapcrawler.report.model import (
 )
 from sitemapcrawler.report.packing import Packer, Value
 from sitemapcrawler.robots.agents import AGENTS as KNOWN
+from sitemapcrawler.robots.agents import Agent
 
 SITE = "https://www.example.com"
 STARTED = "2026-11-20T21:04:11Z"
@@ -207,6 +209,7 @@ def _summary(files: Sequence[FileProblems], listed: int) -> SummaryRecord:
             for severity in severities
         },
         agents={"GPTBot": 40_210, "CCBot": listed},
+        crawlers=[_crawler(one, listed) for one in KNOWN if one.group],
         replies={
             "ok": 9017,
             "redirected": 318,
@@ -371,6 +374,15 @@ def _not_indexable(at: int) -> UrlRecord:
     record = UrlRecord(loc=loc, sitemap=f"{SITE}/sitemaps/products-002.xml.gz", line=100 + at, reply=kinds[at % 4])
     set_indexability(record)
     return record
+
+
+DENIED = {"GPTBot": 9, "CCBot": 1, "Bytespider": 1, "ClaudeBot": 700, "Baiduspider": 2}
+"""Crawlers that are denied every n-th page."""
+
+
+def _crawler(known: Agent, listed: int) -> CrawlerAccess:
+    denied = listed // DENIED[known.name] if known.name in DENIED else 0
+    return CrawlerAccess(known.name, known.operator, known.purpose, listed - denied, denied)
 
 
 def _robots(at: int, listed: int) -> RobotsRecord:

@@ -22,14 +22,13 @@ from sitemapcrawler.items import (
     Lastmods,
     Reach,
     Revisits,
-    RobotsRecord,
     SitemapRecord,
     SummaryRecord,
     UrlRecord,
 )
 from sitemapcrawler.report import wording as words
-from sitemapcrawler.report.model import Denied, FileProblems, Report, RuleReach
-from sitemapcrawler.report.page import FEW, content, feed_gaps, matrix, origin, page, sites
+from sitemapcrawler.report.model import FileProblems, Report, RuleReach
+from sitemapcrawler.report.page import content, feed_gaps, origin, page, sites
 from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, check_inert, parsed, spoiled
 
@@ -272,67 +271,6 @@ def test_page_is_made_from_a_zipped_package(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.stdout.split() == [str(archive / "sitemapcrawler/report/page.py"), "True"], done.stderr
-
-
-def robots(number: int) -> list[RobotsRecord]:
-    return [
-        RobotsRecord(robots=f"https://{at}.example.com/robots.txt", urls=10, agents={"GPTBot": at})
-        for at in range(number)
-    ]
-
-
-def test_matrix_has_crawlers_in_rows_where_hosts_are_few() -> None:
-    made = matrix(Report(SummaryRecord(), robots=robots(2), judged_agents=["Googlebot", "GPTBot", "MyBot"]))
-    assert made is not None
-    assert (made.corner, made.columns) == ("Crawler", ["0.example.com", "1.example.com"])
-    assert [(row.name, row.note) for row in made.rows] == [("GPTBot", "OpenAI, training")]
-    assert made.free == ["Googlebot", "MyBot"]
-    assert [(cell.text, cell.step) for cell in made.rows[0].cells] == [("0 %", "none"), ("10 % (1)", "few")]
-
-
-def test_matrix_has_hosts_in_rows_where_they_are_many() -> None:
-    made = matrix(Report(SummaryRecord(), robots=robots(FEW + 1), judged_agents=["Googlebot", "GPTBot"]))
-    assert made is not None
-    assert (made.corner, made.columns, made.free) == ("Host", ["GPTBot"], ["Googlebot"])
-    assert [row.cells[0].text for row in made.rows] == ["60 %", "50 %", "40 %", "30 %", "20 %", "10 %", "0 %"]
-
-
-def test_crawlers_with_equal_answers_have_one_row_with_lines_and_urls() -> None:
-    agents = {"GPTBot": 4, "CCBot": 4, "Bytespider": 4, "ClaudeBot": 1}
-    file = RobotsRecord(robots="https://e.com/robots.txt", urls=10, agents=agents)
-    private, search = "line 2, Disallow: /private/", "line 7, Disallow: /search"
-    denied = [
-        Denied(file.robots, f"https://e.com/private/{at}", [*agents][:3], dict.fromkeys([*agents][:3], private))
-        for at in range(4)
-    ]
-    lines = dict.fromkeys([*agents][:3], private) | {"ClaudeBot": search}
-    denied.append(Denied(file.robots, "https://e.com/search", [*agents], lines))
-    made = matrix(Report(SummaryRecord(), robots=[file], judged_agents=["Googlebot", *agents], denied=denied))
-    assert made is not None
-    assert [
-        (row.name, row.note, [(line.text, len(line.urls)) for line in row.lines], row.chosen) for row in made.rows
-    ] == [
-        ("GPTBot, CCBot and Bytespider", "3 crawlers", [(private, 2)], "#urls?denied=GPTBot"),
-        ("ClaudeBot", "Anthropic, training", [(search, 1)], "#urls?denied=ClaudeBot"),
-    ]
-    tree = parsed(page(Report(SummaryRecord(sitemaps=1), robots=[file], judged_agents=[*agents], denied=denied)))
-    [cell] = tree.xpath("//tr[th[contains(., 'ClaudeBot')]]/td[@class='t']")
-    assert cell.text_content().startswith("line 7, Disallow: /search: https://e.com/search")
-
-
-@pytest.mark.parametrize(("judged", "shown"), [(60, "all crawlers"), (61, ", Crawler-58 and Crawler-59")])
-def test_many_crawlers_with_equal_answers_are_named_in_full(judged: int, shown: str) -> None:
-    agents = [f"Crawler-{number}" for number in range(judged)]
-    file = RobotsRecord(robots="https://e.com/robots.txt", urls=10, agents=dict.fromkeys(agents[:60], 4))
-    tree = parsed(page(Report(SummaryRecord(sitemaps=1), robots=[file], judged_agents=agents)))
-    [row] = tree.xpath("//table[caption[@id='matrix']]/tbody/tr/th")
-    assert row.text.endswith(shown)
-
-
-def test_matrix_is_none_where_nothing_was_judged() -> None:
-    assert matrix(Report(SummaryRecord(), robots=robots(1))) is None
-    assert matrix(Report(SummaryRecord(), judged_agents=["GPTBot"])) is None
-    assert matrix(Report(SummaryRecord(), robots=[RobotsRecord(robots="x")], judged_agents=["GPTBot"])) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,25 @@
+"""What the job's database knows of crawlers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from sitemapcrawler.items import CrawlerAccess
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.sites import CURRENT
+
+ACCESS = f"""
+    SELECT blocked_for, count(DISTINCT hash(loc)) FROM urls WHERE blocked_for IS NOT NULL AND {CURRENT} GROUP BY 1"""
+"""SQL: distinct listed URLs by the crawlers that robots.txt denies them."""
+
+
+def count_access(site: SiteFacts, crawlers: Iterable[CrawlerAccess]) -> None:
+    """Set how many listed URLs each crawler may fetch."""
+    denied, judged = Counter[str](), 0
+    for names, number in site.query(ACCESS):
+        judged += number
+        denied.update(dict.fromkeys(names, number))
+    for one in crawlers:
+        one.may_not_fetch = denied[one.crawler]
+        one.may_fetch = judged - one.may_not_fetch

@@ -1,0 +1,203 @@
+"""The section *Crawlers* of the report: what each crawler may fetch, and what robots.txt denies by host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import compress, islice
+
+from markupsafe import Markup, escape
+
+from sitemapcrawler.items import CrawlerAccess, RobotsRecord
+from sitemapcrawler.report import wording as words
+from sitemapcrawler.report.model import Denied, Report
+from sitemapcrawler.robots.agents import BY_NAME
+from sitemapcrawler.urls.display import counted, inert, percent
+
+MAX_HOST = 60
+"""Maximum length of a shown host in characters."""
+MIN_HOSTS = 2
+"""Minimum number of hosts for a table by host."""
+MAX_NAMES = 4
+"""Maximum number of crawlers named at once; the names of more are folded in a row, and left out above a column."""
+MAX_LINES = 5
+"""Maximum number of lines of robots.txt shown for a crawler or host."""
+MAX_DENIED_URLS = 2
+"""Maximum number of URLs shown for each of them."""
+STEPS = ((0, "none"), (0.1, "few"), (0.5, "some"), (0.999999, "most"), (1, "all"))
+"""Shades of a cell, each with the highest share of blocked URLs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is known of a crawler in one column."""
+
+    text: str
+    share: float
+    """Share of URLs that are affected, 0 to 1."""
+    note: str = ""
+    """Second line."""
+
+    @property
+    def step(self) -> str:
+        """none, few, some, most or all."""
+        return next(step for most, step in STEPS if self.share <= most)
+
+
+@dataclass(frozen=True, slots=True)
+class DecidingLine:
+    """A line of robots.txt, and URLs that it denies."""
+
+    text: str
+    urls: Sequence[str]
+    """The first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of either table."""
+
+    name: str
+    note: str
+    """Operator and purpose of a crawler; empty for a host."""
+    cells: Sequence[Cell | None]
+    """By column; None if nothing is known."""
+    lines: Sequence[DecidingLine] = ()
+    """What denies the URLs, the first lines."""
+    chosen: str = ""
+    """Fragment that shows the URLs in the table of all URLs."""
+    names: str = ""
+    """All crawlers of the row, if `name` does not have all."""
+
+    @property
+    def share(self) -> float:
+        """Sum of the shares of its cells: rows with a larger one come first."""
+        return sum(cell.share for cell in self.cells if cell is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with a cell for each column."""
+
+    columns: Sequence[str]
+    rows: Sequence[TableRow]
+    free: Sequence[str] = ()
+    """Crawlers that may fetch everything and of which nothing else is known; they have no row."""
+
+    @property
+    def free_names(self) -> Markup:
+        """Their names."""
+        return in_full(self.free)
+
+
+def in_full(names: Sequence[str]) -> Markup:
+    """A list of names as markup, since a page cuts long texts."""
+    return escape(words.listed([*map(inert, names)], len(names)))
+
+
+def may_fetch(found: CrawlerAccess) -> Cell | None:
+    """How many of the listed pages robots.txt lets a crawler fetch."""
+    if found.may_fetch is None or found.may_not_fetch is None:
+        return None
+    listed = found.may_fetch + found.may_not_fetch
+    denied = found.may_not_fetch / listed if listed else 0.0
+    note = f"{percent(found.may_not_fetch, listed)} denied" if found.may_not_fetch else ""
+    return Cell(f"{found.may_fetch:,} of {counted(listed, 'listed page')}", denied, note)
+
+
+COLUMNS: dict[str, Callable[[CrawlerAccess], Cell | None]] = {"May fetch": may_fetch}
+"""What the table says of each crawler, by heading. Only columns in which something is known are shown."""
+
+
+def crawler_table(report: Report) -> Table | None:
+    """What is known of each crawler, one row for all that are alike. None if nothing was judged."""
+    crawlers = [one for one in report.summary.crawlers if one.may_fetch or one.may_not_fetch]
+    if not crawlers:
+        return None
+    cells = {one.crawler: [column(one) for column in COLUMNS.values()] for one in crawlers}
+    free = [name for name, (may, *others) in cells.items() if may is not None and not may.share and not any(others)]
+    known = [any(column) for column in zip(*cells.values(), strict=True)]
+    rows = [
+        TableRow(
+            one.crawler,
+            crawler_note(one.crawler),
+            tuple(compress(cells[one.crawler], known)),
+            _lines((each.lines[one.crawler], each.url) for each in report.denied if one.crawler in each.lines),
+        )
+        for one in crawlers
+        if one.crawler not in free
+    ]
+    return Table(list(compress(COLUMNS, known)), _joined(_ordered(rows), len(crawlers)), free)
+
+
+def crawler_note(name: str) -> str:
+    """Operator and purpose of a crawler; empty if unknown."""
+    known = BY_NAME.get(name.lower())
+    return f"{known.operator}, {known.purpose}" if known is not None and known.operator else ""
+
+
+def _lines(denied: Iterable[tuple[str, str]]) -> Sequence[DecidingLine]:
+    """The first deciding lines of examples, each with its first URLs. `denied`: line and URL."""
+    urls: dict[str, list[str]] = {}
+    for line, url in denied:
+        urls.setdefault(line, []).append(url)
+    return tuple(DecidingLine(line, tuple(some[:MAX_DENIED_URLS])) for line, some in islice(urls.items(), MAX_LINES))
+
+
+def _joined(rows: Iterable[TableRow], judged: int) -> list[TableRow]:
+    """One row for all crawlers with equal cells, lines and examples. `judged`: number of all crawlers."""
+    alike: dict[tuple[object, ...], list[TableRow]] = {}
+    for row in rows:
+        alike.setdefault((*row.cells, *row.lines), []).append(row)
+    return [_group(group, judged) for group in alike.values()]
+
+
+def _group(rows: Sequence[TableRow], judged: int) -> TableRow:
+    first, names = rows[0], [inert(row.name) for row in rows]
+    name = words.ALL_CRAWLERS if 1 < len(names) == judged else words.listed(names, MAX_NAMES)
+    note = first.note if len(rows) == 1 else counted(len(rows), "crawler")
+    fragment = words.chosen("denied", first.name) if first.share else ""
+    return TableRow(name, note, first.cells, first.lines, fragment, in_full(names) if len(names) > MAX_NAMES else "")
+
+
+def hosts(report: Report) -> Table | None:
+    """Share of its listed URLs that each host's robots.txt denies crawlers. None for a single host, and if nothing is
+    denied."""
+    robots = [record for record in report.robots if record.urls]
+    columns: dict[tuple[int, ...], list[str]] = {}
+    for name in (one.crawler for one in report.summary.crawlers):
+        columns.setdefault(tuple(record.agents.get(name, 0) for record in robots), []).append(name)
+    denied = {numbers: names for numbers, names in columns.items() if any(numbers)}
+    if len(robots) < MIN_HOSTS or not denied:
+        return None
+    by_robots: dict[str, list[Denied]] = {}
+    for one in report.denied:
+        by_robots.setdefault(one.robots, []).append(one)
+    rows = [
+        TableRow(
+            host(record),
+            "",
+            [_cell(record, names[0]) for names in denied.values()],
+            _lines(
+                (line, one.url)
+                for one in by_robots.get(record.robots, ())
+                for line in dict.fromkeys(one.lines.values())
+            ),
+        )
+        for record in robots
+    ]
+    return Table([words.listed([*map(inert, names)], MAX_NAMES) for names in denied.values()], _ordered(rows))
+
+
+def host(record: RobotsRecord) -> str:
+    """Authority of a robots.txt, with its scheme unless it is https."""
+    return inert(record.robots.removesuffix("/robots.txt").removeprefix("https://"), MAX_HOST)
+
+
+def _cell(record: RobotsRecord, name: str) -> Cell:
+    denied = record.agents.get(name, 0)
+    return Cell(percent(denied, record.urls), min(denied / record.urls, 1.0))
+
+
+def _ordered(rows: Iterable[TableRow]) -> list[TableRow]:
+    return sorted(rows, key=lambda row: -row.share)
