@@ -107,6 +107,25 @@ class ReplyRecord:
 
 
 @dataclass(slots=True)
+class UsageRecord:
+    """Preferences on the use of a page's content, apart from fetching it: allow, disallow, or null if nothing is said.
+    Of several statements, one that disallows wins."""
+
+    train: str | None = None
+    """Training of AI models."""
+    train_by: str | None = None
+    """What says so, such as `robots.txt line 12` or `Content-Usage header`; several ones joined by commas."""
+    search: str | None = None
+    """Search that directs its users to the page."""
+    search_by: str | None = None
+    """What says so."""
+    input: str | None = None
+    """Input of AI models, as for answers based on the page."""
+    input_by: str | None = None
+    """What says so."""
+
+
+@dataclass(slots=True)
 class Target:
     """The page that search engines index in place of a listed one."""
 
@@ -165,6 +184,9 @@ class UrlRecord:
     blocked_for: Sequence[str] | None = None
     """Crawlers that robots.txt does not allow this URL, of those it was judged for (the argument `agents`); empty:
     none of them; null: not judged."""
+    usage: UsageRecord | None = None
+    """What robots.txt states in the group `*` on the use of the page, and with `verify` the headers and robots elements
+    of the page; null if nothing is said, and with `agents=none`."""
     reply: ReplyRecord | None = None
     """What asking for the URL came to; null where the argument `verify` is off."""
     indexable: bool | None = None
@@ -649,6 +671,10 @@ class RobotsRecord:
     """Size of the file in bytes."""
     sitemaps: Sequence[str] = ()
     """The sitemaps it names, absolute, each once."""
+    schemamaps: Sequence[str] = ()
+    """The lists of structured data it names (`Schemamap`), absolute, each once."""
+    licenses: Sequence[str] = ()
+    """The terms of use it names (`License`), absolute, each once."""
     crawl_delay: float | None = None
     """Seconds between two requests that it asks of us."""
     urls: int = 0

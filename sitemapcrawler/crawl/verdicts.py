@@ -15,6 +15,7 @@ from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason, Unchecked
 from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
+from sitemapcrawler.replies.usage import set_usage
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy
 from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.robots.second_opinion import Budget, Disagreement, SecondOpinion
@@ -84,7 +85,7 @@ class Verdicts:
         return policy is not None and policy.status is not None and not policy.allows(url, self.search_engine)
 
     async def judge(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
-        """Set on each record the agents that robots.txt blocks."""
+        """Set on each record the agents that robots.txt blocks, and the usage preferences that it states."""
         if not self.agents:
             return
         by = list(by_origin(records))
@@ -243,13 +244,14 @@ class AuthorityVerdicts:
             self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
 
     def judge(self, records: Sequence[UrlRecord], counts: bool = True) -> Mapping[tuple[str, ...], list[UrlRecord]]:
-        """Set `blocked_for` on each record; returns the blocked records by their agents."""
+        """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents."""
         denied: dict[tuple[str, ...], list[UrlRecord]] = {}
         locs = [record.loc for record in records]
         for record, agents in zip(records, self._judge.judge(locs), strict=True):
             record.blocked_for = agents
             if agents:
                 denied.setdefault(agents, []).append(record)
+        set_usage(records, self.policy)
         if counts:
             self.count(locs, {agents: [record.loc for record in alike] for agents, alike in denied.items()})
         return denied
@@ -284,6 +286,8 @@ class AuthorityVerdicts:
             final_url if final_url != policy.url else None,
             policy.facts.size,
             [sitemap.url for sitemap in policy.sitemaps if not (sitemap.relative and policy.url.startswith("file:"))],
+            policy.schemamaps,
+            policy.licenses,
             policy.timing(own).crawl_delay,
             self.urls,
             dict(self.blocked),

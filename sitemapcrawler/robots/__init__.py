@@ -1,4 +1,5 @@
-"""Parsing of robots.txt: groups, verdicts by RFC 9309 and by Google's parser, crawlers, Sitemap lines.
+"""Parsing of robots.txt: groups, verdicts by RFC 9309 and by Google's parser, crawlers, Sitemap lines, usage
+preferences.
 
 May import `urls`. Fetches nothing. Start reading in `policy.py`.
 """

@@ -16,6 +16,7 @@ from enum import StrEnum
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN
 from sitemapcrawler.robots.ruleset import PathRule
 from sitemapcrawler.robots.text import BLANKS, BOM, MARKUP_START, MAX_LINE, PERCENT, TAG
+from sitemapcrawler.robots.usage import CONTENT_SIGNAL, CONTENT_USAGE, POLICY_PREFIX, UsageLine
 
 MAX_NOTES = 100  # per kind; the counts are complete
 SHOWN = 200  # characters of a line in a note
@@ -71,6 +72,8 @@ class RuleBlock:
     rules: list[PathRule] = field(default_factory=list)
     timing: list[tuple[str, str, int, int]] = field(default_factory=list)
     """Field, value, line, and the number of agents above, to which the record applies."""
+    usage: list[tuple[UsageLine, int]] = field(default_factory=list)
+    """Usage preferences, each with the number of agents above, to which it applies."""
     parted: bool = False
     """True if a record other than a rule follows the agents."""
     closed: bool = False
@@ -97,11 +100,17 @@ class Group:
     @property
     def timing(self) -> list[tuple[str, str, int]]:
         """Its timing records in the order of the file: field, value, line."""
-        found = []
-        for block in self.blocks:
-            place = next(number for number, (token, _) in enumerate(block.agents) if token == self.token)
-            found += [(name, value, line) for name, value, line, above in block.timing if place < above]
-        return found
+        return [record[:3] for block in self.blocks for record in block.timing if self._place_in(block) < record[3]]
+
+    @property
+    def usage(self) -> list[UsageLine]:
+        """Its usage preferences in the order of the file."""
+        return [
+            line for block in self.blocks if block.usage for line, above in block.usage if self._place_in(block) < above
+        ]
+
+    def _place_in(self, block: RuleBlock) -> int:
+        return next(number for number, (token, _) in enumerate(block.agents) if token == self.token)
 
 
 @dataclass(slots=True)
@@ -110,6 +119,12 @@ class Parsed:
 
     groups: dict[str, Group] = field(default_factory=dict)
     """Groups by token, in the order of the file."""
+    policies: dict[str, Group] = field(default_factory=dict)
+    """The same for tokens that name no crawler, but a purpose."""
+    usage: list[UsageLine] = field(default_factory=list)
+    """All usage preferences, those outside of a group included."""
+    references: list[tuple[str, str, int]] = field(default_factory=list)
+    """Lines of `REFERENCES`: field, value, line. They belong to no group."""
     notes: list[LineNote] = field(default_factory=list)
     """Notes in the order of the file, the first `MAX_NOTES` of each kind."""
     counts: Counter[NoteKind] = field(default_factory=Counter)
@@ -152,11 +167,18 @@ TIMING = {
 OTHERS = {
     "host": "Yandex, until 2018",
     "clean-param": "https://yandex.com/support/webmaster/en/robot-workings/clean-param",
-    "content-signal": "https://contentsignals.org",
-    "content-usage": "https://datatracker.ietf.org/doc/draft-ietf-aipref-attach/",
-    "license": "https://rslstandard.org",
 }
 """Records that some crawlers read and this package ignores, with their sources."""
+USAGE = frozenset((CONTENT_USAGE, CONTENT_SIGNAL))
+"""Records with usage preferences (`robots.usage`)."""
+LICENSE, SCHEMAMAP = "license", "schemamap"
+REFERENCES = {
+    LICENSE: "https://rslstandard.org/guide/robots-txt",
+    SCHEMAMAP: "https://developer.yoast.com/features/schema/schema-aggregator/overview",
+}
+"""Records with a URL, with their sources: terms of use, and a list of files with structured data."""
+READ = frozenset((*TIMING, *OTHERS, *USAGE, *REFERENCES))
+"""Records of a known meaning, apart from rules and Sitemap lines."""
 CUT_RULE = re.compile(r"(?:dis)?allow\s*:\s*[/*].*", re.IGNORECASE | re.DOTALL)
 """An Allow or Disallow line with a path."""
 _SITEMAP = re.compile(r"site[-_ ]?map|https?$")
@@ -259,12 +281,22 @@ def _read_line(parsed: Parsed, number: int, content: str) -> None:
 
 
 def _read_other(parsed: Parsed, number: int, name: str, value: str, content: str) -> None:
-    if content and name not in TIMING and name not in OTHERS:
+    if content and name not in READ:
         _note_unread(parsed, number, name, content)
+    if name in REFERENCES:
+        parsed.references.append((name, _value(content), number))
+    if name in USAGE:
+        parsed.usage.append(UsageLine(name, _value(content), number))
     if parsed.block is not None and name:
         parsed.block.parted = True
+        if name in USAGE:
+            parsed.block.usage.append((parsed.usage[-1], len(parsed.block.agents)))
         if name in TIMING:
             parsed.block.timing.append((TIMING[name], value, number, len(parsed.block.agents)))
+
+
+def _value(content: str) -> str:
+    return content.partition(":")[2].strip(BLANKS)
 
 
 def _note_unread(parsed: Parsed, number: int, name: str, content: str) -> None:
@@ -307,7 +339,8 @@ def _read_agent(parsed: Parsed, number: int, value: str, content: str, tokens: r
         parsed.note(NoteKind.BAD_AGENT, number, content)
     if not token:
         return
-    group = parsed.groups.setdefault(token, Group(token))
+    groups = parsed.policies if token.startswith(POLICY_PREFIX) else parsed.groups
+    group = groups.setdefault(token, Group(token))
     group.lines.append(number)
     parsed.block.agents.append((token, number))
     if not group.blocks or group.blocks[-1] is not parsed.block:

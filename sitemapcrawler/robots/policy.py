@@ -16,7 +16,17 @@ from protego import Protego, RequestRate, VisitTime
 
 from sitemapcrawler import urls
 from sitemapcrawler.robots.agents import EVERYBODY, GOOGLE, Agent, agent, distinct
-from sitemapcrawler.robots.parser import Group, LineNote, NoteKind, Parsed, RuleBlock, parse, parse_as_google
+from sitemapcrawler.robots.parser import (
+    LICENSE,
+    SCHEMAMAP,
+    Group,
+    LineNote,
+    NoteKind,
+    Parsed,
+    RuleBlock,
+    parse,
+    parse_as_google,
+)
 from sitemapcrawler.robots.ruleset import (
     ROBOTS_PATH,
     Clause,
@@ -31,6 +41,7 @@ from sitemapcrawler.robots.ruleset import (
     plain_lines,
 )
 from sitemapcrawler.robots.text import Content, Facts, RobotsSitemap, decode, read_sitemaps, without_code
+from sitemapcrawler.robots.usage import LABELS, POLICY_PREFIX, VALUES, PolicyGroup, Usage, UsageRules
 
 _AGENT = "agent"
 
@@ -166,7 +177,10 @@ class Policy:
     """The file as Google's crawlers read it; None if that makes no difference."""
     body: bytes = field(default=b"", repr=False)
     """The content, for other parsers; empty if it exceeds the parser's limit."""
+    base: str = ""
+    """URL that its references are relative to; empty for `url`."""
     _rulesets: dict[tuple[int, ...], RuleSet] = field(default_factory=dict, init=False, repr=False)
+    _usages: dict[str, Usage | None] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def from_response(
@@ -185,7 +199,7 @@ class Policy:
         parsed = parse(lines[: facts.parsed])
         by_google = parse_as_google(lines[: facts.parsed]) if parsed.google_differs else None
         whole = b"" if facts.too_large else body
-        return cls(url, outcome, status, None, facts, named, parsed, by_google, whole)
+        return cls(url, outcome, status, None, facts, named, parsed, by_google, whole, base or url)
 
     @classmethod
     def unreachable(cls, url: str, reason: str) -> Policy:
@@ -199,7 +213,7 @@ class Policy:
 
     def __getstate__(self) -> dict[str, object]:
         """The state without the rules made so far, which are known by the identity of their blocks."""
-        return {**self.__dict__, "_rulesets": {}}
+        return {**self.__dict__, "_rulesets": {}, "_usages": {}}
 
     @property
     def sitemaps(self) -> list[RobotsSitemap]:
@@ -264,6 +278,42 @@ class Policy:
         if key not in self._rulesets:
             self._rulesets[key] = RuleSet(group.rules)
         return self._rulesets[key]
+
+    @property
+    def licenses(self) -> list[str]:
+        """URLs of the named terms of use, absolute, each once."""
+        return self._referred(LICENSE)
+
+    @property
+    def schemamaps(self) -> list[str]:
+        """URLs of the named lists of structured data, absolute, each once."""
+        return self._referred(SCHEMAMAP)
+
+    def _referred(self, field: str) -> list[str]:
+        found = (
+            urls.resolve(self.base or self.url, value) for name, value, _ in self.parsed.references if name == field
+        )
+        return list(dict.fromkeys(url for url in found if url))
+
+    def usage_of(self, token: str = EVERYBODY) -> Usage | None:
+        """Return the usage preferences of the group with this token; None if it has none. Groups that name a purpose
+        concern all crawlers."""
+        if not (self.parsed.usage or self.parsed.policies):
+            return None
+        if token not in self._usages:
+            self._usages[token] = self._usage_of(token)
+        return self._usages[token]
+
+    def _usage_of(self, token: str) -> Usage | None:
+        group = self.groups.get(token)
+        lines = group.usage if group is not None else []
+        parts: list[UsageRules | PolicyGroup] = [
+            UsageRules(alike) for dialect in VALUES if (alike := [one for one in lines if one.dialect == dialect])
+        ]
+        for name, use in LABELS[POLICY_PREFIX].items():
+            if name in self.parsed.policies:
+                parts.append(PolicyGroup(use, self.rules_of(self.parsed.policies[name])))
+        return Usage(parts, None if group is None else self.rules_of(group)) if parts else None
 
     def timing(self, name: str | Agent) -> Timing:
         """Return the timing records for a crawler, from the group it follows."""

@@ -113,7 +113,17 @@ def _of_extra(now: object, before: object) -> Iterator[str]:
 
 
 DATABASE = ".duckdb"
-OF_A_CRAWL = ("reply", "blocked_for", "indexable", "indexability", "target", "issues", "changed_fields", "what_changed")
+OF_A_CRAWL = (
+    "blocked_for",
+    "usage",
+    "reply",
+    "indexable",
+    "indexability",
+    "target",
+    "issues",
+    "changed_fields",
+    "what_changed",
+)
 """Fields that are meaningless for removed URLs."""
 _REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
 LAST_ANSWER = f"""

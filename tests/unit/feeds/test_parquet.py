@@ -473,7 +473,7 @@ class TestRowGroups:
         assert row_groups(file) == [50_000, 1000]
 
     def test_heavy_rows_fill_a_row_group_sooner(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(exporters, "ROW_GROUP_BYTES", 1_000_000)
+        monkeypatch.setattr(exporters, "ROW_GROUP_BYTES", 1_100_000)
         heavy = UrlRecord(loc="https://e.com/", images=[Image(loc="https://e.com/" + "i" * 100)] * 5)
         assert row_groups(export(NotedBatch(SITEMAP, [heavy] * 4500))) == [2000, 2000, 500]
 

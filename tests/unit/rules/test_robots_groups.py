@@ -29,7 +29,7 @@ from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
             [("robots-field-misspelt", n, "warning") for n in (3, 5)],
         ),
         ("User-agent: *\nNoindex: /a\nDisallow: /b", [("robots-field-unknown", 3, "warning")]),
-        ("Schemamap: https://example.com/map", [("robots-field-unknown", 2, "info")]),
+        ("Schemamap: https://example.com/map\nLicense: https://example.com/rsl.xml", []),
         ("Note: a\nNote: b\nnote: c", [("robots-field-unknown", 2, "info")]),
         ("Host: example.com\nClean-param: a /b\nContent-Signal: search=yes", []),
         ("Not found\nreally", [("robots-line-without-field", 2, "info")]),
