@@ -697,12 +697,14 @@ class ChangeRecord:
     type: str = field(default="change", init=False)
     """Always `change`."""
     url: str = ""
-    """The listed URL; the URL of the file if the problem is one of a file; empty if it is one of the site."""
+    """The listed URL; the URL of the file if the problem or the change is one of a file; empty if it is one of the
+    site."""
     change: str = ""
-    """added, removed, changed, new problem or solved problem."""
+    """added, removed, changed, new problem, solved problem, or robots.txt: what a robots.txt says has changed."""
     what: str | None = None
     """What changed, one record for each: status, indexability, content, or the name of another field of a url record or
-    its reply; null for all other kinds of change."""
+    its reply. Of a robots.txt: rules, sitemaps, blocked or allowed (listed URLs). Null for all other kinds of
+    change."""
     before: str | None = None
     """The old value in words; null if only more than the first ten items of a list differ."""
     after: str | None = None
@@ -887,6 +889,54 @@ class LinkGraph:
 
 
 @dataclass(slots=True)
+class ChangedVerdict:
+    """Listed URLs that a robots.txt newly blocks for some crawlers, or newly allows them, by one rule."""
+
+    change: str = "blocked"
+    """blocked or allowed."""
+    urls: int = 0
+    """Listed URLs of both crawls."""
+    agents: list[str] = field(default_factory=list)
+    """Crawlers; the number is that of each of them."""
+    rule: str | None = None
+    """The rule that blocks the URLs now; of allowed ones, the rule that blocked them before."""
+    example: str = ""
+    """One of the URLs."""
+
+
+@dataclass(slots=True)
+class RobotsChange:
+    """What has changed in a robots.txt since the baseline. Comments, order and white space do not count."""
+
+    robots: str = ""
+    """URL of the robots.txt."""
+    rules_added: int = 0
+    """Rules that some crawlers have now and had not before."""
+    rules_removed: int = 0
+    """Rules that some crawlers had before and have no more."""
+    added: list[str] = field(default_factory=list)
+    """The first 100 added rules, each with its crawlers: `Disallow: /shop/ (Googlebot, bingbot)`."""
+    removed: list[str] = field(default_factory=list)
+    """The first 100 removed rules."""
+    sitemaps_added: list[str] = field(default_factory=list)
+    """The first 100 sitemaps that it names now and did not name before."""
+    sitemaps_removed: list[str] = field(default_factory=list)
+    """The first 100 sitemaps that it named before."""
+    closed: list[str] = field(default_factory=list)
+    """Crawlers that may fetch nothing on the site any more."""
+    compared: int = 0
+    """URLs that both crawls list and it applies to; 0 if its rules are the same."""
+    blocked: dict[str, int] = field(default_factory=dict)
+    """Of these, newly blocked ones by crawler."""
+    allowed: dict[str, int] = field(default_factory=dict)
+    """Of these, newly allowed ones by crawler."""
+    verdicts: list[ChangedVerdict] = field(default_factory=list)
+    """The same by rule, crawlers alike together, those of most URLs first; up to 20."""
+    not_compared: str | None = None
+    """Why the rules could not be compared: robots.txt was unreachable in one of the crawls."""
+
+
+@dataclass(slots=True)
 class ChangeCounts:
     """How much has changed since the baseline, in distinct URLs and in problems, each of one URL and rule."""
 
@@ -909,6 +959,8 @@ class ChangeCounts:
     argument that differs."""
     what_changed: dict[str, int] = field(default_factory=dict)
     """Changed URLs by `what_changed`."""
+    robots: list[RobotsChange] = field(default_factory=list)
+    """Each robots.txt that has changed, or could not be compared; up to 100."""
 
 
 @dataclass(slots=True)

@@ -76,6 +76,7 @@ from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.robots_changes import verdicts_in_words
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.registry import RULES, title_of
 from sitemapcrawler.urls.display import counted, elapsed, percent
@@ -577,6 +578,9 @@ def _changes(found: ChangeCounts) -> Iterator[Row]:
         yield f"URLs {name}", getattr(found, name)
     for name, number in found.what_changed.items():
         yield f"Changed: {WHAT_CHANGED.get(name, name)}", number
+    for robots in found.robots:
+        for one, text in zip(robots.verdicts, verdicts_in_words(robots), strict=True):
+            yield f"URLs newly {one.change} by robots.txt", one.urls, None, f"{robots.robots}: {text}"
     for title, problems in (("Problems solved", found.solved_problems), ("New problems", found.new_problems)):
         yield title, sum(problems.values()), None, by_severity(problems)
     for reason, rules in found.not_compared.items():

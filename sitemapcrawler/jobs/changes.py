@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, UrlRecord
+from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, RobotsChange, UrlRecord
 from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
@@ -21,7 +21,17 @@ from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.page import distance
 from sitemapcrawler.report.wording import REPLIES
-from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, CURRENT, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
+from sitemapcrawler.rules.facts.robots_changes import verdicts_in_words
+from sitemapcrawler.rules.facts.sites import (
+    ADDED,
+    CHANGED,
+    CURRENT,
+    NEW_PROBLEM,
+    REMOVED,
+    ROBOTS_CHANGE,
+    SOLVED_PROBLEM,
+    UNCHANGED,
+)
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import CUT, counted
 
@@ -122,9 +132,10 @@ def _pairs(fields: Sequence[str]) -> str:
         QUALIFY row_number() OVER (PARTITION BY u.loc ORDER BY b.sitemap <> u.sitemap, b.sitemap, b.line) = 1"""
 
 
-def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
+def find(store: Store, baseline: Baseline, rules: Compared, robots: Sequence[RobotsChange] = ()) -> ChangeCounts:
     """Fill the table `changes`, in the writing thread and a transaction of the caller. Raises duckdb.Error, OSError."""
     store.execute("DELETE FROM changes")
+    store.insert_rows("changes", [row for change in robots for row in robots_rows(change)])
     store.execute(URLS)
     store.execute(BEFORE)
     _find_problems(store, baseline, rules)
@@ -150,7 +161,23 @@ def find(store: Store, baseline: Baseline, rules: Compared) -> ChangeCounts:
         solved_problems=problems[SOLVED_PROBLEM],
         not_compared=rules.left_out,
         what_changed=kinds,
+        robots=list(robots),
     )
+
+
+def robots_rows(change: RobotsChange) -> Iterator[dict[str, object]]:
+    """Yield rows of `changes` for a robots.txt: rules and sitemaps, old and new, and the URLs that this concerns."""
+    place = {"url": change.robots, "change": ROBOTS_CHANGE}
+    for what, old, new in (
+        ("rules", change.removed, change.added),
+        ("sitemaps", change.sitemaps_removed, change.sitemaps_added),
+    ):
+        if old or new:
+            yield {**place, "what": what, **dict(zip(("before", "after"), _items(old, new), strict=True))}
+    for one, text in zip(change.verdicts, verdicts_in_words(change), strict=True):
+        yield {**place, "what": one.change, "after": f"{text}, such as {one.example}"}
+    if change.not_compared:
+        yield {**place, "what": "rules", "after": f"not compared: {change.not_compared}"}
 
 
 def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:

@@ -32,6 +32,7 @@ from sitemapcrawler.items import (
     LinkGraph,
     PageRecord,
     Revisits,
+    RobotsChange,
     SummaryRecord,
 )
 from sitemapcrawler.jobs import changes, content_history, history
@@ -56,6 +57,7 @@ from sitemapcrawler.jobs.restoring import (
     url_batches,
     with_returns,
 )
+from sitemapcrawler.jobs.robots_before import policies_before
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -66,6 +68,7 @@ from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.revisits import revisits
+from sitemapcrawler.rules.facts.robots_changes import robots_changes
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import returned
 from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED, UNCHANGED
@@ -125,6 +128,8 @@ class Job:
         """Totals of the link graph; None before it is counted."""
         self.revisits: Revisits | None = None
         """How many dates proved true since the baseline; None before they are compared."""
+        self.robots_changes: list[RobotsChange] = []
+        """What has changed in each robots.txt since the baseline."""
         self.holding = False
         """True if url records are held back until everything is read."""
         self._crawler = crawler
@@ -268,18 +273,19 @@ class Job:
         """Yield the findings of whole-site rules. A stop interrupts the rules."""
         left_out = {name: count for name, count in crawl.left_out.items() if count}
         narrowed = crawl.narrowed
-        find = partial(self._site_findings, left_out=left_out, narrowed=narrowed, home_links=crawl.home_links)
+        find = partial(self._site_findings, crawl, left_out, narrowed, crawl.home_links)
         self._crawler.signals.connect(self._interrupter.begin, signal=stopping)
         try:
-            async for finding in self._writer.each(partial(find, crawl.judge)):
+            async for finding in self._writer.each(find):
                 yield finding
         finally:
             self._crawler.signals.disconnect(self._interrupter.begin, signal=stopping)
             self._interrupter.end()
 
     def _site_findings(
-        self, judge: Judge, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
+        self, crawl: Crawl, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
     ) -> Iterator[FindingRecord]:
+        judge = crawl.judge
         baseline, since = (None, None) if self.comparison is None else (BASELINE, self.comparison.baseline.started)
         with self.store.transaction():
             self.records.last_rows.put_robots()
@@ -289,6 +295,7 @@ class Job:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links, since)
             with self._interrupter.interruptible(cursor):
+                facts.robots_changes = self.robots_changes = self._changes_of_robots(crawl, facts)
                 yield from judge.site(facts, (Of.SITE, Of.WHOLE_SITE))
                 yield from judge.site(facts, (Of.BASELINE, Of.REVISIT))
                 with suppress(duckdb.InterruptException):  # another run marks the entries
@@ -299,6 +306,12 @@ class Job:
                         self._marks = Marks(self.store, cursor, facts.marks)
             if self._reports:
                 self._gatherer.keep(facts)
+
+    def _changes_of_robots(self, crawl: Crawl, facts: SiteFacts) -> list[RobotsChange]:
+        if self.comparison is None:
+            return []
+        before = policies_before(self.comparison.baseline, crawl.policies)
+        return robots_changes(facts, before, crawl.policies.by_origin, crawl.params.judged_agents)
 
     async def report(self, crawl: Crawl, summary: SummaryRecord, names: Sequence[str]) -> Report | None:
         """Gather the report; None if the database failed. `names`: files next to its page."""
@@ -358,7 +371,9 @@ class Job:
             since = None if baseline is None else baseline.started
             content_history.update(self.store, summary.started, baseline is not None, since)
             if baseline is not None:
-                summary.changes = changes.find(self.store, baseline, Compared.of(judge, summary, baseline))
+                summary.changes = changes.find(
+                    self.store, baseline, Compared.of(judge, summary, baseline), self.robots_changes
+                )
             self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary))
 
     async def changes(self) -> AsyncIterator[RecordBatch]:

@@ -20,7 +20,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
-from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM
+from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, ROBOTS_CHANGE, SOLVED_PROBLEM
 
 MAX_EXAMPLES = 500
 """Maximum number of findings shown per rule."""
@@ -40,7 +40,7 @@ MAX_LANGUAGES = 300
 """Maximum number of languages shown, the most frequent first."""
 MAX_CHANGED = 1000
 """Maximum number of changes shown per kind, of usual length about 200 kilobytes."""
-CHANGES = (NEW_PROBLEM, SOLVED_PROBLEM, CHANGED, ADDED, REMOVED)
+CHANGES = (ROBOTS_CHANGE, NEW_PROBLEM, SOLVED_PROBLEM, CHANGED, ADDED, REMOVED)
 """Kinds of change, in the order in which they are shown."""
 MAX_NOT_INDEXABLE = 200
 """Maximum number of URLs shown that are not indexable."""

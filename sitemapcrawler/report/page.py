@@ -40,7 +40,15 @@ from sitemapcrawler.report.wording import (
     sentences,
     shown,
 )
-from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, UNCHANGED
+from sitemapcrawler.rules.facts.sites import (
+    ADDED,
+    CHANGED,
+    NEW_PROBLEM,
+    REMOVED,
+    ROBOTS_CHANGE,
+    SOLVED_PROBLEM,
+    UNCHANGED,
+)
 from sitemapcrawler.rules.registry import title_of
 from sitemapcrawler.urls.display import counted, inert, percent
 from sitemapcrawler.version import __version__
@@ -281,10 +289,10 @@ def change_tables(report: Report) -> list[ChangeTable]:
     tables = []
     for kind, records in report.changed.items():
         alike = [(record.url, [record]) for record in records]
-        if kind == CHANGED:
+        if kind in (CHANGED, ROBOTS_CHANGE):
             alike = [(url, list(some)) for url, some in groupby(records, attrgetter("url"))]
-        title = f"{kind.capitalize()}s" if kind in sums else f"URLs {kind}"
-        count = sums[kind] if kind in sums else getattr(found, kind, len(records))
+        title = f"{kind.capitalize()}s" if kind in sums else kind if kind == ROBOTS_CHANGE else f"URLs {kind}"
+        count = sums[kind] if kind in sums else getattr(found, kind, len(alike))
         tables.append(ChangeTable(kind, title, [Changed(*one) for one in alike], count))
     return tables
 

@@ -33,6 +33,7 @@ from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report.model import Report, RuleReach
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
+from sitemapcrawler.rules.facts.robots_changes import in_words
 from sitemapcrawler.rules.reach import places
 from sitemapcrawler.urls import is_web
 from sitemapcrawler.urls.display import counted, elapsed, inert, percent, size
@@ -118,6 +119,8 @@ ON_PAPER = 10
 """Number of rules that a printed page shows, as in page.css."""
 MAX_LISTED = 12
 """Maximum number of items listed in a sentence."""
+MAX_ROBOTS_CHANGES = 3
+"""Changed robots.txt files that sentences are about."""
 _CODE = re.compile("`([^`]+)`")
 _SENTENCE_END = re.compile(r"\. (?=[A-Z`])")
 
@@ -419,7 +422,8 @@ def answers(report: Report) -> list[str]:
         found.append(true_dates(report.summary.revisits))
     if report.summary.changes is not None:
         missing = report.summary.skipped.get("removed", 0)
-        found += [since(report.summary.changes, missing), *not_compared(report.summary.changes)]
+        found += [since(report.summary.changes, missing), *robots_since(report.summary.changes)]
+        found += not_compared(report.summary.changes)
     return found
 
 
@@ -508,6 +512,13 @@ def since(found: ChangeCounts, unknown: int = 0) -> str:
     kinds = ", ".join(f"{number:,} {WHAT_CHANGED.get(name, name)}" for name, number in found.what_changed.items())
     listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed{kinds and f' ({kinds})'}"
     return f"Since {when}: {problems}; {listed_urls}."
+
+
+def robots_since(found: ChangeCounts) -> list[str]:
+    """A sentence about each robots.txt that has changed since the baseline, up to `MAX_ROBOTS_CHANGES`."""
+    told = [f"{one.robots}: {in_words(one)}." for one in found.robots[:MAX_ROBOTS_CHANGES]]
+    more = len(found.robots) - len(told)
+    return [*told, *([f"{more} more robots.txt files have changed."] if more > 0 else [])]
 
 
 def not_compared(found: ChangeCounts) -> list[str]:

@@ -39,6 +39,7 @@ FAMILIES = (
     "robots_file",
     "robots_groups",
     "robots_crawlers",
+    "robots_history",
     "page_replies",
     "html",
     "across_files",

@@ -78,7 +78,7 @@ class Of(StrEnum):
     BASELINE = "baseline"
     """A site compared with a baseline, both crawled completely: `facts.site.SiteFacts`."""
     REVISIT = "revisit"
-    """Pages that this crawl and its baseline have read: `facts.site.SiteFacts`."""
+    """What this crawl and its baseline have both read, pages and robots.txt: `facts.site.SiteFacts`."""
     FAILURE = "failure"
     """Each exception that another rule raises: `facts.given.Failure`."""
     GIVEN_UP = "given-up"

@@ -41,6 +41,7 @@ from sitemapcrawler.items import (
     Record,
     ReplyRecord,
     Revisits,
+    RobotsChange,
     Share,
     UrlBatch,
     UrlRecord,
@@ -89,6 +90,7 @@ REPLIES: dict[str, type] = {
     "revisits": Revisits,
     "graph": LinkGraph,
     "changes": ChangeCounts,
+    "robots_change": RobotsChange,
     "coverage": Coverage,
 }
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from sitemapcrawler.feeds.folder import CONTENTS
-from sitemapcrawler.items import Basis, ReplyRecord, UrlRecord
+from sitemapcrawler.items import Basis, JsonObject, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
@@ -239,6 +239,12 @@ class Baseline:
         )
         if path.stat().st_size < size:
             raise OSError(errno.EIO, "the end of the file is missing")
+
+    def robots(self) -> dict[str, JsonObject]:
+        """{origin: answer to the request for its robots.txt, as `download.policies.restored` reads it}; empty for a
+        feed."""
+        rows = self._store.execute(f"SELECT origin, answer FROM {BASELINE}.policies ORDER BY rowid")
+        return {origin: json.loads(answer) for origin, answer in rows}
 
     @property
     def urls(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sitemapcrawler.items import READ
+from sitemapcrawler.items import READ, RobotsChange
 from sitemapcrawler.reader.formats import LIST, format_names
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
@@ -327,6 +327,8 @@ class SiteFacts:
         """Called between rules; True if no further rules should run."""
         self.per_file: int | None = None
         """Maximum number of findings per rule and file that become records; None for no limit."""
+        self.robots_changes: Sequence[RobotsChange] = ()
+        """What has changed in each robots.txt since the baseline."""
         self.rule = ""
         """Id of the rule that runs, for `mark`."""
         self._rows = rows

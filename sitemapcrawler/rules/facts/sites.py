@@ -16,6 +16,8 @@ ADDED, REMOVED, CHANGED, UNCHANGED = "added", "removed", "changed", "unchanged"
 """Values of `change` of a url record."""
 NEW_PROBLEM, SOLVED_PROBLEM = "new problem", "solved problem"
 """Further ones of a change record."""
+ROBOTS_CHANGE = "robots.txt"
+"""The same, of what a robots.txt says."""
 CURRENT = f"change IS DISTINCT FROM '{REMOVED}'"
 """SQL that is true for listed URLs; removed URLs are rows as well."""
 

@@ -421,6 +421,10 @@ def _language(at: int, chance: random.Random) -> Language:
 
 
 def _change(at: int, kind: str) -> ChangeRecord:
+    if kind == "robots.txt":
+        return ChangeRecord(
+            f"{SITE}/robots.txt", kind, "rules", f"Disallow: /old/{at}/ (*)", f"Disallow: /new/{at}/ (*)"
+        )
     rule = {"rule": "status-404", "severity": "error"} if "problem" in kind else {}
     values = {"what": "lastmod", "before": "2026-11-18", "after": "2026-11-19"} if kind == "changed" else {}
     url = f"{SITE}/en/stories/{kind.replace(' ', '-')}/how-a-lighthouse-keeps-its-light-{at}"
