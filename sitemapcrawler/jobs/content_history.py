@@ -1,4 +1,5 @@
-"""Keeps for each page the hash of its content, when it was first read, and when its content was seen to change.
+"""Keeps for each page the hash of its content, when it was first read, and when its content was seen to change. Parts
+of pages that change by themselves do not count (`rules/facts/contents.py`).
 
 The table outlives jobs: each crawl takes over that of its baseline, and with `fresh=yes` that of the job it replaces.
 """
@@ -7,15 +8,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.baseline import CONTENT, LISTED, kind_of_change
 from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.schema import CONTENTS, TIME, literal
-from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED
+from sitemapcrawler.rules.facts.contents import TEMPLATE, number, version, volatile
+from sitemapcrawler.rules.facts.sites import CHANGED, CURRENT, REMOVED, UNCHANGED
 
+FIELD = f"reply.{CONTENT}"
 COLUMNS = ", ".join(CONTENTS)
 READ = f"""
-    SELECT loc AS url, try_cast(split_part(min(reply.content_hash), '-', 1) AS UTINYINT) AS version,
-           try_cast('0x' || split_part(min(reply.content_hash), '-', 2) AS UHUGEINT) AS content_hash,
+    SELECT loc AS url, {version("min(reply.content_hash)")} AS version,
+           {number("min(reply.content_hash)")} AS content_hash,
            try_cast('0x' || min_by(reply.simhash, reply.content_hash) AS UBIGINT) AS simhash
     FROM {{database}}.urls WHERE reply.content_hash IS NOT NULL AND {CURRENT}
     GROUP BY loc HAVING content_hash IS NOT NULL AND version IS NOT NULL"""
@@ -23,35 +28,87 @@ READ = f"""
 OF_BASELINE = f"""
     SELECT {COLUMNS} FROM {BASELINE}.contents
     UNION ALL
-    SELECT r.*, $2::{TIME}, NULL FROM ({READ.format(database=BASELINE)}) r
+    SELECT r.*, $1::{TIME}, NULL FROM ({READ.format(database=BASELINE)}) r
     WHERE url NOT IN (SELECT url FROM {BASELINE}.contents)"""
 """SQL for the table of the baseline. A feed has none; its pages count as first read by the crawl that wrote it."""
-UPDATED = f"""
-    CREATE OR REPLACE TEMP TABLE contents_now AS
+PAIRS = f"""
+    CREATE OR REPLACE TEMP TABLE contents_found AS
     WITH earlier AS (
         SELECT * REPLACE (min(first_seen) OVER (PARTITION BY url) AS first_seen) FROM ({{known}})
         QUALIFY row_number() OVER (PARTITION BY url ORDER BY coalesce(changed_at, first_seen) DESC NULLS LAST) = 1
     ), found AS ({READ.format(database="main")})
-    SELECT url, coalesce(f.version, e.version) AS version, coalesce(f.content_hash, e.content_hash) AS content_hash,
-           coalesce(f.simhash, e.simhash) AS simhash,
-           CASE WHEN e.url IS NULL THEN $1::{TIME} ELSE e.first_seen END AS first_seen,
-           CASE WHEN f.version = e.version AND f.content_hash <> e.content_hash THEN $1::{TIME}
-                ELSE e.changed_at END AS changed_at
-    FROM found f FULL JOIN earlier e USING (url)
+    SELECT url, e AS was, f AS now FROM found f FULL JOIN earlier e USING (url)
     WHERE url NOT IN (SELECT loc FROM main.urls WHERE change = '{REMOVED}')"""
-"""SQL: the contents after this crawl. Pages that it did not read keep their row, removed ones lose it. Another version
-of the extraction is no change. Parameters: start of this crawl, and of the baseline."""
+"""SQL: each page as it was known and as this crawl has read it. Removed ones are left out."""
+VOLATILE = f"""
+    CREATE OR REPLACE TEMP TABLE contents_compared AS
+    {
+    volatile(
+        "SELECT now.content_hash AS now, was.content_hash AS before FROM contents_found WHERE now.version = was.version"
+    )
+}"""
+UPDATED = f"""
+    CREATE OR REPLACE TEMP TABLE contents_now AS
+    SELECT url, coalesce(now.version, was.version) AS version,
+           coalesce(now.content_hash, was.content_hash) AS content_hash, coalesce(now.simhash, was.simhash) AS simhash,
+           CASE WHEN was.url IS NULL THEN $1::{TIME} ELSE was.first_seen END AS first_seen,
+           CASE WHEN now.version = was.version AND xor(now.content_hash, was.content_hash) & compared <> 0
+                THEN $1::{TIME} ELSE was.changed_at END AS changed_at
+    FROM contents_found LEFT JOIN contents_compared ON template = now.content_hash {TEMPLATE}"""
+"""SQL: the contents after this crawl, with its start as parameter. Pages that it did not read keep their row. Another
+version of the extraction is no change."""
+SAME = f"""
+    CREATE OR REPLACE TEMP TABLE contents_same AS
+    SELECT DISTINCT u.rowid AS row, u.sitemap, u.changed_fields AS fields
+    FROM main.urls u JOIN {LISTED} b USING (loc) JOIN contents_compared
+      ON template = {number("u.reply.content_hash")} {TEMPLATE}
+    WHERE list_contains(u.changed_fields, '{FIELD}')
+      AND {version("u.reply.content_hash")} = {version("b.reply.content_hash")}
+      AND xor({number("u.reply.content_hash")}, {number("b.reply.content_hash")}) & compared = 0"""
+"""SQL: rows that count as changed, with the same content but for parts that change by themselves."""
 
 
 def update(store: Store, started: str, baseline: bool, since: str | None) -> None:
-    """Update the table, in the writing thread and a transaction of the caller. Raises duckdb.Error, OSError.
+    """Update the table, and take back changes of content where parts have changed by themselves, in the writing thread
+    and a transaction of the caller. Raises duckdb.Error, OSError.
 
     `started`: start of this crawl; `baseline`: whether it has one; `since`: start of that, if known."""
     known = f"SELECT {COLUMNS} FROM main.contents" + (f" UNION ALL {OF_BASELINE}" if baseline else "")
-    store.execute(UPDATED.format(known=known), [started, since] if baseline else [started])
+    store.execute(PAIRS.format(known=known), [since] if baseline else [])
+    store.execute(VOLATILE)
+    store.execute(UPDATED, [started])
     store.execute("DELETE FROM main.contents")
     store.execute("INSERT INTO main.contents BY NAME FROM temp.contents_now ORDER BY url")
-    store.execute("DROP TABLE temp.contents_now")
+    if baseline:
+        _take_back(store)
+    for table in ("found", "compared", "now"):
+        store.execute(f"DROP TABLE temp.contents_{table}")
+
+
+def _take_back(store: Store) -> None:
+    store.execute(SAME)
+    store.execute(
+        "CREATE OR REPLACE TEMP TABLE contents_kinds (fields VARCHAR[], others VARCHAR[], change VARCHAR, kind VARCHAR)"
+    )
+    for (fields,) in store.execute("SELECT DISTINCT fields FROM contents_same"):
+        others = [name for name in fields if name != FIELD]
+        row = [fields, others or None, CHANGED if others else UNCHANGED, kind_of_change(others) if others else None]
+        store.execute("INSERT INTO contents_kinds VALUES (?, ?, ?, ?)", row)
+    if store.execute("SELECT EXISTS (FROM contents_same)")[0][0]:
+        store.execute("CREATE OR REPLACE TEMP TABLE contents_files AS SELECT DISTINCT sitemap FROM contents_same")
+        store.execute(
+            "CREATE OR REPLACE TEMP TABLE contents_rows AS "
+            "SELECT row, others, change, kind FROM contents_same JOIN contents_kinds USING (fields)"
+        )
+        columns = {"change": "change", "changed_fields": "others", "what_changed": "kind"}
+        replaced = (
+            f"CASE WHEN m.row IS NULL THEN u.{name} ELSE m.{new} END AS {name}" for name, new in columns.items()
+        )
+        rewrite(store, "contents_files", "contents_rows", ", ".join(replaced))
+        store.execute("DROP TABLE temp.contents_files")
+        store.execute("DROP TABLE temp.contents_rows")
+    store.execute("DROP TABLE temp.contents_kinds")
+    store.execute("DROP TABLE temp.contents_same")
 
 
 def export(store: Store, path: Path, baseline: bool) -> bool:

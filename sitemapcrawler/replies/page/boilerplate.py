@@ -191,3 +191,10 @@ RESERVED = _phrases(
     """
 )
 """"All rights reserved", without blanks."""
+CURRENCIES = _words(
+    """
+    € $ £ ¥ ₩ ₽ ₹ ฿ ₺ ₴ ₫ aud brl cad chf czk dkk eur euro euros ft gbp huf inr jpy kr krw kč lei mxn nok pln rs sek
+    thb tl usd vnd zl zł đ грн руб р บาท 円 元 원
+    """
+)
+"""What makes the number beside it a price."""

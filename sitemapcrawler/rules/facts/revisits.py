@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sitemapcrawler.items import FileRevisits, Revisits
+from sitemapcrawler.rules.facts.contents import TEMPLATE, number, version, volatile
 from sitemapcrawler.rules.facts.site import FILES, ROW_BITS, SiteFacts, Table
 from sitemapcrawler.rules.facts.sites import CURRENT
 
@@ -22,8 +23,17 @@ OTHERS = " OR ".join(
 )
 """SQL that is true if something else on the page has changed, for which its date may move."""
 
+DIFFERING = f"xor({number('n.reply.content_hash')}, {number('b.reply.content_hash')})"
+"""SQL for the differing bits of two hashes, of which only those of the parts that are compared count."""
+SAME_VERSION = f"{version('n.reply.content_hash')} = {version('b.reply.content_hash')}"
+PAIRS = f"""
+    SELECT {number("any_value(n.reply.content_hash)")} AS now, {number("any_value(b.reply.content_hash)")} AS before
+    FROM urls n JOIN {{baseline}}.urls b USING (loc) WHERE {SAME_VERSION} GROUP BY loc"""
+"""SQL for the hashes of the pages that both crawls have read."""
+
 
 def _compare(site: SiteFacts) -> None:
+    site.run(f"CREATE OR REPLACE TEMP TABLE site_compared AS {volatile(PAIRS.format(baseline=site.baseline))}")
     both_times = f"least(length(n.written), length(b.written)) > {DAY}"
     site.run(
         f"""
@@ -38,17 +48,19 @@ def _compare(site: SiteFacts) -> None:
             SELECT (f.file << {ROW_BITS}) + n.row AS place, f.file, f.sitemap, n.written, b.written AS was, n.moment,
                    CASE WHEN {both_times} THEN n.moment - b.moment
                         ELSE date_trunc('day', n.moment) - date_trunc('day', b.moment) END AS step,
-                   n.reply.content_hash <> b.reply.content_hash AS is_other,
-                   n.reply.content_hash <> b.reply.content_hash OR {OTHERS} AS is_touched,
+                   {DIFFERING} & compared <> 0 AS is_other, {OTHERS} AS is_touched,
+                   {DIFFERING} & compared <> 0 AND {DIFFERING} & certain = 0 AS is_doubtful,
                    n.moment + CASE WHEN length(n.written) > {DAY} THEN INTERVAL 0 HOUR ELSE {DAY_ENDS} END
                    <= coalesce(?::TIMESTAMP, 'infinity') AS is_before
             FROM now n JOIN before b
-            ON b.loc = n.loc AND split_part(b.reply.content_hash, '-', 1) = split_part(n.reply.content_hash, '-', 1)
+            ON b.loc = n.loc AND {SAME_VERSION}
             JOIN temp.site_files f ON f.sitemap = n.sitemap
+            JOIN site_compared c ON c.template = {number("n.reply.content_hash")} {TEMPLATE}
             QUALIFY row_number() OVER (PARTITION BY n.row ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.row) = 1)
-        SELECT * EXCLUDE (step, is_other, is_touched, is_before), step > INTERVAL 0 HOUR AND NOT is_touched AS moved,
+        SELECT * EXCLUDE (step, is_other, is_touched, is_doubtful, is_before),
+               step > INTERVAL 0 HOUR AND NOT is_other AND NOT is_touched AS moved,
                step = INTERVAL 0 HOUR AND is_other AND is_before AS stayed
-        FROM pairs WHERE step >= INTERVAL 0 HOUR""",
+        FROM pairs WHERE step >= INTERVAL 0 HOUR AND (is_touched OR NOT is_doubtful)""",
         site.since,
     )
 

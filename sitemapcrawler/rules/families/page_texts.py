@@ -25,12 +25,14 @@ BANDS = ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
 MAX_BAND = 500
 """Pages with the same band that are compared with each other. Larger groups share a template and would take minutes."""
 
+OF_TEXT = len("2-0123") + 1
+"""Position in a hash from which it tells texts apart; before it is that of the template."""
 CONTENTS = Table(
     "site_contents",
     (
         f"""
         CREATE OR REPLACE TEMP TABLE site_contents AS
-        SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash AS hash,
+        SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] AS hash,
                ('0x' || u.reply.simhash)::UBIGINT AS near
         FROM temp.site_pages p JOIN urls u ON u.rowid = {row_of("p.page")}
         JOIN temp.site_files f ON f.file = {file_of("p.page")}

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from sitemapcrawler.jobs import marking
+from sitemapcrawler.jobs import rewriting
 from sitemapcrawler.jobs.marking import Marks
 from sitemapcrawler.jobs.store import Store
 
@@ -39,7 +39,7 @@ def insert(store: Store, sitemap: str, locs: str) -> None:
 
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 def test_rows_keep_their_order_however_many_are_written_at_once(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marking, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(rewriting, "ROWS_AT_ONCE", at_once)
     store = Store.temporary()
     for sitemap, locs in (("a", "abc"), ("b", "ab")):
         insert(store, sitemap, locs)

