@@ -25,6 +25,7 @@ from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.scrapy_cloud import runs_there
+from sitemapcrawler.crawl.site_discovery import Sites
 from sitemapcrawler.crawl.verdicts import Verdicts
 from sitemapcrawler.crawl.worker import Setup
 from sitemapcrawler.crawl.workers import Workers
@@ -229,6 +230,7 @@ def new_status(
     judge: Judge,
     verdicts: Verdicts,
     job: Job | None,
+    sites: Sites,
 ) -> Status | None:
     """The verification of listed URLs; None for verify=off."""
     if params.verify == "off":
@@ -245,7 +247,7 @@ def new_status(
     scope = VerificationScope(hosts, params.verify_offsite, params.verify_assets, params.sample, params.seed)
     admission = Admission(scope, policies, own)
     targets = Targets(admission, verifier, asker, verdicts, records)
-    return Status(scope, admission, verifier, asker, judge, verdicts, targets)
+    return Status(scope, admission, verifier, asker, judge, verdicts, targets, sites)
 
 
 CONTACT = "SITEMAP_CONTACT_URL"

@@ -14,7 +14,16 @@ from sitemapcrawler.crawl.argument_values import Start
 from sitemapcrawler.crawl.frontier import Frontier, Visit
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.replies.discovery import ARGUMENT, COMMON_PATHS, HTML_BYTES, HTML_LINK, Clue, Method, methods
+from sitemapcrawler.replies.discovery import (
+    ARGUMENT,
+    COMMON_PATHS,
+    HTML_BYTES,
+    HTML_LINK,
+    Clue,
+    Method,
+    from_html,
+    methods,
+)
 from sitemapcrawler.robots.policy import Policy, RobotsOutcome
 from sitemapcrawler.urls.display import counted
 
@@ -101,8 +110,22 @@ class Sites:
         site, method = page.site, page.method
         owner = self._sites.get(urls.origin(url) or "")
         added = self._add(site, method, Clue(url, content, found=owner.found if owner is not None else 0))
+        if method is HTML_LINK:
+            added += self.add_linked(url, (), from_html(content, url).files)
         text = method.heading.format(parent=f"the {method.label}")
         logger.info("%s: %s %s", url, counted(added, "sitemap"), text)
+
+    def add_linked(self, home: str, named: Iterable[str], files: Iterable[str]) -> int:
+        """Queue what the home page of a known site links to and nothing else has named: sitemaps, and files that may be
+        sitemaps by their names, which otherwise leave no record. Returns their number."""
+        site = self._sites.get(urls.origin(home) or "")
+        if site is None or not self._guesses:
+            return 0
+        sitemaps = [url for url in named if self._frontier.add(Visit(url, HTML_LINK.name, home))]
+        guesses = [url for url in files if self._frontier.add(Visit(url, HTML_LINK.name, home, probe=True))]
+        site.found += len(sitemaps)
+        site.probes.update(guesses)
+        return len(sitemaps) + len(guesses)
 
     def next_page(self, site: Site) -> SitePage | None:
         """Return the page to request for a site, once; None if no method needs one now."""

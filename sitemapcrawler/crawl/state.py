@@ -129,7 +129,7 @@ class Audit:
         judge = Judge(plan.choice, findings_per_rule(settings, params))
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
         judging = Judging(judge, policies, verdicts, not params.verify_assets)
-        status = new_status(crawler, params, policies, judge, verdicts, job)
+        status = new_status(crawler, params, policies, judge, verdicts, job, sites)
         counts = FileCounts(frontier, selection, judge, status)
         delivery = Delivery(crawler, stop, job)
         backlog = None if status is None or status.holding else Backlog(delivery)

@@ -253,6 +253,8 @@ class Walk:
             answer.body.close()
             await self._backlog.release(visit.url, visit.judged_with, partial(self._is_read, visit))
             yield end
+            for request in self._go_on():  # the home page may be among its pages
+                yield request
 
     async def _items(
         self, visit: Visit, answer: FetchResult, is_alias: bool, sent: SentFile | None

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces import plugins
+from sitemapcrawler.replies.page.anchors import sitemap_files
 from sitemapcrawler.replies.page.tree import attributes, base_of, parsed, shortened
 from sitemapcrawler.robots.text import encoding_of, text_of
 
@@ -42,12 +43,14 @@ HTML_BYTES = 2**20  # the head of a page, inlined scripts and styles included, o
 
 @dataclass(frozen=True, slots=True)
 class HtmlLinks:
-    """Absolute URLs from the `<link>` elements of a page, without duplicates, in document order."""
+    """Absolute URLs from the elements of a page, without duplicates, in document order."""
 
     sitemaps: list[str]
     """`rel=sitemap`."""
     feeds: list[str]
     """`rel=alternate` of type RSS or Atom."""
+    files: list[str] = field(default_factory=list)
+    """Targets of `<a>` elements that may be sitemaps, by their names."""
 
 
 def common_paths(origin: str) -> list[str]:
@@ -56,17 +59,18 @@ def common_paths(origin: str) -> list[str]:
     return [] if start is None else [start + path for path in COMMON_PATHS]
 
 
-def from_html(body: bytes, base: str) -> HtmlLinks:
-    """Sitemaps and feeds that the page `body`, fetched from `base`, links to in `<link>` elements.
+def from_html(body: bytes, url: str) -> HtmlLinks:
+    """Sitemaps and feeds that the page `body`, fetched from `url`, links to.
 
     Reads only the first `HTML_BYTES`. The charset is irrelevant: markup is ASCII, and other bytes of a URL stay %XX.
     """
     start = body[:HTML_BYTES]
     encoding, mark = encoding_of(start)
     tree = parsed(shortened(text_of(start[mark:], encoding)))
-    base = base_of(tree, base)
+    base = base_of(tree, url)
     links = list(map(attributes, tree.css("link[rel][href]")))
-    return HtmlLinks(_hrefs(filter(_is_sitemap_link, links), base), _hrefs(filter(_is_feed_link, links), base))
+    sitemaps, feeds = (_hrefs(filter(is_wanted, links), base) for is_wanted in (_is_sitemap_link, _is_feed_link))
+    return HtmlLinks(sitemaps, feeds, sitemap_files(tree, base, url))
 
 
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml"}

@@ -23,7 +23,7 @@ from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.replies import Ask, Chase, Reason, Reply, ReplyKind, kind_of
+from sitemapcrawler.replies import Ask, Chase, Ok, Reason, Redirected, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.page import Html, PageFacts, page_of, plain_headers
 from sitemapcrawler.urls import as_sent, host_of
@@ -244,14 +244,22 @@ class Asker:
 
     def cached_reply(self, url: str) -> Reply | None:
         """The reply to a URL that was requested before; None for any other."""
-        chase = Chase(url, self._head)
+        return self._known(url)[0]
+
+    def known_page(self, url: str) -> PageFacts | None:
+        """The page that a URL which was requested before leads to; None if it was not read."""
+        reply, last = self._known(url)
+        return last.page if isinstance(reply, Ok | Redirected) and last is not None else None
+
+    def _known(self, url: str) -> tuple[Reply | None, Step | None]:
+        chase, last = Chase(url, self._head), None
         step = chase.begin()
         while isinstance(step, Ask):
             last = self._memo.get(step.method, urls.request_key(step.url))
             if last is None:
-                return None
+                return None, None
             step = last.advance(chase)
-        return step
+        return step, last
 
     def remember(self, method: str, key: str, step: Step) -> None:
         """Restore the result of a request."""

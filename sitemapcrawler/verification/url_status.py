@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from math import prod
+from typing import Protocol
 
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, SitemapEnd
 from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, UrlRecord
@@ -24,7 +25,7 @@ from sitemapcrawler.urls import site_of
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding
 from sitemapcrawler.verification.target_pages import Targets, modified, recorded
-from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
+from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier, by_origin
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
 """Fields of `tally.Evidence` that do not count suspicious dates."""
@@ -103,6 +104,12 @@ NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason
 """{reason: reply of a record that is not verified}; records share them."""
 
 
+class Homes(Protocol):
+    """Takes the sitemaps that home pages link to: `crawl.site_discovery.Sites`."""
+
+    def add_linked(self, home: str, named: Iterable[str], files: Iterable[str]) -> int: ...
+
+
 class Status:
     """Verifies the URLs of a crawl's records and attaches the replies."""
 
@@ -115,13 +122,14 @@ class Status:
         judge: Judge,
         verdicts: RobotsVerdicts,
         targets: Targets,
+        homes: Homes,
     ) -> None:
         self.counts: Counter[str] = Counter()
         """Records by kind of reply; unchecked ones by reason."""
         self.indexability: Counter[str] = Counter()
         """Records by indexability."""
         self._scope = scope
-        self._targets, self._verdicts = targets, verdicts
+        self._targets, self._verdicts, self._homes = targets, verdicts, homes
         self._admission, self.verifier, self._asker, self._judge = admission, verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
@@ -131,6 +139,7 @@ class Status:
         """Trust in dates, by file and site."""
         self.home_links: set[str] = set()
         """Sitemaps that the home pages among the listed URLs link to."""
+        self._searched: set[str] = set()
         self._checked = 0
         self._bad = 0
         self._not_indexable = 0
@@ -317,10 +326,20 @@ class Status:
             page = outcomes[one.loc].page
             if page is not None and page.sitemaps and is_home(page.url):
                 self.home_links.update(page.sitemaps)
+        if self._holding is None:  # a sample is requested when all sitemaps are read
+            self._search_homes(records)
         if file is not None:
             facts = (self._facts(one, outcomes[one.loc], canonicals, notes.element(one)) for one in records)
             self._judge.replies(facts, file, notes)
             await self._ask_assets(records, outcomes, file, notes)
+
+    def _search_homes(self, records: Sequence[UrlRecord]) -> None:
+        """Search the home pages that were read with these records for sitemaps, each once."""
+        for origin, _ in by_origin(records):
+            page = self._asker.known_page(f"{origin}/") if origin not in self._searched else None
+            if page is not None:
+                self._searched.add(origin)
+                self._homes.add_linked(page.url, page.sitemaps, page.files)
 
     def _count(self, one: UrlRecord, reply: ReplyRecord) -> None:
         """Count the URL of a record for the shares, each once."""

@@ -390,3 +390,63 @@ def test_bare_host_with_https_is_crawled_by_https_alone(tmp_path: Path) -> None:
     assert list(done.sitemaps) == [site.url("/a.xml"), site.url("/b.xml")]
     assert all(url.startswith("https://") for url in done.sitemaps)
     assert done.code == 0
+
+
+# ---- files that the home page links to
+
+LINK = '<a href="/extra.xml">More pages</a>'
+
+
+def home_with(site: SiteServer, links: str, *named: str) -> None:
+    """A site whose sitemap lists its home page, with these links, and whose /extra.xml lists a page more."""
+    home = f"<html><head><title>Home</title></head><body><h1>Home</h1>{links}<p>{'Welcome. ' * 30}</p></body></html>"
+    site.routes = {
+        "/robots.txt": robots(*named),
+        "/a.xml": urlset(site.url("/"), site.url("/one")),
+        "/extra.xml": urlset(site.url("/extra")),
+        "/rss.xml": rss(site.url("/post")),
+        "/data.xml": b"<?xml version='1.0'?><data/>",
+        "/": Reply(home, headers={"Content-Type": "text/html"}),
+        **{path: Reply(page(), headers={"Content-Type": "text/html"}) for path in ("/one", "/extra", "/post")},
+    }
+
+
+def test_file_that_the_listed_home_page_links_to(site: SiteServer, tmp_path: Path) -> None:
+    sent: dict[str, Counter[str]] = {}
+    for links in (LINK, "", '<a href="/rss.xml">RSS</a> <a href="https://other.example/extra.xml">Other</a>'):
+        home_with(site, links, site.url("/a.xml"))
+        site.exchanges = []
+        done = crawl(tmp_path, domain=site.url(), verify="get")
+        sent[links] = Counter(exchange.path for exchange in site.exchanges if not exchange.path.startswith("/."))
+        if links == LINK:
+            record = done.sitemaps[site.url("/extra.xml")]
+            assert (record["found_by"], record["parent"]) == ("html-link", site.url("/"))
+            assert {row["loc"] for row in done.of_type("url")} == {site.url(path) for path in ("/", "/one", "/extra")}
+        else:
+            assert list(done.sitemaps) == [site.url("/a.xml")]
+    plain, other = list(sent.values())[1:]
+    listed = [path for path in sent[LINK] if path not in plain]
+    assert sent[LINK]["/"] == plain["/"] == 1
+    assert [path for path in listed if path in ("/extra.xml", "/extra")] == ["/extra.xml", "/extra"]
+    assert plain.keys() & {"/extra.xml", "/rss.xml"} == other.keys() & {"/extra.xml", "/rss.xml"} == set()
+
+
+def test_file_that_the_home_page_of_a_site_without_sitemaps_links_to(site: SiteServer, tmp_path: Path) -> None:
+    home_with(site, f'{LINK}<a href="/data.xml">Data</a>')
+    done = crawl(tmp_path, domain=site.url())
+    assert {url: record["found_by"] for url, record in done.sitemaps.items()} == {site.url("/extra.xml"): "html-link"}
+    assert "/data.xml" in [exchange.path for exchange in site.exchanges]  # no sitemap, and no record
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"probe": "never"}, {"domain": None, "sitemap": "/a.xml"}], ids=["never", "sitemap"]
+)
+def test_links_of_the_home_page_that_are_not_wanted(
+    site: SiteServer, tmp_path: Path, arguments: dict[str, str | None]
+) -> None:
+    home_with(site, LINK, site.url("/a.xml"))
+    given = {"domain": site.url(), **arguments}
+    if arguments.get("sitemap"):
+        given["sitemap"] = site.url("/a.xml")
+    done = crawl(tmp_path, verify="get", **{name: value for name, value in given.items() if value is not None})
+    assert list(done.sitemaps) == [site.url("/a.xml")]

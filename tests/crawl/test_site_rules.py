@@ -115,7 +115,13 @@ FILES = {
 }
 REPLIES = {
     "a home page that is listed and links to another sitemap": Case(
-        {"/robots.txt": named("/a.xml"), "/a.xml": at(("/", "")), "/": page('<link rel="sitemap" href="/other.xml">')},
+        {
+            "/robots.txt": named("/a.xml"),
+            "/a.xml": at(("/", "")),
+            "/other.xml": at(("/2", "")),
+            "/": page('<link rel="sitemap" href="/other.xml">'),
+            "/2": page(""),
+        },
         {"cross-discovery-inconsistent": "/other.xml"},
     ),
     "pages that lead to others": Case(

@@ -7,6 +7,7 @@ make are not seen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -21,6 +22,14 @@ MAX_LINKS = 10_000
 """Distinct references kept of one page."""
 MAX_REFERENCE = 4096
 """Characters of a reference; servers refuse longer URLs (RFC 9110, 4.1 asks them to support 8,000)."""
+MAX_FILES = 5
+"""Files that may be sitemaps, of one page: each costs a request."""
+_SITEMAP_FILE = re.compile(
+    r"[^?#]*/(?![^/?#]*(?:rss|feed|atom|opml|podcast|opensearch))"
+    r"(?:[^/?#]+\.xml|[^/?#]*sitemap[^/?#]*\.txt)(?:\.gz)?(?:\?[^#]*)?",
+    re.IGNORECASE,
+)
+"""URL of a file that may be a sitemap by its name: any XML but feeds, and text that is named so."""
 _NOFOLLOW = frozenset(("nofollow", "none"))
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
@@ -56,6 +65,19 @@ def links_of(tree: LexborHTMLParser, base: str, encoding: str, denied: bool, who
         tuple(target for target, follows in found.items() if not follows),
         whole and complete,
     )
+
+
+def sitemap_files(tree: LexborHTMLParser, base: str, url: str) -> list[str]:
+    """Return the URLs of files of the page's own site that it links to and that may be sitemaps, by their names.
+    `url`: that of the page."""
+    found: dict[str, str] = {}
+    for element in tree.css('a[href*=".xml" i],a[href*="sitemap" i]'):
+        target = urls.resolve(base, (element.attributes["href"] or "")[:MAX_REFERENCE].strip(BLANK))
+        if target and _SITEMAP_FILE.fullmatch(target) and urls.site_of(target) == urls.site_of(url):
+            found.setdefault(urls.visit_key(target), target)
+            if len(found) == MAX_FILES:
+                break
+    return list(found.values())
 
 
 def _references(tree: LexborHTMLParser) -> tuple[dict[str, bool], bool]:

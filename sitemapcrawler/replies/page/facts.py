@@ -10,7 +10,7 @@ from itertools import chain, islice
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler import urls
-from sitemapcrawler.replies.page.anchors import PageLinks, forbids_following, links_of
+from sitemapcrawler.replies.page.anchors import PageLinks, forbids_following, links_of, sitemap_files
 from sitemapcrawler.replies.page.body import Html, PageReader
 from sitemapcrawler.replies.page.content import Content, content_of
 from sitemapcrawler.replies.page.media_type import is_html, joined
@@ -80,6 +80,8 @@ class PageFacts:
     """Code and absolute URL of each `<link rel=alternate hreflang>` in the head, and in the `Link` headers."""
     sitemaps: tuple[str, ...] = ()
     """Absolute URL of each `<link rel=sitemap>` in the head."""
+    files: tuple[str, ...] = ()
+    """Of a home page: absolute URLs of its links to files that may be sitemaps, by their names."""
     broken_by: str | None = None
     """What ended the head before a canonical: an element name, or `text`. None if no canonical comes after it, or if
     the page has `</head>` or `<body>` before it."""
@@ -156,6 +158,7 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         tuple(elements.dates()),
         (*elements.alternates(), *versions),
         tuple(elements.sitemaps()),
+        tuple(sitemap_files(tree, elements.base, url)) if _HOME.fullmatch(url) else (),
         _broken_by(tree, html.text) if any(canonical.place is Place.BODY for canonical in found) else None,
         links_of(tree, elements.base, html.encoding, denied, html.whole) if with_links else None,
         about=elements.about(),
@@ -163,6 +166,10 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         shown=shown(tree, html) if html.text or html.whole else None,
         content=content_of(tree) if html.whole and html.is_html else None,  # changes the tree, like `shown`
     )
+
+
+_HOME = re.compile(r"https?://[^/?#]+/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?", re.IGNORECASE)
+"""A home page, or that of a language, such as `/de/` and `/de-at`."""
 
 
 def _broken_by(tree: LexborHTMLParser, text: str) -> str | None:

@@ -20,6 +20,7 @@ from sitemapcrawler.replies.discovery import (
     register,
     way_named,
 )
+from sitemapcrawler.replies.page.anchors import MAX_FILES
 
 HOME = "https://e.com/"
 
@@ -59,7 +60,7 @@ def test_references_are_read_as_in_attributes() -> None:
         "<textarea>{}", "<meta content='{}'>", '<a title="{}">x</a>',
         "&lt;{}".replace("{}", "link rel=sitemap href=/s.xml>"), "<link rel=sitemap href=/s.xml", "<link rel=sitemap>",
         "<link rel=sitemap href=''>", "<link rel=sitemap href='javascript:x'>", "<link rel=sitemaps href=/s.xml>",
-        "<linked rel=sitemap href=/s.xml>", "<link data-rel=sitemap href=/s.xml>", "<a href=/sitemap.xml>Sitemap</a>",
+        "<linked rel=sitemap href=/s.xml>", "<link data-rel=sitemap href=/s.xml>",
     ],
 )  # fmt: skip
 def test_markup_that_links_no_sitemap(markup: str) -> None:
@@ -84,6 +85,27 @@ def test_link_after_something_closed_counts(before: str) -> None:
 )
 def test_base_element_is_honoured(base: str, expected: str) -> None:
     assert from_html(f"<link rel=sitemap href=s.xml>{base}".encode(), HOME).sitemaps == [expected]
+
+
+def test_files_that_may_be_sitemaps() -> None:
+    named = [
+        "/extra.xml",
+        "/SiteMap.xml.gz?page=2",
+        "https://E.com:443/extra.xml#top",
+        "/maps/sitemap-en.txt",
+        "//www.e.com/b.xml",
+    ]
+    others = ["/rss.xml", "/news-feed.xml", "/sitemap", "/sitemap.html", "/notes.txt", "https://other.example/c.xml",
+              "/?next=/a.xml", "mailto:a@e.com?x=.xml", "/.xml"]  # fmt: skip
+    body = "".join(f'<a href="{href}">x</a>' for href in [*others, *named])
+    assert from_html(body.encode(), HOME).files == [
+        "https://e.com/extra.xml",
+        "https://e.com/SiteMap.xml.gz?page=2",
+        "https://e.com/maps/sitemap-en.txt",
+        "https://www.e.com/b.xml",
+    ]
+    many = "".join(f"<a href=/{number}.xml>x</a>" for number in range(3 * MAX_FILES))
+    assert len(from_html(many.encode(), HOME).files) == MAX_FILES
 
 
 def test_feeds_are_listed_apart() -> None:
