@@ -30,6 +30,14 @@ _SITEMAP_FILE = re.compile(
     re.IGNORECASE,
 )
 """URL of a file that may be a sitemap by its name: any XML but feeds, and text that is named so."""
+OF_LINKS = (
+    "onclick", "routerlink", "ng-click", "@click", "v-on:click", "(click)", "data-href", "data-url", "role", "target",
+    "rel", "download", "hreflang",
+)  # fmt: skip
+"""Attributes that an `<a>` without `href` has only if it is to work as a link, the most telling first."""
+SCRIPT = "javascript:"
+MAX_SHOWN = 60
+"""Characters of an attribute in an example."""
 _NOFOLLOW = frozenset(("nofollow", "none"))
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
@@ -44,6 +52,32 @@ class PageLinks:
     """Targets of `nofollow` links alone; all, if the page forbids crawlers to follow its links."""
     complete: bool = True
     """False if the page was cut, or has more than `MAX_LINKS`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UncrawlableLinks:
+    """Links of one page that crawlers cannot follow."""
+
+    number: int
+    example: str
+    """The first one, as a start tag with the attribute that makes it a link."""
+
+
+def uncrawlable_links(tree: LexborHTMLParser) -> UncrawlableLinks | None:
+    """Return the `<a>` elements that scripts alone make links: those with a `javascript:` URL, and those without `href`
+    that react to a click or have an attribute of links. Buttons, anchors and placeholders do not count.
+    Source: https://developers.google.com/search/docs/crawling-indexing/links-crawlable
+    """
+    number, example = 0, ""
+    for element in tree.css('a:not([href]),a[href*="javascript:" i]'):
+        attributes = element.attributes
+        name = "href" if "href" in attributes else next((name for name in OF_LINKS if name in attributes), "")
+        value = (attributes.get(name) or "").strip(BLANK)
+        works = value[: len(SCRIPT)].lower() == SCRIPT if name == "href" else name
+        if works and (attributes.get("role") or "link").strip().lower() == "link":
+            number += 1
+            example = example or f'<a {name}="{value[:MAX_SHOWN]}">'
+    return UncrawlableLinks(number, example) if number else None
 
 
 def links_of(tree: LexborHTMLParser, base: str, encoding: str, denied: bool, whole: bool) -> PageLinks:

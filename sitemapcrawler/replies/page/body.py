@@ -31,6 +31,8 @@ class Html:
     """True if the page was read to its end."""
     is_html: bool = False
     """False if the page has no valid Content-Type and does not begin like HTML."""
+    is_long: bool = False
+    """True if it has `PAGE_LIMIT` or more, so that its end was not read."""
 
 
 class PageReader:
@@ -57,5 +59,6 @@ class PageReader:
         encoding, mark = charset(body, self._type)
         text = body[mark:].decode(encoding, "replace")
         short = shortened(text)
-        whole = whole and self._inflater.is_whole and len(body) < PAGE_LIMIT and len(short) == len(text)
-        return Html(short, encoding, whole, self._type is not None or _LIKE_HTML.match(text) is not None)
+        is_long = len(body) >= PAGE_LIMIT
+        whole = whole and self._inflater.is_whole and not is_long and len(short) == len(text)
+        return Html(short, encoding, whole, self._type is not None or _LIKE_HTML.match(text) is not None, is_long)

@@ -10,7 +10,14 @@ from itertools import chain, islice
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler import urls
-from sitemapcrawler.replies.page.anchors import PageLinks, forbids_following, links_of, sitemap_files
+from sitemapcrawler.replies.page.anchors import (
+    PageLinks,
+    UncrawlableLinks,
+    forbids_following,
+    links_of,
+    sitemap_files,
+    uncrawlable_links,
+)
 from sitemapcrawler.replies.page.body import Html, PageReader
 from sitemapcrawler.replies.page.content import Content, content_of
 from sitemapcrawler.replies.page.media_type import is_html, joined
@@ -87,6 +94,10 @@ class PageFacts:
     the page has `</head>` or `<body>` before it."""
     links: PageLinks | None = None
     """Its links; None if they were not wanted, or if it is not HTML."""
+    uncrawlable: UncrawlableLinks | None = None
+    """Its links that crawlers cannot follow; None if it has none."""
+    is_long: bool = False
+    """True if it is longer than `body.PAGE_LIMIT`."""
     shown: Shown | None = None
     """What it shows; None if nothing of it was read, or once it has been judged."""
     about: str = ""
@@ -161,6 +172,8 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         tuple(sitemap_files(tree, elements.base, url)) if _HOME.fullmatch(url) else (),
         _broken_by(tree, html.text) if any(canonical.place is Place.BODY for canonical in found) else None,
         links_of(tree, elements.base, html.encoding, denied, html.whole) if with_links else None,
+        uncrawlable=uncrawlable_links(tree),
+        is_long=html.is_long,
         about=elements.about(),
         h1=heading(tree),
         shown=shown(tree, html) if html.text or html.whole else None,

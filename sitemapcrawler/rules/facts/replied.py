@@ -33,7 +33,7 @@ from sitemapcrawler.rules.facts.given import ReplyFacts, split
 from sitemapcrawler.rules.facts.languages import is_country, is_language
 from sitemapcrawler.urls.display import quoted
 
-OWN_RULE = frozenset((401, 403, 404, 410, 429))
+OWN_RULE = frozenset((401, 402, 403, 404, 410, 429))
 """Statuses with their own rule."""
 TOO_MANY = 429
 """A status caused by the crawl, not by the page. Source: RFC 6585, 4"""

@@ -12,7 +12,7 @@ from sitemapcrawler.reader.dates import parse
 from sitemapcrawler.replies import Ok
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.kinds import Reason
-from sitemapcrawler.replies.page import Canonical, Denial, PageFacts, Place
+from sitemapcrawler.replies.page import PAGE_LIMIT, Canonical, Denial, PageFacts, Place
 from sitemapcrawler.robots.agents import SEARCH, agent
 from sitemapcrawler.rules.facts.given import ReplyFacts
 from sitemapcrawler.rules.facts.languages import DEFAULT, WITHDRAWN, is_language, page_key, read_code
@@ -30,6 +30,8 @@ DENIED = {"Sitebulb": "Noindex URL in XML Sitemaps", "Screaming Frog": "Non-Inde
 SEARCH_NAMES = frozenset(("msnbot", "slurp", "teoma", "yandex", "naverbot"))
 """Names of search engines in `<meta name>` that robots.txt does not use."""
 NEWS = "googlebot-news"
+GOOGLEBOT = "https://developers.google.com/search/docs/crawling-indexing/googlebot"
+LINKS = "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
 HREFLANG = "https://developers.google.com/search/docs/specialty/international/localized-versions"
 FILIPINO = "fil"
 ALIKE = {"nb": "no", "nn": "no", "tl": FILIPINO} | WITHDRAWN
@@ -200,6 +202,37 @@ def _by_code(versions: Iterable[tuple[str | None, str | None]]) -> _Versions:
         if code and url:
             found.setdefault(code.strip().lower().replace("_", "-"), {}).setdefault(page_key(url), url)
     return found
+
+
+@rule("page-too-long", INFO, GOOGLEBOT, Of.REPLY, per=Per.FILE("are longer than Googlebot reads"))
+def page_too_long(facts: ReplyFacts) -> Iterator[Message]:
+    """Listed page is longer than Googlebot reads. It has 2 MB of HTML or more, uncompressed.
+
+    Why: Googlebot reads the first 2 MB of a page. Text, links and structured data behind them do not exist for it.
+    Fix: Move inline scripts, styles and data to files of their own, and the content before what remains.
+    Bad: 3 MB of JSON in a `<script>` before the text
+    Good: HTML of some hundred kilobytes
+    """
+    page = own_page(facts)
+    if page is not None and page.is_long:
+        yield Message(f"the HTML has {PAGE_LIMIT // 2**20} MB or more, of which Googlebot reads the first 2 MB")
+
+
+@rule("page-links-uncrawlable", INFO, LINKS, Of.REPLY, per=Per.FILE("have links that crawlers cannot follow"))
+def page_links_uncrawlable(facts: ReplyFacts) -> Iterator[Message]:
+    """Listed page has links that crawlers cannot follow. They are `<a>` elements with a `javascript:` URL, or without
+    `href` and with a click handler.
+
+    Why: search engines follow `<a>` elements with an `href` to a web address. What only a script opens is not found.
+    Fix: Give these links an `href` with the address of the page, or make them buttons.
+    Bad: `<a onclick="open('/prices')">Prices</a>`, `<a href="javascript:go(3)">Next</a>`
+    Good: `<a href="/prices">Prices</a>`
+    """
+    page = own_page(facts)
+    if page is not None and page.uncrawlable is not None:
+        found = page.uncrawlable
+        such_as = f", such as {quoted(found.example)}" if found.number > 1 else f": {quoted(found.example)}"
+        yield Message(f"{counted(found.number, 'link')} that crawlers cannot follow{such_as}", value=found.example)
 
 
 @rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Per.SITE("have the same HTML as a made-up URL"))

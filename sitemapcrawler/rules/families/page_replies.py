@@ -61,6 +61,26 @@ status_rule("status-401", ERROR_PAGE, ": it wants a login")("""
     Good: pages that everybody may read
 """)
 
+
+@rule(
+    "status-402",
+    INFO,
+    "https://www.rfc-editor.org/rfc/rfc9110#name-402-payment-required",
+    Of.REPLY,
+    per=Per.FILE("answer 402 Payment Required"),
+)
+def status_402(facts: ReplyFacts) -> Iterator[Message]:
+    """Listed URL answers 402 Payment Required. It wants to be paid by us. It may differ for search engines.
+
+    Why: content delivery networks answer crawlers of AI with 402, for a price, and search engines with the page. If
+    search engines get it too, they drop the page from their index.
+    Fix: Let search engines read the pages without payment, or remove these URLs from the sitemap.
+    Bad: 402 for Googlebot, by a rule on all crawlers
+    Good: status 200 for search engines
+    """
+    yield from _status_message(facts, "status-402", ": it wants a payment from us; it may differ for search engines")
+
+
 status_rule("status-403", FORBIDDEN, ": refused to us; it may differ for search engines")("""
     Listed URL answers 403 Forbidden. The server refuses it to us. It may differ for search engines.
 

@@ -11,6 +11,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, News
 from sitemapcrawler.replies import Reply, ReplyKind, Unchecked
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import (
+    PAGE_LIMIT,
     Canonical,
     Denial,
     Html,
@@ -57,6 +58,8 @@ INFOS = [
     "canonical-other-listed-too",
     "lang-vs-hreflang",
     "hreflang-incomplete",
+    "too-long",
+    "links-uncrawlable",
     "thin-content",
     "archive",
 ]
@@ -114,6 +117,20 @@ def test_an_article_that_is_denied_to_google_news() -> None:
     record = UrlRecord(URL, sitemap=SITEMAP, news=News())
     asked = facts(record=record, page=page(robots("noindex", "googlebot-news")))
     assert told(asked) == {"page-noindex-for-googlebot-only": "warning"}
+
+
+@pytest.mark.parametrize(("more", "rules"), [(0, {}), (PAGE_LIMIT, {"page-too-long": "info"})], ids=["short", "long"])
+def test_page_that_googlebot_reads_in_part(more: int, rules: Told) -> None:
+    body = f"<html><head>{SELF}</head><body><p>Text</p>{' ' * more}</body></html>".encode()
+    assert told(facts(page=read_page(body, {"content-type": ["text/html"]}, URL))) == rules
+
+
+def test_links_that_scripts_open() -> None:
+    links = "<a onclick=\"go('/a')\">A</a><a href='javascript:go(2)'>B</a>"
+    asked = facts(page=page(f"{SELF}</head><body>{links}"))
+    assert told(asked) == {"page-links-uncrawlable": "info"}
+    example = "'<a onclick=\"go(\\'/a\\')\">'"
+    assert message(asked, "page-links-uncrawlable") == f"2 links that crawlers cannot follow, such as {example}"
 
 
 def test_by_head_the_headers_are_told_and_nothing_is_missing() -> None:

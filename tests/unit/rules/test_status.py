@@ -34,7 +34,7 @@ ERRORS = ["401", "403", "404", "410", "4xx", "5xx", "timeout", "dns", "tls", "co
 WARNINGS = [
     "redirect", "redirect-chain", "redirect-offsite", "redirect-to-home", "soft-404", "truncated", "429", "dirt-ratio",
 ]  # fmt: skip
-INFOS = ["redirect-target-listed-too", "non-html", "content-type", "slow", "head-get-mismatch", "sampled"]
+INFOS = ["402", "redirect-target-listed-too", "non-html", "content-type", "slow", "head-get-mismatch", "sampled"]
 
 
 def test_the_family_is_that_of_the_catalogue() -> None:
@@ -50,7 +50,7 @@ def test_a_page_that_works_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("status", "rule"),
     [
-        (400, "status-4xx"), (401, "status-401"), (402, "status-4xx"), (403, "status-403"), (404, "status-404"),
+        (400, "status-4xx"), (401, "status-401"), (403, "status-403"), (404, "status-404"),
         (410, "status-410"), (451, "status-4xx"), (500, "status-5xx"), (503, "status-5xx"), (600, "status-5xx"),
         (999, "status-5xx"),
     ],
@@ -60,6 +60,12 @@ def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -
     behind = facts(error(status, redirects=HOP, final_url="https://example.com/b"))
     assert told(behind) == {rule: "error"}
     assert f"HTTP status {status}, behind 1 redirect, at 'https://example.com/b'" in message(behind, rule)
+
+
+def test_payment_is_a_note_since_search_engines_may_get_the_page() -> None:
+    asked = facts(error(402))
+    assert told(asked) == {"status-402": "info"}
+    assert "it may differ for search engines" in message(asked, "status-402")
 
 
 def test_too_many_requests_is_no_fault_of_the_page() -> None:

@@ -10,7 +10,8 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
 from sitemapcrawler.replies.page import PageLinks, PageReader, page_of
-from sitemapcrawler.replies.page.anchors import MAX_LINKS, forbids_following
+from sitemapcrawler.replies.page.anchors import MAX_LINKS, UncrawlableLinks, forbids_following, uncrawlable_links
+from sitemapcrawler.replies.page.tree import parsed
 from sitemapcrawler.urls import is_web, request_key
 
 PAGE = "https://museum.example/visit/index.html"
@@ -113,3 +114,31 @@ def test_takes_what_linkextractor_takes(tags: list[tuple[tuple[str, str, str], s
 
 def _sent(urls: Iterable[str]) -> set[str]:
     return {request_key(url) for url in urls if is_web(url)}
+
+
+@pytest.mark.parametrize(
+    ("markup", "example"),
+    [
+        ("<a href='javascript:void(0)'>x</a>", '<a href="javascript:void(0)">'),
+        ("<a HREF=' JavaScript:go()'>x</a>", '<a href="JavaScript:go()">'),
+        ("<a href='JavaScript:go()' role=link>x</a>", '<a href="JavaScript:go()">'),
+        ("<a onclick='go()' class=nav>x</a>", '<a onclick="go()">'),
+        ("<a routerLink='/about'>x</a>", '<a routerlink="/about">'),
+        ("<a role=link>x</a>", '<a role="link">'),
+        ("<a target=_blank>x</a>", '<a target="_blank">'),
+        (f"<a onclick='{'x' * 200}'>x</a>", f'<a onclick="{"x" * 60}">'),
+        ("<a>1</a><a class=current>2</a>", None),
+        ("<a name=top></a><a id=chapter>x</a>", None),
+        ("<a href='javascript:void(0)' role=button>x</a><a onclick='x()' role=tab>x</a>", None),
+        ("<a href='#' onclick='go()'>x</a><a href=/a>x</a><a href=''>x</a><a href=mailto:a@b.c>x</a>", None),
+        ("<a href='/?next=javascript:x'>x</a>", None),
+    ],
+)
+def test_links_that_crawlers_cannot_follow(markup: str, example: str | None) -> None:
+    found = uncrawlable_links(parsed(f"<body>{markup}<p>Text"))
+    assert (found and found.example) == example
+
+
+def test_number_of_links_that_crawlers_cannot_follow() -> None:
+    markup = "<a href='javascript:a()'>a</a><a href=/b>b</a><a onclick='c()'>c</a>"
+    assert uncrawlable_links(parsed(markup)) == UncrawlableLinks(2, '<a href="javascript:a()">')
