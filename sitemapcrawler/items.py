@@ -787,6 +787,10 @@ class ComparedList:
     """Those of them that a sitemap lists."""
     not_listed: int = 0
     """Those that no sitemap lists, without groups, and without those that were requested and cannot be indexed."""
+    since: UtcTime | None = None
+    """Time of the first request in an access log; null for other lists."""
+    until: UtcTime | None = None
+    """Time of the last one."""
 
 
 @dataclass(slots=True)
@@ -842,6 +846,40 @@ class Coverage:
 
 
 @dataclass(slots=True)
+class CrawlerFetches:
+    """What a crawler requested, by access logs. Only `GET` and `HEAD` count."""
+
+    verified: bool | None = None
+    """True if its requests were told from others' by the address ranges of its operator; null if no ranges were given,
+    so that all requests under its name count."""
+    pretended: int = 0
+    """Requests under its name from other addresses, which count nowhere else."""
+    requests: int = 0
+    """Its requests, for whatever URL of the site."""
+    fetched: int = 0
+    """Distinct listed URLs that it requested."""
+    not_fetched: int = 0
+    """Those that it did not request."""
+    errors: int = 0
+    """Listed URLs of which its last request was answered with status 400 or more."""
+    denied: int = 0
+    """Listed URLs that it requested although robots.txt, as it is now, denies them."""
+    last: UtcTime | None = None
+    """Its last request for a listed URL."""
+    days: float | None = None
+    """Median of the days from `lastmod` to the first request on that day or later, of pages that changed since the logs
+    begin; null if there are none. Pages that it has not requested since are left out."""
+    robots: int = 0
+    """Its requests for robots.txt."""
+    robots_last: UtcTime | None = None
+    """The last of them."""
+    sitemaps: int = 0
+    """Its requests for the sitemaps of this crawl."""
+    sitemaps_last: UtcTime | None = None
+    """The last of them."""
+
+
+@dataclass(slots=True)
 class CrawlerAccess:
     """What is known of a crawler that robots.txt was checked for."""
 
@@ -852,9 +890,12 @@ class CrawlerAccess:
     purpose: str = ""
     """search, training, user fetch, input, ads, research or unknown."""
     may_fetch: int | None = None
-    """Distinct listed URLs that robots.txt lets it fetch; null without a database."""
+    """Distinct listed URLs that robots.txt lets it fetch; null without a database, and for a crawler that is
+    not in `agents`."""
     may_not_fetch: int | None = None
     """Those that it denies."""
+    fetches: CrawlerFetches | None = None
+    """What it requested; null without access logs in `compare`, and if it is in none of them."""
 
 
 @dataclass(slots=True)

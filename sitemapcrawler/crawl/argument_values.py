@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
-from sitemapcrawler.reader.exports import read_export
+from sitemapcrawler.reader.exports import files_of, read_export
+from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.agents import named
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
@@ -203,17 +204,34 @@ def compared(text: str) -> tuple[str, ...]:
 
 
 def _recognised(path: str) -> str:
-    """The absolute path of a list. Raises ValueError if its format is unknown, or it has no URLs."""
-    file = urls.local_path(named_file(path))
-    assert file is not None  # named_file has found it
-    try:
-        with Path(file).open("rb") as opened:
-            read_export(opened, file)
-    except OSError as error:
-        raise ValueError(f"{quoted(path)} cannot be read, {error.strerror or error}") from None
-    except ValueError as error:
-        raise ValueError(f"{quoted(path)} {error}") from None
-    return file
+    """The absolute path of a list, or the pattern of its files. Raises ValueError if one has an unknown format, or no
+    URLs."""
+    found = _files(path)
+    for file in found:
+        try:
+            with Path(file).open("rb") as opened:
+                read_export(opened, file)
+        except OSError as error:
+            raise ValueError(f"{quoted(file)} cannot be read, {error.strerror or error}") from None
+        except ValueError as error:
+            raise ValueError(f"{quoted(file)} {error}") from None
+    return str(Path(found[0] if len(found) == 1 else path).absolute())
+
+
+def _files(path: str) -> list[str]:
+    """The files that a path or a pattern stands for. Raises ValueError if there is none."""
+    found = [] if path[:5].lower() == "file:" else files_of(path)
+    return found or [urls.local_path(named_file(path)) or path]
+
+
+def address_files(text: str) -> tuple[str, ...]:
+    """The absolute paths of files with address ranges, separated by commas, each with or without `@`, or patterns of
+    them. Raises ValueError if one is no such file, or its name is that of no crawler."""
+    paths = dict.fromkeys(
+        str(Path(one).absolute()) for item in text.split(",") for one in _files(item.strip().removeprefix("@"))
+    )
+    read_ranges(paths)
+    return tuple(paths)
 
 
 def baseline(text: str) -> str:

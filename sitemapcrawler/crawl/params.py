@@ -55,6 +55,9 @@ IN_PAGES = f"{SYNTAX}, searched in page URLs"
 IN_SITEMAPS = f"{SYNTAX}, searched in sitemap URLs"
 DATE = "a date or time like 2024-05-01 or 2024-05-01T10:00:00+02:00, UTC without a zone"
 LISTS = "files, separated by commas: exports of crawlers, Search Console or GA4, access logs, CSV, JSON, Parquet"
+RANGES = (
+    "files with address ranges, separated by commas, named after the crawler or as the operator's file: @googlebot.json"
+)
 RULES = "ids and families of rules, separated by commas"
 
 Pattern = Annotated[Expression, Text(values.expression)]
@@ -136,6 +139,10 @@ class Params(BaseModel):
     """Read the links of pages: yes for the pages that are listed, site to fetch those that links lead to, too."""
     compare: Annotated[tuple[str, ...], Text(values.compared), Argument(LISTS, Use.ONE_SITE)] = ()
     """Lists of URLs from elsewhere: report what they have and no sitemap lists, and the other way round."""
+    crawler_addresses: Annotated[
+        tuple[str, ...], Text(values.address_files), Argument(RANGES, Use.ONE_SITE, needs=("compare",))
+    ] = ()
+    """Tell crawlers in access logs from others that pretend to be them, by the address ranges of their operators."""
     max_pages: Annotated[Count, Argument(use=Use.ONE_SITE)] = MAX_PAGES
     """Fetch so many unlisted pages at most."""
     urls: Annotated[

@@ -12,10 +12,12 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage
+from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches
+from sitemapcrawler.jobs.crawler_logs import CrawlerLogs
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, read_export
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, files_of, read_export
+from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.unlisted import MISSING, ONLY
@@ -37,20 +39,27 @@ class Lists:
 
     found_by = FoundBy.LIST
 
-    def __init__(self, store: Store, scope: LinkScope, paths: Sequence[Path]) -> None:
-        """`scope`: which pages belong to the crawl. `paths`: the lists."""
+    def __init__(self, store: Store, scope: LinkScope, paths: Sequence[Path], ranges: Ranges) -> None:
+        """`scope`: which pages belong to the crawl. `paths`: the lists; one may be a pattern for several files.
+        `ranges`: addresses of crawlers."""
         self._store = store
         self._scope = scope
         self._paths = paths
         self._links = Links(store, scope)
+        self._logs = CrawlerLogs(store, ranges)
 
     def load(self) -> list[ComparedList]:
         """Read all lists into the table `compared`. Returns what was found in each. Raises ValueError or OSError, one
         line, if one cannot be read."""
         execute, self._scope = self._store.execute, self._with_homes()
-        execute("CREATE OR REPLACE TEMP TABLE compared_rows (page UBIGINT, url VARCHAR, list UTINYINT)")
+        execute("CREATE OR REPLACE TEMP TABLE compared_rows (page UBIGINT, url VARCHAR, list UTINYINT, number BIGINT)")
         execute("CREATE OR REPLACE TEMP TABLE compared_left_out (page UBIGINT)")
+        self._logs.begin()
         totals = [self._read(path, number) for number, path in enumerate(self._paths)]
+        if self._logs.has_any:
+            self._logs.resolve(self._scope)
+            self._logs.put_visits()
+            self._logs.add_totals(totals)
         self._links.number_listed()
         [(rows,)] = execute("SELECT count(*) FROM compared_rows")
         parts = int(rows) // PART + 1
@@ -64,7 +73,7 @@ class Lists:
                 execute(
                     f"""
                     INSERT INTO compared
-                    SELECT page, min(url), bit_or(1::UBIGINT << list), count(*),
+                    SELECT page, min(url), bit_or(1::UBIGINT << list), sum(number)::BIGINT,
                            page IN (SELECT page FROM link_listed)
                     FROM compared_rows WHERE page % {parts} = {part} GROUP BY page"""
                 )
@@ -88,19 +97,25 @@ class Lists:
     def _read(self, path: Path, number: int) -> ComparedList:
         home = next(iter(self._scope.homes), "")
         total = ComparedList(name=path.name)
-        with path.open("rb") as file:
-            export = read_export(file, str(path), Cells)
+        for file in files_of(str(path)):
+            self._read_file(file, home, number, total)
+        return total
+
+    def _read_file(self, path: str, home: str, number: int, total: ComparedList) -> None:
+        with Path(path).open("rb") as file:
+            export = read_export(file, path, Cells)
             total.format = export.format
+            if export.log is not None:
+                self._logs.read(export.lines, export.log, number, total)
             while rows := list(islice(export.rows, AT_ONCE)):
                 total.rows += len(rows)
                 pages = self._pages(rows, home, total)
                 if pages:
                     self._store.execute(
-                        f"INSERT INTO compared_rows SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), {number}",
+                        f"INSERT INTO compared_rows SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), {number}, 1",
                         [[number_of(url) for url in pages], pages],
                     )
                 self._note_left_out(rows, home)
-        return total
 
     def _note_left_out(self, rows: Sequence[str], home: str) -> None:
         """Remember the pages of rows that are left out: they are not missing in a sitemap, but the list has them."""
@@ -192,6 +207,11 @@ class Lists:
             self._folders([one.name for one in totals]),
             why,
         )
+
+    def fetches(self) -> dict[str, CrawlerFetches]:
+        """What crawlers requested by the access logs, by their names in lower case; empty without logs. Call `compare`
+        before."""
+        return self._logs.sum_up(self._scope.homes) if self._logs.has_any else {}
 
     def _groups(self) -> list[ComparedGroup]:
         """The pages that are counted by group only, the largest group first."""

@@ -15,11 +15,13 @@ ACCESS = f"""
 
 
 def count_access(site: SiteFacts, crawlers: Iterable[CrawlerAccess]) -> None:
-    """Set how many listed URLs each crawler may fetch."""
+    """Set how many listed URLs each crawler may fetch, of those that robots.txt was checked for."""
     denied, judged = Counter[str](), 0
     for names, number in site.query(ACCESS):
         judged += number
         denied.update(dict.fromkeys(names, number))
     for one in crawlers:
+        if one.may_fetch is None:
+            continue
         one.may_not_fetch = denied[one.crawler]
         one.may_fetch = judged - one.may_not_fetch

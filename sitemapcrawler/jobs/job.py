@@ -28,6 +28,7 @@ from sitemapcrawler.items import (
     ChangeRecord,
     ComparedList,
     Coverage,
+    CrawlerFetches,
     FindingRecord,
     LinkGraph,
     PageRecord,
@@ -46,7 +47,7 @@ from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
 from sitemapcrawler.jobs.marking import Marks, mark_files
-from sitemapcrawler.jobs.protocols import Crawl, Pipelines
+from sitemapcrawler.jobs.protocols import Arguments, Crawl, Pipelines
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.jobs.restoring import (
     Asked,
@@ -66,6 +67,7 @@ from sitemapcrawler.jobs.store.schema import iso
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report, Run
+from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.policy import deciding_lines
 from sitemapcrawler.rules.facts.revisits import revisits
 from sitemapcrawler.rules.facts.robots_changes import robots_changes
@@ -123,7 +125,10 @@ class Job:
         """Files of earlier runs, by URL."""
         self.coverage: Coverage | None = None
         """What lists have and no sitemap lists; None before it is compared."""
+        self._lists: Lists | None = None
         self._compared: list[ComparedList] | None = None
+        self.fetches: dict[str, CrawlerFetches] = {}
+        """What crawlers requested by access logs, by their names in lower case."""
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
         self.revisits: Revisits | None = None
@@ -244,25 +249,28 @@ class Job:
         async for lines in self._writer.each(partial(self.store.lines, "pages")):
             yield RecordBatch(list(map(decode, lines)))
 
-    async def compare(self, scope: LinkScope, paths: Sequence[str], why: str | None) -> None:
-        """Compare the listed pages with lists. Sets `coverage`. `why`: what ended requesting pages early, if
-        anything."""
-        lists = self.lists(scope, paths)
+    async def compare(self, scope: LinkScope, params: Arguments, why: str | None) -> None:
+        """Compare the listed pages with lists. Sets `coverage` and `fetches`. `why`: what ended requesting pages early,
+        if anything."""
+        lists = self._lists or self.lists(scope, params)
         await self._writer.flush()
         if self._compared is None:
             self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
         if self._compared is not None:
             compare = partial(lists.compare, self._compared, why)
             self.coverage = await self._writer.run(partial(with_memory, compare, self.store.give_more_memory))
+            fetches = await self._writer.run(partial(with_memory, lists.fetches, self.store.give_more_memory))
+            self.fetches = fetches or {}
 
     async def load_lists(self, lists: Lists) -> None:
         """Read the lists to compare with into the database."""
         await self._writer.flush()
+        self._lists = lists
         self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
 
-    def lists(self, scope: LinkScope, paths: Sequence[str]) -> Lists:
+    def lists(self, scope: LinkScope, params: Arguments) -> Lists:
         """The lists to compare with, for `follow`."""
-        return Lists(self.store, scope, list(map(Path, paths)))
+        return Lists(self.store, scope, list(map(Path, params.compare)), read_ranges(params.crawler_addresses))
 
     async def follow(self, work: Callable[[Frontier], T], frontier: Frontier) -> T | None:
         """Run `work` on the link graph or the lists when everything is committed; None if the database failed."""

@@ -24,7 +24,7 @@ from sitemapcrawler.jobs.coverage import FOLDER
 from sitemapcrawler.jobs.listing import share
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.queries import rows_of
-from sitemapcrawler.jobs.store.schema import json_line, json_object
+from sitemapcrawler.jobs.store.schema import iso, json_line, json_object
 from sitemapcrawler.jobs.url_table import entries
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.replies.indexability import Indexability
@@ -36,6 +36,7 @@ from sitemapcrawler.report.model import (
     MAX_DENIED,
     MAX_DENIED_IN_ALL,
     MAX_EXAMPLES,
+    MAX_FETCHED,
     MAX_FINDINGS,
     MAX_LANGUAGES,
     MAX_LINKED,
@@ -45,6 +46,7 @@ from sitemapcrawler.report.model import (
     MAX_SITEMAPS,
     MIN_EXAMPLES,
     Denied,
+    FetchedFile,
     FileProblems,
     Language,
     Lead,
@@ -310,6 +312,18 @@ def coverage(site: SiteFacts) -> dict[str, object]:
     return {"missing": missing, "listed_only": [loc for (loc,) in only]}
 
 
+FETCHED_FILES = f"""
+    SELECT sitemap, crawler, listed, fetched, errors, {iso("last")}, requests, {iso("requested_at")} FROM fetched_files
+    WHERE sitemap IN (
+        SELECT sitemap FROM fetched_files GROUP BY sitemap ORDER BY max(listed) DESC, sitemap LIMIT {MAX_FETCHED})
+    ORDER BY listed DESC, sitemap, crawler"""
+
+
+def fetched_files(site: SiteFacts) -> dict[str, object]:
+    """What crawlers requested of each sitemap."""
+    return {"fetched_files": [FetchedFile(*row) for row in site.query(FETCHED_FILES)]}
+
+
 Fields = Mapping[str, Any]  # Any: the class of the report states the types
 """{field: value} of the report."""
 Query = Callable[[SiteFacts], Fields]
@@ -331,6 +345,7 @@ def queries(summary: SummaryRecord) -> dict[str, Query]:
         "languages": languages,
         **({"unlisted": links} if summary.graph is not None else {}),
         **({"missing": coverage} if summary.coverage is not None else {}),
+        **({"fetched_files": fetched_files} if any(one.fetches for one in summary.crawlers) else {}),
         "entries": entries,
     }
 

@@ -43,7 +43,7 @@ class StatusPipeline(CrawlPipeline):
             and not audit.job.finished
         ):
             self._follower = Follower(
-                audit.status.verifier, audit.job, audit.stop, audit.params.links != "no", audit.params.compare,
+                audit.status.verifier, audit.job, audit.stop, audit.params,
             )  # fmt: skip
 
     async def process_item(self, item: object) -> object:

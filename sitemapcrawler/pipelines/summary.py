@@ -24,6 +24,7 @@ from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.report.wording import verdict
+from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.rules.reach import places, unknown
 from sitemapcrawler.urls.display import counted, inert, percent
 
@@ -131,7 +132,7 @@ class SummaryPipeline(CrawlPipeline):
                 await audit.delivery.send(pages)
         if job is not None and audit.complete and audit.params.compare:
             audit.phase = "comparing lists"
-            await job.compare(audit.link_scope(), audit.params.compare, status.comparing_ended if status else None)
+            await job.compare(audit.link_scope(), audit.params, status.comparing_ended if status else None)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
@@ -187,7 +188,7 @@ class SummaryPipeline(CrawlPipeline):
             reach=reach,
             severity_reach=severity_reach,
             agents=dict(audit.verdicts.blocked),
-            crawlers=[CrawlerAccess(one.name, one.operator, one.purpose) for one in audit.params.judged_agents],
+            crawlers=crawlers_of(audit),
             replies=dict(status.counts) if status is not None else {},
             lastmod=status.trusts.all if status is not None else None,
             bad=status.bad if status is not None else None,
@@ -221,6 +222,18 @@ def basis_of(audit: Audit) -> Basis:
     return Basis(
         sorted(rule.id for rule in audit.judge.selected), {name: given[name] for name in DECISIVE if name in given}
     )
+
+
+def crawlers_of(audit: Audit) -> list[CrawlerAccess]:
+    """The crawlers that robots.txt was checked for, and those in access logs, before their URLs are counted."""
+    fetches = audit.job.fetches if audit.job is not None else {}
+    judged = {one.name.lower(): one for one in audit.params.judged_agents}
+    known = judged | {name: BY_NAME[name] for name in sorted(fetches.keys() - judged.keys())}
+    found = []
+    for name, one in known.items():
+        count = 0 if audit.job is not None and name in judged else None
+        found.append(CrawlerAccess(one.name, one.operator, one.purpose, count, count, fetches.get(name)))
+    return found
 
 
 def limits_of(settings: BaseSettings) -> str | None:

@@ -6,13 +6,15 @@ Start reading in `read_export`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
 from typing import BinaryIO
 
-from sitemapcrawler.reader.rows import LOG, TEXT, WEB, AsWritten, CellReader, Rows, Unread, read_rows
+from sitemapcrawler.reader.access_logs import LogFormat
+from sitemapcrawler.reader.rows import TEXT, WEB, AsWritten, CellReader, Rows, Unread, read_rows
 
-READING, SERVED = ("GET", "HEAD"), ("200", "304")
 ASSET = re.compile(
     r"[^?#]*\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml"
     r"|zip|gz)(?:[?#]|\Z)",
@@ -47,23 +49,34 @@ class Export:
     """What it is, for people."""
     rows: Iterator[str]
     """The URL of each row, absolute or beginning with a slash, without fragment and tracking parameters, perhaps with
-    `LEFT_OUT` before it; or `UNREAD`."""
+    `LEFT_OUT` before it; or `UNREAD`. None of an access log."""
+    log: LogFormat | None = None
+    """Format of an access log, which `jobs.crawler_logs` reads; None for other lists."""
+    lines: Iterable[str] = ()
+    """Lines of an access log."""
+
+
+def files_of(path: str) -> list[str]:
+    """The file at a path, or else the files that it stands for as a pattern with `*`, `?` or `[`, in order."""
+    return [path] if Path(path).is_file() else sorted(one for one in glob(path) if Path(one).is_file())  # noqa: PTH207 - a pattern may be absolute
 
 
 def read_export(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> Export:
     """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
     found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
     found = read_rows(file, path, NO_PAGE, cells)
-    return Export(found.format, _urls(found, _is_no_visit if found.format == LOG else _is_no_page))
+    if found.log is not None:
+        return Export(found.format, iter(()), found.log, found.lines)
+    return Export(found.format, _urls(found))
 
 
-def _urls(found: Rows, is_no_page: Callable[[str, Mapping[str, object]], bool]) -> Iterator[str]:
+def _urls(found: Rows) -> Iterator[str]:
     for row in found.rows:
         if isinstance(row, Unread) or not isinstance(row.url, str):
             yield UNREAD
         else:  # in a text, other values may stand behind the URL
             url = cleaned(row.url.split()[0].strip("\"'") if found.format == TEXT else row.url.lstrip("'"))
-            yield f"{LEFT_OUT}{url}" if is_no_page(url, row.cells) else url
+            yield f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url
 
 
 def cleaned(url: str) -> str:
@@ -77,11 +90,6 @@ def cleaned(url: str) -> str:
     return url
 
 
-def _is_no_page(url: str, cells: Mapping[str, object]) -> bool:
+def _is_no_page(cells: Mapping[str, object]) -> bool:
     """True for a row that, by its own words, is no page or none to index. Empty cells say nothing."""
     return any(value and NO_PAGE[name](str(value).strip().lower()) for name, value in cells.items())
-
-
-def _is_no_visit(url: str, cells: Mapping[str, object]) -> bool:
-    """True for a request in an access log that got no page."""
-    return cells["method"] not in READING or cells["status code"] not in SERVED or ASSET.match(url) is not None

@@ -10,11 +10,12 @@ import csv
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
 from typing import BinaryIO, NamedTuple, Protocol
 
+from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
 from sitemapcrawler.reader.decode import decode, inflate
 from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
@@ -112,6 +113,10 @@ class Rows:
     """What it is, for people."""
     rows: Iterator[Row | Unread]
     """In order."""
+    log: LogFormat | None = None
+    """Format of an access log; None for other lists."""
+    lines: Iterable[str] = ()
+    """Lines of an access log, instead of `rows`: whoever takes some of the one misses them in the other."""
 
 
 class Cells(Protocol):
@@ -153,7 +158,7 @@ def read_rows(
     faults = Faults()
     _, texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
     found = _recognised(texts, faults, columns, cells, guesses)
-    return Rows(found.format, chain(found.rows, _cut(faults)))
+    return replace(found, rows=chain(found.rows, _cut(faults)))
 
 
 def _recognised(
@@ -171,10 +176,13 @@ def _recognised(
     lines = _lines(texts, faults)
     first = _first_of(lines)
     whole = chain(first, lines)
+    log = log_format(first)
+    if log is not None and log is not COMMON:
+        return Rows(log.name, map(_no_url, enumerate(whole, 1)), log, whole)
     if head.startswith("{"):
         return Rows("JSON lines", _json_lines(whole, _Objects(columns)))
-    if any(map(LOG_LINE.match, first)):
-        return Rows(LOG, _log(whole))
+    if log is not None:
+        return Rows(LOG, _log(whole), log, whole)
     header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else None)
     if header is not None:
         return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter).armed))
@@ -253,6 +261,11 @@ def _text(lines: Iterable[str]) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
         if text := COMMENT.sub("", line).strip():
             yield Row(number, text, {})
+
+
+def _no_url(numbered: tuple[int, str]) -> Unread:
+    """A request in a log of a content delivery network, which only `compare` reads."""
+    return Unread(numbered[0], f"{quoted(numbered[1])} is a request in a log; compare reads it")
 
 
 def _log(lines: Iterable[str]) -> Iterator[Row | Unread]:

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 
 from sitemapcrawler.items import CrawlerAccess, RobotsRecord
 from sitemapcrawler.report import wording as words
-from sitemapcrawler.report.model import Denied, Report
+from sitemapcrawler.report.model import Denied, FetchedFile, Report
 from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.urls.display import counted, inert, percent
 
@@ -18,6 +18,8 @@ MAX_HOST = 60
 """Maximum length of a shown host in characters."""
 MIN_HOSTS = 2
 """Minimum number of hosts for a table by host."""
+MAX_COLUMNS = 8
+"""Maximum number of crawlers in the table by sitemap, those with the most requests."""
 MAX_NAMES = 4
 """Maximum number of crawlers named at once; the names of more are folded in a row, and left out above a column."""
 MAX_LINES = 5
@@ -37,6 +39,13 @@ class Cell:
     """Share of URLs that are affected, 0 to 1."""
     note: str = ""
     """Second line."""
+    value: float | None = None
+    """By which a column is sorted; None for the share."""
+
+    @property
+    def order(self) -> float:
+        """By which a column is sorted."""
+        return self.share if self.value is None else self.value
 
     @property
     def step(self) -> str:
@@ -105,13 +114,35 @@ def may_fetch(found: CrawlerAccess) -> Cell | None:
     return Cell(f"{found.may_fetch:,} of {counted(listed, 'listed page')}", denied, note)
 
 
-COLUMNS: dict[str, Callable[[CrawlerAccess], Cell | None]] = {"May fetch": may_fetch}
+def _day(time: str) -> str:
+    """`3 May 2024`."""
+    return Markup(words.moment(time, clock=False)).striptags()
+
+
+def has_fetched(found: CrawlerAccess) -> Cell | None:
+    """How many of the listed pages a crawler has fetched, by access logs."""
+    fetches = found.fetches
+    if fetches is None:
+        return None
+    notes = [
+        f"last on {_day(fetches.last)}" if fetches.last else "",
+        f"after {counted(round(fetches.days), 'day')} (median)" if fetches.days is not None else "",
+        f"{counted(fetches.errors, 'page')} answered with an error" if fetches.errors else "",
+        f"{counted(fetches.denied, 'page')} although denied" if fetches.denied else "",
+        f"{counted(fetches.pretended, 'request')} of others under its name" if fetches.pretended else "",
+    ]
+    listed = fetches.fetched + fetches.not_fetched
+    bad = max(fetches.errors, fetches.denied) / fetches.fetched if fetches.fetched else 0.0
+    return Cell(f"{fetches.fetched:,} of {listed:,}", bad, "; ".join(filter(None, notes)), fetches.fetched)
+
+
+COLUMNS: dict[str, Callable[[CrawlerAccess], Cell | None]] = {"May fetch": may_fetch, "Has fetched": has_fetched}
 """What the table says of each crawler, by heading. Only columns in which something is known are shown."""
 
 
 def crawler_table(report: Report) -> Table | None:
     """What is known of each crawler, one row for all that are alike. None if nothing was judged."""
-    crawlers = [one for one in report.summary.crawlers if one.may_fetch or one.may_not_fetch]
+    crawlers = [one for one in report.summary.crawlers if one.may_fetch or one.may_not_fetch or one.fetches]
     if not crawlers:
         return None
     cells = {one.crawler: [column(one) for column in COLUMNS.values()] for one in crawlers}
@@ -128,6 +159,38 @@ def crawler_table(report: Report) -> Table | None:
         if one.crawler not in free
     ]
     return Table(list(compress(COLUMNS, known)), _joined(_ordered(rows), len(crawlers)), free)
+
+
+def fetched(report: Report) -> Table | None:
+    """Share of the pages of each sitemap that each crawler has fetched. None without access logs."""
+    shown = [one for one in report.summary.crawlers if one.fetches is not None and one.fetches.requests]
+    most = sorted(shown, key=lambda one: -one.fetches.requests if one.fetches else 0)[:MAX_COLUMNS]
+    files: dict[str, dict[str, FetchedFile]] = {}
+    for one in report.fetched_files:
+        files.setdefault(one.sitemap, {})[one.crawler] = one
+    rows = [
+        TableRow(inert(sitemap), "", [_fetched_cell(of.get(one.crawler.lower())) for one in most])
+        for sitemap, of in files.items()
+    ]
+    return Table([inert(one.crawler) for one in most], rows) if rows else None
+
+
+def _fetched_cell(found: FetchedFile | None) -> Cell | None:
+    if found is None:
+        return None
+    notes = [
+        f"last on {_day(found.last)}" if found.last else "",
+        f"the file on {_day(found.requested)}" if found.requested else "file not fetched",
+    ]
+    share = found.fetched / found.listed if found.listed else 0.0
+    return Cell(
+        percent(found.fetched, found.listed) if found.listed else "", 0.0, "; ".join(filter(None, notes)), share
+    )
+
+
+def not_verified(report: Report) -> list[str]:
+    """Crawlers in access logs that were recognised by name alone."""
+    return [one.crawler for one in report.summary.crawlers if one.fetches is not None and not one.fetches.verified]
 
 
 def crawler_note(name: str) -> str:

@@ -50,6 +50,8 @@ MAX_ENTRIES = 200_000
 """Maximum number of entries in the table of all URLs; a sample of more."""
 MAX_COMPARED = 200
 """Maximum number of pages shown that are in lists and not listed, and that are listed and in no list."""
+MAX_FETCHED = 200
+"""Maximum number of sitemaps shown with what crawlers fetched of them, the largest ones."""
 MAX_MONTHS = 360
 """Maximum number of months in `Report.months`, those with the most entries: thirty years."""
 
@@ -204,6 +206,27 @@ class Denied:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchedFile:
+    """What access logs say of a crawler and a sitemap."""
+
+    sitemap: str
+    crawler: str
+    """In lower case."""
+    listed: int
+    """Distinct URLs in the file."""
+    fetched: int
+    """Those of them that the crawler requested."""
+    errors: int
+    """Those of which the last request was answered with status 400 or more."""
+    last: str | None
+    """Time of the last request for one of them."""
+    requests: int
+    """Requests for the file itself."""
+    requested: str | None
+    """Time of the last of these."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entries:
     """The entries of all files, packed for the page's script (`packing`)."""
 
@@ -251,6 +274,8 @@ class Report:
     denied: Sequence[Denied] = ()
     """Examples of URLs that robots.txt denies: for each robots.txt and set of crawlers, two of each folder of at most
     `MAX_DENIED`, those with the most such URLs first."""
+    fetched_files: Sequence[FetchedFile] = ()
+    """What crawlers requested of at most `MAX_FETCHED` files; empty without access logs."""
     languages: Sequence[Language] = ()
     """At most `MAX_LANGUAGES`, by links."""
     language_count: int = 0

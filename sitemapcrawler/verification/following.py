@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from functools import partial
 
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.job import Frontier, Job
 from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, LinkScope
+from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.urls.display import counted
@@ -28,32 +28,24 @@ class Follower:
     """Requests unlisted pages that links lead to, and those in lists. Its frontier is in the job's database, so that a
     killed crawl resumes."""
 
-    def __init__(
-        self,
-        verifier: Verifier,
-        job: Job,
-        stop: Stop,
-        reads_links: bool = True,
-        lists: Sequence[str] = (),
-    ) -> None:
-        """`reads_links`: False if links do not matter. `lists`: paths of lists to compare with."""
+    def __init__(self, verifier: Verifier, job: Job, stop: Stop, params: Arguments) -> None:
         self.ended: str | None = None
         """What ended following links early: max_pages or depth."""
         self.comparing_ended: str | None = None
         """What ended requesting the pages of lists early: max_pages."""
         self._verifier, self._job, self._stop = verifier, job, stop
-        self._reads_links, self._lists = reads_links, lists
+        self._params = params
 
     async def run(self, scope: LinkScope) -> None:
         """Request found pages, level by level, or the home pages alone, then those of lists, until none is left, a
         limit is reached, or the crawl stops."""
         try:
-            if self._reads_links and scope.follows:
+            if scope.follows:
                 await self._follow(scope)
-            elif self._reads_links:
+            elif self._params.links != "no":
                 homes = await self._job.follow(Links.unlisted_homes, Links(self._job.store, scope))
                 await self._ask(homes or [], scope, FoundBy.LINK)
-            if self._lists and not self._stop.begun():
+            if self._params.compare and not self._stop.begun():
                 await self._compare(scope)
         except Exception:
             logger.exception("unlisted pages could not be requested: internal error")
@@ -76,7 +68,7 @@ class Follower:
         logger.info("followed links to %s", counted(asked, "unlisted page"))
 
     async def _compare(self, scope: LinkScope) -> None:
-        lists = self._job.lists(scope, self._lists)
+        lists = self._job.lists(scope, self._params)
         await self._job.load_lists(lists)
         await self._job.follow(Lists.wanted, lists)
         asked, is_whole = await self._request(Lists, lists, scope)

@@ -133,7 +133,8 @@ def test_summary_counts_by_list_and_folder(verified: tuple[SiteServer, Crawl]) -
         {"name": "crawl.csv", "format": "Screaming Frog", "rows": 11, "left_out": 1, "unread": 0, "offsite": 1, "urls": 9,
          "listed": 3, "not_listed": 1},
         {"name": "access.log", "format": "access log", "rows": 6, "left_out": 1, "unread": 0, "offsite": 0, "urls": 4,
-         "listed": 1, "not_listed": 3},
+         "listed": 1, "not_listed": 3,
+         "since": "2026-05-01T10:00:00Z", "until": "2026-05-01T10:00:00Z"},
         {"name": "mine.txt", "format": "text", "rows": 1, "left_out": 0, "unread": 0, "offsite": 0, "urls": 1,
          "listed": 1, "not_listed": 0},
     ]  # fmt: skip
@@ -230,3 +231,32 @@ def test_report_and_workbook_show_the_lists(verified: tuple[SiteServer, Crawl]) 
     assert ("all folders", "crawl.csv", 3, 1, None) in rows
     assert ("/shop/", "all lists", 1, 1, 1) in rows
     assert ("/shop/", "access.log", None, 1, None) in rows
+
+
+def test_access_logs_say_what_crawlers_have_fetched(tmp_path: Path, site: SiteServer) -> None:
+    asked = [("66.249.66.1", "/a", "Googlebot/2.1"), ("203.0.113.9", "/shop/b", "Googlebot/2.1"),
+             ("203.0.113.9", "/", "bingbot/2.0")]  # fmt: skip
+    log = [
+        f'{address} - - [01/May/2026:10:00:00 +0000] "GET {path} HTTP/1.1" 200 1 "-" "{agent}"\n'
+        for address, path, agent in asked
+    ]
+    for number, one in enumerate(log):
+        (tmp_path / f"access.log.{number}").write_text(one)
+    (tmp_path / "googlebot.txt").write_text("66.249.64.0/19\n")
+    done = compared(
+        tmp_path,
+        site,
+        "@access.log.*",
+        "-O",
+        FEED,
+        crawler_addresses="@googlebot.txt",
+        report="report",
+        agents="Googlebot",
+    )
+    [google, bing] = done.summary["crawlers"]
+    assert (google["may_fetch"], google["fetches"]["fetched"], google["fetches"]["pretended"]) == (5, 1, 1)
+    assert (bing["crawler"], bing["fetches"]["fetched"]) == ("Bingbot", 1)
+    assert "may_fetch" not in bing
+    page = (tmp_path / "report" / "report.html").read_text("utf-8")
+    assert "1 request of others under its name" in page
+    assert "Share of listed pages fetched, by sitemap" in page

@@ -92,9 +92,28 @@ COVERAGE = {
     },
     "compared_lists": {"number": "UTINYINT", "name": "VARCHAR"},
     "uncompared": {"loc": "VARCHAR"},
+    "fetched_files": {
+        "sitemap": "VARCHAR",
+        "crawler": "VARCHAR",
+        "listed": "BIGINT",
+        "fetched": "BIGINT",
+        "errors": "BIGINT",
+        "last": TIME,
+        "requests": "BIGINT",
+        "requested_at": TIME,
+    },
+    "fetched_problems": {
+        "kind": "VARCHAR",
+        "crawler": "VARCHAR",
+        "loc": "VARCHAR",
+        "status": "INTEGER",
+        "last": TIME,
+    },
 }
 """Tables of the lists to compare with (`jobs.coverage`). `compared`: their pages on the site; bit n of `lists` is set
-for those in the list with number n. `uncompared`: listed pages that are in none of the lists."""
+for those in the list with number n. `uncompared`: listed pages that are in none of the lists. Of access logs
+(`jobs.crawler_logs`), `fetched_files`: pages of a sitemap that a crawler requested, the last time, and its requests for
+the file itself; `fetched_problems`: URLs that it requested although they are denied, or with an error as answer."""
 CONTENTS = {
     "url": "VARCHAR",
     "version": "UTINYINT",

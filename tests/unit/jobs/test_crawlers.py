@@ -15,6 +15,7 @@ def test_access_counts_a_url_in_two_files_once_and_leaves_out_what_was_not_judge
         page("/3", B, blocked_for=["GPTBot", "CCBot"]), page("/unknown", B),
     )  # fmt: skip
     site.connection.execute("UPDATE urls SET blocked_for = [] WHERE loc LIKE '%/1'")
-    crawlers = [CrawlerAccess(name) for name in ("Googlebot", "GPTBot", "CCBot")]
+    crawlers = [CrawlerAccess(name, may_fetch=0) for name in ("Googlebot", "GPTBot", "CCBot")]
+    crawlers.append(CrawlerAccess("PetalBot"))
     count_access(SiteFacts(rows_of(site.connection)), crawlers)
-    assert [(one.may_fetch, one.may_not_fetch) for one in crawlers] == [(3, 0), (1, 2), (2, 1)]
+    assert [(one.may_fetch, one.may_not_fetch) for one in crawlers] == [(3, 0), (1, 2), (2, 1), (None, None)]

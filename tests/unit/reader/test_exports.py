@@ -26,14 +26,6 @@ GA4 = (
     "# Start date: 20260101\n# ----------------------------------------\n\n"
     "Page path and screen class,Views,Users\n/,120,80\n/shop/?utm_source=mail&x=1,3,2\n(not set),1,1\n"
 )
-LOG = (
-    '203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET /a?gclid=1 HTTP/1.1" 200 512 "-" "Mozilla/5.0 (X11; \\"q\\")"\n'
-    '203.0.113.9 - frank [01/May/2026:10:00:01 +0000] "GET /style.css?v=2 HTTP/1.1" 200 512 "-" "Mozilla/5.0"\n'
-    '203.0.113.9 - - [01/May/2026:10:00:02 +0000] "POST /a HTTP/1.1" 200 512\n'
-    '203.0.113.9 - - [01/May/2026:10:00:03 +0000] "GET /gone HTTP/2.0" 404 -\n'
-    "203.0.113.9 - - broken\n"
-    'www.example.com:443 203.0.113.9 - - [01/May/2026:10:00:04 +0000] "GET /b HTTP/1.1" 304 -\n'
-)
 LONG = "x" * 140_000
 FROG_ROWS = [f"{SITE}/a", *(f"{LEFT_OUT}{SITE}/{path}" for path in ("b", "c", "d.png", "e"))]
 LISTS = {
@@ -45,7 +37,6 @@ LISTS = {
     "search console, in another language": (
         f"Die häufigsten Seiten,Klicks,Impressionen\n{SITE}/a,10,100\n{SITE}/b,1,2\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "ga4": (GA4, "GA4", ["/", "/shop/?x=1", UNREAD]),
-    "log": (LOG, "access log", ["/a", *(f"{LEFT_OUT}{path}" for path in ("/style.css?v=2", "/a", "/gone")), UNREAD, "//www.example.com/b"]),
     "semicolons": (f"Titel;URL;Aufrufe\nA;{SITE}/a;1\n", "CSV", [f"{SITE}/a"]),
     "tabs": (f"url\tviews\n{SITE}/a\t1\n", "CSV", [f"{SITE}/a"]),
     "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/s.xml"]),

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 from lxml import html
 
-from sitemapcrawler.items import CrawlerAccess, RobotsRecord, SummaryRecord
+from sitemapcrawler.items import CrawlerAccess, CrawlerFetches, RobotsRecord, SummaryRecord
 from sitemapcrawler.report.crawlers import crawler_table, hosts
-from sitemapcrawler.report.model import Denied, Report
+from sitemapcrawler.report.model import Denied, FetchedFile, Report
 from sitemapcrawler.report.page import page
 from sitemapcrawler.robots.agents import agent
 
@@ -110,3 +110,40 @@ def test_hosts_have_rows_and_crawlers_with_equal_shares_a_column() -> None:
 )
 def test_there_is_no_table_by_host(denied: Mapping[str, int], number: int) -> None:
     assert hosts(report(denied, (), robots(number))) is None
+
+
+def logged() -> Report:
+    """A report with access logs: Googlebot fetched half of the pages, GPTBot is in no log."""
+    made = report({"Googlebot": 0, "GPTBot": 0})
+    fetches = CrawlerFetches(
+        None, 0, 30, 5, 5, 1, 0, "2026-05-08T10:00:00Z", 4.0, sitemaps=1, sitemaps_last="2026-05-03T10:00:00Z"
+    )
+    made.summary.crawlers[0].fetches = fetches
+    made.fetched_files = [
+        FetchedFile("https://e.com/a.xml", "googlebot", 8, 5, 1, fetches.last, 1, fetches.sitemaps_last),
+        FetchedFile("https://e.com/b.xml", "googlebot", 2, 0, 0, None, 0, None),
+    ]
+    return made
+
+
+def test_what_a_crawler_has_fetched_is_a_column_of_its_own() -> None:
+    table = crawler_table(logged())
+    assert table is not None
+    assert (table.columns, table.free) == (["May fetch", "Has fetched"], ["GPTBot"])
+    [row] = table.rows
+    assert [(cell.text, cell.note, cell.order) for cell in row.cells if cell] == [
+        ("10 of 10 listed pages", "", 0.0),
+        ("5 of 10", "last on 8 May 2026; after 4 days (median); 1 page answered with an error", 5),
+    ]
+
+
+def test_sitemaps_have_the_share_that_each_crawler_has_fetched() -> None:
+    made = logged()
+    tree = html.fromstring(page(made))
+    rows = [[cell.text_content() for cell in row] for row in tree.xpath("//table[caption[@id='fetched']]/tbody/tr")]
+    assert rows == [
+        ["https://e.com/a.xml", "62 %last on 8 May 2026; the file on 3 May 2026"],
+        ["https://e.com/b.xml", "0 %file not fetched"],
+    ]
+    assert "Not verified, so that others may pretend to be them: Googlebot." in tree.text_content()
+    assert "1 other crawler may fetch everything and made no request: GPTBot." in tree.text_content()

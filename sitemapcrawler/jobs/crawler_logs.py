@@ -1,0 +1,278 @@
+"""Reads access logs into the database: who requested which page, when, and with what answer.
+
+DuckDB parses the lines in blocks and counts requests by URL, crawler and day. Then each URL is resolved once, and SQL
+compares the pages with the listed ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import ComparedList, CrawlerFetches
+from sitemapcrawler.jobs.links import LinkScope, number_of
+from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.schema import iso, literal
+from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
+from sitemapcrawler.reader.exports import ASSET, UNREAD, cleaned
+from sitemapcrawler.reader.rows import WEB
+from sitemapcrawler.robots.addresses import Ranges
+from sitemapcrawler.robots.agents import AGENTS
+from sitemapcrawler.rules.facts.languages import NORMAL_URL
+from sitemapcrawler.rules.facts.sites import CURRENT
+
+AT_ONCE = 100_000
+"""Lines that DuckDB parses at once, some 25 MB."""
+OFFSITE = "-"
+"""In place of a URL: one of another site."""
+MAX_PROBLEMS = 1_000
+"""URLs of each kind kept for a crawler, those requested last."""
+TARGETS = 50_000
+"""URLs that are resolved at once."""
+READS = "method IN ('GET', 'HEAD')"
+"""SQL condition for a request that reads a page."""
+SERVED = "status IN (200, 304)"
+"""SQL condition for a request that got it."""
+REQUESTS = f"""
+    CREATE OR REPLACE TEMP TABLE log_requests AS
+    SELECT hash(host, scheme, target) AS url, host, scheme, target, {READS} AND {SERVED} AS visit, status, asked,
+           address,
+           CASE WHEN {READS} THEN lower(regexp_extract(left(agent, {MAX_AGENT}), {{pattern}}, 1)) ELSE '' END AS crawler
+    FROM ({{requests}}) WHERE target IS NOT NULL AND length(target) <= {MAX_URL}"""
+NEW_ADDRESSES = """
+    SELECT DISTINCT crawler, address FROM log_requests r WHERE crawler IN (SELECT unnest(?::VARCHAR[]))
+    AND NOT EXISTS (FROM log_addresses a WHERE a.crawler = r.crawler AND a.address = coalesce(r.address, ''))"""
+NEW_URLS = """
+    INSERT INTO log_urls
+    SELECT url, any_value(host), any_value(scheme), any_value(target) FROM log_requests
+    ANTI JOIN log_urls USING (url) GROUP BY url"""
+HITS = """
+    INSERT INTO log_hits
+    SELECT url, r.crawler, a.genuine, CASE WHEN r.crawler <> '' THEN asked::DATE END AS day, {list}, count(*),
+           count(*) FILTER (visit), max(asked), arg_max(status, asked), min(asked)
+    FROM log_requests r LEFT JOIN log_addresses a ON a.crawler = r.crawler AND a.address = coalesce(r.address, '')
+    GROUP BY url, r.crawler, genuine, day"""
+FETCHED = """
+    CREATE OR REPLACE TEMP TABLE log_fetched AS
+    SELECT page, crawler, sum(requests)::BIGINT AS requests, max(last) AS last, arg_max(status, last) AS status
+    FROM log_hits JOIN log_pages USING (url) WHERE crawler <> '' AND genuine IS DISTINCT FROM false AND page IS NOT NULL
+    GROUP BY page, crawler"""
+"""SQL: the pages that each crawler requested."""
+ENTRIES = f"""
+    CREATE OR REPLACE TEMP TABLE log_entries AS
+    SELECT l.page, min(u.lastmod_at)::DATE AS changed, any_value(u.blocked_for) AS blocked_for
+    FROM link_listed l JOIN urls u ON u.rowid = l.entry WHERE {CURRENT} GROUP BY l.page"""
+"""SQL: the listed pages."""
+BY_CRAWLER = f"""
+    SELECT f.crawler, sum(f.requests)::BIGINT, count(e.page), count(e.page) FILTER (f.status >= 400),
+           count(e.page) FILTER (list_contains([lower(name) for name in e.blocked_for], f.crawler)),
+           {iso("max(f.last) FILTER (e.page IS NOT NULL)")},
+           coalesce(sum(f.requests) FILTER (s.kind = 'robots'), 0)::BIGINT,
+           {iso("max(f.last) FILTER (s.kind = 'robots')")},
+           coalesce(sum(f.requests) FILTER (s.kind = 'sitemap'), 0)::BIGINT,
+           {iso("max(f.last) FILTER (s.kind = 'sitemap')")}
+    FROM log_fetched f LEFT JOIN log_entries e USING (page) LEFT JOIN log_special s USING (page)
+    GROUP BY f.crawler"""
+DAYS = """
+    SELECT crawler, median(days) FROM (
+        SELECT h.crawler, e.page, min(h.day) - any_value(e.changed) AS days
+        FROM log_hits h JOIN log_pages p USING (url) JOIN log_entries e USING (page)
+        WHERE h.crawler <> '' AND h.genuine IS DISTINCT FROM false AND h.day >= e.changed
+          AND e.changed >= (SELECT min(first)::DATE FROM log_hits)
+        GROUP BY h.crawler, e.page)
+    GROUP BY crawler"""
+"""SQL, by crawler: median of the days between the change of a page and the first request since."""
+
+PRETENDED = """
+    SELECT crawler, sum(requests)::BIGINT FROM log_hits JOIN log_pages USING (url)
+    WHERE crawler <> '' AND NOT genuine AND page IS NOT NULL GROUP BY crawler"""
+"""SQL, by crawler: requests under its name from addresses of others."""
+FILES = f"""
+    WITH entries AS (
+        SELECT DISTINCT u.sitemap, l.page FROM link_listed l JOIN urls u ON u.rowid = l.entry WHERE {CURRENT}),
+    sizes AS (SELECT sitemap, count(*) AS listed FROM entries GROUP BY sitemap),
+    counts AS (
+        SELECT sitemap, crawler, count(*) AS fetched, count(*) FILTER (status >= 400) AS errors, max(last) AS last
+        FROM entries JOIN log_fetched USING (page) GROUP BY sitemap, crawler),
+    files AS (
+        SELECT t.sitemap, f.crawler, f.requests, f.last FROM log_special t JOIN log_fetched f USING (page)
+        WHERE kind = 'sitemap')
+    SELECT sitemap, crawler, coalesce(listed, 0), coalesce(fetched, 0), coalesce(errors, 0), c.last,
+           coalesce(f.requests, 0), f.last
+    FROM counts c FULL JOIN files f USING (sitemap, crawler) LEFT JOIN sizes USING (sitemap)"""
+"""SQL, by sitemap and crawler: listed pages that it requested, and requests for the file itself."""
+PROBLEMS = f"""
+    SELECT kind, crawler, loc, status, last FROM (
+        SELECT f.crawler, f.status, f.last, u.loc, u.blocked_for,
+               CASE WHEN list_contains([lower(name) for name in u.blocked_for], f.crawler) THEN 'denied'
+                    WHEN f.status >= 400 THEN 'error' END AS kind
+        FROM log_fetched f JOIN link_listed l USING (page) JOIN urls u ON u.rowid = l.entry
+        WHERE {CURRENT})
+    WHERE kind IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY kind, crawler ORDER BY last DESC, loc) <= {MAX_PROBLEMS}"""
+"""SQL: listed URLs that a crawler requested although robots.txt denies them, and those that answered with an error."""
+
+
+class CrawlerLogs:
+    """The requests of all logs, in temporary tables. Use it in the writing thread only."""
+
+    def __init__(self, store: Store, ranges: Ranges) -> None:
+        self._store = store
+        self._ranges = ranges
+        pattern = crawler_pattern(agent.name for agent in AGENTS)
+        self._requests = REQUESTS.replace("{pattern}", literal(pattern))
+        self.has_any = False
+        """True if a log was read."""
+
+    def begin(self) -> None:
+        """Create the tables, empty."""
+        for table in (
+            "log_urls (url UBIGINT, host VARCHAR, scheme VARCHAR, target VARCHAR)",
+            "log_pages (url UBIGINT, page UBIGINT, visited UBIGINT, address VARCHAR, is_asset BOOLEAN)",
+            "log_addresses (crawler VARCHAR, address VARCHAR, genuine BOOLEAN)",
+            "log_hits (url UBIGINT, crawler VARCHAR, genuine BOOLEAN, day DATE, list UTINYINT, requests UBIGINT, "
+            "visits UBIGINT, last TIMESTAMP, status USMALLINT, first TIMESTAMP)",
+            "log_special (page UBIGINT, kind VARCHAR, sitemap VARCHAR)",
+        ):
+            self._store.execute(f"CREATE OR REPLACE TEMP TABLE {table}")
+
+    def read(self, lines: Iterable[str], found: LogFormat, number: int, total: ComparedList) -> None:
+        """Count the requests of a log. `number`: of the list."""
+        execute = self._store.execute
+        requests = self._requests.replace("{requests}", found.requests)
+        rest = iter(lines)
+        while block := list(islice(rest, AT_ONCE)):
+            execute(
+                "CREATE OR REPLACE TEMP TABLE lines AS "
+                "SELECT line FROM (SELECT unnest(string_split(?, chr(10))) AS line) "
+                "WHERE trim(line) <> '' AND line[1] <> '#'",
+                ["\n".join(block)],
+            )
+            execute(requests)
+            [(many, readable)] = execute("SELECT (SELECT count(*) FROM lines), (SELECT count(*) FROM log_requests)")
+            total.rows += many
+            total.unread += many - readable
+            self._note_addresses()
+            execute(NEW_URLS)
+            execute(HITS.replace("{list}", str(number)))
+        self.has_any = True
+
+    def _note_addresses(self) -> None:
+        known = self._ranges.crawlers
+        found = self._store.execute(NEW_ADDRESSES, [known]) if known else []
+        if found:
+            rows = [[crawler, address or "", self._ranges.has(crawler, address)] for crawler, address in found]
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            self._store.execute(
+                "INSERT INTO log_addresses SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::BOOLEAN[])",
+                columns,
+            )
+
+    def resolve(self, scope: LinkScope) -> None:
+        """Find the page of each requested URL: temporary table `log_pages`. URLs of other sites have none."""
+        home = next(iter(scope.homes), "")
+        sites, last = scope.sites, -1
+        while rows := self._store.execute(
+            f"SELECT rowid, url, host, scheme, target FROM log_urls WHERE rowid > {last} ORDER BY rowid LIMIT {TARGETS}"
+        ):
+            pages = [self._page(home, sites, *one) for _, _, *one in rows]
+            self._store.execute(
+                "INSERT INTO log_pages SELECT unnest(?::UBIGINT[]), unnest(?::UBIGINT[]), unnest(?::UBIGINT[]), "
+                "unnest(?::VARCHAR[]), unnest(?::BOOLEAN[])",
+                [[url for _, url, *_ in rows], *map(list, zip(*pages, strict=True))],
+            )
+            last = rows[-1][0]
+
+    @staticmethod
+    def _page(
+        home: str, sites: frozenset[str], host: str | None, scheme: str | None, target: str
+    ) -> tuple[int | None, int | None, str, bool]:
+        """The requested page, the page without parameters of advertisements, its URL (`UNREAD` or `OFFSITE` if it
+        has none), and True if it is no page but a file."""
+        if target.startswith("/"):
+            own, _, authority = home.rstrip("/").partition("://")
+            target = f"{scheme or own}://{host or authority}{target}"
+        elif not WEB.match(target):
+            return None, None, UNREAD, False
+        url = target.partition("#")[0]
+        if not NORMAL_URL.fullmatch(url):
+            url = urls.resolve(home, url) or UNREAD
+        clean = cleaned(url)
+        if clean == UNREAD:
+            return None, None, UNREAD, False
+        if not (home and url.startswith(home)) and urls.site_of(url) not in sites:
+            return None, None, OFFSITE, False
+        page = number_of(url)
+        return page, page if clean == url else number_of(clean), clean, ASSET.match(clean) is not None
+
+    def put_visits(self) -> None:
+        """Add the pages that anybody got to the rows of the lists."""
+        self._store.execute(
+            """
+            INSERT INTO compared_rows
+            SELECT visited, any_value(address), list, sum(visits)::BIGINT FROM log_hits JOIN log_pages USING (url)
+            WHERE visits > 0 AND visited IS NOT NULL AND NOT is_asset GROUP BY visited, list"""
+        )
+        self._store.execute(
+            """
+            INSERT INTO compared_left_out
+            SELECT DISTINCT visited FROM log_hits JOIN log_pages USING (url)
+            WHERE visited IS NOT NULL AND (is_asset OR requests > visits)"""
+        )
+
+    def add_totals(self, totals: Sequence[ComparedList]) -> None:
+        """Complete what was found in the logs."""
+        rows = self._store.execute(
+            f"""
+            SELECT list, coalesce(sum(requests) FILTER (address = '{UNREAD}'), 0)::BIGINT,
+                   coalesce(sum(requests) FILTER (address = '{OFFSITE}'), 0)::BIGINT,
+                   coalesce(sum(if(is_asset, requests, requests - visits)) FILTER (page IS NOT NULL), 0)::BIGINT,
+                   {iso("min(first)")}, {iso("max(last)")}
+            FROM log_hits JOIN log_pages USING (url) GROUP BY list"""
+        )
+        for number, unread, offsite, left_out, since, until in rows:
+            total = totals[number]
+            total.unread += unread
+            total.offsite, total.left_out, total.since, total.until = offsite, left_out, since, until
+
+    # Crawlers, once all listed pages are known and numbered (`link_listed`).
+
+    def sum_up(self, homes: Iterable[str]) -> dict[str, CrawlerFetches]:
+        """What each crawler requested, by its name in lower case. Fills the tables `fetched_files` and
+        `fetched_problems`."""
+        execute = self._store.execute
+        self._note_special(homes)
+        execute(ENTRIES)
+        execute(FETCHED)
+        days: dict[str, float] = dict(execute(DAYS))
+        [(listed,)] = execute("SELECT count(*) FROM log_entries")
+        found = {}
+        for crawler, requests, fetched, errors, denied, last, *special in execute(BY_CRAWLER):
+            verified = True if crawler in self._ranges.crawlers else None
+            made = CrawlerFetches(verified, 0, requests, fetched, listed - fetched, errors, denied, last)
+            made.days = days.get(crawler)
+            made.robots, made.robots_last, made.sitemaps, made.sitemaps_last = special
+            found[crawler] = made
+        for crawler, pretended in execute(PRETENDED):
+            found.setdefault(crawler, CrawlerFetches(True, not_fetched=listed)).pretended = pretended
+        with self._store.transaction():
+            for table, query in (("fetched_files", FILES), ("fetched_problems", PROBLEMS)):
+                execute(f"DELETE FROM {table}")
+                execute(f"INSERT INTO {table} {query}")
+        return found
+
+    def _note_special(self, homes: Iterable[str]) -> None:
+        """Number robots.txt files and sitemaps: temporary table `log_special`."""
+        files = self._store.execute(
+            "SELECT 'robots', robots FROM robots "
+            "UNION SELECT 'sitemap', sitemap FROM sitemaps WHERE starts_with(sitemap, 'http')"
+        )
+        rows = {
+            number_of(url): (kind, url) for kind, url in [*files, *(("robots", f"{home}robots.txt") for home in homes)]
+        }
+        self._store.execute("DELETE FROM log_special")
+        self._store.execute(
+            "INSERT INTO log_special SELECT unnest(?::UBIGINT[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[])",
+            [[*rows], [kind for kind, _ in rows.values()], [url for _, url in rows.values()]],
+        )

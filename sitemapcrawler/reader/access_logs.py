@@ -1,0 +1,194 @@
+"""Access logs: their formats, recognised by content, and SQL that makes requests of their lines.
+
+A log has millions of lines, which DuckDB parses. May import the rest of `reader` and `urls`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "[A-Z]+ \S+(?: HTTP/[0-9.]+)?" [0-9]{3}\b')
+"""A line in the common or combined format, perhaps with the virtual host in front.
+
+Source: https://httpd.apache.org/docs/current/logs.html#accesslog
+"""
+VIRTUAL_HOST = "[A-Za-z0-9][A-Za-z0-9.-]*[.][A-Za-z]{2,}(?::[0-9]+)?"
+TIME = "%d/%b/%Y:%H:%M:%S %z"
+"""Of the common format: `01/May/2026:10:00:00 +0000`."""
+TIME_LENGTH = 26
+FIELDS = "#Fields:"
+"""Start of the line with the names of columns (W3C extended log file format)."""
+MAX_URL = 8192
+"""Characters of a requested URL; CloudFront's limit, and more than servers and crawlers take by default."""
+MAX_AGENT = 1000
+"""Characters of a user agent in which a crawler is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFormat:
+    """A format of access logs."""
+
+    name: str
+    """For people."""
+    requests: str
+    """SQL query over the table `lines` with the column `line`: `host`, `scheme`, `target`, `method`, `status`, `asked`
+    (in UTC), `agent` (user agent) and `address`; null if unknown, `target` also if the line is damaged."""
+
+
+def log_format(first: Sequence[str]) -> LogFormat | None:
+    """Recognise a log by its first lines. None if they are no log."""
+    if any(map(COMMON_LINE.match, first)):
+        return COMMON
+    fields = next((line[len(FIELDS) :].split() for line in first if line.startswith(FIELDS)), None)
+    if fields is not None:
+        return _cloudfront(fields) if {*fields} >= CLOUDFRONT_NAMES else None
+    for line in first:
+        if line.startswith("{"):
+            value = _object(line)
+            return next((made for names, made in JSON_FORMATS if _has(value, names)), None)
+    return None
+
+
+def _object(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _has(value: object, names: Iterable[str]) -> bool:
+    """True if an object has all of these members, each the path of a JSON pointer."""
+    for name in names:
+        inner = value
+        for part in name.split("/")[1:]:
+            if not isinstance(inner, Mapping) or part not in inner:
+                return False
+            inner = inner[part]
+    return True
+
+
+# Apache and nginx write quotes and backslashes as \" and \\, other bytes as \x22: in a URL these are escapes.
+COMMON = LogFormat(
+    "access log",
+    rf"""
+    SELECT CASE WHEN is_virtual THEN split_part(lead[1], ':', 1) END AS host, NULL AS scheme,
+           CASE WHEN len(request) IN (2, 3) AND regexp_full_match(request[1], '[A-Z]+') AND contains(quoted[1], '[')
+                     AND status IS NOT NULL THEN request[2] END AS target,
+           request[1] AS method, status,
+           try_strptime(left(split_part(quoted[1], '[', -1), {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC' AS asked,
+           quoted[6] AS agent, CASE WHEN is_virtual THEN lead[2] ELSE lead[1] END AS address
+    FROM (
+        SELECT *, len(lead) > 3 AND regexp_full_match(lead[1], '{VIRTUAL_HOST}') AS is_virtual FROM (
+            SELECT quoted, string_split(quoted[2], ' ') AS request,
+                   try_cast(substr(quoted[3], 2, 3) AS USMALLINT) AS status,
+                   string_split(rtrim(split_part(quoted[1], '[', 1)), ' ') AS lead
+            FROM (
+                SELECT string_split(
+                    CASE WHEN contains(line, '\') THEN regexp_replace(
+                        replace(replace(line, '\\', '%5C'), '\"', '%22'), '\\x([0-9A-Fa-f]{{2}})', '%\1', 'g')
+                    ELSE line END, '"') AS quoted
+                FROM lines)))""",
+)
+"""The common and combined formats of Apache and nginx."""
+
+
+def _number_or_date(text: str) -> str:
+    """SQL for a time that is a date, or a number of seconds, milliseconds, microseconds or nanoseconds."""
+    number = f"try_cast({text} AS DOUBLE)"
+    power = f"3 * greatest(0, floor((log10({number}) - 9) / 3))"
+    return (
+        f"coalesce(TRY(make_timestamp(try_cast({number} / pow(10, {power}) * 1e6 AS BIGINT))), "
+        f"try_cast({text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"
+    )
+
+
+def _json(name: str, **pointers: str) -> LogFormat:
+    """JSON lines. `pointers`: to the members, by column; several, separated by blanks, are alternatives."""
+    paths = list(dict.fromkeys(path for text in pointers.values() for path in text.split()))
+    member = {path: f"values[{at}]" for at, path in enumerate(paths, 1)}
+    of = {column: f"coalesce({', '.join(member[path] for path in text.split())})" for column, text in pointers.items()}
+    return LogFormat(
+        name,
+        f"""
+        SELECT {of["host"]} AS host, {of["scheme"]} AS scheme, {of["target"]} AS target, {of["method"]} AS method,
+               try_cast({of["status"]} AS USMALLINT) AS status, {_number_or_date(of["at"])} AS asked,
+               {of["agent"]} AS agent, {of["address"]} AS address
+        FROM (SELECT TRY(json_extract_string(line, {paths})) AS values FROM lines)""",
+    )
+
+
+CLOUDFLARE = _json(
+    "Cloudflare log",
+    host="/ClientRequestHost",
+    scheme="/ClientRequestScheme",
+    target="/ClientRequestURI /ClientRequestPath",
+    method="/ClientRequestMethod",
+    status="/EdgeResponseStatus",
+    at="/EdgeStartTimestamp /EdgeEndTimestamp",
+    agent="/ClientRequestUserAgent",
+    address="/ClientIP",
+)
+"""Logpush, data set `http_requests`.
+
+Source: https://developers.cloudflare.com/logs/reference/log-fields/zone/http_requests/
+"""
+CADDY = _json(
+    "Caddy log", host="/request/host", scheme="/request/scheme", target="/request/uri", method="/request/method",
+    status="/status", at="/ts", agent="/request/headers/User-Agent/0",
+    address="/request/client_ip /request/remote_ip /request/remote_addr",
+)  # fmt: skip
+"""Source: https://caddyserver.com/docs/logging"""
+CLOUDFRONT_NAMES = frozenset({"date", "time", "cs-method", "cs-uri-stem", "sc-status", "cs(User-Agent)", "cs-protocol"})
+"""Columns that tell CloudFront's logs from others of the W3C format."""
+
+
+def _cloudfront(fields: Sequence[str]) -> LogFormat:
+    """Tab-separated standard logs with these columns.
+
+    Source: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html
+    """
+    cell = {name: f"cells[{at}]" for at, name in enumerate(fields, 1)}
+    return _of_cloudfront(cell, "SELECT string_split(line, chr(9)) AS cells FROM lines")
+
+
+def _cloudfront_json() -> LogFormat:
+    names = [*sorted(CLOUDFRONT_NAMES), "cs-uri-query", "x-host-header", "cs(Host)", "c-ip"]
+    paths = [f"/{name}" for name in names]
+    cell = {name: f"cells[{at}]" for at, name in enumerate(names, 1)}
+    return _of_cloudfront(cell, f"SELECT TRY(json_extract_string(line, {paths})) AS cells FROM lines")
+
+
+def _of_cloudfront(cell: Mapping[str, str], cells: str) -> LogFormat:
+    """`cell`: SQL for each column. Values are escaped twice; missing ones are `-`."""
+    value = {name: f"nullif({place}, '-')" for name, place in cell.items()}
+    host = ", ".join(value[name] for name in ("x-host-header", "cs(Host)") if name in value)
+    query = value.get("cs-uri-query", "NULL")
+    return LogFormat(
+        "CloudFront log",
+        f"""
+        SELECT {f"coalesce({host}, NULL)" if host else "NULL"} AS host, {value["cs-protocol"]} AS scheme,
+               TRY(url_decode({value["cs-uri-stem"]} || coalesce('?' || {query}, ''))) AS target,
+               {value["cs-method"]} AS method, try_cast({value["sc-status"]} AS USMALLINT) AS status,
+               try_cast({value["date"]} || ' ' || {value["time"]} AS TIMESTAMP) AS asked,
+               TRY(url_decode({value["cs(User-Agent)"]})) AS agent,
+               {value.get("c-ip", "NULL")} AS address
+        FROM ({cells})""",
+    )
+
+
+JSON_FORMATS: Sequence[tuple[Sequence[str], LogFormat]] = (
+    (("/ClientRequestURI", "/EdgeResponseStatus"), CLOUDFLARE),
+    (("/request/uri", "/request/headers", "/status"), CADDY),
+    (("/cs-uri-stem", "/sc-status"), _cloudfront_json()),
+)
+"""Formats of JSON lines, each with the members by which it is recognised."""
+
+
+def crawler_pattern(names: Iterable[str]) -> str:
+    """RE2 expression that finds the first of these product tokens in a user agent, the longest where several begin at
+    one place. A token does not continue: `Googlebot` is not found in `Googlebot-Image`."""
+    tokens = "|".join(re.escape(name) for name in sorted(names, key=lambda name: -len(name)))
+    return f"(?i)(?:^|[^a-z0-9_-])({tokens})(?:$|[^a-z0-9_-])"
