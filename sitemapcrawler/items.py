@@ -899,6 +899,18 @@ class CrawlerAccess:
 
 
 @dataclass(slots=True)
+class UsageCounts:
+    """How many distinct listed URLs have a preference on one use."""
+
+    allow: int = 0
+    """It is allowed."""
+    disallow: int = 0
+    """It is disallowed."""
+    unsaid: int = 0
+    """Nothing is said."""
+
+
+@dataclass(slots=True)
 class LinkGraph:
     """How complete the link graph of a crawl is, and its totals."""
 
@@ -1112,6 +1124,8 @@ class SummaryRecord:
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
     crawlers: Sequence[CrawlerAccess] = ()
     """What is known of each crawler in the argument `agents`, in its order."""
+    usage: dict[str, UsageCounts] = field(default_factory=dict)
+    """Listed URLs by `usage`, for `train`, `search` and `input`; empty if no URL has any, and without a database."""
     replies: dict[str, int] = field(default_factory=dict)
     """Url records by kind of reply, unchecked ones by their reason; empty where nothing was verified."""
     bad: Share | None = None

@@ -20,6 +20,7 @@ from msgspec.structs import astuple
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.replies import status_error
+from sitemapcrawler.robots.usage import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,6 @@ def _blocked_for(url: UrlRecord) -> object:
     return None if url.blocked_for is None else url.blocked_for or "none"
 
 
-USES = ("train", "search", "input")
-"""Fields of `UsageRecord` with a preference."""
-
-
 def _usage(use: str, url: UrlRecord) -> object:
     """Preference on a use."""
     return url.usage and getattr(url.usage, use)
@@ -83,7 +80,7 @@ def _usage(use: str, url: UrlRecord) -> object:
 
 def _usage_by(url: UrlRecord) -> Sequence[str]:
     """What states each preference: `train: robots.txt line 12`."""
-    places = {use: getattr(url.usage, f"{use}_by") for use in USES if url.usage is not None}
+    places = {use: getattr(url.usage, f"{use}_by") for use in Use if url.usage is not None}
     return [f"{use}: {place}" for use, place in places.items() if place]
 
 
@@ -104,7 +101,7 @@ URLS = (
     Column("h1", 40, lambda url: url.reply and url.reply.h1, needs="reply"),
     Column("words", 9, lambda url: url.reply and url.reply.words, needs="reply"),
     Column("blocked_for", 20, _blocked_for, needs="blocked_for"),
-    *(Column(use, 9, partial(_usage, use), needs="usage") for use in USES),
+    *(Column(use.value, 9, partial(_usage, use), needs="usage") for use in Use),
     Column("usage_by", 30, _usage_by, needs="usage"),
     Column("lastmod", 22, "lastmod"),
     Column("changefreq", 12, "changefreq"),

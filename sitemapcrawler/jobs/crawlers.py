@@ -1,11 +1,12 @@
-"""What the job's database knows of crawlers."""
+"""What the job's database knows of crawlers, and of what they may do with pages."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
-from sitemapcrawler.items import CrawlerAccess
+from sitemapcrawler.items import CrawlerAccess, UsageCounts
+from sitemapcrawler.robots.usage import Use
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT
 
@@ -25,3 +26,20 @@ def count_access(site: SiteFacts, crawlers: Iterable[CrawlerAccess]) -> None:
             continue
         one.may_not_fetch = denied[one.crawler]
         one.may_fetch = judged - one.may_not_fetch
+
+
+USAGE = f"""
+    SELECT {", ".join(f"usage.{use}" for use in Use)}, count(DISTINCT hash(loc))
+    FROM urls WHERE {CURRENT} GROUP BY ALL"""
+"""SQL: distinct listed URLs by preference on each use."""
+
+
+def count_usage(site: SiteFacts) -> dict[str, UsageCounts]:
+    """Count listed URLs by preference on each use; empty if none has any."""
+    counts = {use.value: UsageCounts() for use in Use}
+    rows = list(site.query(USAGE))
+    for *preferences, number in rows:
+        for use, preference in zip(counts, preferences, strict=True):
+            name = preference or "unsaid"
+            setattr(counts[use], name, getattr(counts[use], name) + number)
+    return counts if any(any(preferences) for *preferences, _ in rows) else {}

@@ -42,7 +42,7 @@ from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
-from sitemapcrawler.jobs.crawlers import count_access
+from sitemapcrawler.jobs.crawlers import count_access, count_usage
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
@@ -400,6 +400,7 @@ class Job:
         site = SiteFacts(rows_of(connection))
         summary.reach, summary.severity_reach = reaches(site, summary.rules)
         count_access(site, summary.crawlers)
+        summary.usage = count_usage(site)
         if self._listing is not None:
             self._listing.fill(connection)
             summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from sitemapcrawler.items import UrlRecord, UsageRecord
@@ -39,9 +39,7 @@ def recorded(preferences: tuple[Preference, ...]) -> UsageRecord | None:
     return UsageRecord(**found) if found else None
 
 
-def preferences_of(record: UsageRecord | None) -> Iterable[Preference]:
+def preferences_of(record: UsageRecord | None) -> tuple[Preference, ...]:
     """The preferences of a record."""
-    for use in Use if record is not None else ():
-        value: str | None = getattr(record, use)
-        if value is not None:
-            yield Preference(use, value == ALLOW, getattr(record, f"{use}_by"))
+    held = [(use, getattr(record, use), getattr(record, f"{use}_by")) for use in Use if record is not None]
+    return tuple(Preference(use, value == ALLOW, place) for use, value, place in held if value)

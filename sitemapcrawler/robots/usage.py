@@ -129,6 +129,11 @@ class UsageLine:
         return self.value.split(maxsplit=1)[0] if self.value.startswith("/") else ""
 
     @property
+    def rule(self) -> PathRule:
+        """A rule with its path, for matching alone: as an Allow line, `/index.html` would match its folder too."""
+        return PathRule(False, self.path, self.line, self.value)
+
+    @property
     def statement(self) -> Statement:
         return statement(self.dialect, self.value[len(self.path) :].strip(BLANKS))
 
@@ -149,17 +154,13 @@ class UsageRules:
     def __init__(self, lines: Iterable[UsageLine]) -> None:
         self._everywhere: tuple[Preference, ...] = ()
         self._by_pattern: dict[Pattern, tuple[Preference, ...]] = {}
-        rules = []
-        for line in lines:
+        known = list(lines)
+        for line in known:
             if not line.path:
                 self._everywhere += line.preferences
-                continue
-            # As an Allow line, `/index.html` would match its folder too.
-            rule = PathRule(False, line.path, line.line, line.value)
-            rules.append(rule)
-            for clause in clauses(rule):
+            for clause in clauses(line.rule):
                 self._by_pattern[clause.pattern] = self._by_pattern.get(clause.pattern, ()) + line.preferences
-        self._rules = RuleSet(rules) if rules else None
+        self._rules = RuleSet(line.rule for line in known) if self._by_pattern else None
 
     @property
     def by_path(self) -> bool:

@@ -25,7 +25,7 @@ from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import Ask, Chase, Ok, Reason, Redirected, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
-from sitemapcrawler.replies.page import Html, PageFacts, page_of, plain_headers
+from sitemapcrawler.replies.page import USAGE_HEADERS, Html, PageFacts, page_of, plain_headers
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.witnesses import Witnesses
@@ -99,7 +99,7 @@ MS = 1000
 CUT_SHORT = {"dataloss": ReplyKind.TRUNCATED}
 """Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection, nor
 `download_stopped`, set when we have read enough.)"""
-OF_PAGES = ("x-robots-tag", "link", "refresh")
+OF_PAGES = frozenset(("x-robots-tag", "link", "refresh")) | USAGE_HEADERS
 """Headers with the same information as the head of a page."""
 WANTED = frozenset(name.title().encode() for name in (*HEADERS, *OF_PAGES))
 """Headers that are kept, as Scrapy spells them."""
@@ -171,7 +171,7 @@ def step_of(response: Response, attempts: Attempts, body: PageBody | None) -> St
     if body is not None:
         page = body.facts(response, headers, whole=cut is None)
     else:
-        page = page_of(Html(), headers, response.url) if any(name in headers for name in OF_PAGES) else None
+        page = page_of(Html(), headers, response.url) if not OF_PAGES.isdisjoint(headers) else None
     return Step(
         response.status,
         {name: headers[name] for name in HEADERS if name in headers},

@@ -17,6 +17,9 @@ from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
 from sitemapcrawler.replies import record as reply_record
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.indexability import RobotsVerdicts, set_indexability
+from sitemapcrawler.replies.usage import preferences_of
+from sitemapcrawler.replies.usage import recorded as usage_recorded
+from sitemapcrawler.robots.usage import Preference
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
 from sitemapcrawler.rules.facts.replied import estimate, is_home
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
@@ -318,18 +321,25 @@ class Status:
     async def _ask(self, records: Sequence[UrlRecord], file: FileFacts | Counted | None, notes: Notes) -> None:
         outcomes = await self.verifier.verify((one.loc for one in records), again=self._done)
         canonicals = await self._targets.verify(outcomes, file)
+        stated: dict[int, tuple[Preference, ...]] = {}
         for one in records:
             reply = recorded(outcomes[one.loc])
             one.target = self._targets.judge(outcomes[one.loc], reply, canonicals)
             self._give(one, reply, file)
             self.trusts.compare(one, outcomes[one.loc], file)
             page = outcomes[one.loc].page
+            if page is not None and page.usage is not None and reply.kind == ReplyKind.OK:
+                stated[id(one)] = (*preferences_of(one.usage), *page.usage.preferences)
+                one.usage = usage_recorded(stated[id(one)])
             if page is not None and page.sitemaps and is_home(page.url):
                 self.home_links.update(page.sitemaps)
         if self._holding is None:  # a sample is requested when all sitemaps are read
             self._search_homes(records)
         if file is not None:
-            facts = (self._facts(one, outcomes[one.loc], canonicals, notes.element(one)) for one in records)
+            facts = (
+                self._facts(one, outcomes[one.loc], canonicals, notes.element(one), stated.get(id(one), ()))
+                for one in records
+            )
             self._judge.replies(facts, file, notes)
             await self._ask_assets(records, outcomes, file, notes)
 
@@ -350,7 +360,12 @@ class Status:
             self.count(one.loc, None, False)
 
     def _facts(
-        self, one: UrlRecord, outcome: Verification, canonicals: Mapping[str, Verification], element: Element | None
+        self,
+        one: UrlRecord,
+        outcome: Verification,
+        canonicals: Mapping[str, Verification],
+        element: Element | None,
+        stated: Sequence[Preference],
     ) -> ReplyFacts:
         page = outcome.page
         canonical = canonicals.get(page.canonical) if page is not None and page.canonical else None
@@ -366,6 +381,7 @@ class Status:
             canonical.reply if canonical is not None else None,
             {url: reply for url, reply in targets.items() if reply is not None},
             element,
+            stated,
         )
 
     async def _ask_assets(

@@ -9,9 +9,11 @@ from sitemapcrawler.replies.page.content import Content, content_of, distance
 from sitemapcrawler.replies.page.facts import Headers, PageFacts, Refresh, page_of, plain_headers, read_page
 from sitemapcrawler.replies.page.media_type import is_html, is_malformed, joined, media_type
 from sitemapcrawler.replies.page.metadata import Canonical, Denial, PageDate, Place
+from sitemapcrawler.replies.page.preferences import HEADERS as USAGE_HEADERS
 
 __all__ = [
     "PAGE_LIMIT",
+    "USAGE_HEADERS",
     "Canonical",
     "Content",
     "Denial",

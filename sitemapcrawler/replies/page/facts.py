@@ -37,6 +37,8 @@ from sitemapcrawler.replies.page.metadata import (
     json_ld_dates,
     meta_dates,
 )
+from sitemapcrawler.replies.page.preferences import META_NAMES as USAGE_NAMES
+from sitemapcrawler.replies.page.preferences import PageUsage, page_usage
 from sitemapcrawler.replies.page.shown_text import Shown, heading, joined_text, shown
 from sitemapcrawler.replies.page.tree import BLANK, HEAD_END, attributes, base_of, is_data, parsed
 from sitemapcrawler.robots.text import PERCENT
@@ -106,6 +108,8 @@ class PageFacts:
     """Text of the first main heading; None if there is none."""
     content: Content | None = None
     """Its main content; None if it was not read to its end, or if it is not HTML."""
+    usage: PageUsage | None = None
+    """What it states on the use of its content; None for nothing."""
 
     @property
     def noindex(self) -> bool:
@@ -151,7 +155,9 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
     versions = tuple(islice(header_alternates(headers.get("link", ()), url), MAX_ALTERNATES))
     moved = next(filter(None, (refresh(value, url) for value in headers.get("refresh", ()))), None)
     if html is None:
-        return PageFacts(url, True, denials=said, canonicals=linked, refresh=moved, alternates=versions)
+        return PageFacts(
+            url, True, denials=said, canonicals=linked, refresh=moved, alternates=versions, usage=page_usage(headers)
+        )
     tree = parsed(html.text)
     elements = Elements(tree, url)
     complete = html.is_html and (html.whole or elements.is_ended) and not elements.are_cut
@@ -178,6 +184,7 @@ def page_of(html: Html | None, headers: Headers, url: str, with_links: bool = Fa
         h1=heading(tree),
         shown=shown(tree, html) if html.text or html.whole else None,
         content=content_of(tree) if html.whole and html.is_html else None,  # changes the tree, like `shown`
+        usage=page_usage(headers, elements.metas),
     )
 
 
@@ -236,7 +243,7 @@ MAX_ABOUT = 4_000  # characters; a description has some 160, an article in JSON-
 _ABOUT = re.compile(r"description|(?:og|twitter|article|product):.*", re.IGNORECASE)
 """`<meta>` names of statements about the content."""
 _NAMING = ("name", "property", "http-equiv", "itemprop")
-_WANTED_NAMES = META_AGENTS | {EVERYBODY, "refresh"} | frozenset(META_DATES)
+_WANTED_NAMES = META_AGENTS | {EVERYBODY, "refresh"} | frozenset(META_DATES) | USAGE_NAMES
 
 
 class Elements:
@@ -249,7 +256,8 @@ class Elements:
         metas, links = self._of_head("meta"), self._of_head("link[href]")
         self.are_cut = max(len(metas), len(links)) == MAX_ELEMENTS
         """True if the head has more elements than are read."""
-        self._metas = list(filter(_is_wanted, metas))
+        self.metas = list(filter(_is_wanted, metas))
+        """Attributes of `<meta>` elements with a name of interest."""
         self._about = [meta.get("content", "") for meta in metas if _ABOUT.fullmatch(_name(meta))]
         self._links = [(link.get("rel", "").lower().split(), link) for link in links]
         self._data = [
@@ -278,7 +286,7 @@ class Elements:
     def denials(self) -> Iterator[Denial]:
         """Yield what robots elements forbid, including those in the body: whether these count is undocumented, but
         they are intended."""
-        for meta in self._metas:
+        for meta in self.metas:
             yield from _meta_denials(meta, Place.HEAD)
         for element in _inside(self._tree.body, "meta[name]")[:MAX_ELEMENTS]:
             yield from _meta_denials(attributes(element), Place.BODY)
@@ -294,7 +302,7 @@ class Elements:
 
     def refresh(self) -> Refresh | None:
         """Return the first meta refresh that browsers obey."""
-        for meta in self._metas:
+        for meta in self.metas:
             found = refresh(meta.get("content", ""), self.base) if _is_refresh(meta) else None
             if found is not None:
                 return found
@@ -302,7 +310,7 @@ class Elements:
 
     def dates(self) -> list[PageDate]:
         """Return the dates of `<meta>` elements, then of JSON-LD."""
-        metas = chain.from_iterable(map(meta_dates, self._metas))
+        metas = chain.from_iterable(map(meta_dates, self.metas))
         return list(islice(chain(metas, chain.from_iterable(map(json_ld_dates, self._data))), MAX_DATES))
 
     def about(self) -> str:

@@ -23,6 +23,7 @@ from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
 from sitemapcrawler.robots.second_opinion import Disagreement
+from sitemapcrawler.robots.usage import Preference
 from sitemapcrawler.rules.facts.suspects import Suspects
 from sitemapcrawler.rules.facts.tally import Tally
 from sitemapcrawler.rules.finding_tally import FindingTally
@@ -453,6 +454,8 @@ class ReplyFacts:
     """Replies to the entry's language versions, by URL as listed. Contains those requested so far."""
     element: Element | None = None
     """The XML element of the entry; None for plain entries, feeds and text."""
+    usage: Sequence[Preference] = ()
+    """Usage preferences of robots.txt, which come first, and of the page; empty if the page states none."""
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.items import CrawlerAccess
-from sitemapcrawler.jobs.crawlers import count_access
+from sitemapcrawler.items import CrawlerAccess, UsageCounts, UsageRecord
+from sitemapcrawler.jobs.crawlers import count_access, count_usage
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.rules.facts.site import SiteFacts
 from tests.unit.rules.sites import A, B, Site, page
@@ -19,3 +19,17 @@ def test_access_counts_a_url_in_two_files_once_and_leaves_out_what_was_not_judge
     crawlers.append(CrawlerAccess("PetalBot"))
     count_access(SiteFacts(rows_of(site.connection)), crawlers)
     assert [(one.may_fetch, one.may_not_fetch) for one in crawlers] == [(3, 0), (1, 2), (2, 1), (None, None)]
+
+
+def test_usage_counts_a_url_in_two_files_once() -> None:
+    usage = UsageRecord(train="disallow", train_by="robots.txt line 2", search="allow", search_by="robots.txt line 2")
+    site = Site(page("/1", A, usage=usage), page("/1", B, usage=usage), page("/2", A))
+    assert count_usage(SiteFacts(rows_of(site.connection))) == {
+        "train": UsageCounts(disallow=1, unsaid=1),
+        "search": UsageCounts(allow=1, unsaid=1),
+        "input": UsageCounts(unsaid=2),
+    }
+
+
+def test_usage_is_not_counted_where_no_url_has_any() -> None:
+    assert count_usage(SiteFacts(rows_of(Site(page("/1", A)).connection))) == {}
