@@ -138,6 +138,12 @@ class Pattern:
         return len(path) - len(last) >= position and path.endswith(last)
 
     @property
+    def sample(self) -> str:
+        """A short path that it matches, unless another start than `/` is needed."""
+        path = "".join(self.parts)
+        return path if path.startswith("/") else f"/{path}"
+
+    @property
     def everything(self) -> bool:
         """True if the pattern matches every path."""
         first, *rest = self.parts

@@ -40,6 +40,7 @@ FAMILIES = (
     "robots_groups",
     "robots_crawlers",
     "robots_history",
+    "usage",
     "page_replies",
     "html",
     "across_files",

@@ -209,8 +209,8 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
 def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
     """A group without rules joins the next one. Its rules hold for both.
 
-    Why: only Allow and Disallow end a group. `Sitemap`, `Crawl-delay` and empty lines do not, so that a crawler that
-    was to have nothing but a delay is denied what the next one is.
+    Why: only Allow and Disallow end a group. `Sitemap`, `Crawl-delay`, `Content-Usage` and empty lines do not, so that
+    a crawler that was to have nothing but a delay is denied what the next one is.
     Fix: Add an empty `Disallow:` at the end of the first group, if it is to be allowed everything.
     Bad: `User-agent: Slurp`, `Crawl-delay: 1`, and then `User-agent: GPTBot`, `Disallow: /`
     Good: an empty `Disallow:` at the end of the first group
@@ -307,10 +307,8 @@ def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, PathRule]
         return
     for each in [each for each in group.rules if not each.allow][:MAX_RULES]:
         for clause in islice(clauses(each), 1):
-            path = "".join(clause.pattern.parts)
-            path = path if path.startswith("/") else f"/{path}"
-            if not rules.allows(path):
-                yield path, each
+            if not rules.allows(clause.pattern.sample):
+                yield clause.pattern.sample, each
 
 
 @rule("robots-rule-matches-nothing", WARNING, f"{RFC}#section-2.2.2", Of.ROBOTS)

@@ -31,7 +31,7 @@ from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
         ("User-agent: *\nNoindex: /a\nDisallow: /b", [("robots-field-unknown", 3, "warning")]),
         ("Schemamap: https://example.com/map\nLicense: https://example.com/rsl.xml", []),
         ("Note: a\nNote: b\nnote: c", [("robots-field-unknown", 2, "info")]),
-        ("Host: example.com\nClean-param: a /b\nContent-Signal: search=yes", []),
+        ("User-agent: *\nHost: example.com\nClean-param: a /b\nContent-Signal: search=yes", []),
         ("Not found\nreally", [("robots-line-without-field", 2, "info")]),
         ("Disallow: /a\nAllow: /b\nUser-agent: *", [("robots-rule-outside-group", 2, "warning")]),
         ("User-agent:\nDisallow: /a", [("robots-user-agent-invalid", 2, "warning")]),
@@ -53,6 +53,7 @@ from .robots_told import NAMED, OPEN, Found, answered, found, only, short, told
         ("User-agent: a\nCrawl-delay: 0\nUser-agent: a\nDisallow: /a", []),
         ("User-agent: a\nCrawl-delay: 0\nUser-agent: b\nDisallow: /a", [("robots-groups-joined", 4, "warning")]),
         ("User-agent: a\nSitemap: /s\n\nUser-agent: b\nAllow: /a", [("robots-groups-joined", 5, "warning")]),
+        ("User-agent: a\nContent-Usage: search=y\nUser-agent: b\nAllow: /a", [("robots-groups-joined", 4, "warning")]),
         (f"User-agent: *\nDisallow: /{'a' * MAX_LINE}", [("robots-line-too-long", 3, "warning")]),
     ],
 )

@@ -1,0 +1,295 @@
+"""Rules on usage preferences: what a site prefers that is done with its content, training of AI models above all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies.page.preferences import PageUsage
+from sitemapcrawler.robots import Group, Policy, Purpose
+from sitemapcrawler.robots.agents import ANSWERS, BY_NAME, EVERYBODY
+from sitemapcrawler.robots.parser import LICENSE, MAX_NOTES, REFERENCES
+from sitemapcrawler.robots.policy import denies_everything
+from sitemapcrawler.robots.ruleset import clauses
+from sitemapcrawler.robots.usage import (
+    ATTACHMENT,
+    LABELS,
+    NAMES,
+    POLICY_PREFIX,
+    VOCABULARY,
+    Preference,
+    UsageLine,
+    Use,
+    combined,
+)
+from sitemapcrawler.rules.facts.given import ReplyFacts, RobotsFacts
+from sitemapcrawler.rules.facts.robots_notes import crawler_names, is_text
+from sitemapcrawler.rules.registry import INFO, WARNING, Message, Of, Per, rule
+from sitemapcrawler.urls import is_web, resolve
+from sitemapcrawler.urls.display import quoted
+
+MEANING = {Use.TRAIN: "training", Use.SEARCH: "search", Use.INPUT: "input of AI models"}
+CRAWLERS = {
+    Use.TRAIN: frozenset((Purpose.TRAINING,)),
+    Use.SEARCH: frozenset((Purpose.SEARCH,)),
+    Use.INPUT: frozenset((Purpose.INPUT, Purpose.USER_FETCH)),
+}
+"""Purposes of the crawlers that a use concerns."""
+READERS = {**CRAWLERS, Use.INPUT: ANSWERS}
+"""Purposes of the crawlers that read what a page states: `nosnippet` is read by those of search engines."""
+MAX_PATHS = 1_000
+"""Paths of one robots.txt that are searched for contradictions."""
+MAX_GROUPS = 50
+"""Groups of one robots.txt that are."""
+
+
+@rule("usage-value-invalid", WARNING, ATTACHMENT, Of.ROBOTS)
+def usage_value_invalid(facts: RobotsFacts) -> Iterator[Message]:
+    """Usage preference in robots.txt says nothing. For information if a label or a purpose is one that no reader knows.
+
+    Why: readers skip what they cannot read, so that the preference is lost. Content-Usage has `train-ai`, `search` and
+    `ai-use` with `y` or `n`, Content-Signal `ai-train`, `search` and `ai-input` with `yes` or `no`.
+    Fix: Write the line as the message says, below the `User-agent` line that it is meant for.
+    Bad: `Content-Usage: ai-train=no`, `Content-Usage: Train-AI=n`, a line above the first `User-agent`
+    Good: `Content-Usage: train-ai=n`, `Content-Usage: /news/ train-ai=n`, `Content-Signal: ai-train=no`
+    """
+    if is_text(facts):
+        yield from islice(_lost(facts.policy), MAX_NOTES)
+
+
+def _lost(policy: Policy) -> Iterator[Message]:
+    grouped = {line.line for group in policy.groups.values() for line in group.usage}
+    for line in policy.parsed.usage:
+        written = f"{NAMES[line.dialect]}: {line.value}"
+        for fault in line.statement.faults:
+            yield Message(f"{quoted(written)}: {fault}", line.line, value=line.value)
+        for fault in line.statement.unknown:
+            yield Message(f"{quoted(written)}: {fault}", line.line, value=line.value, severity=INFO)
+        if line.line not in grouped:
+            text = f"{quoted(written)} stands below no User-agent line that names a crawler: it is meant for none"
+            yield Message(text, line.line, value=line.value)
+    for token, group in policy.parsed.policies.items():
+        if token not in LABELS[POLICY_PREFIX]:
+            text = f"User-agent: {quoted(token)} names no known purpose, such as {', '.join(LABELS[POLICY_PREFIX])}"
+            yield Message(text, group.lines[0], value=token, severity=INFO)
+
+
+@rule("usage-license-invalid", WARNING, REFERENCES[LICENSE], Of.ROBOTS)
+def usage_license_invalid(facts: RobotsFacts) -> Iterator[Message]:
+    """License line in robots.txt has no absolute URL.
+
+    Why: RSL requires a URL with protocol and host. Readers skip any other, and find no terms of use.
+    Fix: Write the full URL of the license file.
+    Bad: `License: /license.xml`
+    Good: `License: https://example.com/license.xml`
+    """
+    for name, value, line in islice(facts.policy.parsed.references, MAX_NOTES) if is_text(facts) else ():
+        if name == LICENSE and not is_web(value):
+            meant = resolve(facts.policy.url, value) if value else None
+            hint = f": write {quoted(meant)}" if meant else ""
+            yield Message(f"License {quoted(value)} is no absolute URL{hint}", line, value=value)
+
+
+@rule("usage-robots-conflict", WARNING, f"{VOCABULARY}#section-5.1", Of.ROBOTS)
+def usage_robots_conflict(facts: RobotsFacts) -> Iterator[Message]:
+    """Lines of robots.txt disagree on a use of pages.
+
+    Why: by the draft standard the use is disallowed. Who reads only one of the lines, as of one dialect, may take it as
+    allowed.
+    Fix: Let all lines for the same path say the same.
+    Bad: `Content-Usage: train-ai=n` and `Content-Signal: ai-train=yes` in one group
+    Good: `Content-Usage: train-ai=n` and `Content-Signal: ai-train=no`
+    """
+    if not is_text(facts) or not (facts.policy.parsed.usage or facts.policy.parsed.policies):
+        return
+    reported: set[str] = set()
+    for token in islice(_stating(facts.policy), MAX_GROUPS):
+        for path in islice(_paths(facts.policy, token), MAX_PATHS):
+            usage = facts.policy.usage_of(token)
+            for use, text in _conflicts(usage.preferences(path) if usage is not None else ()):
+                if text not in reported:
+                    reported.add(text)
+                    yield Message(f"{MEANING[use]} of {quoted(path)}: {text}", _line_of(text), value=path)
+
+
+def _stating(policy: Policy) -> Iterator[str]:
+    """Tokens of groups with preferences of their own; `*` if there are others only."""
+    yield from [group.token for group in policy.groups.values() if group.usage] or [EVERYBODY]
+
+
+def _paths(policy: Policy, token: str) -> Iterator[str]:
+    """A path for each preference of a group."""
+    lines = policy.groups[token].usage if token in policy.groups else []
+    rules = chain.from_iterable(group.rules for group in policy.parsed.policies.values())
+    yield "/"
+    for each in chain((line.rule for line in lines), rules):
+        yield from (clause.pattern.sample for clause in islice(clauses(each), 1))
+
+
+def _conflicts(preferences: Sequence[Preference]) -> Iterator[tuple[Use, str]]:
+    """Yield each use that is both allowed and disallowed, with what says so."""
+    for use in dict.fromkeys(one.use for one in preferences):
+        by = {allowed: _places(preferences, use, allowed) for allowed in (False, True)}
+        if by[False] and by[True]:
+            yield use, f"{by[False]} disallows it, {by[True]} allows it"
+
+
+def _places(preferences: Iterable[Preference], use: Use, allowed: bool) -> str:
+    return ", ".join(dict.fromkeys(one.place for one in preferences if (one.use, one.allowed) == (use, allowed)))
+
+
+def _line_of(text: str) -> int | None:
+    """The line that a text begins with."""
+    number = text.removeprefix("robots.txt line ").partition(" ")[0].rstrip(",")
+    return int(number) if number.isdigit() else None
+
+
+@rule("usage-group-missing", WARNING, f"{ATTACHMENT}#section-3.1", Of.ROBOTS)
+def usage_group_missing(facts: RobotsFacts) -> Iterator[Message]:
+    """Group of a crawler lacks the usage preference of `*`. It is a crawler of the kind that the preference is about.
+
+    Why: a crawler follows its own group only, so that it does not read what is said to `*`. It may fetch the pages, and
+    nothing is said on their use.
+    Fix: Repeat the preference in the crawler's own group, or remove that group.
+    Bad: `User-agent: *`, `Content-Usage: train-ai=n`, and then `User-agent: GPTBot`, `Allow: /`
+    Good: `Content-Usage: train-ai=n` in both groups
+    """
+    everybody = facts.policy.groups.get(EVERYBODY)
+    if everybody is None or not everybody.usage or not is_text(facts):
+        return
+    disallowed = {one.use: line for line in everybody.usage for one in line.preferences if not one.allowed}
+    for use, line in disallowed.items():
+        if use in LABELS[POLICY_PREFIX].values() and facts.policy.parsed.policies:
+            continue  # said to all crawlers
+        silent = [group for group in facts.policy.groups.values() if _is_silent(group, use)]
+        if silent:
+            verb = "follows its own group, which says" if len(silent) == 1 else "follow their own groups, which say"
+            names = crawler_names([group.token for group in silent])
+            text = f"{names} {verb} nothing on {MEANING[use]}, which line {line.line} disallows to others"
+            yield Message(text, silent[0].lines[0], value=", ".join(group.token for group in silent))
+
+
+def _is_silent(group: Group, use: Use) -> bool:
+    """True for the group of a crawler that a use concerns, if it states no preference, and may fetch something."""
+    crawler = BY_NAME.get(group.token)
+    return (
+        crawler is not None
+        and crawler.purpose in CRAWLERS[use]
+        and not any(one.use is use for line in group.usage for one in line.preferences)
+        and not denies_everything(group, {})
+    )
+
+
+@rule("usage-crawlers-differ", INFO, f"{ATTACHMENT}#section-3.1", Of.ROBOTS)
+def usage_crawlers_differ(facts: RobotsFacts) -> Iterator[Message]:
+    """Usage preference and Disallow differ. Judged for the home page, and the crawlers that the preference is about.
+
+    Why: a preference does not keep crawlers out: those that may fetch a page may use it all the same. The other way
+    round, a use that is allowed takes place only if the crawlers may fetch the pages.
+    Fix: Add a Disallow for the crawlers if pages must not be used, or allow them if they may.
+    Bad: `Content-Usage: train-ai=n`, and no `Disallow` for GPTBot and CCBot, although they are not wanted
+    Good: the preference, and `User-agent: GPTBot`, `Disallow: /`
+    """
+    usage = facts.policy.usage_of() if is_text(facts) else None
+    home = facts.policy.url.removesuffix("robots.txt")
+    for use, allowed, places in combined(usage.preferences("/")) if usage is not None else ():
+        concerned = [crawler.name for crawler in facts.agents if crawler.purpose in CRAWLERS[use]]
+        odd = [name for name in concerned if facts.policy.allows(home, name) is not allowed]
+        if odd:
+            says = f"{', '.join(places)} {'allows' if allowed else 'disallows'} {MEANING[use]}"
+            may = f"{crawler_names(odd)} {'may not' if allowed else 'may'} fetch the home page"
+            yield Message(f"{says}, and {may}", _line_of(places[0]), value=", ".join(odd))
+
+
+@rule("usage-line-unreachable", INFO, f"{ATTACHMENT}#section-3", Of.ROBOTS)
+def usage_line_unreachable(facts: RobotsFacts) -> Iterator[Message]:
+    """Usage preference covers pages that may not be fetched.
+
+    Why: a preference is about content that was fetched. None is implied for what robots.txt disallows.
+    Fix: Remove the preference, or the Disallow.
+    Bad: `Disallow: /news/` and `Content-Usage: /news/ train-ai=n` in one group
+    Good: one of them
+    """
+    if is_text(facts):
+        yield from islice(_unreachable(facts.policy), MAX_NOTES)
+
+
+def _unreachable(policy: Policy) -> Iterator[Message]:
+    for group in policy.groups.values():
+        for line in group.usage:
+            why = _denied(policy, group, line)
+            if why:
+                yield Message(f"{quoted(line.value)}: {why}", line.line, value=line.value)
+
+
+def _denied(policy: Policy, group: Group, line: UsageLine) -> str:
+    """Why a group may not fetch what a preference is on; empty if it may."""
+    if not line.path:
+        return f"the group {quoted(group.token)} may fetch nothing" if denies_everything(group, {}) else ""
+    path = next(clauses(line.rule)).pattern.sample
+    clause = policy.rules_of(group).deciding(path)
+    if clause is None or clause.allow:
+        return ""
+    return f"line {clause.rule.line}, {quoted(clause.rule.text)}, disallows the path"
+
+
+@rule("usage-page-invalid", WARNING, ATTACHMENT, Of.REPLY, per=Per.FILE("have a usage preference that says nothing"))
+def usage_page_invalid(facts: ReplyFacts) -> Iterator[Message]:
+    """Usage preference of a page says nothing. It is in a header, or in a `<meta>` for text and data mining.
+
+    Why: readers skip what they cannot read, so that the preference is lost.
+    Fix: Write the value as the message says.
+    Bad: `Content-Usage: ai-train=no`, `TDM-Reservation: yes`, `TDM-Policy: /policy.json`
+    Good: `Content-Usage: train-ai=n`, `TDM-Reservation: 1`, `TDM-Policy: https://example.com/policy.json`
+    """
+    usage = _of_page(facts)
+    for fault in usage.faults if usage is not None else ():
+        yield Message(fault, value=facts.record.loc)
+
+
+def _of_page(facts: ReplyFacts) -> PageUsage | None:
+    """What the page states; None for nothing, and for the page of an error or redirect."""
+    return facts.page.usage if facts.page is not None and isinstance(facts.reply, Ok) else None
+
+
+@rule(
+    "usage-page-conflict",
+    WARNING,
+    f"{VOCABULARY}#section-5.1",
+    Of.REPLY,
+    per=Per.FILE("have statements that disagree on a use"),
+)
+def usage_page_conflict(facts: ReplyFacts) -> Iterator[Message]:
+    """Page and robots.txt disagree on a use. Or two statements of a page do.
+
+    Why: by the draft standard the use is disallowed. Who reads only one of the statements may take it as allowed.
+    Fix: Let robots.txt, headers and robots elements say the same, or state the preference in one place.
+    Bad: `Content-Usage: train-ai=n` in robots.txt, and the header `Content-Usage: train-ai=y`
+    Good: a path of its own in robots.txt: `Content-Usage: /open/ train-ai=y`
+    """
+    for use, text in _conflicts(facts.usage):
+        yield Message(f"{MEANING[use]}: {text}", value=facts.record.loc)
+
+
+@rule("usage-page-unreachable", INFO, ATTACHMENT, Of.REPLY, per=Per.FILE("have a usage preference that is not read"))
+def usage_page_unreachable(facts: ReplyFacts) -> Iterator[Message]:
+    """Blocked crawlers do not read a page's usage preference. Silent if robots.txt states it too.
+
+    Why: a crawler that may not fetch a page sees neither its headers nor its elements. It may have the content from
+    elsewhere, as from an archive.
+    Fix: Write the preference into robots.txt too.
+    Bad: `<meta name="robots" content="noai">`, and `Disallow: /` for GPTBot
+    Good: `Content-Usage: train-ai=n` in robots.txt
+    """
+    usage = _of_page(facts)
+    blocked = [BY_NAME[name.lower()] for name in facts.record.blocked_for or () if name.lower() in BY_NAME]
+    if usage is None or not blocked:
+        return
+    own = set(usage.preferences)
+    by_robots = {one.use for one in facts.usage if one not in own}
+    for one in usage.preferences:
+        names = [crawler.name for crawler in blocked if crawler.purpose in READERS[one.use]]
+        if names and one.use not in by_robots:
+            text = f"{one.place} is not read by {crawler_names(names)}, since robots.txt blocks the page"
+            yield Message(text, value=one.place)
