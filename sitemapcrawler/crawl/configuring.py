@@ -41,6 +41,7 @@ from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.verification.asking import Asker, Memo, Sender
+from sitemapcrawler.verification.beside import BesideSitemap
 from sitemapcrawler.verification.target_pages import Targets
 from sitemapcrawler.verification.url_status import Status
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
@@ -248,6 +249,15 @@ def new_status(
     admission = Admission(scope, policies, own)
     targets = Targets(admission, verifier, asker, verdicts, records)
     return Status(scope, admission, verifier, asker, judge, verdicts, targets, sites)
+
+
+def new_beside(
+    crawler: Crawler, params: Params, policies: Policies, verdicts: Verdicts, status: Status | None
+) -> BesideSitemap | None:
+    """What requests llms.txt and the like; None without verification, and for probe=never."""
+    if status is None or params.probe == "never":
+        return None
+    return BesideSitemap(crawler, status.verifier, status.admission, status.scope, policies, verdicts)
 
 
 CONTACT = "SITEMAP_CONTACT_URL"

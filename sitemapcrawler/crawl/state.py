@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from sitemapcrawler.crawl.configuring import (
     choose,
     findings_per_rule,
     limits_of_findings,
+    new_beside,
     new_children,
     new_frontier,
     new_status,
@@ -46,10 +47,13 @@ from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.choice import Choice
+from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.facts.site import OF_FILES
+from sitemapcrawler.rules.families.beside_sitemap import BESIDE
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_FILES, ON_THE_SITE
 from sitemapcrawler.verification.backlog import Backlog
+from sitemapcrawler.verification.beside import BesideSitemap
 from sitemapcrawler.verification.url_status import Status
 
 
@@ -106,6 +110,8 @@ class Audit:
     """Records that wait until all sitemaps of their site are read; None unless listed URLs are requested then."""
     job: Job | None
     """The database of the crawl; None if nothing needs one."""
+    beside: BesideSitemap | None
+    """Requests llms.txt and the like; None if they are not judged."""
     walk: Walk
     began: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     """Start of this run."""
@@ -130,6 +136,9 @@ class Audit:
         verdicts = Verdicts(policies, params.judged_agents, own_agent(settings), judge)
         judging = Judging(judge, policies, verdicts, not params.verify_assets)
         status = new_status(crawler, params, policies, judge, verdicts, job, sites)
+        is_judged = any(rule.id in BESIDE for rule in plan.choice.rules(*ON_THE_SITE))
+        is_judged &= job is not None and not job.finished
+        beside = new_beside(crawler, params, policies, verdicts, status) if is_judged else None
         counts = FileCounts(frontier, selection, judge, status)
         delivery = Delivery(crawler, stop, job)
         backlog = None if status is None or status.holding else Backlog(delivery)
@@ -138,7 +147,7 @@ class Audit:
         walk = Walk(crawler, params, discovery, reading, children, fetcher, job, backlog, workers)
         return cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
-            status, counts, delivery, backlog, job, walk,
+            status, counts, delivery, backlog, job, beside, walk,
         )  # fmt: skip
 
     @staticmethod
@@ -171,6 +180,11 @@ class Audit:
     def home_links(self) -> set[str]:
         """Sitemaps that the home pages link to, as far as these were read: to discover sitemaps, or as listed pages."""
         return self.sites.home_links | (self.status.home_links if self.status is not None else set())
+
+    @property
+    def link_files(self) -> Sequence[LinkFile]:
+        """llms.txt and the like, with the replies to their links."""
+        return () if self.beside is None else self.beside.files
 
     @property
     def given_up(self) -> set[str]:

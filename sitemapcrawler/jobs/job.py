@@ -303,6 +303,7 @@ class Job:
                 with_memory(partial(self.records.last_rows.show_urls, cursor), self.store.give_more_memory)
             facts = SiteFacts(rows, left_out, narrowed, baseline, self._uncompared, self._stop.begun, home_links, since)
             with self._interrupter.interruptible(cursor):
+                facts.link_files = crawl.link_files
                 facts.robots_changes = self.robots_changes = self._changes_of_robots(crawl, facts)
                 yield from judge.site(facts, (Of.SITE, Of.WHOLE_SITE))
                 yield from judge.site(facts, (Of.BASELINE, Of.REVISIT))

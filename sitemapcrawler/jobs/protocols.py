@@ -13,6 +13,7 @@ from sitemapcrawler.envelopes import FileTally, FinalBatch
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.agents import Agent
+from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import Authority
 
@@ -103,6 +104,8 @@ class Crawl(Protocol):
     def narrowed(self) -> set[str]: ...
     @property
     def home_links(self) -> set[str]: ...
+    @property
+    def link_files(self) -> Sequence[LinkFile]: ...
     @property
     def left_out(self) -> Counter[str]: ...
     def passes(self, record: UrlRecord) -> bool: ...

@@ -70,7 +70,8 @@ class StatusPipeline(CrawlPipeline):
 
     def idle(self) -> None:
         """Verify the sample and request unlisted pages, once all is read; raises DontCloseSpider until it is done."""
-        if self._drawing is None and self._status is not None and (self._status.holds or self._follower is not None):
+        more = self._follower is not None or self._audit.beside is not None
+        if self._drawing is None and self._status is not None and (self._status.holds or more):
             self._drawing = asyncio.ensure_future(self._draw_and_follow(self._status))
             self._drawing.add_done_callback(self._look_again)
         if self._drawing is not None and not self._drawing.done():
@@ -95,6 +96,8 @@ class StatusPipeline(CrawlPipeline):
         await self._draw(status)
         if self._follower is not None:
             await self._follower.run(self._audit.link_scope())
+        if self._audit.beside is not None:
+            await self._audit.beside.run(site.origin for site in self._audit.sites)
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

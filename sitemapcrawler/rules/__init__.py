@@ -48,6 +48,7 @@ FAMILIES = (
     "page_texts",
     "link_graph",
     "compared_lists",
+    "beside_sitemap",
 )
 """Modules with rules, in the order of the catalogue."""
 

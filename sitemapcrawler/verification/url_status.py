@@ -131,9 +131,9 @@ class Status:
         """Records by kind of reply; unchecked ones by reason."""
         self.indexability: Counter[str] = Counter()
         """Records by indexability."""
-        self._scope = scope
+        self.scope, self.admission = scope, admission
         self._targets, self._verdicts, self._homes = targets, verdicts, homes
-        self._admission, self.verifier, self._asker, self._judge = admission, verifier, asker, judge
+        self.verifier, self._asker, self._judge = verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
         self._done = False
@@ -161,7 +161,7 @@ class Status:
         if isinstance(file, FileFacts):
             self.trusts.count(records, file)
         self.offered += len(records)
-        refused = await self._admission.refuse(records, file)
+        refused = await self.admission.refuse(records, file)
         admitted = [record for record in records if id(record) not in refused]
         for one in records:
             if id(one) in refused:
@@ -299,8 +299,8 @@ class Status:
         population = self._checked
         if self.counts[Reason.STOPPED]:
             pass  # after a stop, the verified URLs are no random sample, so nothing is estimated
-        elif self._scope.sample is not None and self._scope.sample.share is not None:
-            population = round(self._checked / self._scope.sample.share)
+        elif self.scope.sample is not None and self.scope.sample.share is not None:
+            population = round(self._checked / self.scope.sample.share)
         elif self._holding is not None:
             population = self._holding.population
         found = estimate(bad, self._checked, population)
@@ -391,7 +391,7 @@ class Status:
         file: FileFacts | Counted,
         notes: Notes,
     ) -> None:
-        if not self._scope.assets:
+        if not self.scope.assets:
             return
         wanted = [
             (one, role, url)

@@ -16,6 +16,7 @@ from sitemapcrawler.items import READ, RobotsChange
 from sitemapcrawler.reader.formats import LIST, format_names
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.facts.sites import CURRENT, site_of, sites_before, sites_of
 from sitemapcrawler.rules.facts.tally import MAX_TITLE, STALE
 from sitemapcrawler.rules.registry import Of, SiteMessage
@@ -329,6 +330,8 @@ class SiteFacts:
         """Maximum number of findings per rule and file that become records; None for no limit."""
         self.robots_changes: Sequence[RobotsChange] = ()
         """What has changed in each robots.txt since the baseline."""
+        self.link_files: Sequence[LinkFile] = ()
+        """Lists of pages beside the sitemap, with the replies to their links."""
         self.rule = ""
         """Id of the rule that runs, for `mark`."""
         self._rows = rows

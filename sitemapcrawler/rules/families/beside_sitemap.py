@@ -1,0 +1,101 @@
+"""Rules on lists of pages beside the sitemap: llms.txt, and the RSL and schemamap files that robots.txt names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
+from sitemapcrawler.rules.facts.replied import trouble
+from sitemapcrawler.rules.facts.site import PAGES, SiteFacts
+from sitemapcrawler.rules.registry import INFO, Of, SiteMessage, rule
+from sitemapcrawler.urls.display import quoted
+
+LLMS = "https://llmstxt.org"
+BESIDE = ("beside-dead-link", "beside-noindex-link", "beside-not-listed", "beside-html")
+"""Rules that need these files."""
+
+
+@rule("beside-dead-link", INFO, LLMS, Of.SITE)
+def beside_dead_link(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A list beside the sitemap has a dead link. The list is llms.txt, or a file that a License or Schemamap line of
+    robots.txt names. Or the file that robots.txt names cannot be read.
+
+    Links to other sites are checked with `verify_offsite=yes` only.
+
+    Why: language models and agents follow these links, and report the error or invent what stands behind it.
+    Fix: Correct the links, or remove them from the file.
+    Bad: `- [Prices](https://example.com/prices-2019)`, which answers 404
+    Good: `- [Prices](https://example.com/prices)`
+    """
+    for file in site.link_files:
+        if file.problem is not None:
+            yield SiteMessage(f"robots.txt names this {file.kind} file, which {file.problem}", sitemap=file.url)
+        for link in file.links:
+            if link.is_dead:
+                why = trouble(link.reply) or "is a soft 404"
+                yield _on_link(file, link, f"{quoted(link.url)} {why}")
+
+
+@rule("beside-noindex-link", INFO, LLMS, Of.SITE)
+def beside_noindex_link(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A list beside the sitemap names a noindex page. The list is llms.txt, or a file that robots.txt names.
+
+    Why: assistants find pages by search engines too, where this one is missing. One of the two is a mistake.
+    Fix: Remove the noindex, or the link from the file.
+    Bad: `- [Guide](https://example.com/guide)`, whose page has `<meta name="robots" content="noindex">`
+    Good: links to pages that search engines may index
+    """
+    for file in site.link_files:
+        for link in file.links:
+            if link.indexability == Indexability.NOINDEX:
+                yield _on_link(file, link, f"{quoted(link.url)} is noindex")
+
+
+@rule("beside-not-listed", INFO, LLMS, Of.WHOLE_SITE)
+def beside_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A list beside the sitemap names an unlisted page. No sitemap has it, and it can be indexed. Files such as
+    Markdown, which a sitemap need not list, are left out.
+
+    Why: the page matters enough for llms.txt, and search engines do not learn of it from a sitemap.
+    Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
+    Bad: `- [Guide](https://example.com/guide)` in llms.txt, and no entry for it
+    Good: an entry for `https://example.com/guide`
+    """
+    pages = [
+        (file, link)
+        for file in site.link_files
+        for link in file.links
+        if link.indexability == Indexability.OK and link.is_html and not link.is_misplaced
+    ]
+    if not pages:
+        return
+    site.need(PAGES)
+    keys = sorted({page_key(link.url) for _, link in pages})
+    listed = {key for (key,) in site.query("SELECT key FROM temp.site_pages WHERE list_contains(?, key)", keys)}
+    for file, link in pages:
+        if page_key(link.url) not in listed:
+            yield _on_link(file, link, f"{quoted(link.url)} is in no sitemap")
+
+
+@rule("beside-html", INFO, LLMS, Of.SITE)
+def beside_html(site: SiteFacts) -> Iterator[SiteMessage]:
+    """A text file beside the sitemap is an HTML page. It is llms.txt, a file that robots.txt names, or a Markdown,
+    text, XML or JSON file that one of them links to.
+
+    Why: the server answers with a page in place of the file, mostly a soft 404. Programs read its markup as text.
+    Fix: Serve the file as text, or answer 404 if it does not exist.
+    Bad: `<!doctype html>` for `/llms.txt`
+    Good: Markdown, or status 404
+    """
+    for file in site.link_files:
+        if file.is_html:
+            yield SiteMessage(f"{file.kind}: an HTML page in place of the file", sitemap=file.url)
+        for link in file.links:
+            if link.is_misplaced and not link.is_dead:
+                yield _on_link(file, link, f"{quoted(link.url)} is an HTML page by its Content-Type, not a text file")
+
+
+def _on_link(file: LinkFile, link: CheckedLink, text: str) -> SiteMessage:
+    return SiteMessage(text, link.line, value=link.url, sitemap=file.url)
