@@ -979,7 +979,7 @@ class RobotsChange:
     closed: list[str] = field(default_factory=list)
     """Crawlers that may fetch nothing on the site any more."""
     compared: int = 0
-    """URLs that both crawls list and it applies to; 0 if its rules are the same."""
+    """URLs that both crawls list and it applies to; 0 if its rules are the same, and with `agents=none`."""
     blocked: dict[str, int] = field(default_factory=dict)
     """Of these, newly blocked ones by crawler."""
     allowed: dict[str, int] = field(default_factory=dict)

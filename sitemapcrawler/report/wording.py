@@ -506,7 +506,7 @@ def since(found: ChangeCounts, unknown: int = 0) -> str:
     when = f"the audit of {found.since[:DAY]}" if found.since else "the baseline"
     solved, new = (sum(numbers.values()) for numbers in (found.solved_problems, found.new_problems))
     if not any((solved, new, found.added, found.removed, found.changed, unknown)):
-        return f"Nothing has changed since {when}."
+        return f"{'No listed URL' if found.robots else 'Nothing'} has changed since {when}."
     problems = f"{counted(solved, 'problem')} solved, {new:,} new"
     removed = f"{found.removed:,} removed" + (f" (unknown for {unknown:,} more)" if unknown else "")
     kinds = ", ".join(f"{number:,} {WHAT_CHANGED.get(name, name)}" for name, number in found.what_changed.items())

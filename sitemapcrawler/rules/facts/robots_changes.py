@@ -48,7 +48,7 @@ def robots_changes(
             found[origin] = RobotsChange(new.url, not_compared=_unreachable(old, new))
         elif has_rules(new) and (changed := difference(old, new)):
             found[origin] = _change(new.url, changed)
-            if changed.added or changed.removed:
+            if agents and (changed.added or changed.removed):
                 judges[origin] = _Verdicts(old, new, agents)
                 found[origin].closed = judges[origin].closed
     if judges and site.baseline is not None:

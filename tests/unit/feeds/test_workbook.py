@@ -22,10 +22,12 @@ from hypothesis import strategies as st
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds import worksheets
 from sitemapcrawler.feeds.storages import AtomicFileStorage
-from sitemapcrawler.feeds.workbook import WorkbookExporter
+from sitemapcrawler.feeds.workbook import WorkbookExporter, summary_rows
 from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, UNWRITTEN, cell_text, link_to
 from sitemapcrawler.items import (
     EXTENSIONS,
+    ChangeCounts,
+    ChangedVerdict,
     ChangeRecord,
     ComparedFolder,
     ComparedList,
@@ -38,6 +40,7 @@ from sitemapcrawler.items import (
     Reach,
     ReplyRecord,
     Revisits,
+    RobotsChange,
     RobotsRecord,
     Share,
     SitemapRecord,
@@ -721,3 +724,11 @@ def test_pipe_gets_a_whole_workbook() -> None:
     writer.export_item(UrlRecord(loc="https://e.com/"))
     writer.finish_exporting()
     assert rows(openpyxl.load_workbook(io.BytesIO(pipe.data))["URLs"])[0]["url"] == "https://e.com/"
+
+
+def test_summary_has_urls_that_robots_newly_blocks() -> None:
+    place, rule = "https://example.com/robots.txt", "Disallow: /shop/"
+    verdict = ChangedVerdict("blocked", 340, ["Googlebot"], rule, "https://example.com/shop/1")
+    summary = SummaryRecord(changes=ChangeCounts(robots=[RobotsChange(place, verdicts=[verdict])]))
+    text = f"{place}: Googlebot: 340 listed URLs newly blocked by `{rule}`"
+    assert ("URLs newly blocked by robots.txt", 340, None, text) in list(summary_rows(summary, {}))

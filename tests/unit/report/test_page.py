@@ -22,6 +22,7 @@ from sitemapcrawler.items import (
     Lastmods,
     Reach,
     Revisits,
+    RobotsChange,
     SitemapRecord,
     SummaryRecord,
     UrlRecord,
@@ -97,6 +98,11 @@ def test_sections_left_out_for_want_of_time_say_so() -> None:
         ({"arguments": {"baseline": "x"}}, "The crawl ended early, so it was not compared with the baseline."),
         ({"left_out": ["changed"], "changes": ChangeCounts()}, "Not computed"),
         ({"changes": ChangeCounts("2026-11-25T08:00:00Z")}, "Nothing has changed since the audit of 2026-11-25."),
+        (
+            {"changes": ChangeCounts(robots=[RobotsChange("https://e.com/robots.txt", 1, added=["Disallow: /a (*)"])])},
+            "No listed URL has changed since the baseline. "
+            "https://e.com/robots.txt: 1 rule added (`Disallow: /a (*)`).",
+        ),
     ],
 )
 def test_section_of_changes_says_why_it_has_none(fields: dict[str, Any], said: str) -> None:

@@ -32,7 +32,7 @@ def judged(before: str, now: str, agents: str = "search,ai", listed: list[str] =
     site = Site(*records, choice=Choice(RULES, select=("robots",)))
     facts = SiteFacts(rows_of(site.connection.cursor()), baseline=site.earlier(*records))
     policies = ({HOME: policy(before)}, {HOME: policy(now)})
-    facts.robots_changes = robots_changes(facts, *policies, parse_agents(agents))
+    facts.robots_changes = robots_changes(facts, *policies, parse_agents(agents) if agents else [])
     found = [(one.rule, str(one.severity), one.message) for one in site.judge.site(facts) if one.sitemap == ROBOTS]
     return (facts.robots_changes or [None])[0], found
 
@@ -91,6 +91,12 @@ def test_many_rules_are_kept_in_part() -> None:
     assert len(change.verdicts) == MAX_VERDICTS
     assert f"and {3 * MAX_LINES - 3} more)" in message
     assert len(message) < 1000
+
+
+def test_no_crawler_to_judge_for() -> None:
+    change, [(_, severity, message)] = judged(NO_RULES, f"{NO_RULES}\nDisallow: /a/", agents="")
+    assert (severity, message) == ("info", "1 rule added (`Disallow: /a/ (*)`)")
+    assert change.compared == 0
 
 
 def test_rows_of_changes() -> None:
