@@ -20,8 +20,8 @@ DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS)
 their ids; `MAX_PAGES` matters to a crawl that reached it."""
 OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
 """Rules that need the links of pages."""
-OF_LISTS = ("coverage",)
-"""Family of rules that need lists to compare with."""
+OF_LISTS = ("coverage", "crawler")
+"""Families of rules that need lists to compare with."""
 OF_PAGES = ("status", "page")
 """Families of rules that need the answers of pages."""
 OF_HEADS = (

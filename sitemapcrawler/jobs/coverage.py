@@ -67,7 +67,11 @@ class Lists:
             execute("DELETE FROM compared")
             execute("DELETE FROM compared_lists")
             self._store.insert_rows(
-                "compared_lists", [{"number": number, "name": total.name} for number, total in enumerate(totals)]
+                "compared_lists",
+                [
+                    {"number": number, "name": total.name, "since": total.since, "until": total.until}
+                    for number, total in enumerate(totals)
+                ],
             )
             for part in range(parts):
                 execute(

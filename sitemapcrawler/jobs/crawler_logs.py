@@ -22,6 +22,8 @@ from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
 from sitemapcrawler.rules.facts.sites import CURRENT
 
+COMMENT = "#"
+"""Start of lines with names of columns."""
 AT_ONCE = 100_000
 """Lines that DuckDB parses at once, some 25 MB."""
 OFFSITE = "-"
@@ -36,26 +38,41 @@ SERVED = "status IN (200, 304)"
 """SQL condition for a request that got it."""
 REQUESTS = f"""
     CREATE OR REPLACE TEMP TABLE log_requests AS
+    WITH lines AS (SELECT unnest(string_split(?, chr(10))) AS line)
     SELECT hash(host, scheme, target) AS url, host, scheme, target, {READS} AND {SERVED} AS visit, status, asked,
-           address,
-           CASE WHEN {READS} THEN lower(regexp_extract(left(agent, {MAX_AGENT}), {{pattern}}, 1)) ELSE '' END AS crawler
+           address, CASE WHEN {READS} THEN left(agent, {MAX_AGENT}) END AS agent
     FROM ({{requests}}) WHERE target IS NOT NULL AND length(target) <= {MAX_URL}"""
+AGENTS_OF = f"""
+    CREATE OR REPLACE TEMP TABLE log_agents AS
+    SELECT agent, lower(regexp_extract(agent, {literal(crawler_pattern(agent.name for agent in AGENTS))}, 1)) AS crawler
+    FROM (SELECT DISTINCT agent FROM log_requests)"""
+"""SQL: the crawlers of user agents, of which most stand in many lines."""
 NEW_ADDRESSES = """
-    SELECT DISTINCT crawler, address FROM log_requests r WHERE crawler IN (SELECT unnest(?::VARCHAR[]))
-    AND NOT EXISTS (FROM log_addresses a WHERE a.crawler = r.crawler AND a.address = coalesce(r.address, ''))"""
+    SELECT DISTINCT crawler, address FROM log_requests r JOIN log_agents USING (agent)
+    WHERE crawler IN (SELECT unnest(?::VARCHAR[]))
+    AND NOT EXISTS (
+        FROM log_addresses a WHERE a.crawler = log_agents.crawler AND a.address = coalesce(r.address, ''))"""
 NEW_URLS = """
     INSERT INTO log_urls
     SELECT url, any_value(host), any_value(scheme), any_value(target) FROM log_requests
     ANTI JOIN log_urls USING (url) GROUP BY url"""
 HITS = """
     INSERT INTO log_hits
-    SELECT url, r.crawler, a.genuine, CASE WHEN r.crawler <> '' THEN asked::DATE END AS day, {list}, count(*),
+    SELECT url, coalesce(g.crawler, '') AS name, a.genuine,
+           CASE WHEN g.crawler <> '' THEN asked::DATE END AS day, {list}, count(*),
            count(*) FILTER (visit), max(asked), arg_max(status, asked), min(asked)
-    FROM log_requests r LEFT JOIN log_addresses a ON a.crawler = r.crawler AND a.address = coalesce(r.address, '')
-    GROUP BY url, r.crawler, genuine, day"""
+    FROM log_requests r LEFT JOIN log_agents g USING (agent)
+    LEFT JOIN log_addresses a ON a.crawler = g.crawler AND a.address = coalesce(r.address, '')
+    GROUP BY url, name, genuine, day"""
+PAGES = """
+    INSERT INTO log_pages
+    SELECT cells[1]::UBIGINT, nullif(cells[2], '')::UBIGINT, nullif(cells[3], '')::UBIGINT, cells[4],
+           nullif(cells[5], '')::BOOLEAN
+    FROM (SELECT string_split(unnest(string_split(?, chr(10))), chr(9)) AS cells)"""
 FETCHED = """
     CREATE OR REPLACE TEMP TABLE log_fetched AS
-    SELECT page, crawler, sum(requests)::BIGINT AS requests, max(last) AS last, arg_max(status, last) AS status
+    SELECT page, crawler, sum(requests)::BIGINT AS requests, max(last) AS last, arg_max(status, last) AS status,
+           coalesce(bool_and(genuine), false) AS verified
     FROM log_hits JOIN log_pages USING (url) WHERE crawler <> '' AND genuine IS DISTINCT FROM false AND page IS NOT NULL
     GROUP BY page, crawler"""
 """SQL: the pages that each crawler requested."""
@@ -103,8 +120,8 @@ FILES = f"""
     FROM counts c FULL JOIN files f USING (sitemap, crawler) LEFT JOIN sizes USING (sitemap)"""
 """SQL, by sitemap and crawler: listed pages that it requested, and requests for the file itself."""
 PROBLEMS = f"""
-    SELECT kind, crawler, loc, status, last FROM (
-        SELECT f.crawler, f.status, f.last, u.loc, u.blocked_for,
+    SELECT kind, crawler, loc, status, last, verified, count(*) OVER (PARTITION BY kind, crawler) FROM (
+        SELECT DISTINCT f.crawler, f.status, f.last, f.verified, u.loc, u.blocked_for,
                CASE WHEN list_contains([lower(name) for name in u.blocked_for], f.crawler) THEN 'denied'
                     WHEN f.status >= 400 THEN 'error' END AS kind
         FROM log_fetched f JOIN link_listed l USING (page) JOIN urls u ON u.rowid = l.entry
@@ -120,8 +137,6 @@ class CrawlerLogs:
     def __init__(self, store: Store, ranges: Ranges) -> None:
         self._store = store
         self._ranges = ranges
-        pattern = crawler_pattern(agent.name for agent in AGENTS)
-        self._requests = REQUESTS.replace("{pattern}", literal(pattern))
         self.has_any = False
         """True if a log was read."""
 
@@ -140,19 +155,14 @@ class CrawlerLogs:
     def read(self, lines: Iterable[str], found: LogFormat, number: int, total: ComparedList) -> None:
         """Count the requests of a log. `number`: of the list."""
         execute = self._store.execute
-        requests = self._requests.replace("{requests}", found.requests)
-        rest = iter(lines)
+        requests = REQUESTS.replace("{requests}", found.requests)
+        rest = (line for line in lines if line and not line.isspace() and line[0] != COMMENT)
         while block := list(islice(rest, AT_ONCE)):
-            execute(
-                "CREATE OR REPLACE TEMP TABLE lines AS "
-                "SELECT line FROM (SELECT unnest(string_split(?, chr(10))) AS line) "
-                "WHERE trim(line) <> '' AND line[1] <> '#'",
-                ["\n".join(block)],
-            )
-            execute(requests)
-            [(many, readable)] = execute("SELECT (SELECT count(*) FROM lines), (SELECT count(*) FROM log_requests)")
-            total.rows += many
-            total.unread += many - readable
+            execute(requests, ["\n".join(block)])
+            execute(AGENTS_OF)
+            [(readable,)] = execute("SELECT count(*) FROM log_requests")
+            total.rows += len(block)
+            total.unread += len(block) - readable
             self._note_addresses()
             execute(NEW_URLS)
             execute(HITS.replace("{list}", str(number)))
@@ -176,35 +186,35 @@ class CrawlerLogs:
         while rows := self._store.execute(
             f"SELECT rowid, url, host, scheme, target FROM log_urls WHERE rowid > {last} ORDER BY rowid LIMIT {TARGETS}"
         ):
-            pages = [self._page(home, sites, *one) for _, _, *one in rows]
-            self._store.execute(
-                "INSERT INTO log_pages SELECT unnest(?::UBIGINT[]), unnest(?::UBIGINT[]), unnest(?::UBIGINT[]), "
-                "unnest(?::VARCHAR[]), unnest(?::BOOLEAN[])",
-                [[url for _, url, *_ in rows], *map(list, zip(*pages, strict=True))],
-            )
+            lines = ["\t".join((str(url), *self._page(home, sites, *one))) for _, url, *one in rows]
+            self._store.execute(PAGES, ["\n".join(lines)])
             last = rows[-1][0]
 
     @staticmethod
     def _page(
         home: str, sites: frozenset[str], host: str | None, scheme: str | None, target: str
-    ) -> tuple[int | None, int | None, str, bool]:
-        """The requested page, the page without parameters of advertisements, its URL (`UNREAD` or `OFFSITE` if it
-        has none), and True if it is no page but a file."""
+    ) -> tuple[str, str, str, str]:
+        """The requested page, the page without parameters of advertisements, its URL (`UNREAD` or `OFFSITE` if it has
+        none), and `true` if it is no page but a file. Numbers as text: DuckDB takes long texts faster than lists."""
         if target.startswith("/"):
             own, _, authority = home.rstrip("/").partition("://")
             target = f"{scheme or own}://{host or authority}{target}"
         elif not WEB.match(target):
-            return None, None, UNREAD, False
+            return "", "", UNREAD, ""
+        if "?" not in target and home and target.startswith(home) and NORMAL_URL.fullmatch(target):
+            page = str(number_of(target))
+            return page, page, target, "true" if ASSET.match(target) else "false"
         url = target.partition("#")[0]
         if not NORMAL_URL.fullmatch(url):
             url = urls.resolve(home, url) or UNREAD
         clean = cleaned(url)
         if clean == UNREAD:
-            return None, None, UNREAD, False
+            return "", "", UNREAD, ""
         if not (home and url.startswith(home)) and urls.site_of(url) not in sites:
-            return None, None, OFFSITE, False
-        page = number_of(url)
-        return page, page if clean == url else number_of(clean), clean, ASSET.match(clean) is not None
+            return "", "", OFFSITE, ""
+        page = str(number_of(url))
+        visited = page if clean == url else str(number_of(clean))
+        return page, visited, clean, "true" if ASSET.match(clean) else "false"
 
     def put_visits(self) -> None:
         """Add the pages that anybody got to the rows of the lists."""

@@ -49,6 +49,7 @@ FAMILIES = (
     "link_graph",
     "compared_lists",
     "beside_sitemap",
+    "crawler_logs",
 )
 """Modules with rules, in the order of the catalogue."""
 

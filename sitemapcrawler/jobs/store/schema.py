@@ -90,7 +90,7 @@ COVERAGE = {
         "rows": "BIGINT",
         "listed": "BOOLEAN",
     },
-    "compared_lists": {"number": "UTINYINT", "name": "VARCHAR"},
+    "compared_lists": {"number": "UTINYINT", "name": "VARCHAR", "since": TIME, "until": TIME},
     "uncompared": {"loc": "VARCHAR"},
     "fetched_files": {
         "sitemap": "VARCHAR",
@@ -108,6 +108,8 @@ COVERAGE = {
         "loc": "VARCHAR",
         "status": "INTEGER",
         "last": TIME,
+        "verified": "BOOLEAN",
+        "number": "BIGINT",
     },
 }
 """Tables of the lists to compare with (`jobs.coverage`). `compared`: their pages on the site; bit n of `lists` is set
