@@ -85,7 +85,16 @@ def site_that_attacks(site: SiteServer, port: int) -> None:
     refresh = f'<meta http-equiv="refresh" content="0; url={canary}/refresh"><link rel="canonical" href="{canary}/c">'
     head = {"Content-Type": "text/html", "Link": f'<{canary}/link>; rel="canonical"', "Refresh": f"0; url={canary}/r"}
     site.routes = {
-        "/robots.txt": robots("/index.xml", *(url for url in spelt if "\n" not in url)),
+        "/robots.txt": robots(
+            "/index.xml",
+            *(url for url in spelt if "\n" not in url),
+            rules=["License: /license.xml", "Schemamap: /map.xml"],
+        ),
+        "/llms.txt": "".join(
+            f"- [x]({url})\n" for url in (f"{canary}/llms", f"http://127.1:{port}/l", site.url("/go/1"))
+        ),
+        "/license.xml": moved(f"{canary}/license"),
+        "/map.xml": urlset(*spelt[:5], f"{canary}/schema"),
         "/index.xml": index("/pages.xml", "/assets.xml", *map(site.url, files), *spelt),
         "/pages.xml": urlset(*spelt, *map(site.url, gone), site.url("/refresh")),
         "/assets.xml": f"{DECLARATION}<urlset {CORE} {spaces}>{assets}</urlset>",
@@ -121,7 +130,7 @@ def attack(canaries: list[SiteServer], tmp_path_factory: pytest.TempPathFactory)
 
 def test_no_request_reaches_a_server_that_nobody_named(attack: Attack) -> None:
     assert [canary.connections for canary in attack.canaries] == [0, 0, 0, 0]
-    assert "/refresh" in attack.site.paths
+    assert {"/refresh", "/llms.txt", "/license.xml", "/map.xml"} <= set(attack.site.paths)
     assert attack.crawl.code == 0
 
 
