@@ -30,11 +30,11 @@ _SITEMAP_FILE = re.compile(
     re.IGNORECASE,
 )
 """URL of a file that may be a sitemap by its name: any XML but feeds, and text that is named so."""
-OF_LINKS = (
-    "onclick", "routerlink", "ng-click", "@click", "v-on:click", "(click)", "data-href", "data-url", "role", "target",
-    "rel", "download", "hreflang",
-)  # fmt: skip
-"""Attributes that an `<a>` without `href` has only if it is to work as a link, the most telling first."""
+OF_LINKS = ("onclick", "routerlink", "ng-click", "@click", "v-on:click", "(click)", "data-href", "data-url", "role")
+"""Attributes that an `<a>` without an address has only if it is to work as a link, the most telling first. `rel` and
+`target` are left over where a link is switched off, as to the page before the first."""
+NO_SCRIPT = frozenset(("", "void(0)", "void0", "void(null)", "undefined"))
+"""Scripts without effect, as in the `javascript:` URLs of buttons."""
 SCRIPT = "javascript:"
 MAX_SHOWN = 60
 """Characters of an attribute in an example."""
@@ -64,19 +64,21 @@ class UncrawlableLinks:
 
 
 def uncrawlable_links(tree: LexborHTMLParser) -> UncrawlableLinks | None:
-    """Return the `<a>` elements that scripts alone make links: those with a `javascript:` URL, and those without `href`
-    that react to a click or have an attribute of links. Buttons, anchors and placeholders do not count.
+    """Return the `<a>` elements that scripts alone make links: those whose URL is a script, and those without an
+    address that react to a click. Buttons, anchors and placeholders do not count.
     Source: https://developers.google.com/search/docs/crawling-indexing/links-crawlable
     """
     number, example = 0, ""
     for element in tree.css('a:not([href]),a[href*="javascript:" i]'):
         attributes = element.attributes
-        name = "href" if "href" in attributes else next((name for name in OF_LINKS if name in attributes), "")
-        value = (attributes.get(name) or "").strip(BLANK)
-        works = value[: len(SCRIPT)].lower() == SCRIPT if name == "href" else name
-        if works and (attributes.get("role") or "link").strip().lower() == "link":
+        url = (attributes.get("href") or "").strip(BLANK)
+        is_script = url[: len(SCRIPT)].lower() == SCRIPT
+        name = next((name for name in OF_LINKS if name in attributes), "") if is_script or not url else ""
+        if is_script and url[len(SCRIPT) :].strip(f"{BLANK};").lower() not in NO_SCRIPT:
+            name = "href"
+        if name and (attributes.get("role") or "link").strip().lower() == "link":
             number += 1
-            example = example or f'<a {name}="{value[:MAX_SHOWN]}">'
+            example = example or f'<a {name}="{(attributes[name] or "").strip(BLANK)[:MAX_SHOWN]}">'
     return UncrawlableLinks(number, example) if number else None
 
 

@@ -119,13 +119,15 @@ def _sent(urls: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize(
     ("markup", "example"),
     [
-        ("<a href='javascript:void(0)'>x</a>", '<a href="javascript:void(0)">'),
+        ("<a href='javascript:go(1)'>x</a>", '<a href="javascript:go(1)">'),
+        ("<a href='javascript:void(0);' onclick='go()'>x</a>", '<a onclick="go()">'),
+        ("<a href='javascript:void(0)'>x</a><a href='javascript:;'>x</a><a href=javascript:>x</a>", None),
+        ("<a rel=prev>x</a><a target=_blank>x</a>", None),
         ("<a HREF=' JavaScript:go()'>x</a>", '<a href="JavaScript:go()">'),
         ("<a href='JavaScript:go()' role=link>x</a>", '<a href="JavaScript:go()">'),
         ("<a onclick='go()' class=nav>x</a>", '<a onclick="go()">'),
         ("<a routerLink='/about'>x</a>", '<a routerlink="/about">'),
         ("<a role=link>x</a>", '<a role="link">'),
-        ("<a target=_blank>x</a>", '<a target="_blank">'),
         (f"<a onclick='{'x' * 200}'>x</a>", f'<a onclick="{"x" * 60}">'),
         ("<a>1</a><a class=current>2</a>", None),
         ("<a name=top></a><a id=chapter>x</a>", None),
