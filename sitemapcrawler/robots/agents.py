@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from collections.abc import Iterable
@@ -19,6 +20,11 @@ TOKEN = re.compile(r"[A-Za-z0-9_.-]+")
 """A product token: letters, `_` and `-` (RFC 9309, 2.2.1); some also have digits and dots (360Spider,
 archive.org_bot)."""
 MAX_NAME = 100  # characters; the longest known ones have about 30
+
+ANY_CHROME, CHROME = "W.X.Y.Z", "140.0.0.0"
+"""What operators write for the version of Chrome in a User-Agent header, and what is sent in its place."""
+MAX_NEAR = 3
+"""Similar names that a message suggests."""
 
 
 class Purpose(StrEnum):
@@ -63,6 +69,17 @@ class Agent:
     """False if the crawler ignores the group `*`."""
     obeys: bool = True
     """False if its operator states that it may ignore robots.txt."""
+    user_agent: str = ""
+    """User-Agent header as its operator publishes it; empty if the operator publishes none."""
+    fetched_by: str = ""
+    """Crawler that makes the requests, for a token that only robots.txt knows, such as Google-Extended."""
+
+    @property
+    def header(self) -> str:
+        """User-Agent header to send in its name; made up of token and page if the operator publishes none."""
+        if self.user_agent:
+            return self.user_agent.replace(ANY_CHROME, CHROME)
+        return f"Mozilla/5.0 (compatible; {self.name}/1.0{f'; +{self.page}' if self.page else ''})"
 
 
 def _read() -> tuple[Agent, ...]:
@@ -100,6 +117,23 @@ def named(text: str) -> tuple[Agent, ...]:
     """
     word = text.strip()
     return _GROUPS.get(word.lower()) or (agent(word),)
+
+
+def requesting(text: str) -> tuple[Agent, ...]:
+    """Return the crawlers of a group that make requests of their own, or the known crawler of that name.
+
+    Raises ValueError for an unknown name, and for a token whose pages another crawler fetches.
+    """
+    found = named(text)
+    if len(found) > 1:
+        return tuple(each for each in found if not each.fetched_by)
+    if found[0].name.lower() not in BY_NAME:
+        near = [BY_NAME[name].name for name in difflib.get_close_matches(text.strip().lower(), BY_NAME, MAX_NEAR)]
+        hint = f", did you mean {' or '.join(near)}?" if near else ""
+        raise ValueError(f"no such crawler is known{hint}")
+    if found[0].fetched_by:
+        raise ValueError(f"{found[0].name} makes no requests: {found[0].fetched_by} fetches the pages")
+    return found
 
 
 def parse_agents(text: str) -> list[Agent]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.robots import AGENTS, Agent, Purpose, parse_agents
-from sitemapcrawler.robots.agents import AI, SEARCH, TOKEN, agent
+from sitemapcrawler.robots.agents import AI, SEARCH, TOKEN, agent, requesting
 
 from .saying import at, policy
 
@@ -158,3 +158,41 @@ def test_documented_fallbacks_are_followed(text: str, name: str, group: str | No
 
 def test_agent_is_found_in_any_case() -> None:
     assert agent("gptbot") is agent("GPTBOT") is agent("GPTBot")
+
+
+# Requests in the name of a crawler
+
+
+@pytest.mark.parametrize("each", [one for one in AGENTS if not one.fetched_by], ids=lambda each: each.name)
+def test_user_agent_names_the_crawler(each: Agent) -> None:
+    assert each.name.lower() in each.header.lower()
+    assert each.header.isascii() and each.header.isprintable()
+    assert "W.X.Y.Z" not in each.header
+
+
+def test_crawler_without_a_published_user_agent_has_a_plain_one() -> None:
+    assert agent("Bytespider").header == "Mozilla/5.0 (compatible; Bytespider/1.0)"
+    assert agent("ClaudeBot").header == f"Mozilla/5.0 (compatible; ClaudeBot/1.0; +{agent('ClaudeBot').page})"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("google-extended", "Google-Extended makes no requests: Googlebot fetches the pages"),
+        ("Applebot-Extended", "Applebot-Extended makes no requests: Applebot fetches the pages"),
+        ("gptbto", "no such crawler is known, did you mean GPTBot?"),
+        ("nobody's", "'"),
+        ("MyOwnCrawler", "no such crawler is known"),
+    ],
+)
+def test_crawler_that_makes_no_requests_is_refused(name: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=r".") as refused:
+        requesting(name)
+    assert problem in str(refused.value)
+
+
+def test_group_has_only_crawlers_that_make_requests() -> None:
+    assert requesting("search") == tuple(parse_agents("search"))
+    assert {one.name for one in parse_agents("ai")} - {one.name for one in requesting("AI")} == {
+        "Google-Extended", "Applebot-Extended", "Webzio-Extended",
+    }  # fmt: skip
