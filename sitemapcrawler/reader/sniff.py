@@ -199,14 +199,30 @@ SEARCHED = 64 * 1024
 """Characters of a page that are searched for a firewall's marks."""
 ATTRIBUTE = re.compile(r"""\s([\w:.-]+)\s*=\s*("[^"]*"|'[^']*')""")
 ELEMENT = re.compile(r"<((?:[\w.-]+:)?([\w.-]+))")
-CHALLENGE = re.compile(
-    r"_cf_chl_opt|cf-chl-|<title>Just a moment\.\.\.|Attention Required! \| Cloudflare|captcha-delivery\.com|"
-    r"Incapsula incident ID|px-captcha|awsWafCookieDomainList|ddos-guard|sgcaptcha|Sucuri WebSite Firewall|"
-    r"Checking your browser before accessing|Enable JavaScript and cookies to continue",
-    re.IGNORECASE,
-)
-"""Marks of the pages with which firewalls stop a crawler (Cloudflare, DataDome, Imperva, HUMAN, AWS, DDoS-Guard,
-SiteGround, Sucuri). Pages that merely pass through a firewall do not contain them."""
+FIREWALLS = {
+    "Cloudflare": r"_cf_chl_opt|cf-chl-|<title>Just a moment\.\.\.|Attention Required! \| Cloudflare",
+    "DataDome": r"captcha-delivery\.com",
+    "Imperva": r"Incapsula incident ID",
+    "HUMAN": r"px-captcha",
+    "AWS WAF": r"awsWafCookieDomainList",
+    "Akamai": r"errors\.edgesuite\.net|sec-if-cpt-container",
+    "Vercel": r"Vercel Security Checkpoint",
+    "Fastly": r"/_fs-ch-",
+    "DDoS-Guard": r"ddos-guard",
+    "SiteGround": r"sgcaptcha",
+    "Sucuri": r"Sucuri WebSite Firewall",
+    "a firewall": r"Checking your browser before accessing|Enable JavaScript and cookies to continue",
+}
+"""{firewall: marks of the pages with which it stops a crawler}. Pages that merely pass through a firewall have none of
+them."""
+CHALLENGE = re.compile("|".join(f"({marks})" for marks in FIREWALLS.values()), re.IGNORECASE)
+"""One of these marks; the number of its group is the place of the firewall."""
+
+
+def firewall_of(text: str) -> str | None:
+    """Return the firewall whose page a text is; None for any other text."""
+    mark = CHALLENGE.search(text, 0, SEARCHED)
+    return None if mark is None or mark.lastindex is None else list(FIREWALLS)[mark.lastindex - 1]
 
 
 def core_uri(head: DocumentHead) -> str:
