@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addon",
+    "AnswerRecord",
     "AuditError",
     "AuditResult",
     "ChangeRecord",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 _MODULES = {
     "Addon": "addon",
+    "AnswerRecord": "items",
     "AuditError": "api.audits",
     "AuditResult": "api.audits",
     "ChildEntry": "reader.entries",

@@ -9,6 +9,7 @@ from typing import Any, Self, get_type_hints
 import msgspec
 
 from sitemapcrawler.items import (
+    AnswerRecord,
     ChangeRecord,
     Envelope,
     FindingRecord,
@@ -154,7 +155,7 @@ class FinalBatch(NotedBatch):
 class RecordBatch(Envelope):
     """Some records of the end of a crawl, all of one type: what travels through Scrapy."""
 
-    records: list[PageRecord] | list[ChangeRecord] | list[FindingRecord]
+    records: list[PageRecord] | list[AnswerRecord] | list[ChangeRecord] | list[FindingRecord]
     """The records."""
 
     def unpack(self) -> Unpacked:

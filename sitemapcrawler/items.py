@@ -766,6 +766,41 @@ class PageRecord:
 
 
 @dataclass(slots=True)
+class AnswerRecord:
+    """What a crawler gets for one page of a site, compared with what we get."""
+
+    type: str = field(default="answer", init=False)
+    """Always `answer`."""
+    url: str = ""
+    """URL of the page, as listed."""
+    crawler: str = ""
+    """Crawler in whose name it was requested."""
+    verdict: str = ""
+    """same, refused (an error, or the page of a firewall), payment (status 402), other-content (a redirect, noindex,
+    another canonical or text), slow, no-answer, or not-asked."""
+    note: str | None = None
+    """The difference in some words; null for the same page."""
+    status: int | None = None
+    """HTTP status of the answer; null where none came, or the page was not requested."""
+    firewall: str | None = None
+    """Firewall whose page it is, such as Cloudflare; null where no mark says so."""
+    price: str | None = None
+    """`crawler-price` header, such as `USD 0.01`."""
+    location: str | None = None
+    """URL that a redirect leads to, which is not requested."""
+    noindex: bool | None = None
+    """Whether the page tells all crawlers not to index it; null without a page."""
+    words: int | None = None
+    """Words of the page's main content; null without a page."""
+    our_words: int | None = None
+    """The same of our own answer."""
+    elapsed_ms: int | None = None
+    """Response time in milliseconds."""
+    user_agent: str = ""
+    """User-Agent header of the request."""
+
+
+@dataclass(slots=True)
 class ComparedList:
     """A list that the listed pages were compared with."""
 
@@ -881,7 +916,7 @@ class CrawlerFetches:
 
 @dataclass(slots=True)
 class CrawlerAccess:
-    """What is known of a crawler that robots.txt was checked for."""
+    """What is known of a crawler that robots.txt was checked for, or in whose name pages were requested."""
 
     crawler: str = ""
     """Its product token."""
@@ -894,6 +929,12 @@ class CrawlerAccess:
     not in `agents`."""
     may_not_fetch: int | None = None
     """Those that it denies."""
+    gets: str | None = None
+    """What it gets for pages, the worst `verdict` of its answer records; null without the argument `fetch_as`."""
+    difference: str | None = None
+    """The most frequent `note` of these records, such as `403, page of Cloudflare`; null for the same page."""
+    pages: dict[str, int] = field(default_factory=dict)
+    """Pages by `verdict` of its answer records."""
     fetches: CrawlerFetches | None = None
     """What it requested; null without access logs in `compare`, and if it is in none of them."""
 
@@ -1123,7 +1164,7 @@ class SummaryRecord:
     agents: dict[str, int] = field(default_factory=dict)
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
     crawlers: Sequence[CrawlerAccess] = ()
-    """What is known of each crawler in the argument `agents`, in its order."""
+    """What is known of each crawler in the arguments `agents` and `fetch_as`, in their order."""
     usage: dict[str, UsageCounts] = field(default_factory=dict)
     """Listed URLs by `usage`, for `train`, `search` and `input`; empty if no URL has any, and without a database."""
     replies: dict[str, int] = field(default_factory=dict)
@@ -1177,6 +1218,7 @@ Record = (
     | RobotsRecord
     | FindingRecord
     | PageRecord
+    | AnswerRecord
     | ChangeRecord
     | SummaryRecord
 )

@@ -26,6 +26,7 @@ from sitemapcrawler.api import child
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_EXTENSIONS, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
 from sitemapcrawler.items import (
     AlternateRecord,
+    AnswerRecord,
     ChangeRecord,
     FindingRecord,
     ImageRecord,
@@ -66,6 +67,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "robots": ("robots", "outcome", "status", "urls", "error"),
     "changes": ("change", "url", "what", "before", "after", "rule"),
     "pages": ("url", "listed", "depth", "inlinks", "indexability"),
+    "answers": ("crawler", "verdict", "note", "url"),
     "images": ("loc", "image_loc", "title", "caption", "sitemap"),
     "videos": ("loc", "title", "content_loc", "player_loc", "duration", "sitemap"),
     "news": ("loc", "title", "publication_date", "sitemap"),
@@ -322,6 +324,8 @@ class AuditResult:
         """The robots.txt files: `RobotsRecord`s."""
         self.pages = RecordTable("pages", PageRecord, folder, temporary)
         """The pages as links show them: `PageRecord`s; empty without the argument `links`."""
+        self.answers = RecordTable("answers", AnswerRecord, folder, temporary)
+        """What crawlers get for pages: `AnswerRecord`s; empty without the argument `fetch_as`."""
         self.changes = RecordTable("changes", ChangeRecord, folder, temporary)
         """What has changed since the baseline: `ChangeRecord`s; empty without the argument `baseline`."""
         self.images = RecordTable("images", ImageRecord, folder, temporary)

@@ -16,7 +16,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.reader.exports import files_of, read_export
 from sitemapcrawler.robots.addresses import read_ranges
-from sitemapcrawler.robots.agents import named
+from sitemapcrawler.robots.agents import named, requesting
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
 from sitemapcrawler.urls.display import masked_argument, masked_url
@@ -258,6 +258,12 @@ def _baseline(path: Path) -> Path:
 def rule(text: str) -> str:
     check_names([text], all_rules())
     return text
+
+
+def crawler(text: str) -> str:
+    """Parse the name of a known crawler that makes requests, or of a group of crawlers."""
+    found = requesting(text)
+    return found[0].name if len(found) == 1 else text.lower()
 
 
 def agent(text: str) -> str:

@@ -33,7 +33,7 @@ from sitemapcrawler.crawl.arguments import (
     plain,
 )
 from sitemapcrawler.feeds.folder import folder
-from sitemapcrawler.robots.agents import Agent, distinct, named
+from sitemapcrawler.robots.agents import Agent, distinct, named, requesting
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.expressions import SYNTAX, Expression
@@ -145,6 +145,12 @@ class Params(BaseModel):
     """Tell crawlers in access logs from others that pretend to be them, by the address ranges of their operators."""
     max_pages: Annotated[Count, Argument(use=Use.ONE_SITE)] = MAX_PAGES
     """Fetch so many unlisted pages at most."""
+    fetch_as: Annotated[
+        tuple[str, ...],
+        Text(values.crawler, values.COMMA),
+        Argument("names of crawlers and the groups search and ai, separated by commas", Use.ONE_SITE),
+    ] = ()
+    """Request five pages a host as these crawlers would, and compare what they get; for sites of your own."""
     urls: Annotated[
         Annotated[str, Text(values.list_file)] | None,
         Argument(
@@ -202,6 +208,7 @@ class Params(BaseModel):
         """Parse each argument, whatever the others are; raises ArgumentError."""
         for name in [name for name in given if name not in ARGUMENTS]:
             near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), ARGUMENTS, 1)
+            near += [known for known in ARGUMENTS if name.lower() in known.split("_")]
             problem = f"unknown{f', did you mean {near[0]}?' if near else ''}"
             raise ArgumentError(name, given[name], problem, ", ".join(ARGUMENTS))
         try:
@@ -234,6 +241,8 @@ class Params(BaseModel):
             for other in ARGUMENTS[name].needs:
                 if other not in given:
                     yield name, f"has no effect without {other}", f"with {other}"
+        if self.fetch_as and not self.own_authorities:
+            yield "fetch_as", "no site is named", "with domain, or with a sitemap on the web"
         yield from self._conflicts_of_links(given)
         yield from self._conflicts_of_files()
 
@@ -276,6 +285,11 @@ class Params(BaseModel):
         names = () if self.offline else self.agents
         return distinct(agent for name in names if name != NONE for agent in named(name))
 
+    @property
+    def crawlers(self) -> list[Agent]:
+        """Crawlers in whose names pages are requested, without duplicates."""
+        return distinct(crawler for name in self.fetch_as for crawler in requesting(name))
+
     def place_of(self, url: str) -> str | None:
         """URL where a named local file will live; None if unknown or not a local file."""
         if self.base_url is None or not url.startswith("file:"):
@@ -299,6 +313,12 @@ class Params(BaseModel):
         Credentials are sent only to these."""
         named = [url for start in self.domain for url in start.url_candidates]
         return frozenset(filter(None, map(urls.authority, [*named, *self.sitemap])))
+
+    @property
+    def own_sites(self) -> frozenset[str]:
+        """`own_authorities` as sites: with and without `www.`."""
+        named = [url for start in self.domain for url in start.url_candidates]
+        return frozenset(filter(None, map(urls.site_of, [*named, *self.sitemap])))
 
     @property
     def named_authorities(self) -> frozenset[Authority]:

@@ -48,6 +48,8 @@ SERVER_ERROR = 500
 """First status that indicates a server error."""
 TOO_MANY = "max redirections reached"
 """Scrapy's message for too many redirects."""
+AGENT_KEY = "sitemap_agent"
+"""Key in `Request.meta` of the `Agent` in whose name a request is sent: delays in robots.txt are those for it."""
 fetched = object()
 """Signal with `origin` and `answer`: a robots.txt was fetched. `Policies.restore` rebuilds it from the answer."""
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from sitemapcrawler.items import (
     EXTENSIONS,
+    AnswerRecord,
     ChangeRecord,
     FindingRecord,
     JsonObject,
@@ -33,6 +34,7 @@ FEEDS: Mapping[str, type] = MappingProxyType(
         "findings": FindingRecord,
         "robots": RobotsRecord,
         "pages": PageRecord,
+        "answers": AnswerRecord,
         "changes": ChangeRecord,
         **{namespace.field: kind for kind, namespace in EXTENSIONS.items()},
     }
@@ -40,14 +42,15 @@ FEEDS: Mapping[str, type] = MappingProxyType(
 """Record type of each feed, by name without suffix."""
 OF_EXTENSIONS = tuple(namespace.field for namespace in EXTENSIONS.values())
 """The feeds of objects of url records, which are missing where no page has such objects."""
-OF_LINKS, OF_BASELINE = "pages", "changes"
-"""The feeds that only a crawl with the argument `links`, or `baseline`, has."""
-ON_DEMAND = frozenset((OF_LINKS, OF_BASELINE))
-"""Both."""
+OF_LINKS, OF_CRAWLERS, OF_BASELINE = "pages", "answers", "changes"
+"""The feeds that only a crawl with the argument `links`, `fetch_as` or `baseline` has."""
+ON_DEMAND = frozenset((OF_LINKS, OF_CRAWLERS, OF_BASELINE))
+"""All of them."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
 TABLES = (
-    "audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "changes.csv", *(f"{feed}.csv" for feed in OF_EXTENSIONS),
+    "audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "answers.csv", "changes.csv",
+    *(f"{feed}.csv" for feed in OF_EXTENSIONS),
 )  # fmt: skip
 """Tables for people, which the command `audit` writes."""
 REPORT_FILES = "SITEMAP_REPORT_FILES"
@@ -70,7 +73,11 @@ PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.par
 
 def on_demand(arguments: Mapping[str, str]) -> set[str]:
     """Feeds of `ON_DEMAND` whose records a crawl with these arguments has."""
-    has = {OF_LINKS: arguments.get("links", "no") != "no", OF_BASELINE: "baseline" in arguments}
+    has = {
+        OF_LINKS: arguments.get("links", "no") != "no",
+        OF_CRAWLERS: "fetch_as" in arguments,
+        OF_BASELINE: "baseline" in arguments,
+    }
     return {feed for feed in ON_DEMAND if has[feed]}
 
 

@@ -41,6 +41,7 @@ from sitemapcrawler.feeds.worksheets import (
 )
 from sitemapcrawler.items import (
     EXTENSIONS,
+    AnswerRecord,
     ChangeCounts,
     ChangeRecord,
     Coverage,
@@ -242,6 +243,20 @@ LINKED = (
     Column("final_url", 40, "final_url"),
     Column("sitemap", 50, "sitemap"),
 )
+ANSWERED = (
+    Column("crawler", 20, "crawler"),
+    Column("verdict", 16, "verdict"),
+    Column("note", 50, "note"),
+    Column("url", 90, "url", is_link=True),
+    Column("status", 10, "status"),
+    Column("firewall", 14, "firewall"),
+    Column("price", 14, "price"),
+    Column("location", 40, "location"),
+    Column("words", 9, "words"),
+    Column("our_words", 11, "our_words"),
+    Column("elapsed_ms", 12, "elapsed_ms"),
+    Column("user_agent", 60, "user_agent"),
+)
 CHANGES = (
     Column("change", 16, "change"),
     Column("url", 90, "url", is_link=True),
@@ -324,6 +339,7 @@ def sheets(judged: int = 0) -> Sequence[Sheet]:
         Sheet(PROBLEMS_FOUND, FindingRecord, PROBLEMS),
         Sheet("Changes", ChangeRecord, _changes_of(judged), is_optional=True),
         Sheet("Links", PageRecord, LINKED, is_optional=True),
+        Sheet("Answers", AnswerRecord, ANSWERED, is_optional=True),
         Sheet(COVERED, Coverage, COVERAGE, is_optional=True),
         *(Sheet(one.field.capitalize(), kind, _columns_of(kind), is_optional=True) for kind, one in EXTENSIONS.items()),
         Sheet("Sitemaps", SitemapRecord, SITEMAPS),

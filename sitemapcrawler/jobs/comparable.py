@@ -14,14 +14,17 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule
 
 VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
+FETCH_AS = "fetch_as"
 OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
-DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS)
+DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS)
 """Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
 their ids; `MAX_PAGES` matters to a crawl that reached it."""
 OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
 """Rules that need the links of pages."""
 OF_LISTS = ("coverage", "crawler")
 """Families of rules that need lists to compare with."""
+OF_ANSWERS = ("crawler-refused", "crawler-gets-other-content", "crawler-must-pay")
+"""Rules of one of these that need the answers to crawlers instead."""
 OF_PAGES = ("status", "page")
 """Families of rules that need the answers of pages."""
 OF_HEADS = (
@@ -112,8 +115,9 @@ def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str 
         ASSETS: Of.ASSET in rule.of,
         LINKS: rule.id in OF_LINKS,
         MAX_PAGES: rule.id in OF_LINKS,
-        LISTS: names(rule, OF_LISTS),
+        LISTS: names(rule, OF_LISTS) and rule.id not in OF_ANSWERS,
         AGENTS: Of.VERDICT in rule.of,
+        FETCH_AS: rule.id in OF_ANSWERS,
     }
     return next((reason for reason, is_concerned in concerned.items() if is_concerned and reason in differing), None)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from sitemapcrawler.items import CrawlerAccess, UsageCounts
+from sitemapcrawler.replies.crawler_answers import AnswerVerdict
+from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.robots.usage import Use
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -26,6 +28,20 @@ def count_access(site: SiteFacts, crawlers: Iterable[CrawlerAccess]) -> None:
             continue
         one.may_not_fetch = denied[one.crawler]
         one.may_fetch = judged - one.may_not_fetch
+
+
+def with_answers(site: SiteFacts, crawlers: Sequence[CrawlerAccess]) -> Sequence[CrawlerAccess]:
+    """Set what crawlers get for pages. Returns them, followed by those that robots.txt was not checked for."""
+    notes: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for name, verdict, note in site.query("SELECT crawler, verdict, note FROM answers ORDER BY rowid"):
+        notes[name][verdict][note or ""] += 1
+    known = {one.crawler: one for one in crawlers}
+    for name, found in notes.items():
+        one = known.setdefault(name, CrawlerAccess(name, agent(name).operator, agent(name).purpose))
+        one.pages = {str(verdict): found[verdict].total() for verdict in AnswerVerdict if verdict in found}
+        one.gets = worst = next(iter(one.pages))
+        one.difference = max(sorted(found[worst]), key=found[worst].__getitem__) or None
+    return list(known.values())
 
 
 USAGE = f"""

@@ -25,6 +25,7 @@ from sitemapcrawler.feeds.setup import holds
 from sitemapcrawler.items import (
     MAX_SITE_TIME,
     AlternateRecord,
+    AnswerRecord,
     ChangeRecord,
     ComparedList,
     Coverage,
@@ -42,7 +43,7 @@ from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
-from sitemapcrawler.jobs.crawlers import count_access, count_usage
+from sitemapcrawler.jobs.crawlers import count_access, count_usage, with_answers
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
@@ -81,6 +82,7 @@ from sitemapcrawler.urls.display import counted
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Part = TypeVar("Part")
 Frontier = TypeVar("Frontier", Links, Lists)
 STORE_LOST = "store"
 """Stop reason if the database can no longer be written or read."""
@@ -272,10 +274,18 @@ class Job:
         """The lists to compare with, for `follow`."""
         return Lists(self.store, scope, list(map(Path, params.compare)), read_ranges(params.crawler_addresses))
 
-    async def follow(self, work: Callable[[Frontier], T], frontier: Frontier) -> T | None:
-        """Run `work` on the link graph or the lists when everything is committed; None if the database failed."""
+    async def follow(self, work: Callable[[Part], T], part: Part) -> T | None:
+        """Run `work` on a part of the database, such as the link graph, when everything is committed; None if the
+        database failed."""
         await self._writer.flush()
-        return await self._writer.run(partial(work, frontier))
+        return await self._writer.run(partial(work, part))
+
+    async def answers(self) -> AsyncIterator[RecordBatch]:
+        """Yield what crawlers get for pages, those of earlier runs included."""
+        await self._writer.flush()
+        decode = msgspec.json.Decoder(AnswerRecord).decode
+        async for lines in self._writer.each(partial(self.store.lines, "answers")):
+            yield RecordBatch(list(map(decode, lines)))
 
     async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
         """Yield the findings of whole-site rules. A stop interrupts the rules."""
@@ -401,6 +411,7 @@ class Job:
         site = SiteFacts(rows_of(connection))
         summary.reach, summary.severity_reach = reaches(site, summary.rules)
         count_access(site, summary.crawlers)
+        summary.crawlers = with_answers(site, summary.crawlers)
         summary.usage = count_usage(site)
         if self._listing is not None:
             self._listing.fill(connection)

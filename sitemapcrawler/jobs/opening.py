@@ -55,8 +55,11 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
     if params.compare and not stores and not goes_on:
         given = ",".join(params.compare)
         raise ValueError(f"argument compare={given!r}: needs a database; accepted: SITEMAP_STORE=True")
+    if params.fetch_as and not stores and not goes_on:
+        given = ",".join(params.fetch_as)
+        raise ValueError(f"argument fetch_as={given!r}: needs a database; accepted: SITEMAP_STORE=True")
     needed |= params.baseline is not None or params.report is not None
-    needed |= params.links != "no" or bool(params.compare) or holds(settings, AlternateRecord)
+    needed |= params.links != "no" or bool(params.compare or params.fetch_as) or holds(settings, AlternateRecord)
     if folder is None and not (stores and needed):
         return None
     if folder is not None and not goes_on:

@@ -20,7 +20,7 @@ from sitemapcrawler.envelopes import (
     SitemapEnd,
 )
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import AnswerRecord, FindingRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
@@ -28,7 +28,7 @@ from sitemapcrawler.jobs.listing import FirstFindings
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.loading import FileRows
 from sitemapcrawler.jobs.store.queries import reading
-from sitemapcrawler.jobs.store.schema import HELD, WHOLE_SITE, tables
+from sitemapcrawler.jobs.store.schema import HELD, TYPE, WHOLE_SITE, tables
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.replies.chase import Step
@@ -256,6 +256,11 @@ class Recorder:
         """Add a page that was requested without being listed. `by`: what led to it; `modified`: the date of change that
         it states."""
         self._writer.put("found", found_row(record, by, modified))
+
+    def answer(self, record: AnswerRecord) -> None:
+        """Add what a crawler gets for a page."""
+        row: dict[str, object] = msgspec.to_builtins(record)
+        self._writer.put("answers", {name: value for name, value in row.items() if name != TYPE})
 
     def policy(self, origin: str, answer: dict[str, object]) -> None:
         """Add the result of fetching a robots.txt."""

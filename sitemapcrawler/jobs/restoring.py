@@ -121,11 +121,11 @@ class _Place(msgspec.Struct):
 _place = msgspec.json.Decoder(_Place).decode
 
 
-PARTS = ("sitemaps", "findings", "robots", "pages", "changes")
+PARTS = ("sitemaps", "findings", "robots", "pages", "answers", "changes")
 """Tables of all other records, in the order of feeds."""
-OF_THE_END = ("robots", "pages", "changes")
-"""Those that each run creates again at its end."""
-IN_BATCHES = ("pages", "changes")
+OF_THE_END = ("robots", "pages", "answers", "changes")
+"""Those that each run sends at its end."""
+IN_BATCHES = ("pages", "answers", "changes")
 """Those of which many are sent at once."""
 OK = 200
 ALTERNATES = b'"alternates":'

@@ -15,7 +15,7 @@ from scrapy.http import Response
 
 from sitemapcrawler.download.answers import Forbidden, Unanswered, from_response
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.robots.policy import Verdict
 
@@ -62,8 +62,9 @@ class CollectedBodyCacheMiddleware(HttpCacheMiddleware):
     that the cache answers."""
 
     def process_request(self, request: Request, spider: Spider | None = None) -> Request | Response | None:
-        """Answer from the cache if its policy says so."""
-        if isinstance(request.meta.get(BODY_KEY), Body):
+        """Answer from the cache if its policy says so; never a request in the name of a crawler, since a cache does not
+        tell these apart."""
+        if isinstance(request.meta.get(BODY_KEY), Body) and AGENT_KEY not in request.meta:
             request.meta.pop("dont_cache", None)
         return _filled(request, super().process_request(request))
 

@@ -15,7 +15,7 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
 
 from sitemapcrawler.download.connections import pop_response_time
-from sitemapcrawler.download.policies import Policies, own_agent
+from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
 from sitemapcrawler.download.shared import may_cancel, stopping
 from sitemapcrawler.download.slots import (
     ATTEMPTS_KEY,
@@ -32,6 +32,7 @@ from sitemapcrawler.download.slots import (
     without_jitter,
 )
 from sitemapcrawler.replies import retry_after
+from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.robots.policy import Policy
 from sitemapcrawler.urls import host_of
 
@@ -59,8 +60,8 @@ RECOVERED_S = 0.05
 class HostPace:
     """Delays and pauses of one download slot."""
 
-    wishes: dict[str, tuple[Policy, float]] = field(default_factory=dict)
-    """{origin: (its robots.txt, delay in seconds that it asks for)}"""
+    wishes: dict[str, tuple[Policy, Agent, float]] = field(default_factory=dict)
+    """{origin: (its robots.txt, crawler of the last request, delay in seconds that it asks of that crawler)}"""
     slowdown: float = 0.0
     """Delay in seconds due to 429 and 503 responses."""
     resumes: float = 0.0
@@ -73,7 +74,7 @@ class HostPace:
     @property
     def delay(self) -> float:
         """Minimum seconds between two requests."""
-        return max(self.slowdown, *(seconds for _, seconds in self.wishes.values()), 0.0)
+        return max(self.slowdown, *(seconds for *_, seconds in self.wishes.values()), 0.0)
 
     def pause(self, seconds: float, max_slowdown: float) -> None:
         """Pause for some seconds and increase the slowdown, up to `max_slowdown` seconds."""
@@ -124,8 +125,8 @@ class PolitenessMiddleware(Gate):
         leave_slot(self._crawler.engine.downloader, request)
         key = self._crawler.engine.downloader.get_slot_key(request)
         host = self._host(key)
-        if self._obey:
-            self._apply_crawl_delay(host, request.url)
+        if self._obey or AGENT_KEY in request.meta:
+            self._apply_crawl_delay(host, request)
         await self._until_resumed(request, host)
         attempts = request.meta.get(ATTEMPTS_KEY)
         if isinstance(attempts, Attempts):
@@ -189,14 +190,15 @@ class PolitenessMiddleware(Gate):
         if seconds:
             logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
 
-    def _apply_crawl_delay(self, host: HostPace, url: str) -> None:
-        """Store the delay that the robots.txt of a URL asks for."""
-        policy = Policies.of(self._crawler).at(url)
+    def _apply_crawl_delay(self, host: HostPace, request: Request) -> None:
+        """Store the delay that robots.txt asks of us, or of the crawler in whose name a request is sent."""
+        policy = Policies.of(self._crawler).at(request.url)
         if policy is None:
             return
+        agent: Agent = request.meta.get(AGENT_KEY, self._own)
         known = host.wishes.get(policy.url)
-        if known is None or known[0] is not policy:
-            host.wishes[policy.url] = (policy, min(policy.timing(self._own).interval, self._max_delay))
+        if known is None or known[0] is not policy or known[1] is not agent:
+            host.wishes[policy.url] = (policy, agent, min(policy.timing(agent).interval, self._max_delay))
 
     def _host(self, key: str) -> HostPace:
         host = self._hosts.get(key)

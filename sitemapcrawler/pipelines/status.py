@@ -12,6 +12,7 @@ from scrapy.exceptions import DontCloseSpider
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
+from sitemapcrawler.verification.asking_as import AskerAs
 from sitemapcrawler.verification.following import Follower
 from sitemapcrawler.verification.url_status import Status
 
@@ -26,6 +27,7 @@ class StatusPipeline(CrawlPipeline):
         super().__init__(crawler)
         self._drawing: asyncio.Future[None] | None = None
         self._follower: Follower | None = None
+        self._asker_as: AskerAs | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -45,6 +47,8 @@ class StatusPipeline(CrawlPipeline):
             self._follower = Follower(
                 audit.status.verifier, audit.job, audit.stop, audit.params,
             )  # fmt: skip
+        if audit.params.fetch_as and audit.job is not None and not audit.job.finished:
+            self._asker_as = AskerAs(self._crawler, audit.job, audit.params.crawlers, audit.params.own_sites)
 
     async def process_item(self, item: object) -> object:
         """Attach replies to url records. Those of a file that waits for its turn come again in another batch; those
@@ -69,10 +73,12 @@ class StatusPipeline(CrawlPipeline):
         return None if self._follower is None else self._follower.comparing_ended
 
     def idle(self) -> None:
-        """Verify the sample and request unlisted pages, once all is read; raises DontCloseSpider until it is done."""
-        more = self._follower is not None or self._audit.beside is not None
-        if self._drawing is None and self._status is not None and (self._status.holds or more):
-            self._drawing = asyncio.ensure_future(self._draw_and_follow(self._status))
+        """Verify the sample, and request unlisted pages and pages as other crawlers, once all is read; raises
+        DontCloseSpider until it is done."""
+        holds = self._status is not None and self._status.holds
+        more = (self._follower, self._audit.beside, self._asker_as)
+        if self._drawing is None and (holds or any(part is not None for part in more)):
+            self._drawing = asyncio.ensure_future(self._finish())
             self._drawing.add_done_callback(self._look_again)
         if self._drawing is not None and not self._drawing.done():
             raise DontCloseSpider
@@ -86,18 +92,22 @@ class StatusPipeline(CrawlPipeline):
         """Release the records that still wait; after a stop, they are marked as unverified."""
         if self._status is not None and self._drawing is None:
             self._drawing = asyncio.ensure_future(self._draw(self._status))
-        if self._drawing is not None and self._status is not None:
+        if self._drawing is not None:
             await self._drawing
+        if self._drawing is not None and self._status is not None:
             self._status.close()
             if self._audit.backlog is not None:
                 self._audit.backlog.close()
 
-    async def _draw_and_follow(self, status: Status) -> None:
-        await self._draw(status)
+    async def _finish(self) -> None:
+        if self._status is not None:
+            await self._draw(self._status)
         if self._follower is not None:
             await self._follower.run(self._audit.link_scope())
         if self._audit.beside is not None:
             await self._audit.beside.run(site.origin for site in self._audit.sites)
+        if self._asker_as is not None:
+            await self._asker_as.run()
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

@@ -133,6 +133,9 @@ class SummaryPipeline(CrawlPipeline):
         if job is not None and audit.complete and audit.params.compare:
             audit.phase = "comparing lists"
             await job.compare(audit.link_scope(), audit.params, status.comparing_ended if status else None)
+        if job is not None and audit.params.fetch_as:
+            async for answers in job.answers():
+                await audit.delivery.send(answers)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):
@@ -232,7 +235,7 @@ def crawlers_of(audit: Audit) -> list[CrawlerAccess]:
     found = []
     for name, one in known.items():
         count = 0 if audit.job is not None and name in judged else None
-        found.append(CrawlerAccess(one.name, one.operator, one.purpose, count, count, fetches.get(name)))
+        found.append(CrawlerAccess(one.name, one.operator, one.purpose, count, count, fetches=fetches.get(name)))
     return found
 
 

@@ -9,6 +9,7 @@ from itertools import compress, islice
 from markupsafe import Markup, escape
 
 from sitemapcrawler.items import CrawlerAccess, RobotsRecord
+from sitemapcrawler.replies.crawler_answers import AnswerVerdict
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import Denied, FetchedFile, Report
 from sitemapcrawler.robots.agents import BY_NAME
@@ -114,6 +115,22 @@ def may_fetch(found: CrawlerAccess) -> Cell | None:
     return Cell(f"{found.may_fetch:,} of {counted(listed, 'listed page')}", denied, note)
 
 
+UNTOLD = frozenset((AnswerVerdict.SAME, AnswerVerdict.NOT_ASKED))
+"""Verdicts on answers that are no problem."""
+
+
+def gets(found: CrawlerAccess) -> Cell | None:
+    """What it gets for pages that were requested in its name."""
+    if found.gets is None:
+        return None
+    asked = sum(number for verdict, number in found.pages.items() if verdict != AnswerVerdict.NOT_ASKED)
+    wrong = sum(number for verdict, number in found.pages.items() if verdict not in UNTOLD)
+    if not wrong:
+        return Cell(words.GETS[found.gets], 0.0, counted(asked, "page") if asked else "")
+    text = f"{words.GETS[found.gets]}: {inert(found.difference or '')}"
+    return Cell(text, wrong / asked, f"{wrong:,} of {counted(asked, 'page')}")
+
+
 def _day(time: str) -> str:
     """`3 May 2024`."""
     return Markup(words.moment(time, clock=False)).striptags()
@@ -136,13 +153,17 @@ def has_fetched(found: CrawlerAccess) -> Cell | None:
     return Cell(f"{fetches.fetched:,} of {listed:,}", bad, "; ".join(filter(None, notes)), fetches.fetched)
 
 
-COLUMNS: dict[str, Callable[[CrawlerAccess], Cell | None]] = {"May fetch": may_fetch, "Has fetched": has_fetched}
+COLUMNS: dict[str, Callable[[CrawlerAccess], Cell | None]] = {
+    "May fetch": may_fetch,
+    "Gets": gets,
+    "Has fetched": has_fetched,
+}
 """What the table says of each crawler, by heading. Only columns in which something is known are shown."""
 
 
 def crawler_table(report: Report) -> Table | None:
     """What is known of each crawler, one row for all that are alike. None if nothing was judged."""
-    crawlers = [one for one in report.summary.crawlers if one.may_fetch or one.may_not_fetch or one.fetches]
+    crawlers = [one for one in report.summary.crawlers if one.may_fetch or one.may_not_fetch or one.gets or one.fetches]
     if not crawlers:
         return None
     cells = {one.crawler: [column(one) for column in COLUMNS.values()] for one in crawlers}
@@ -154,6 +175,7 @@ def crawler_table(report: Report) -> Table | None:
             crawler_note(one.crawler),
             tuple(compress(cells[one.crawler], known)),
             _lines((each.lines[one.crawler], each.url) for each in report.denied if one.crawler in each.lines),
+            words.chosen("denied", one.crawler) if one.may_not_fetch else "",
         )
         for one in crawlers
         if one.crawler not in free
@@ -219,8 +241,9 @@ def _group(rows: Sequence[TableRow], judged: int) -> TableRow:
     first, names = rows[0], [inert(row.name) for row in rows]
     name = words.ALL_CRAWLERS if 1 < len(names) == judged else words.listed(names, MAX_NAMES)
     note = first.note if len(rows) == 1 else counted(len(rows), "crawler")
-    fragment = words.chosen("denied", first.name) if first.share else ""
-    return TableRow(name, note, first.cells, first.lines, fragment, in_full(names) if len(names) > MAX_NAMES else "")
+    return TableRow(
+        name, note, first.cells, first.lines, first.chosen, in_full(names) if len(names) > MAX_NAMES else ""
+    )
 
 
 def hosts(report: Report) -> Table | None:

@@ -72,6 +72,16 @@ REPLIES = {
     "unchecked": "not requested",
 } | {reason: f"not requested: {why}" for reason, why in UNCHECKED.items()}
 """Results of many requests, by kind of reply, and of URLs not requested, by reason."""
+GETS = {
+    "refused": "refused",
+    "no-answer": "no answer",
+    "payment": "must pay",
+    "other-content": "a different page",
+    "slow": "the same page, slowly",
+    "same": "the same page as we do",
+    "not-asked": "not requested: robots.txt denies it",
+}
+"""What a crawler gets, by verdict on the answers."""
 ROBOTS = {
     "parsed": "read",
     "unavailable": "not there: everything is allowed",

@@ -13,6 +13,8 @@
   `endless(start, chunk)` `start`, then `chunk` for ever, until the client goes
   `garbage(data)`         `data` as it is, in place of HTTP
   `once(first, then)`     one reply to the first request of the path, another to all later ones
+  `by_agent(token, theirs, others)`  one reply to user agents with a token, another to all others
+  `in_turn(replies)`      the next of them to each request
   `by_method(head, get)`  one reply to HEAD, another to all else
 
 A path without a route is answered by `otherwise`: 404 with an HTML page, unless a test puts another reply there.
@@ -29,7 +31,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import parse_headers
@@ -316,6 +318,24 @@ def once(first: Route, then: Route) -> Answering:
 
     def route(exchange: Exchange) -> None:
         _answer(exchange, replies.pop() if replies else then)
+
+    return route
+
+
+def by_agent(token: str, theirs: Route, others: Route) -> Answering:
+    """One reply to user agents with a token, in any case, another to all others."""
+
+    def route(exchange: Exchange) -> None:
+        _answer(exchange, theirs if token.lower() in exchange.headers["user-agent"].lower() else others)
+
+    return route
+
+
+def in_turn(replies: Iterator[Route]) -> Answering:
+    """The next of several replies to each request, which come one after the other."""
+
+    def route(exchange: Exchange) -> None:
+        _answer(exchange, next(replies))
 
     return route
 

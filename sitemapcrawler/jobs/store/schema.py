@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
 from sitemapcrawler.items import (
+    AnswerRecord,
     ChangeRecord,
     FindingRecord,
     PageRecord,
@@ -26,6 +27,7 @@ RECORDS: dict[str, type] = {
     "findings": FindingRecord,
     "robots": RobotsRecord,
     "pages": PageRecord,
+    "answers": AnswerRecord,
     "changes": ChangeRecord,
 }
 """Tables that hold records. Their columns are the fields of the record."""

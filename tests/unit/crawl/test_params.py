@@ -386,6 +386,34 @@ def test_every_argument_is_listed_with_default_and_help() -> None:
     assert all(argument.help and argument.accepted for argument in ARGUMENTS.values())
 
 
+# What crawlers get
+
+
+def test_crawlers_to_fetch_as_are_named_in_any_case_and_once() -> None:
+    parsed = Params.parse({"domain": "www.e.com", "fetch_as": "gptbot, SEARCH,Googlebot"})
+    assert parsed.as_dict()["fetch_as"] == "GPTBot,search,Googlebot"
+    assert [one.name for one in parsed.crawlers][:3] == ["GPTBot", "Googlebot", "Bingbot"]
+    assert len(parsed.crawlers) == 9
+    assert parsed.own_sites == {"e.com"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"domain": "e.com", "fetch_as": "GPTBto"}, "did you mean GPTBot?; accepted: names of crawlers"),
+        ({"domain": "e.com", "fetch_as": "Google-Extended"}, "makes no requests: Googlebot fetches the pages"),
+        ({"urls": "e.txt", "fetch_as": "GPTBot"}, "no site is named; accepted: with domain"),
+        ({"domain": "e.com", "as": "GPTBot"}, "unknown, did you mean fetch_as?"),
+    ],
+)
+def test_crawlers_that_cannot_be_fetched_as_are_refused(
+    arguments: dict[str, str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.txt").write_text("https://e.com/")
+    assert problem in refusal(**arguments)
+
+
 # Verifying
 
 

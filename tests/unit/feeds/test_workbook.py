@@ -26,6 +26,7 @@ from sitemapcrawler.feeds.workbook import WorkbookExporter, summary_rows
 from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, UNWRITTEN, cell_text, link_to
 from sitemapcrawler.items import (
     EXTENSIONS,
+    AnswerRecord,
     ChangeCounts,
     ChangedVerdict,
     ChangeRecord,
@@ -231,6 +232,17 @@ def test_all_cells_begin_at_the_top_of_their_row() -> None:
     )
     [row] = book(page)["Links"].iter_rows(min_row=2)
     assert row[0].hyperlink and {cell.alignment.vertical for cell in row if cell.value is not None} == {"top"}
+
+
+def test_answers_to_crawlers_have_a_sheet() -> None:
+    answer = AnswerRecord(
+        "https://e.com/", "GPTBot", "payment", "402, price USD 0.01", 402, price="USD 0.01", our_words=9
+    )
+    [row] = rows(book(answer)["Answers"])
+    assert {name: value for name, value in row.items() if value is not None} == {
+        "crawler": "GPTBot", "verdict": "payment", "note": "402, price USD 0.01", "url": "https://e.com/", "status": 402,
+        "price": "USD 0.01", "our_words": 9,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

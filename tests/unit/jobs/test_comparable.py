@@ -83,6 +83,9 @@ LEFT_OUT: dict[str, tuple[SummaryRecord, SummaryRecord, str, set[str], set[str]]
         summary(coverage=Coverage([ComparedList("log.txt")])), summary(coverage=LISTED),
         "compare", {"coverage-not-listed", "coverage-listed-only"}, {"status-404"},
     ),
+    "answers to crawlers": (
+        summary(fetch_as="GPTBot"), summary(), "fetch_as", {"crawler-refused", "crawler-gets-other-content"}, {"status-404"},
+    ),
     "crawlers": (summary(agents="Bingbot"), summary(), "agents", {*VERDICTS}, {"status-404"}),
 }  # fmt: skip
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.items import CrawlerAccess, UsageCounts, UsageRecord
-from sitemapcrawler.jobs.crawlers import count_access, count_usage
+from sitemapcrawler.items import AnswerRecord, CrawlerAccess, UsageCounts, UsageRecord
+from sitemapcrawler.jobs.crawlers import count_access, count_usage, with_answers
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.rules.facts.site import SiteFacts
 from tests.unit.rules.sites import A, B, Site, page
@@ -19,6 +19,24 @@ def test_access_counts_a_url_in_two_files_once_and_leaves_out_what_was_not_judge
     crawlers.append(CrawlerAccess("PetalBot"))
     count_access(SiteFacts(rows_of(site.connection)), crawlers)
     assert [(one.may_fetch, one.may_not_fetch) for one in crawlers] == [(3, 0), (1, 2), (2, 1), (None, None)]
+
+
+def test_crawler_gets_the_worst_verdict_with_its_most_frequent_difference() -> None:
+    answers = [
+        AnswerRecord(f"https://e.com/{at}", crawler, verdict, note)
+        for at, (crawler, verdict, note) in enumerate(
+            [
+                ("GPTBot", "same", None), ("GPTBot", "refused", "403"), ("GPTBot", "refused", "401"), ("GPTBot", "refused", "403"),
+                ("GoogleOther", "same", None), ("GoogleOther", "not-asked", "robots.txt denies it"),
+            ]
+        )
+    ]  # fmt: skip
+    known = [CrawlerAccess("Bingbot"), CrawlerAccess("GPTBot", may_fetch=4, may_not_fetch=0)]
+    bing, gpt, other = with_answers(SiteFacts(rows_of(Site(*answers).connection)), known)
+    assert (bing.gets, bing.difference, bing.pages) == (None, None, {})
+    assert (gpt.gets, gpt.difference, gpt.pages, gpt.may_fetch) == ("refused", "403", {"refused": 3, "same": 1}, 4)
+    assert (other.crawler, other.operator, other.gets, other.difference) == ("GoogleOther", "Google", "same", None)
+    assert other.may_fetch is None
 
 
 def test_usage_counts_a_url_in_two_files_once() -> None:

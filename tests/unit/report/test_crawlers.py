@@ -78,6 +78,29 @@ def test_the_names_of_many_crawlers_alike_are_folded(judged: int, shown: str) ->
     assert row.find("details").text_content().endswith(", Crawler-58 and Crawler-59")
 
 
+def test_what_crawlers_get_is_a_column() -> None:
+    made = report({"Googlebot": 0, "GPTBot": 0, "CCBot": 10, "Bingbot": 0})
+    google, gpt, common, _ = made.summary.crawlers
+    google.gets, google.pages = "same", {"same": 5}
+    gpt.gets, gpt.difference, gpt.pages = (
+        "refused",
+        "403, page of Cloudflare",
+        {"refused": 3, "same": 1, "not-asked": 1},
+    )
+    common.gets, common.pages = "not-asked", {"not-asked": 5}
+    table = crawler_table(made)
+    assert table is not None
+    assert (table.columns, table.free) == (["May fetch", "Gets"], ["Bingbot"])
+    gets = {row.name: row.cells[1] for row in table.rows}
+    assert {name: cell and (cell.text, cell.note, cell.share) for name, cell in gets.items()} == {
+        "CCBot": ("not requested: robots.txt denies it", "", 0),
+        "GPTBot": ("refused: 403, page of Cloudflare", "3 of 4 pages", 0.75),
+        "Googlebot": ("the same page as we do", "5 pages", 0),
+    }
+    assert [row.chosen for row in table.rows if row.name != "CCBot"] == ["", ""]
+    assert "What crawlers may fetch and get" in page(made)
+
+
 def test_crawlers_that_may_fetch_everything_are_one_sentence() -> None:
     tree = html.fromstring(page(report({"Googlebot": 0, "GPTBot": 0})))
     assert not tree.xpath("//caption[@id='crawlers']")

@@ -47,7 +47,10 @@ def test_each_module_of_rules_is_in_the_catalogue() -> None:
 
 
 def test_each_rule_on_the_site_is_tried() -> None:
-    modules = [*TESTS.glob("unit/rules/test_*.py"), *(TESTS / f"crawl/test_{name}.py" for name in ("links", "compare"))]
+    modules = [
+        *TESTS.glob("unit/rules/test_*.py"),
+        *(TESTS / f"crawl/test_{name}.py" for name in ("links", "compare", "fetch_as")),
+    ]
     tried = "".join(path.read_text("utf-8") for path in modules)
     on_the_site = [rule.id for rule in all_rules() if {*rule.of} & {*ON_THE_SITE}]
     assert [rule for rule in on_the_site if f'"{rule}"' not in tried] == []
