@@ -28,7 +28,7 @@ READ = f"""
 OF_BASELINE = f"""
     SELECT {COLUMNS} FROM {BASELINE}.contents
     UNION ALL
-    SELECT r.*, $1::{TIME}, NULL FROM ({READ.format(database=BASELINE)}) r
+    SELECT r.*, $1::{TIME}, $1::{TIME}, NULL, NULL FROM ({READ.format(database=BASELINE)}) r
     WHERE url NOT IN (SELECT url FROM {BASELINE}.contents)"""
 """SQL for the table of the baseline. A feed has none; its pages count as first read by the crawl that wrote it."""
 PAIRS = f"""
@@ -52,8 +52,10 @@ UPDATED = f"""
     SELECT url, coalesce(now.version, was.version) AS version,
            coalesce(now.content_hash, was.content_hash) AS content_hash, coalesce(now.simhash, was.simhash) AS simhash,
            CASE WHEN was.url IS NULL THEN $1::{TIME} ELSE was.first_seen END AS first_seen,
-           CASE WHEN now.version = was.version AND xor(now.content_hash, was.content_hash) & compared <> 0
-                THEN $1::{TIME} ELSE was.changed_at END AS changed_at
+           CASE WHEN now.url IS NULL THEN was.last_seen ELSE $1::{TIME} END AS last_seen,
+           now.version = was.version AND xor(now.content_hash, was.content_hash) & compared <> 0 AS is_other,
+           CASE WHEN is_other THEN was.last_seen ELSE was.changed_after END AS changed_after,
+           CASE WHEN is_other THEN $1::{TIME} ELSE was.changed_at END AS changed_at
     FROM contents_found LEFT JOIN contents_compared ON template = now.content_hash {TEMPLATE}"""
 """SQL: the contents after this crawl, with its start as parameter. Pages that it did not read keep their row. Another
 version of the extraction is no change."""
@@ -78,7 +80,7 @@ def update(store: Store, started: str, baseline: bool, since: str | None) -> Non
     store.execute(VOLATILE)
     store.execute(UPDATED, [started])
     store.execute("DELETE FROM main.contents")
-    store.execute("INSERT INTO main.contents BY NAME FROM temp.contents_now ORDER BY url")
+    store.execute(f"INSERT INTO main.contents BY NAME SELECT {COLUMNS} FROM temp.contents_now ORDER BY url")
     if baseline:
         _take_back(store)
     for table in ("found", "compared", "now"):

@@ -44,9 +44,10 @@ GONE = 410
 MAX_LINE = 1 << 24
 """Bytes of a line of a JSON lines feed."""
 CONTENTS_SEEN = f"""
-    SELECT url, {iso("coalesce(changed_at, first_seen)")}, changed_at IS NOT NULL FROM {{contents}}
-    WHERE changed_at IS NOT NULL OR first_seen < {{started}}"""
-"""SQL for pages that two crawls have read: since when the content is what it is, and whether it was seen to change."""
+    SELECT url, {iso("coalesce(changed_at, first_seen)")}, {iso("coalesce(changed_after, changed_at)")}
+    FROM {{contents}} WHERE changed_at IS NOT NULL OR first_seen < {{started}}"""
+"""SQL for pages that two crawls have read: since when the content is what it is, and if it was seen to change, the last
+time at which it was not."""
 STARTED = "(SELECT (value->>'$.started')::TIMESTAMP FROM job WHERE name = 'summary')"
 HAS_FOUND = "SELECT EXISTS (FROM pages), EXISTS (FROM compared_lists)"
 """SQL: whether a job has followed links, and has read lists."""
@@ -131,7 +132,7 @@ class AuditedSite:
                 "has no history of contents; accepted: an audit or a JOBDIR with verify=get and a baseline"
             )
         execute = self._known.execute
-        execute("CREATE TABLE contents (url TEXT PRIMARY KEY, since TEXT, changed INT) WITHOUT ROWID")
+        execute("CREATE TABLE contents (url TEXT PRIMARY KEY, since TEXT, after TEXT) WITHOUT ROWID")
         execute("BEGIN")
         for row in seen:
             execute("INSERT INTO contents VALUES (?, ?, ?)", row)
@@ -140,15 +141,17 @@ class AuditedSite:
         return self._date_of
 
     def _date_of(self, url: str, lastmod: str | None) -> str | None:
-        """A content that was seen to change has this date; one that stays the same has none that is later."""
-        row = self._known.execute("SELECT since, changed FROM contents WHERE url = ?", (url,)).fetchone()
+        """A content that was seen to change has this date, unless it has one since the crawl before; one that stays the
+        same has none that is later."""
+        row = self._known.execute("SELECT since, after FROM contents WHERE url = ?", (url,)).fetchone()
         if row is None:
             return None
-        since, has_changed = row
-        how = match(lastmod, since) if lastmod else None
-        if has_changed:
-            return None if how is Match.AGREES else since
-        return "" if how is Match.NEWER else None
+        since, after = row
+        how = match(lastmod or "", since)
+        if after is None:
+            return "" if how is Match.NEWER else None
+        is_between = how is Match.OLDER and match(lastmod or "", after) is not Match.OLDER
+        return None if how is Match.AGREES or is_between else since
 
     def found_pages(self) -> list[FoundPage]:
         """Return the pages that links or lists have and no sitemap lists, without feeds, files and paginated pages.

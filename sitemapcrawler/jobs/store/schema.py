@@ -124,6 +124,8 @@ CONTENTS = {
     "content_hash": "UHUGEINT",
     "simhash": "UBIGINT",
     "first_seen": TIME,
+    "last_seen": TIME,
+    "changed_after": TIME,
     "changed_at": TIME,
 }
 """One row per page whose content this job, its baseline or a crawl before them has read (`jobs.content_history`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from scrapy.settings import BaseSettings
 
@@ -33,12 +34,12 @@ def night(folder: Path, started: str, before: Path | None, *records: Any) -> dic
     since = baseline.summary.started if baseline is not None and baseline.summary is not None else None
     with store.transaction():
         content_history.update(store, started, baseline is not None, since)
-    rows = store.execute("SELECT * FROM contents ORDER BY url")
+    rows = store.execute("SELECT url, version, content_hash, first_seen, changed_at FROM contents ORDER BY url")
     store.close()
     assert path.exists()
     return {
         url.removeprefix(HOME): (version, f"{digest:x}"[-1], *(time and str(time)[:LENGTH] for time in times))
-        for url, version, digest, _, *times in rows
+        for url, version, digest, *times in rows
     }
 
 
@@ -68,6 +69,15 @@ def test_content_over_three_nights(tmp_path: Path) -> None:
         "/back": (1, "a", "2026-11-01", "2026-11-03"),
         "/newer": (1, "a", "2026-11-01", None),
     }
+
+
+def test_change_lies_between_two_crawls_that_read_the_page(tmp_path: Path) -> None:
+    night(tmp_path / "1", FIRST, None, read("/a", SAME), read("/b", SAME))
+    night(tmp_path / "2", SECOND, tmp_path / "1/audit.duckdb", read("/a", None), read("/b", SAME))
+    night(tmp_path / "3", THIRD, tmp_path / "2/audit.duckdb", read("/a", OTHER), read("/b", SAME))
+    with duckdb.connect(tmp_path / "3/audit.duckdb", read_only=True) as job:
+        query = "SELECT last_seen::DATE::VARCHAR, changed_after::DATE::VARCHAR FROM contents ORDER BY url"
+        assert job.execute(query).fetchall() == [(THIRD[:LENGTH], FIRST[:LENGTH]), (THIRD[:LENGTH], None)]
 
 
 @pytest.mark.parametrize("kind", [jsonl, parquet])
