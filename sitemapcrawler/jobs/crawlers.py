@@ -13,8 +13,9 @@ from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import CURRENT
 
 ACCESS = f"""
-    SELECT blocked_for, count(DISTINCT hash(loc)) FROM urls WHERE blocked_for IS NOT NULL AND {CURRENT} GROUP BY 1"""
-"""SQL: distinct listed URLs by the crawlers that robots.txt denies them."""
+    SELECT blocked_for, count(DISTINCT md5_number_lower(loc)) FROM urls
+    WHERE blocked_for IS NOT NULL AND {CURRENT} GROUP BY blocked_for"""
+"""SQL: distinct listed URLs by the crawlers that robots.txt denies them. DuckDB's `hash` is equal for some URLs."""
 
 
 def count_access(site: SiteFacts, crawlers: Iterable[CrawlerAccess]) -> None:

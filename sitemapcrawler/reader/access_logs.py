@@ -22,9 +22,9 @@ TIME_LENGTH = 26
 FIELDS = "#Fields:"
 """Start of the line with the names of columns (W3C extended log file format)."""
 MAX_URL = 8192
-"""Characters of a requested URL; CloudFront's limit, and more than servers and crawlers take by default."""
+"""Bytes of a requested URL; CloudFront's limit, and more than servers and crawlers take by default."""
 MAX_AGENT = 1000
-"""Characters of a user agent in which a crawler is looked for."""
+"""Bytes of a user agent; those of crawlers have at most 300."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,16 @@ COMMON = LogFormat(
     "access log",
     rf"""
     SELECT CASE WHEN is_virtual THEN split_part(lead[1], ':', 1) END AS host, NULL AS scheme,
-           CASE WHEN len(request) IN (2, 3) AND regexp_full_match(request[1], '[A-Z]+') AND contains(quoted[1], '[')
+           CASE WHEN len(request) IN (2, 3) AND is_method AND contains(quoted[1], '[')
                      AND status IS NOT NULL THEN request[2] END AS target,
            request[1] AS method, status,
            try_strptime(left(split_part(quoted[1], '[', -1), {TIME_LENGTH}), '{TIME}') AT TIME ZONE 'UTC' AS asked,
            quoted[6] AS agent, CASE WHEN is_virtual THEN lead[2] ELSE lead[1] END AS address
     FROM (
-        SELECT *, len(lead) > 3 AND regexp_full_match(lead[1], '{VIRTUAL_HOST}') AS is_virtual FROM (
+        SELECT *,
+               CASE WHEN len(lead) > 3 THEN regexp_full_match(lead[1], '{VIRTUAL_HOST}') ELSE false END AS is_virtual,
+               CASE WHEN request[1] = 'GET' THEN true ELSE regexp_full_match(request[1], '[A-Z]+') END AS is_method
+        FROM (
             SELECT quoted, string_split(quoted[2], ' ') AS request,
                    try_cast(substr(quoted[3], 2, 3) AS USMALLINT) AS status,
                    string_split(rtrim(split_part(quoted[1], '[', 1)), ' ') AS lead

@@ -133,7 +133,7 @@ def gets(found: CrawlerAccess) -> Cell | None:
 
 def _day(time: str) -> str:
     """`3 May 2024`."""
-    return Markup(words.moment(time, clock=False)).striptags()
+    return escape(words.moment(time, clock=False)).striptags()
 
 
 def has_fetched(found: CrawlerAccess) -> Cell | None:

@@ -264,3 +264,17 @@ def test_sums_by_crawler(tmp_path: Path, store: Store) -> None:
 
 def test_lists_that_are_no_logs_say_nothing_of_crawlers(tmp_path: Path, store: Store) -> None:
     assert Loaded(store, tmp_path, f"url,views\n{HOME}a,1\n", "a").found == {}
+
+
+def test_urls_for_which_duckdb_has_one_hash_are_told_apart(tmp_path: Path, store: Store) -> None:
+    paths = ["shop/category-35/product-0000335.html", "shop/category-85/product-0000385.html"]
+    [(alike,)] = store.execute("SELECT hash(?) = hash(?)", [f"/{path}" for path in paths])
+    assert alike, "hash() tells them apart by now"
+    loaded = Loaded(store, tmp_path, "".join(line(f"/{path}") for path in paths), *paths)
+    assert loaded.found["googlebot"].fetched == 2
+    assert loaded.compared == {*paths}
+
+
+def test_of_several_answers_in_one_second_the_highest_status_is_the_last(tmp_path: Path, store: Store) -> None:
+    log = line("/a", status=404) + line("/a", status=200)
+    assert Loaded(store, tmp_path, log, "a").found["googlebot"].errors == 1
