@@ -200,13 +200,12 @@ class CrawlerLogs:
     def resolve(self, scope: LinkScope) -> None:
         """Find the page of each requested URL: temporary table `log_pages`. URLs of other sites have none."""
         home = next(iter(scope.homes), "")
-        sites, last = scope.sites, -1
-        while rows := self._store.execute(
-            f"SELECT rowid, url, host, scheme, target FROM log_urls WHERE rowid > {last} ORDER BY rowid LIMIT {TARGETS}"
-        ):
-            lines = ["\t".join((str(url), *self._page(home, sites, *one))) for _, url, *one in rows]
-            self._store.execute(PAGES, ["\n".join(lines)])
-            last = rows[-1][0]
+        sites, execute = scope.sites, self._store.execute
+        [(number,)] = execute("SELECT count(*) FROM log_urls")
+        for first in range(0, number, TARGETS):
+            rows = execute(f"FROM log_urls WHERE rowid BETWEEN {first} AND {first + TARGETS - 1}")
+            lines = ["\t".join((str(url), *self._page(home, sites, *one))) for url, *one in rows]
+            execute(PAGES, ["\n".join(lines)])
 
     @staticmethod
     def _page(

@@ -208,10 +208,10 @@ class Links:
         """Number the listed pages: temporary table `link_listed`."""
         execute = self._store.execute
         execute("CREATE OR REPLACE TEMP TABLE link_listed (page UBIGINT, entry BIGINT)")
-        last = -1
-        while rows := execute(f"{LISTED} AND rowid > {last} ORDER BY rowid LIMIT {AT_ONCE}"):
-            execute(NUMBERED, ["\n".join(f"{number_of(url)} {entry}" for entry, url in rows)])
-            last = rows[-1][0]
+        [(end,)] = execute("SELECT coalesce(max(rowid) + 1, 0) FROM urls")
+        for first in range(0, end, AT_ONCE):
+            if rows := execute(f"{LISTED} AND rowid BETWEEN {first} AND {first + AT_ONCE - 1} ORDER BY rowid"):
+                execute(NUMBERED, ["\n".join(f"{number_of(url)} {entry}" for entry, url in rows)])
 
     def deeper(self) -> bool:
         """Go one click further. Returns False if no more pages can be reached."""
