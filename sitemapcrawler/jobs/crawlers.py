@@ -45,6 +45,7 @@ def with_answers(site: SiteFacts, crawlers: Sequence[CrawlerAccess]) -> Sequence
     return list(known.values())
 
 
+ANY_USAGE = f"SELECT 1 FROM urls WHERE usage IS NOT NULL AND {CURRENT} LIMIT 1"
 USAGE = f"""
     SELECT {", ".join(f"usage.{use}" for use in Use)}, count(DISTINCT hash(loc))
     FROM urls WHERE {CURRENT} GROUP BY ALL"""
@@ -53,10 +54,11 @@ USAGE = f"""
 
 def count_usage(site: SiteFacts) -> dict[str, UsageCounts]:
     """Count listed URLs by preference on each use; empty if none has any."""
+    if not list(site.query(ANY_USAGE)):
+        return {}
     counts = {use.value: UsageCounts() for use in Use}
-    rows = list(site.query(USAGE))
-    for *preferences, number in rows:
+    for *preferences, number in site.query(USAGE):
         for use, preference in zip(counts, preferences, strict=True):
             name = preference or "unsaid"
             setattr(counts[use], name, getattr(counts[use], name) + number)
-    return counts if any(any(preferences) for *preferences, _ in rows) else {}
+    return counts

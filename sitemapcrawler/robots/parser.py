@@ -20,6 +20,7 @@ from sitemapcrawler.robots.usage import CONTENT_SIGNAL, CONTENT_USAGE, POLICY_PR
 
 MAX_NOTES = 100  # per kind; the counts are complete
 SHOWN = 200  # characters of a line in a note
+MAX_USAGE = 10_000  # usage preferences of a file to read; as many fill 300 KiB
 
 
 class NoteKind(StrEnum):
@@ -100,14 +101,20 @@ class Group:
     @property
     def timing(self) -> list[tuple[str, str, int]]:
         """Its timing records in the order of the file: field, value, line."""
-        return [record[:3] for block in self.blocks for record in block.timing if self._place_in(block) < record[3]]
+        found = []
+        for block in self.blocks:
+            place = self._place_in(block)
+            found += [(name, value, line) for name, value, line, above in block.timing if place < above]
+        return found
 
     @property
     def usage(self) -> list[UsageLine]:
         """Its usage preferences in the order of the file."""
-        return [
-            line for block in self.blocks if block.usage for line, above in block.usage if self._place_in(block) < above
-        ]
+        found = []
+        for block in self.blocks:
+            place = self._place_in(block) if block.usage else 0
+            found += [line for line, above in block.usage if place < above]
+        return found
 
     def _place_in(self, block: RuleBlock) -> int:
         return next(number for number, (token, _) in enumerate(block.agents) if token == self.token)
@@ -285,11 +292,12 @@ def _read_other(parsed: Parsed, number: int, name: str, value: str, content: str
         _note_unread(parsed, number, name, content)
     if name in REFERENCES:
         parsed.references.append((name, _value(content), number))
-    if name in USAGE:
+    is_usage = name in USAGE and len(parsed.usage) < MAX_USAGE
+    if is_usage:
         parsed.usage.append(UsageLine(name, _value(content), number))
     if parsed.block is not None and name:
         parsed.block.parted = True
-        if name in USAGE:
+        if is_usage:
             parsed.block.usage.append((parsed.usage[-1], len(parsed.block.agents)))
         if name in TIMING:
             parsed.block.timing.append((TIMING[name], value, number, len(parsed.block.agents)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from sitemapcrawler.robots.dictionary import parse_dictionary
 from sitemapcrawler.robots.ruleset import PathRule, Pattern, RuleSet, clauses
@@ -22,6 +23,9 @@ CONTENT_USAGE, CONTENT_SIGNAL = "content-usage", "content-signal"
 POLICY_PREFIX = "__usage_"
 """Start of a User-agent value that names a purpose, not a crawler.
 Source: https://datatracker.ietf.org/doc/html/draft-kelley-aipref-training-preference-signal-00"""
+
+
+MAX_STATEMENTS = 1_000  # values to remember; sites repeat a few on thousands of pages
 
 
 class Use(StrEnum):
@@ -73,6 +77,7 @@ class Statement:
     """Keys that have no meaning, which readers skip."""
 
 
+@lru_cache(MAX_STATEMENTS)
 def statement(dialect: str, text: str) -> Statement:
     """Read a value of Content-Usage or Content-Signal, without its path."""
     members = parse_dictionary(text) if dialect == CONTENT_USAGE else _signals(text)

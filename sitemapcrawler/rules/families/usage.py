@@ -19,7 +19,6 @@ from sitemapcrawler.robots.usage import (
     POLICY_PREFIX,
     VOCABULARY,
     Preference,
-    UsageLine,
     Use,
     combined,
 )
@@ -59,7 +58,8 @@ def usage_value_invalid(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _lost(policy: Policy) -> Iterator[Message]:
-    grouped = {line.line for group in policy.groups.values() for line in group.usage}
+    blocks = {id(block): block for group in policy.groups.values() for block in group.blocks}
+    grouped = {line.line for block in blocks.values() for line, above in block.usage if above}
     for line in policy.parsed.usage:
         written = f"{NAMES[line.dialect]}: {line.value}"
         for fault in line.statement.faults:
@@ -104,18 +104,19 @@ def usage_robots_conflict(facts: RobotsFacts) -> Iterator[Message]:
     if not is_text(facts) or not (facts.policy.parsed.usage or facts.policy.parsed.policies):
         return
     reported: set[str] = set()
-    for token in islice(_stating(facts.policy), MAX_GROUPS):
+    for token in [group.token for group in _stating(facts.policy)] or [EVERYBODY]:
+        usage = facts.policy.usage_of(token)
         for path in islice(_paths(facts.policy, token), MAX_PATHS):
-            usage = facts.policy.usage_of(token)
             for use, text in _conflicts(usage.preferences(path) if usage is not None else ()):
                 if text not in reported:
                     reported.add(text)
                     yield Message(f"{MEANING[use]} of {quoted(path)}: {text}", _line_of(text), value=path)
 
 
-def _stating(policy: Policy) -> Iterator[str]:
-    """Tokens of groups with preferences of their own; `*` if there are others only."""
-    yield from [group.token for group in policy.groups.values() if group.usage] or [EVERYBODY]
+def _stating(policy: Policy) -> list[Group]:
+    """Groups with preferences of their own, one of those that share their lines, at most `MAX_GROUPS`."""
+    stating = (group for group in policy.groups.values() if any(block.usage for block in group.blocks))
+    return list(islice({tuple(map(id, group.blocks)): group for group in stating}.values(), MAX_GROUPS))
 
 
 def _paths(policy: Policy, token: str) -> Iterator[str]:
@@ -176,7 +177,7 @@ def _is_silent(group: Group, use: Use) -> bool:
     return (
         crawler is not None
         and crawler.purpose in CRAWLERS[use]
-        and not any(one.use is use for line in group.usage for one in line.preferences)
+        and not any(use in line.statement.preferences for line in group.usage)
         and not denies_everything(group, {})
     )
 
@@ -216,22 +217,16 @@ def usage_line_unreachable(facts: RobotsFacts) -> Iterator[Message]:
 
 
 def _unreachable(policy: Policy) -> Iterator[Message]:
-    for group in policy.groups.values():
+    for group in _stating(policy):
+        rules, is_closed = policy.rules_of(group), denies_everything(group, {})
         for line in group.usage:
-            why = _denied(policy, group, line)
-            if why:
+            clause = rules.deciding(next(clauses(line.rule)).pattern.sample) if line.path else None
+            if is_closed and not line.path:
+                why = f"the group {quoted(group.token)} may fetch nothing"
                 yield Message(f"{quoted(line.value)}: {why}", line.line, value=line.value)
-
-
-def _denied(policy: Policy, group: Group, line: UsageLine) -> str:
-    """Why a group may not fetch what a preference is on; empty if it may."""
-    if not line.path:
-        return f"the group {quoted(group.token)} may fetch nothing" if denies_everything(group, {}) else ""
-    path = next(clauses(line.rule)).pattern.sample
-    clause = policy.rules_of(group).deciding(path)
-    if clause is None or clause.allow:
-        return ""
-    return f"line {clause.rule.line}, {quoted(clause.rule.text)}, disallows the path"
+            elif clause is not None and not clause.allow:
+                why = f"line {clause.rule.line}, {quoted(clause.rule.text)}, disallows the path"
+                yield Message(f"{quoted(line.value)}: {why}", line.line, value=line.value)
 
 
 @rule("usage-page-invalid", WARNING, ATTACHMENT, Of.REPLY, per=Per.FILE("have a usage preference that says nothing"))

@@ -68,9 +68,20 @@ def only(rule: str, body: str | bytes) -> FindingRecord:
     return finding
 
 
-FIELDS = (b"User-agent", b"Disallow", b"Crawl-delay", b"Sitemap", b"Sitmap", b"Noindex", b"Useragent")
+FIELDS = (
+    b"User-agent",
+    b"Disallow",
+    b"Crawl-delay",
+    b"Sitemap",
+    b"Sitmap",
+    b"Noindex",
+    b"Useragent",
+    b"Content-Usage",
+    b"Content-Signal",
+    b"License",
+)
 VALUES = (
-    b"*", b"/", b"$", b"https://example.com/", b"http://[", b"Googlebot", b"inf", b"1e999", b"-1", b"%", b"/caf\xe9",
+    b"*", b"/", b"$", b"https://example.com/", b"http://[", b"Googlebot", b"__usage_ai-training", b"/a train-ai=n", b"ai-train=yes", b"inf", b"1e999", b"-1", b"%", b"/caf\xe9",
 )  # fmt: skip
 PIECES = st.sampled_from((*FIELDS, *VALUES, b":", b": ", b" ", b"\n", b"#", b"\xff", b"\xef\xbb\xbf", b"\0"))
 BODIES = st.one_of(st.binary(), st.lists(PIECES).map(b"".join))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from sitemapcrawler.items import UrlRecord
@@ -176,3 +178,21 @@ def test_a_blocked_crawler_does_not_read_what_the_page_states() -> None:
 def test_the_page_behind_a_redirect_is_another_one() -> None:
     asked = facts(moved("https://example.com/b"), page=page("", tdm_reservation="yes"))
     assert not any(rule.startswith("usage") for rule in told_of(asked))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "User-agent: a{0}\n" * 9_000 + "Content-Usage: /{0} train-ai=n\n" * 9_000,
+        "User-agent: a{0}\nContent-Usage: /{0} train-ai=n\n" * 9_000,
+        "User-agent: *\n" + "Disallow: /{0}\nContent-Usage: train-ai=n\n" * 9_000,
+        "User-agent: *\n" + "Content-Usage: /*{0} train-ai=n\n" * 9_000,
+        "User-agent: *\n" + "Content-Usage: train-ai=n\n" + "User-agent: __usage_{0}\nAllow: /{0}\n" * 9_000,
+    ],
+)
+def test_a_hostile_robots_txt_is_judged_in_time(lines: str) -> None:
+    numbers = iter(range(1_000_000))
+    body = "".join(f"{line.replace('{0}', str(next(numbers)))}\n" for line in lines.splitlines())
+    start = time.thread_time()
+    assert told(answered(body), listed=["https://example.com/a"])
+    assert time.thread_time() - start < 5
