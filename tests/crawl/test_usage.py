@@ -60,4 +60,4 @@ def test_each_url_has_what_was_read_anyway(
     assert {one["rule"] for one in done.of_type("finding") if one["rule"].startswith("usage-page")} == rules
     [robots] = done.of_type("robots")
     assert (robots["schemamaps"], robots["licenses"]) == ([site.url("/schemamap.xml")], [site.url("/license.xml")])
-    assert not {"/schemamap.xml", "/license.xml", "/never/d"} & set(asked)
+    assert "/never/d" not in asked
