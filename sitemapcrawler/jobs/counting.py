@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sitemapcrawler.items import Reach
 from sitemapcrawler.rules.facts.site import SiteFacts, Table
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 from sitemapcrawler.rules.reach import Reaches, completed, own_severity
 from sitemapcrawler.rules.registry import SEVERITIES
 
@@ -16,11 +16,11 @@ RANK = f"list_position({ORDER}, severity)"
 """SQL for the rank of a severity, from 1."""
 FINDINGS = f"""
     CREATE OR REPLACE TEMP TABLE site_finding_ranks AS
-    SELECT rule, sitemap, if(url IS NULL, NULL, hash(url)) AS url, {RANK} AS rank
+    SELECT rule, sitemap, if(url IS NULL, NULL, {text_key("url")}) AS url, {RANK} AS rank
     FROM findings GROUP BY ALL"""
 """SQL: what findings are about, with the rank of their severity."""
 ENTRIES = f"""
-    SELECT rule, sitemap, hash(loc) AS url, count(*) AS entries
+    SELECT rule, sitemap, {text_key("loc")} AS url, count(*) AS entries
     FROM (SELECT unnest(issues) AS rule, sitemap, loc FROM urls WHERE len(issues) > 0 AND {CURRENT})
     GROUP BY ALL"""
 """SQL: the listed URLs that rules concern."""

@@ -20,7 +20,7 @@ from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.robots.agents import AGENTS
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 
 COMMENT = "#"
 """Start of lines with names of columns."""
@@ -47,12 +47,11 @@ NO_REQUESTS = """
 REQUESTS = f"""
     INSERT INTO log_requests
     WITH lines AS (SELECT unnest(string_split(?, chr(10))) AS line)
-    SELECT md5_number_lower(concat_ws(' ', host, scheme, target)) AS url, host, scheme, target,
+    SELECT {text_key("host", "scheme", "target")} AS url, host, scheme, target,
            {READS} AND {SERVED} AS visit, status, asked, address,
            CASE WHEN {READS} AND strlen(agent) <= {MAX_AGENT} THEN agent END AS agent
     FROM ({{requests}}) WHERE target IS NOT NULL AND strlen(target) <= {MAX_URL}"""
-"""SQL: the requests of some lines. URLs are told apart by MD5, since `hash` of DuckDB 2.0 is equal for many URLs that
-differ in a number: for 0.7 % of 100,000."""
+"""SQL: the requests of some lines."""
 AGENTS_OF = f"""
     CREATE OR REPLACE TEMP TABLE log_agents AS
     SELECT agent, lower(regexp_extract(agent, {literal(crawler_pattern(agent.name for agent in AGENTS))}, 1)) AS crawler

@@ -10,10 +10,10 @@ from sitemapcrawler.replies.crawler_answers import AnswerVerdict
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.robots.usage import Use
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 
 ACCESS = f"""
-    SELECT blocked_for, count(DISTINCT md5_number_lower(loc)) FROM urls
+    SELECT blocked_for, count(DISTINCT {text_key("loc")}) FROM urls
     WHERE blocked_for IS NOT NULL AND {CURRENT} GROUP BY blocked_for"""
 """SQL: distinct listed URLs by the crawlers that robots.txt denies them. DuckDB's `hash` is equal for some URLs."""
 
@@ -47,7 +47,7 @@ def with_answers(site: SiteFacts, crawlers: Sequence[CrawlerAccess]) -> Sequence
 
 ANY_USAGE = f"SELECT 1 FROM urls WHERE usage IS NOT NULL AND {CURRENT} LIMIT 1"
 USAGE = f"""
-    SELECT {", ".join(f"usage.{use}" for use in Use)}, count(DISTINCT hash(loc))
+    SELECT {", ".join(f"usage.{use}" for use in Use)}, count(DISTINCT {text_key("loc")})
     FROM urls WHERE {CURRENT} GROUP BY ALL"""
 """SQL: distinct listed URLs by preference on each use."""
 

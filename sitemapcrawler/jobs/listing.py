@@ -20,7 +20,7 @@ from sitemapcrawler.jobs.store.queries import fetched
 from sitemapcrawler.jobs.store.schema import HELD, json_line, literal
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.rules import Per, all_rules
-from sitemapcrawler.rules.facts.sites import CURRENT, UNCHANGED
+from sitemapcrawler.rules.facts.sites import CURRENT, UNCHANGED, text_key
 from sitemapcrawler.rules.reach import own_severity
 from sitemapcrawler.rules.registry import RULES, title_of
 
@@ -30,8 +30,8 @@ AT_ONCE = 1000
 """Rows in memory."""
 ENTRIES = f"urls WHERE issues IS NOT NULL AND {CURRENT} AND {{only}}"
 """SQL for the entries that rules concern."""
-NAMED = """
-    SELECT hash(rule, sitemap, url) AS key, count(DISTINCT coalesce(line, 0)) AS entries FROM findings
+NAMED = f"""
+    SELECT {text_key("rule", "sitemap", "url")} AS key, count(DISTINCT coalesce(line, 0)) AS entries FROM findings
     WHERE url IS NOT NULL GROUP BY key"""
 """SQL for the URLs that findings of a rule have in a file, with the number of entries: a file may list a URL twice.
 Hashes of URLs take a fraction of their memory."""
@@ -39,13 +39,14 @@ UNNAMED = f"""
     SELECT rule, sum(number)::BIGINT FROM (
         SELECT rule, count(*) - coalesce(any_value(f.entries), 0) AS number
         FROM (SELECT sitemap, loc, unnest(issues) AS rule FROM {ENTRIES}) p
-        LEFT JOIN ({NAMED}) f ON f.key = hash(p.rule, p.sitemap, p.loc)
+        LEFT JOIN ({NAMED}) f ON f.key = {text_key("p.rule", "p.sitemap", "p.loc")}
         GROUP BY rule, f.key)
     WHERE number > 0 GROUP BY rule"""
 """SQL, by rule: number of entries that no finding has."""
 ROWS = f"""
     WITH concerned AS NOT MATERIALIZED (
-        SELECT sitemap, line, loc, hash($1, sitemap, loc) AS key FROM {ENTRIES} AND list_contains(issues, $1)),
+        SELECT sitemap, line, loc, {text_key("$1", "sitemap", "loc")} AS key
+        FROM {ENTRIES} AND list_contains(issues, $1)),
     named AS ({NAMED})
     SELECT sitemap, line, loc FROM concerned ANTI JOIN named USING (key)
     UNION ALL

@@ -59,20 +59,20 @@ from sitemapcrawler.robots.policy import robots_url
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 from sitemapcrawler.rules.facts.unlisted import MISSING, NOT_LINKED, ONLY, UNLISTED
 
 logger = logging.getLogger(__name__)
 
 MONTHS = f"SELECT strftime(lastmod_at, '%Y-%m') AS month, count(*) FROM urls WHERE {CURRENT} GROUP BY month"
 STATUSES = f"""
-    SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(DISTINCT hash(loc)) AS number FROM urls
+    SELECT coalesce(reply.status::VARCHAR, reply.kind) AS answer, count(DISTINCT {text_key("loc")}) AS number FROM urls
     WHERE (reply.status IS NOT NULL OR reply.kind <> 'unchecked') AND {CURRENT}
     GROUP BY answer ORDER BY number DESC, answer"""
 INDEXABILITIES = f"""
-    SELECT indexability, count(DISTINCT hash(loc)) AS number FROM urls WHERE indexability IS NOT NULL AND {CURRENT}
-    GROUP BY indexability ORDER BY number DESC, indexability"""
-LISTED = f"SELECT count(DISTINCT hash(loc)) FROM urls WHERE {CURRENT}"
+    SELECT indexability, count(DISTINCT {text_key("loc")}) AS number
+    FROM urls WHERE indexability IS NOT NULL AND {CURRENT} GROUP BY indexability ORDER BY number DESC, indexability"""
+LISTED = f"SELECT count(DISTINCT {text_key('loc')}) FROM urls WHERE {CURRENT}"
 TIMES = f"""
     SELECT quantile_cont(reply.elapsed_ms, [0.5, 0.9, 0.99]), max(reply.elapsed_ms) FROM urls
     WHERE reply.elapsed_ms IS NOT NULL AND {CURRENT}"""
@@ -151,8 +151,9 @@ MAIN_VALUES = """
     QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, value) = 1"""
 """SQL, by rule: the most frequent value of stored findings, and how often it occurs."""
 CHECKED = f"""
-    SELECT sitemap, count(DISTINCT hash(loc)) AS checked, count(DISTINCT hash(loc)) FILTER (NOT indexable) AS bad
-    FROM urls WHERE indexable IS NOT NULL AND {CURRENT} GROUP BY sitemap"""
+    SELECT sitemap, count(DISTINCT key) AS checked, count(DISTINCT key) FILTER (NOT indexable) AS bad
+    FROM (SELECT sitemap, indexable, {text_key("loc")} AS key FROM urls WHERE indexable IS NOT NULL AND {CURRENT})
+    GROUP BY sitemap"""
 """SQL, by file: its URLs of which it is known whether they can be indexed, and those that cannot."""
 PROBLEMS = f"""
     WITH problems AS (

@@ -92,7 +92,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     write_programs(path / "bin")
     (path / "records.jsonl").write_text('{"type": "url", "loc": "https://example.com/"}\n')
     (path / "crawl.csv").write_text("Address\nhttps://example.com/\n")
+    (path / "logs").mkdir()
+    (path / "ranges").mkdir()
+    (path / "ranges/googlebot.json").write_text('{"prefixes": [{"ipv4Prefix": "203.0.113.0/24"}]}')
     (path / "access.log").write_text('203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET /visit HTTP/1.1" 200 5120\n')
+    shutil.copy(path / "access.log", path / "logs")
     with SiteServer() as site:
         base = site.url("")
         site.routes = {

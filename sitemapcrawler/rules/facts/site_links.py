@@ -20,7 +20,7 @@ from sitemapcrawler.rules.facts.site import (
     row_of,
     spell,
 )
-from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 from sitemapcrawler.rules.registry import SiteMessage
 from sitemapcrawler.urls import resolve
 from sitemapcrawler.urls.display import quoted
@@ -102,7 +102,7 @@ LINKS = Table(
         f"""
         CREATE OR REPLACE TEMP TABLE site_links AS
         SELECT coalesce(a.page, t.place) AS source,
-               coalesce(p.page, -1 - (hash(t.key) >> 2)::BIGINT) AS target,
+               coalesce(p.page, -1 - ({text_key("t.key")} >> 2)::BIGINT) AS target,
                CASE WHEN NOT coalesce(t.of_media, false) THEN c.code END AS code,
                p.page IS NULL AND o.origin IS NOT NULL AS lost,
                lost AND o.whole AS surely

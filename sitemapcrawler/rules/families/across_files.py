@@ -22,6 +22,7 @@ from sitemapcrawler.rules.facts.site import (
     origin_of,
     row_of,
 )
+from sitemapcrawler.rules.facts.sites import text_key
 from sitemapcrawler.rules.facts.tally import ENTRY_NOUNS, share
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, percent, quoted
@@ -39,10 +40,11 @@ BETWEEN = "\x1f"
 OWN_LISTS = ("feed", "news", "list")
 """Kinds of files that repeat pages by design: the latest pages, or those selected by a user. Source:
 https://developers.google.com/search/blog/2014/10/best-practices-for-xml-sitemaps-rssatom"""
-ADDED = """
+ADDED_IMAGES = "list_sort([image.loc FOR image IN u.images])::VARCHAR"
+ADDED_VIDEOS = "list_sort([coalesce(video.content_loc, video.thumbnail_loc) FOR video IN u.videos])::VARCHAR"
+ADDED = f"""
     CASE WHEN f.kind IN ('image', 'video')
-         THEN hash(list_sort([image.loc FOR image IN u.images]),
-                   list_sort([coalesce(video.content_loc, video.thumbnail_loc) FOR video IN u.videos])) END"""
+         THEN {text_key(ADDED_IMAGES, ADDED_VIDEOS)} END"""
 """SQL for what an entry of an image or video file adds."""
 RELISTED = f"""
     temp.site_again a JOIN temp.site_files f ON f.file = {file_of("a.place")}
@@ -336,12 +338,12 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
     is_index = " OR ".join(f"suffix(stem, '/{name}')" for name in INDEX_PAGES)
     bases = f"""
         SELECT page, CASE WHEN {is_index} THEN 'index' ELSE 'extension' END AS what,
-               hash(CASE WHEN {is_index} THEN regexp_replace(stem, '[^/]+$', '') ELSE stem END) AS base
+               {text_key(f"CASE WHEN {is_index} THEN regexp_replace(stem, '[^/]+$', '') ELSE stem END")} AS base
         FROM (SELECT page, CASE {cut} END AS stem FROM temp.site_pages WHERE NOT contains(key, '?'))
         WHERE NOT suffix(stem, '/')"""
     faults = f"""
         SELECT b.page AS place, min(p.page) AS other, min(b.what) AS what
-        FROM temp.site_pages p JOIN ({bases}) b ON b.base = hash(p.key) GROUP BY b.page"""
+        FROM temp.site_pages p JOIN ({bases}) b ON b.base = {text_key("p.key")} GROUP BY b.page"""
     for fault in site.faults(faults):
         text = f"{quoted(fault.url)} and {quoted(fault.other)} are both listed, and are the same page on most servers"
         found = on_entry(fault, text, fault.other)

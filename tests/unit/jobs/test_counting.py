@@ -199,3 +199,10 @@ def test_urls_for_which_a_rule_reports_their_file_are_not_known_without_a_databa
 )  # fmt: skip
 def test_reach_in_words(found: Reach, subject: str, place: str) -> None:
     assert (found.subject, found.place) == (subject, place)
+
+
+def test_urls_that_differ_in_two_numbers_are_told_apart() -> None:
+    """`hash` of DuckDB 2.0.1 is equal for 1.7 % of such URLs."""
+    number = 20_000
+    records = [entry(f"/shop/category-{at % 97}/product-{at:07}.html", A, "status-404") for at in range(number)]
+    assert from_database(records)[0]["status-404"].urls == number
