@@ -188,6 +188,9 @@ class UrlRecord:
     usage: UsageRecord | None = None
     """What robots.txt states in the group `*` on the use of the page, and with `verify` the headers and robots elements
     of the page; null if nothing is said, and with `agents=none`."""
+    fetched: dict[str, str] | None = None
+    """Crawlers that requested the URL by the access logs in the argument `compare`, with the last time as ISO 8601 in
+    UTC; null if none did, and without logs."""
     reply: ReplyRecord | None = None
     """What asking for the URL came to; null where the argument `verify` is off."""
     indexable: bool | None = None

@@ -58,6 +58,8 @@ LISTS = "files, separated by commas: exports of crawlers, Search Console or GA4,
 RANGES = (
     "files with address ranges, separated by commas, named after the crawler or as the operator's file: @googlebot.json"
 )
+AS, FETCH_AS = "as", "fetch_as"
+"""A short name of an argument, which Python has as a keyword."""
 RULES = "ids and families of rules, separated by commas"
 
 Pattern = Annotated[Expression, Text(values.expression)]
@@ -206,6 +208,8 @@ class Params(BaseModel):
     @classmethod
     def read(cls, given: Mapping[str, object], read_text: ReadText = read_list) -> Params:
         """Parse each argument, whatever the others are; raises ArgumentError."""
+        if AS in given and FETCH_AS not in given:
+            given = {FETCH_AS if name == AS else name: value for name, value in given.items()}
         for name in [name for name in given if name not in ARGUMENTS]:
             near = difflib.get_close_matches(name[:MAX_SHOWN].lower(), ARGUMENTS, 1)
             near += [known for known in ARGUMENTS if name.lower() in known.split("_")]

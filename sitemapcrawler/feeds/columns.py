@@ -22,6 +22,8 @@ from sitemapcrawler.namespaces import OWN, Namespace
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.robots.usage import Use
 
+DAY = len("2026-11-20")
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -84,6 +86,11 @@ def _usage_by(url: UrlRecord) -> Sequence[str]:
     return [f"{use}: {place}" for use, place in places.items() if place]
 
 
+def _fetched(url: UrlRecord) -> Sequence[str]:
+    """Crawlers with the day of their last request: `Googlebot 2026-11-20`."""
+    return [f"{crawler} {time[:DAY]}" for crawler, time in (url.fetched or {}).items()]
+
+
 URLS = (
     Column("loc", 90, "loc", is_link=True),
     Column("status", 10, lambda url: url.reply and url.reply.status, needs="reply"),
@@ -103,6 +110,7 @@ URLS = (
     Column("blocked_for", 20, _blocked_for, needs="blocked_for"),
     *(Column(use.value, 9, partial(_usage, use), needs="usage") for use in Use),
     Column("usage_by", 30, _usage_by, needs="usage"),
+    Column("fetched", 30, _fetched, needs="fetched"),
     Column("lastmod", 22, "lastmod"),
     Column("changefreq", 12, "changefreq"),
     Column("priority", 9, "priority"),

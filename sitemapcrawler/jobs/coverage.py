@@ -217,6 +217,11 @@ class Lists:
         before."""
         return self._logs.sum_up(self._scope.homes) if self._logs.has_any else {}
 
+    def mark(self) -> None:
+        """Set `fetched` of the entries by the access logs; call `fetches` before. Raises duckdb.Error."""
+        if self._logs.has_any:
+            self._logs.mark()
+
     def _groups(self) -> list[ComparedGroup]:
         """The pages that are counted by group only, the largest group first."""
         rows = self._store.execute(

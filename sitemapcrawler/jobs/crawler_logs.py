@@ -12,6 +12,7 @@ from itertools import islice
 from sitemapcrawler import urls
 from sitemapcrawler.items import ComparedList, CrawlerFetches
 from sitemapcrawler.jobs.links import LinkScope, number_of
+from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
@@ -129,6 +130,18 @@ FILES = f"""
            coalesce(f.requests, 0), f.last
     FROM counts c FULL JOIN files f USING (sitemap, crawler) LEFT JOIN sizes USING (sitemap)"""
 """SQL, by sitemap and crawler: listed pages that it requested, and requests for the file itself."""
+NAMES = f"map({[agent.name.lower() for agent in AGENTS]}, {[agent.name for agent in AGENTS]})"
+"""SQL for {name in lower case: name}."""
+SEEN = f"""
+    CREATE OR REPLACE TEMP TABLE log_seen AS
+    SELECT loc, to_json(map_from_entries(list((name, last) ORDER BY last DESC, name))) AS fetched FROM (
+        SELECT DISTINCT u.loc, {NAMES}[f.crawler] AS name, {iso("f.last")} AS last
+        FROM log_fetched f JOIN link_listed l USING (page) JOIN urls u ON u.rowid = l.entry WHERE {CURRENT})
+    WHERE name IS NOT NULL GROUP BY loc"""
+"""SQL: listed URLs with the crawlers that requested them, and the last time."""
+ROWS_SEEN = """
+    CREATE OR REPLACE TEMP TABLE log_rows AS
+    SELECT u.rowid AS row, u.sitemap, s.fetched FROM urls u JOIN log_seen s USING (loc)"""
 PROBLEMS = f"""
     SELECT kind, crawler, loc, status, last, verified, count(*) OVER (PARTITION BY kind, crawler) FROM (
         SELECT DISTINCT f.crawler, f.status, f.last, f.verified, u.loc, u.blocked_for,
@@ -273,6 +286,7 @@ class CrawlerLogs:
         execute(FETCHED)
         days: dict[str, float] = dict(execute(DAYS))
         [(listed,)] = execute("SELECT count(*) FROM log_entries")
+        execute(SEEN)
         found = {}
         for crawler, requests, fetched, errors, denied, last, *special in execute(BY_CRAWLER):
             verified = True if crawler in self._ranges.crawlers else None
@@ -287,6 +301,12 @@ class CrawlerLogs:
                 execute(f"DELETE FROM {table}")
                 execute(f"INSERT INTO {table} {query}")
         return found
+
+    def mark(self) -> None:
+        """Set `fetched` of the entries, within a transaction of the caller, once all are final. Raises duckdb.Error."""
+        self._store.execute(ROWS_SEEN)
+        self._store.execute("CREATE OR REPLACE TEMP TABLE log_files AS SELECT DISTINCT sitemap FROM log_rows")
+        rewrite(self._store, "log_files", "log_rows", "coalesce(m.fetched, u.fetched) AS fetched")
 
     def _note_special(self, homes: Iterable[str]) -> None:
         """Number robots.txt files and sitemaps: temporary table `log_special`."""

@@ -254,7 +254,7 @@ class Job:
     async def compare(self, scope: LinkScope, params: Arguments, why: str | None) -> None:
         """Compare the listed pages with lists. Sets `coverage` and `fetches`. `why`: what ended requesting pages early,
         if anything."""
-        lists = self._lists or self.lists(scope, params)
+        lists = self._lists = self._lists or self.lists(scope, params)
         await self._writer.flush()
         if self._compared is None:
             self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
@@ -385,6 +385,8 @@ class Job:
             self.records.last_rows.put(self.holding)
             if self._marks is not None:
                 self._marks.apply()
+            if self._lists is not None:
+                self._lists.mark()
             self._sum_up(connection, summary, unlisted)
             baseline = None if self.comparison is None else self.comparison.baseline
             since = None if baseline is None else baseline.started

@@ -24,7 +24,7 @@ def rewrite(store: Store, files: str, changed: str, replaced: str) -> None:
         run(
             f"INSERT INTO rewritten SELECT u.* REPLACE ({replaced}) "
             f"FROM urls u LEFT JOIN (FROM {changed} WHERE row {here}) m ON m.row = u.rowid "
-            f"WHERE u.rowid {here} AND {of_files} ORDER BY u.rowid"
+            f"WHERE u.rowid {here} AND u.{of_files} ORDER BY u.rowid"
         )
     run(f"DELETE FROM urls WHERE {of_files}")
     run("INSERT INTO urls FROM rewritten")

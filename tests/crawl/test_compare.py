@@ -257,6 +257,8 @@ def test_access_logs_say_what_crawlers_have_fetched(tmp_path: Path, site: SiteSe
     assert (google["may_fetch"], google["fetches"]["fetched"], google["fetches"]["pretended"]) == (5, 1, 1)
     assert (bing["crawler"], bing["fetches"]["fetched"]) == ("Bingbot", 1)
     assert "may_fetch" not in bing
+    fetched = {row["loc"].removeprefix(site.url("")): row["fetched"] for row in done.of_type("url") if "fetched" in row}
+    assert fetched == {"/a": {"Googlebot": "2026-05-01T10:00:00Z"}, "/": {"Bingbot": "2026-05-01T10:00:00Z"}}
     page = (tmp_path / "report" / "report.html").read_text("utf-8")
     assert "1 request of others under its name" in page
     assert "Share of listed pages fetched, by sitemap" in page

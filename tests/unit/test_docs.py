@@ -442,7 +442,7 @@ def test_arguments_that_are_named_exist(name: str) -> None:
     words = set(re.findall(r"-a \"?(\w+)=", page(name)))
     words |= {match[1] for word in INLINE.findall(prose(name)) if (match := re.fullmatch(r"([a-z_]+)=\S*", word))}
     of_plugins = set(re.findall(r"^declare\(\"(\w+)\"", page(name), re.MULTILINE))
-    assert words <= ARGUMENTS.keys() | of_plugins | {"name", "NAME"}
+    assert words <= ARGUMENTS.keys() | of_plugins | {"as", "name", "NAME"}
 
 
 def test_the_root_holds_nothing_else() -> None:

@@ -392,6 +392,7 @@ def test_every_argument_is_listed_with_default_and_help() -> None:
 def test_crawlers_to_fetch_as_are_named_in_any_case_and_once() -> None:
     parsed = Params.parse({"domain": "www.e.com", "fetch_as": "gptbot, SEARCH,Googlebot"})
     assert parsed.as_dict()["fetch_as"] == "GPTBot,search,Googlebot"
+    assert Params.parse({"domain": "www.e.com", "as": "gptbot, SEARCH,Googlebot"}) == parsed
     assert [one.name for one in parsed.crawlers][:3] == ["GPTBot", "Googlebot", "Bingbot"]
     assert len(parsed.crawlers) == 9
     assert parsed.own_sites == {"e.com"}
@@ -403,7 +404,8 @@ def test_crawlers_to_fetch_as_are_named_in_any_case_and_once() -> None:
         ({"domain": "e.com", "fetch_as": "GPTBto"}, "did you mean GPTBot?; accepted: names of crawlers"),
         ({"domain": "e.com", "fetch_as": "Google-Extended"}, "makes no requests: Googlebot fetches the pages"),
         ({"urls": "e.txt", "fetch_as": "GPTBot"}, "no site is named; accepted: with domain"),
-        ({"domain": "e.com", "as": "GPTBot"}, "unknown, did you mean fetch_as?"),
+        ({"domain": "e.com", "as": "GPTBto"}, "did you mean GPTBot?; accepted: names of crawlers"),
+        ({"domain": "e.com", "as": "GPTBot", "fetch_as": "GPTBot"}, "unknown, did you mean fetch_as?"),
     ],
 )
 def test_crawlers_that_cannot_be_fetched_as_are_refused(
