@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice
 
 from markupsafe import Markup, escape
 
-from sitemapcrawler.items import CrawlerAccess, RobotsRecord
+from sitemapcrawler.items import CrawlerAccess, RobotsRecord, UsageCounts
 from sitemapcrawler.replies.crawler_answers import AnswerVerdict
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import Denied, FetchedFile, Report
@@ -29,6 +29,21 @@ MAX_DENIED_URLS = 2
 """Maximum number of URLs shown for each of them."""
 STEPS = ((0, "none"), (0.1, "few"), (0.5, "some"), (0.999999, "most"), (1, "all"))
 """Shades of a cell, each with the highest share of blocked URLs."""
+
+
+USES = {"train": "training of AI models", "search": "search", "input": "answers of AI"}
+
+
+def preferences(usage: Mapping[str, UsageCounts]) -> str:
+    """What robots.txt and pages state on uses of the content; empty if they state nothing."""
+    parts = [
+        f"{USES[use]} {verb} for {number:,}"
+        for use, found in usage.items()
+        for verb, number in (("allowed", found.allow), ("disallowed", found.disallow))
+        if number
+    ]
+    listed = max((found.allow + found.disallow + found.unsaid for found in usage.values()), default=0)
+    return f"{counted(listed, 'listed page')}: {', '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from sitemapcrawler.report import charts
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.advice import here
 from sitemapcrawler.report.charts import ChartBar, History, history
-from sitemapcrawler.report.crawlers import crawler_table, fetched, hosts, not_verified
+from sitemapcrawler.report.crawlers import crawler_table, fetched, hosts, not_verified, preferences
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.trend import trend
 from sitemapcrawler.report.wording import (
@@ -146,6 +146,7 @@ def content(report: Report) -> dict[str, object]:
         "hosts": hosts(report),
         "fetched": fetched(report),
         "not_verified": not_verified(report),
+        "preferences": preferences(report.summary.usage),
         "changes": _changes(report),
         "change_tables": change_tables(report),
         "rule_title": title_of,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 from lxml import html
 
-from sitemapcrawler.items import CrawlerAccess, CrawlerFetches, RobotsRecord, SummaryRecord
-from sitemapcrawler.report.crawlers import crawler_table, hosts
+from sitemapcrawler.items import CrawlerAccess, CrawlerFetches, RobotsRecord, SummaryRecord, UsageCounts
+from sitemapcrawler.report.crawlers import crawler_table, hosts, preferences
 from sitemapcrawler.report.model import Denied, FetchedFile, Report
 from sitemapcrawler.report.page import page
 from sitemapcrawler.robots.agents import agent
@@ -170,3 +170,17 @@ def test_sitemaps_have_the_share_that_each_crawler_has_fetched() -> None:
     ]
     assert "Not verified, so that others may pretend to be them: Googlebot." in tree.text_content()
     assert "1 other crawler may fetch everything and made no request: GPTBot." in tree.text_content()
+
+
+@pytest.mark.parametrize(
+    ("usage", "text"),
+    [
+        ({}, ""),
+        ({"train": UsageCounts(unsaid=3)}, ""),
+        ({"train": UsageCounts(0, 2, 1), "search": UsageCounts(3)},
+         "3 listed pages: training of AI models disallowed for 2, search allowed for 3."),
+        ({"input": UsageCounts(1, 1)}, "2 listed pages: answers of AI allowed for 1, answers of AI disallowed for 1."),
+    ],
+)  # fmt: skip
+def test_preferences_on_uses_are_one_sentence(usage: dict[str, UsageCounts], text: str) -> None:
+    assert preferences(usage) == text
