@@ -132,16 +132,22 @@ FILES = f"""
 """SQL, by sitemap and crawler: listed pages that it requested, and requests for the file itself."""
 NAMES = f"map({[agent.name.lower() for agent in AGENTS]}, {[agent.name for agent in AGENTS]})"
 """SQL for {name in lower case: name}."""
+PARTS = 16
+"""Parts of the pages, one after the other: a million URLs with some crawlers each do not fit into memory at once."""
+KEYS = f"""
+    CREATE OR REPLACE TEMP TABLE log_keys AS
+    SELECT DISTINCT l.page, {text_key("u.loc")} AS url
+    FROM link_listed l JOIN urls u ON u.rowid = l.entry WHERE {CURRENT}"""
 SEEN = f"""
-    CREATE OR REPLACE TEMP TABLE log_seen AS
-    SELECT loc, to_json(map_from_entries(list((name, last) ORDER BY last DESC, name))) AS fetched FROM (
-        SELECT DISTINCT u.loc, {NAMES}[f.crawler] AS name, {iso("f.last")} AS last
-        FROM log_fetched f JOIN link_listed l USING (page) JOIN urls u ON u.rowid = l.entry WHERE {CURRENT})
-    WHERE name IS NOT NULL GROUP BY loc"""
-"""SQL: listed URLs with the crawlers that requested them, and the last time."""
-ROWS_SEEN = """
+    INSERT INTO log_seen
+    SELECT url, to_json(map_from_entries(list((name, last) ORDER BY last DESC, name))) FROM (
+        SELECT k.url, {NAMES}[f.crawler] AS name, {iso("f.last")} AS last
+        FROM log_fetched f JOIN log_keys k USING (page) WHERE f.page % {PARTS} = $1 AND k.page % {PARTS} = $1)
+    WHERE name IS NOT NULL GROUP BY url"""
+"""SQL: listed URLs with the crawlers that requested them, and the last time. Parameter: the part."""
+ROWS_SEEN = f"""
     CREATE OR REPLACE TEMP TABLE log_rows AS
-    SELECT u.rowid AS row, u.sitemap, s.fetched FROM urls u JOIN log_seen s USING (loc)"""
+    SELECT u.rowid AS row, u.sitemap, s.fetched FROM urls u JOIN log_seen s ON s.url = {text_key("u.loc")}"""
 PROBLEMS = f"""
     SELECT kind, crawler, loc, status, last, verified, count(*) OVER (PARTITION BY kind, crawler) FROM (
         SELECT DISTINCT f.crawler, f.status, f.last, f.verified, u.loc, u.blocked_for,
@@ -286,7 +292,10 @@ class CrawlerLogs:
         execute(FETCHED)
         days: dict[str, float] = dict(execute(DAYS))
         [(listed,)] = execute("SELECT count(*) FROM log_entries")
-        execute(SEEN)
+        execute(KEYS)
+        execute("CREATE OR REPLACE TEMP TABLE log_seen (url UBIGINT, fetched JSON)")
+        for part in range(PARTS):
+            execute(SEEN, [part])
         found = {}
         for crawler, requests, fetched, errors, denied, last, *special in execute(BY_CRAWLER):
             verified = True if crawler in self._ranges.crawlers else None
