@@ -17,6 +17,7 @@ from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.reader.exports import files_of, read_export
 from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.agents import named, requesting
+from sitemapcrawler.robots.usage import POLICY_PREFIX
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
 from sitemapcrawler.urls.display import masked_argument, masked_url
@@ -268,6 +269,8 @@ def crawler(text: str) -> str:
 
 def agent(text: str) -> str:
     """Parse the name of a crawler or group of crawlers, or `none`."""
+    if text.lower().startswith(POLICY_PREFIX):
+        raise ValueError("names a use of content in robots.txt, and no crawler")
     if text != NONE:
         named(text)
     return text

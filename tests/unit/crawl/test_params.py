@@ -406,9 +406,10 @@ def test_crawlers_to_fetch_as_are_named_in_any_case_and_once() -> None:
         ({"urls": "e.txt", "fetch_as": "GPTBot"}, "no site is named; accepted: with domain"),
         ({"domain": "e.com", "as": "GPTBto"}, "did you mean GPTBot?; accepted: names of crawlers"),
         ({"domain": "e.com", "as": "GPTBot", "fetch_as": "GPTBot"}, "unknown, did you mean fetch_as?"),
+        ({"domain": "e.com", "agents": "__Usage_ai-training"}, "names a use of content in robots.txt, and no crawler"),
     ],
 )
-def test_crawlers_that_cannot_be_fetched_as_are_refused(
+def test_names_of_crawlers_that_cannot_be_used_are_refused(
     arguments: dict[str, str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
