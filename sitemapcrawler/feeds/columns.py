@@ -19,10 +19,9 @@ from msgspec.structs import astuple
 
 from sitemapcrawler.items import KEPT_WHEN_EMPTY, UrlRecord
 from sitemapcrawler.namespaces import OWN, Namespace
+from sitemapcrawler.reader.dates import DATE_LENGTH
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.robots.usage import Use
-
-DAY = len("2026-11-20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _usage_by(url: UrlRecord) -> Sequence[str]:
 
 def _fetched(url: UrlRecord) -> Sequence[str]:
     """Crawlers with the day of their last request: `Googlebot 2026-11-20`."""
-    return [f"{crawler} {time[:DAY]}" for crawler, time in (url.fetched or {}).items()]
+    return [f"{crawler} {time[:DATE_LENGTH]}" for crawler, time in (url.fetched or {}).items()]
 
 
 URLS = (

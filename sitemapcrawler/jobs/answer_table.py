@@ -8,12 +8,13 @@ from collections.abc import Collection
 from sitemapcrawler.jobs.coverage import FOLDER
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.replies.kinds import ReplyKind
+from sitemapcrawler.rules.facts.site import origin_of
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.urls import site_of
 
 CANDIDATES = 10
 """Pages of a site that are tried at most, in case that some of them are no page to us."""
-ORIGIN = "regexp_extract(loc, '^https?://[^/?#]+')"
+ORIGIN = origin_of("loc")
 LISTED = f"""
     SELECT loc, {ORIGIN} AS origin, {FOLDER.format(url="loc")} AS folder,
         bool_or(reply.kind = '{ReplyKind.OK}' AND reply.final_status = 200) AS known

@@ -19,6 +19,7 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, files_of, read_export
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
+from sitemapcrawler.rules.facts.site import origin_of
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.facts.unlisted import MISSING, ONLY
 
@@ -93,9 +94,7 @@ class Lists:
         """The scope; where sitemaps were named and no site, with the sites of the pages that they list."""
         if self._scope.homes:
             return self._scope
-        origins = self._store.execute(
-            f"SELECT DISTINCT regexp_extract(loc, '^https?://[^/?#]+') FROM urls WHERE {CURRENT} LIMIT {MAX_SITES}"
-        )
+        origins = self._store.execute(f"SELECT DISTINCT {origin_of('loc')} FROM urls WHERE {CURRENT} LIMIT {MAX_SITES}")
         return replace(self._scope, homes=sorted(f"{origin}/" for (origin,) in origins if origin))
 
     def _read(self, path: Path, number: int) -> ComparedList:
@@ -218,9 +217,8 @@ class Lists:
         return self._logs.sum_up(self._scope.homes) if self._logs.has_any else {}
 
     def mark(self) -> None:
-        """Set `fetched` of the entries by the access logs; call `fetches` before. Raises duckdb.Error."""
-        if self._logs.has_any:
-            self._logs.mark()
+        """Set `fetched` of the entries, if `fetches` has found any crawler. Raises duckdb.Error."""
+        self._logs.mark()
 
     def _groups(self) -> list[ComparedGroup]:
         """The pages that are counted by group only, the largest group first."""

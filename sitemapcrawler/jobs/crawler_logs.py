@@ -138,6 +138,7 @@ KEYS = f"""
     CREATE OR REPLACE TEMP TABLE log_keys AS
     SELECT DISTINCT l.page, {text_key("u.loc")} AS url
     FROM link_listed l JOIN urls u ON u.rowid = l.entry WHERE {CURRENT}"""
+"""SQL: the URLs of the listed pages, as keys."""
 SEEN = f"""
     INSERT INTO log_seen
     SELECT url, to_json(map_from_entries(list((name, last) ORDER BY last DESC, name))) FROM (

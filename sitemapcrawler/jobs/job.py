@@ -385,7 +385,7 @@ class Job:
             self.records.last_rows.put(self.holding)
             if self._marks is not None:
                 self._marks.apply()
-            if self._lists is not None:
+            if self._lists is not None and self.fetches:
                 self._lists.mark()
             self._sum_up(connection, summary, unlisted)
             baseline = None if self.comparison is None else self.comparison.baseline

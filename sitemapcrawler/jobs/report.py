@@ -57,7 +57,7 @@ from sitemapcrawler.report.model import (
 from sitemapcrawler.report.todo import leads_to, next_step
 from sitemapcrawler.robots.policy import robots_url
 from sitemapcrawler.rules import all_rules
-from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site import SiteFacts, origin_of
 from sitemapcrawler.rules.facts.site_links import UNRETURNED
 from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 from sitemapcrawler.rules.facts.unlisted import MISSING, NOT_LINKED, ONLY, UNLISTED
@@ -241,7 +241,7 @@ ROBOTS = f"""
     ORDER BY urls DESC, robots"""
 DENIED = f"""
     SELECT min(loc) AS first, max(loc) AS last, blocked_for FROM (
-        SELECT loc, blocked_for, regexp_extract(loc, '^https?://[^/?#]+') AS origin,
+        SELECT loc, blocked_for, {origin_of("loc")} AS origin,
                {FOLDER.format(url="loc")} AS folder
         FROM urls WHERE len(blocked_for) > 0 AND {CURRENT})
     GROUP BY origin, blocked_for, folder

@@ -22,7 +22,7 @@ from zlib import crc32
 from selectolax.lexbor import LexborHTMLParser
 
 from sitemapcrawler.replies.page.main_text import HALF, SPACE, main_text
-from sitemapcrawler.replies.page.tokens import BLANKLESS, SIGNS, SYMBOLS, folded, stable_tokens
+from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
 
 CONTENT_VERSION = 2
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
@@ -36,7 +36,6 @@ MAX_TOKENS = 2_000
 """Tokens that the simhash is made of, the first and the last ones of a longer text."""
 LETTERS_A_WORD = 2  # of Chinese and Japanese
 SIGNS_A_WORD = 4  # of Thai, Lao, Burmese and Khmer, vowel signs and tones included
-_BLANKLESS = re.compile(f"[{BLANKLESS}]")
 _SIGNS = re.compile(f"[{SIGNS}]")
 
 
@@ -85,7 +84,7 @@ def _count(tokens: Sequence[str]) -> tuple[int, int]:
     """Return the number of words, and of tokens a word: more than 1 if most of the text has no blanks."""
     whole = "".join(tokens)
     words = len(tokens) - sum(map(whole.count, SYMBOLS))
-    if whole.isascii() or not (letters := len(_BLANKLESS.findall(whole))):
+    if whole.isascii() or not (letters := len(BLANKLESS_SIGN.findall(whole))):
         return words, 1
     signs = len(_SIGNS.findall(whole))
     words += -(-(letters - signs) // LETTERS_A_WORD) - (-signs // SIGNS_A_WORD) - letters

@@ -37,7 +37,7 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963
 """Marks on letters, which `\\w` of Python leaves out: Hebrew, Arabic and Indian vowels."""
 _TOKEN = re.compile(rf"{_NUMBER}|[{BLANKLESS}]|(?:(?![{BLANKLESS}])[\w{MARKS}])+|[{''.join(sorted(SYMBOLS))}]")
 """A number with its separators, a character of a script without blanks, a word, or a currency; no punctuation."""
-_BLANKLESS = re.compile(f"[{BLANKLESS}]")
+BLANKLESS_SIGN = re.compile(f"[{BLANKLESS}]")
 _SIMPLE_TOKEN = re.compile(rf"{_NUMBER}|[\w{MARKS}]+|[{''.join(sorted(SYMBOLS))}]")
 """The same without scripts that have no blanks."""
 _IS_MARK = re.compile(f"[{MARKS}]").match
@@ -117,7 +117,7 @@ def stable_tokens(text: str) -> Tokens:
 
 def _tokens(text: str) -> tuple[list[str], list[int]]:
     """Return the tokens of a text, and the places of those that begin with a digit."""
-    is_blankless = _BLANKLESS.search(text)
+    is_blankless = BLANKLESS_SIGN.search(text)
     if is_blankless or len(_DIGITS.findall(text)) * MANY > len(text):
         tokens = (_TOKEN if is_blankless else _SIMPLE_TOKEN).findall(text)
         return tokens, [at for at, token in enumerate(tokens) if token[0].isdigit()]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from sitemapcrawler.items import FileRevisits, Revisits
+from sitemapcrawler.reader.dates import DATE_LENGTH
 from sitemapcrawler.rules.facts.contents import TEMPLATE, number, version, volatile
 from sitemapcrawler.rules.facts.site import FILES, ROW_BITS, SiteFacts, Table
 from sitemapcrawler.rules.facts.sites import CURRENT
 
-DAY = len("2026-01-05")
-"""Length of a day, in characters."""
 DAY_ENDS = "INTERVAL 36 HOUR"
 """From the start of a day in UTC to its end in the westernmost time zone, UTC-12."""
 MAX_FILES = 20
@@ -34,7 +33,7 @@ PAIRS = f"""
 
 def _compare(site: SiteFacts) -> None:
     site.run(f"CREATE OR REPLACE TEMP TABLE site_compared AS {volatile(PAIRS.format(baseline=site.baseline))}")
-    both_times = f"least(length(n.written), length(b.written)) > {DAY}"
+    both_times = f"least(length(n.written), length(b.written)) > {DATE_LENGTH}"
     site.run(
         f"""
         CREATE OR REPLACE TEMP TABLE site_revisits AS
@@ -50,7 +49,7 @@ def _compare(site: SiteFacts) -> None:
                         ELSE date_trunc('day', n.moment) - date_trunc('day', b.moment) END AS step,
                    {DIFFERING} & compared <> 0 AS is_other, {OTHERS} AS is_touched,
                    {DIFFERING} & compared <> 0 AND {DIFFERING} & certain = 0 AS is_doubtful,
-                   n.moment + CASE WHEN length(n.written) > {DAY} THEN INTERVAL 0 HOUR ELSE {DAY_ENDS} END
+                   n.moment + CASE WHEN length(n.written) > {DATE_LENGTH} THEN INTERVAL 0 HOUR ELSE {DAY_ENDS} END
                    <= coalesce(?::TIMESTAMP, 'infinity') AS is_before
             FROM now n JOIN before b
             ON b.loc = n.loc AND {SAME_VERSION}

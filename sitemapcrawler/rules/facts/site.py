@@ -72,9 +72,9 @@ def row_of(place: str) -> str:
     return f"({place} & {(1 << ROW_BITS) - 1})"
 
 
-def origin_of(key: str) -> str:
-    """SQL for the scheme, host and port of a page key."""
-    return f"regexp_extract({key}, '^https?://[^/]+')"
+def origin_of(url: str) -> str:
+    """SQL for the scheme, host and port of a web address, as it stands there; empty for others."""
+    return f"regexp_extract({url}, '^https?://[^/?#]+')"
 
 
 def odd(url: str) -> str:

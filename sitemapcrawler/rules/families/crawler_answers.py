@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from sitemapcrawler.replies.crawler_answers import AnswerVerdict
 from sitemapcrawler.robots.agents import Purpose, agent
-from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.site import SiteFacts, origin_of
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 VERIFYING = "https://developers.google.com/crawling/docs/crawlers-fetchers/verify-google-requests"
 CLOAKING = "https://developers.google.com/search/docs/essentials/spam-policies#cloaking"
 PAYING = "https://developers.cloudflare.com/ai-crawl-control/features/pay-per-crawl/what-is-pay-per-crawl/"
-ORIGIN = "regexp_extract(url, '^https?://[^/?#]+')"
+ORIGIN = origin_of("url")
 GOTTEN = f"""
     SELECT crawler, {ORIGIN} AS origin, count(*) FILTER (list_contains($1, verdict)) AS number,
         count(*) FILTER (verdict <> '{AnswerVerdict.NOT_ASKED}') AS asked,
