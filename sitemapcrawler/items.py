@@ -906,7 +906,7 @@ class CrawlerFetches:
     """Its last request for a listed URL."""
     days: float | None = None
     """Median of the days from `lastmod` to the first request on that day or later, of pages that changed since the logs
-    begin; null if there are none. Pages that it has not requested since are left out."""
+    begin; null without such pages. Pages that it has not requested since are left out."""
     robots: int = 0
     """Its requests for robots.txt."""
     robots_last: UtcTime | None = None

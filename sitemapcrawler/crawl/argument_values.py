@@ -220,7 +220,7 @@ def _recognised(path: str) -> str:
 
 
 def _files(path: str) -> list[str]:
-    """The files that a path or a pattern stands for. Raises ValueError if there is none."""
+    """The files that a path or a pattern stands for, at least one; raises ValueError."""
     found = [] if path[:5].lower() == "file:" else files_of(path)
     return found or [urls.local_path(named_file(path)) or path]
 

@@ -89,27 +89,29 @@ def update(store: Store, started: str, baseline: bool, since: str | None) -> Non
 
 def _take_back(store: Store) -> None:
     store.execute(SAME)
-    store.execute(
-        "CREATE OR REPLACE TEMP TABLE contents_kinds (fields VARCHAR[], others VARCHAR[], change VARCHAR, kind VARCHAR)"
-    )
+    kinds = []
     for (fields,) in store.execute("SELECT DISTINCT fields FROM contents_same"):
         others = [name for name in fields if name != FIELD]
-        row = [fields, others or None, CHANGED if others else UNCHANGED, kind_of_change(others) if others else None]
-        store.execute("INSERT INTO contents_kinds VALUES (?, ?, ?, ?)", row)
-    if store.execute("SELECT EXISTS (FROM contents_same)")[0][0]:
+        kinds.append(
+            [fields, others or None, CHANGED if others else UNCHANGED, kind_of_change(others) if others else None]
+        )
+    if kinds:
         store.execute("CREATE OR REPLACE TEMP TABLE contents_files AS SELECT DISTINCT sitemap FROM contents_same")
         store.execute(
+            "CREATE OR REPLACE TEMP TABLE contents_kinds "
+            "(fields VARCHAR[], changed_fields VARCHAR[], change VARCHAR, what_changed VARCHAR)"
+        )
+        for kind in kinds:
+            store.execute("INSERT INTO contents_kinds VALUES (?, ?, ?, ?)", kind)
+        store.execute(
             "CREATE OR REPLACE TEMP TABLE contents_rows AS "
-            "SELECT row, others, change, kind FROM contents_same JOIN contents_kinds USING (fields)"
+            "SELECT * EXCLUDE (fields, sitemap) FROM contents_same JOIN contents_kinds USING (fields)"
         )
-        columns = {"change": "change", "changed_fields": "others", "what_changed": "kind"}
-        replaced = (
-            f"CASE WHEN m.row IS NULL THEN u.{name} ELSE m.{new} END AS {name}" for name, new in columns.items()
-        )
+        columns = ("change", "changed_fields", "what_changed")
+        replaced = (f"CASE WHEN m.row IS NULL THEN u.{name} ELSE m.{name} END AS {name}" for name in columns)
         rewrite(store, "contents_files", "contents_rows", ", ".join(replaced))
-        store.execute("DROP TABLE temp.contents_files")
-        store.execute("DROP TABLE temp.contents_rows")
-    store.execute("DROP TABLE temp.contents_kinds")
+        for table in ("files", "kinds", "rows"):
+            store.execute(f"DROP TABLE temp.contents_{table}")
     store.execute("DROP TABLE temp.contents_same")
 
 

@@ -15,7 +15,7 @@ from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 ACCESS = f"""
     SELECT blocked_for, count(DISTINCT {text_key("loc")}) FROM urls
     WHERE blocked_for IS NOT NULL AND {CURRENT} GROUP BY blocked_for"""
-"""SQL: distinct listed URLs by the crawlers that robots.txt denies them. DuckDB's `hash` is equal for some URLs."""
+"""SQL: distinct listed URLs by the crawlers that robots.txt denies them."""
 
 
 def count_access(site: SiteFacts, crawlers: Iterable[CrawlerAccess]) -> None:
