@@ -150,19 +150,6 @@ def faulty(tools: Tools) -> list[Command]:
     ]
 
 
-def cores(tools: Tools) -> list[Command]:
-    """Default crawls of 20 files of plain and of multilingual entries: one core, two without workers, two with them."""
-    commands = []
-    for name in ("plain", "multilingual-20"):
-        index = f"sitemap={index_of(name)}"
-        one = tools.crawl(f"{name}: one core", index, "agents=none")
-        alone = tools.crawl(f"{name}: two cores, one process", index, "agents=none", settings=["SITEMAP_WORKERS=0"])
-        two = tools.crawl(f"{name}: two cores", index, "agents=none")
-        commands += [replace(one, argv=["taskset", "-c", "0", *one.argv])]
-        commands += [replace(both, argv=["taskset", "-c", "0,1", *both.argv]) for both in (alone, two)]
-    return commands
-
-
 def unusual(tools: Tools) -> list[Command]:
     """Five files of 50,000 entries with the four elements in another order, and milliseconds."""
     index = index_of("unusual")
@@ -277,7 +264,6 @@ PARTS = {
     "rich": Part(rich, ("rich",), 5),
     "multilingual": Part(multilingual, ("multilingual",), 3),
     "faulty": Part(faulty, ("plain", "faulty"), 3),
-    "cores": Part(cores, ("plain", "multilingual-20"), 3),
     "unusual": Part(unusual, ("unusual",), 5),
     "robots": Part(robots, ("robots-small", "robots-500"), 5),
     "status": Part(status, ("pages-30000",), 5),

@@ -41,8 +41,6 @@ JOB_TARGETS = {
     "again, only=changes": ("the first time", 0.2),
     "a CSV feed": ("healthy entries", 1.1),
     "a wrong date each": ("healthy entries", 1.7),
-    "plain: two cores": ("plain: one core", 0.65),
-    "multilingual-20: two cores": ("multilingual-20: one core", 0.65),
     "sitemapcrawler": ("one awaited request an item", 1.0),
 }
 """Maximum ratio of the wall time of one program to that of another."""

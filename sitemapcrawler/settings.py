@@ -66,7 +66,6 @@ REMOTE_CONTROL_ENABLED = False
 
 # Flow of records: a batch is one item, and items pass one at a time.
 SITEMAP_ITEMS = "auto"
-SITEMAP_WORKERS = "auto"
 CONCURRENT_ITEMS = 1
 SITEMAP_STOP_GRACE = 10.0
 EXTENSIONS = {

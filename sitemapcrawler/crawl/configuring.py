@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import re
-import socket
 import sys
 from dataclasses import replace
 from functools import partial, update_wrapper
@@ -18,24 +15,15 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from sitemapcrawler import settings as ours
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.children import Children
-from sitemapcrawler.crawl.delivery import Delivery
-from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Patience
 from sitemapcrawler.crawl.local_files import Published
 from sitemapcrawler.crawl.params import ALL, ARGUMENTS, Params
-from sitemapcrawler.crawl.reading import Reading
-from sitemapcrawler.crawl.scrapy_cloud import runs_there
 from sitemapcrawler.crawl.site_discovery import Sites
 from sitemapcrawler.crawl.verdicts import Verdicts
-from sitemapcrawler.crawl.worker import Setup
-from sitemapcrawler.crawl.workers import Workers
 from sitemapcrawler.download.policies import Policies, own_agent
 from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.feeds.setup import others_may_change_items
 from sitemapcrawler.jobs.job import Job
-from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.reader import Limits
-from sitemapcrawler.reader.formats import added_formats
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.choice import Allowance, Choice, parse, severities
 from sitemapcrawler.rules.judge import Judge
@@ -153,75 +141,6 @@ def new_children(params: Params, frontier: Frontier, files: set[str]) -> Childre
 def limits_of_findings(settings: BaseSettings, params: Params) -> Limits:
     """Limits of reading, with as many faults as become records."""
     return replace(limits(settings), faults_kept=min(findings_per_rule(settings, params), MAX_FAULTS))
-
-
-WORKERS = "SITEMAP_WORKERS"
-AUTO = "auto"
-MAX_WORKERS = 4
-"""Worker processes by default at most: what the crawl's own process keeps up with, at 70 to 100 MB each."""
-QUOTA = Path("/sys/fs/cgroup/cpu.max")
-"""Processor time that a container may use: microseconds, or `max`, and the period that they are for. Source:
-https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files"""
-
-
-def cores() -> int:
-    """Number of cores that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
-    known = len(affinity(0)) if affinity else os.cpu_count() or 1
-    try:
-        quota, period = map(int, QUOTA.read_text().split())
-    except (OSError, ValueError):  # no container, or one without a limit
-        return known
-    return max(1, min(known, quota // period))
-
-
-def worker_count(settings: BaseSettings) -> int:
-    """How many worker processes a crawl may have: SITEMAP_WORKERS; by default one for each core, up to `MAX_WORKERS`,
-    none with one core or on Scrapy Cloud. Raises ValueError, one line, if the setting is invalid."""
-    given = settings[WORKERS]
-    if given == AUTO:
-        number = 0 if runs_there(settings) else min(cores(), MAX_WORKERS)
-        return number if number > 1 else 0
-    text = str(given).strip()
-    if not text.isdecimal():
-        raise ValueError(f"setting {WORKERS}={given!r}: accepted: {AUTO}, or a number from 0")
-    return int(text)
-
-
-def new_workers(
-    settings: BaseSettings,
-    params: Params,
-    choice: Choice,
-    reading: Reading,
-    policies: Policies,
-    verdicts: Verdicts,
-    counts: FileCounts,
-    delivery: Delivery,
-) -> Workers | None:
-    """The worker processes; None if there are to be none, or if something here needs to see each entry as it is read:
-    verification, a baseline, max_urls, or a rule, namespace, format, pipeline or spider middleware from elsewhere."""
-    number = worker_count(settings)
-    if (
-        not number
-        or not hasattr(socket, "send_fds")  # not Unix
-        or params.verify != "off"
-        or params.baseline is not None
-        or params.max_urls is not None
-        or not all(rule.is_built_in for rule in choice.all_rules)
-        or plugged()
-        or added_formats()
-        or others_may_change_items(settings)
-    ):
-        return None
-    setup = Setup(
-        params,
-        replace(choice, all_rules=()),
-        findings_per_rule(settings, params),
-        reading.limits,
-        own_agent(settings),
-        logging.getLogger().getEffectiveLevel(),
-    )
-    return Workers(number, setup, reading, policies, verdicts, counts, delivery)
 
 
 def new_status(

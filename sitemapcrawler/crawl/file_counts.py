@@ -13,7 +13,7 @@ from sitemapcrawler.verification.url_status import Status
 
 @dataclass(frozen=True, slots=True)
 class FileCounts:
-    """Adds the tallies of files that an earlier run or a worker process has read."""
+    """Adds the tallies of files that an earlier run has read."""
 
     frontier: Frontier
     selection: Selection

@@ -327,10 +327,6 @@ class Selection:
         self.count += count
         self.earlier = count
 
-    def add(self, count: int) -> None:
-        """Count records that a worker process has kept."""
-        self.count += count
-
     def skip(self, skipped: Mapping[str, int]) -> None:
         """Count records that earlier runs of the job have skipped, by argument."""
         self.skipped.update(skipped)

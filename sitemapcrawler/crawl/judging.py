@@ -1,12 +1,12 @@
-"""Judges what was read: by the rules on entries and files, and by robots.txt. In the process of the crawl, and in its
-workers (`crawl.worker`)."""
+"""Judges what was read: by the rules on entries and files, and by robots.txt."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sitemapcrawler import urls
-from sitemapcrawler.crawl.verdicts import Hosts, Verdicts
+from sitemapcrawler.crawl.verdicts import Verdicts
+from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader import ChildRecord
@@ -17,11 +17,11 @@ from sitemapcrawler.rules.judge import Judge
 class Judging:
     """Judges the batches and files of a crawl."""
 
-    def __init__(self, judge: Judge, hosts: Hosts, verdicts: Verdicts, skips_assets: bool) -> None:
+    def __init__(self, judge: Judge, policies: Policies, verdicts: Verdicts, skips_assets: bool) -> None:
         """`skips_assets`: images and videos on hosts with an unknown robots.txt count as skipped, since nothing will
         request them."""
         self._judge = judge
-        self._hosts = hosts
+        self._policies = policies
         self._verdicts = verdicts
         self._skips_assets = skips_assets
 
@@ -50,9 +50,9 @@ class Judging:
         home = urls.origin(file.place)
         if home is None:  # a local file may list anything, unless it will live elsewhere
             return
-        if self._hosts.at(home) is None:
-            await self._hosts.obtain(home)
+        if self._policies.at(home) is None:
+            await self._policies.obtain(home)
         own = f"{home}/"
         strange = [record.loc for record in listed if not record.loc.startswith(own)]
         if strange:
-            await self._hosts.prepare(strange)
+            await self._policies.prepare(strange)

@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from functools import partial
 from operator import lt, ne
 from typing import Annotated, Any, Literal
 
@@ -336,10 +335,6 @@ class Params(BaseModel):
     def __getitem__(self, name: str) -> object:
         """Value of an argument, also of one that a plug-in declares; its default if it was not given."""
         return getattr(self, name, ARGUMENTS[name].default)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickles our own arguments alone: a process that unpickles them need not have the plug-ins."""
-        return partial(Params.model_construct, **{name: getattr(self, name) for name in Params.model_fields}), ()
 
     def as_dict(self) -> dict[str, str]:
         """Canonical text of each argument that differs from its default; equal for equivalent jobs."""

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 
 from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
-from sitemapcrawler.crawl.verdicts import Hosts
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
-from sitemapcrawler.download.shared import Stoppable
+from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FileResult, FileTally, FreshBatch, SitemapEnd
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import ChildRecord, Document, Limits
@@ -47,10 +47,6 @@ SLICE_S = 0.02
 """Seconds of work on a file before other tasks get their turn."""
 
 
-class ListsSitemaps(Exception):
-    """The file lists sitemaps, although only pages can be read here (`Reading.children`)."""
-
-
 @dataclass(slots=True)
 class Reading:
     """Shared state and limits for reading the files of one crawl."""
@@ -58,15 +54,15 @@ class Reading:
     selection: Selection
     frontier: Frontier
     limits: Limits
-    stop: Stoppable
+    stop: Stop
     """Asked between batches, and told when memory runs out."""
-    children: Children | None = None
-    """Queues the sitemaps that a file lists; None if they cannot be queued: reading one raises `ListsSitemaps`."""
+    children: Children
+    """Queues the sitemaps that a file lists."""
     judging: bool = False
     """True if rules run: batches then carry the facts of their file."""
     every_child: bool = False
     """True if a rule needs to see plain entries of an index; see `rules.choice.Choice`."""
-    hosts: Hosts | None = None
+    hosts: Policies | None = None
     """Know whether a file may list a URL on another host (`rules.facts.given.FileFacts.proven`); None if no robots.txt
     is read."""
     opened: list[Body] = field(default_factory=list)
@@ -122,30 +118,10 @@ class Reading:
             self.records += 1
             yield record
 
-    def count_read(self, visit: Visit, record: SitemapRecord) -> None:
-        """Count a file that a worker process has read."""
-        self.records += 1
-        self.frontier.earn(visit, record.url_count)
-        if visit.probe and record.url_count:
-            self.frontier.count_guess()
-
-    def gave_up(self, visit: Visit, answer: FetchResult, reason: str) -> SitemapEnd:
-        """The record of a file that cannot be read, for a reason that is not its content."""
-        logger.error("%s: failed (%s)", visit.url, reason)
-        record = _record(visit, answer)
-        record.result.digest = answer.body.digest().hex()
-        record.outcome, record.error = "failed", reason
-        self._add_facts(visit, record, answer.at, reason)
-        self.records += 1
-        return record
-
-    def _add_facts(self, visit: Visit, record: SitemapEnd, at: datetime, internal: str | None = None) -> None:
-        """Give facts to a record that has no document, so that rules can judge it. `internal`: what failed here."""
+    def _add_facts(self, visit: Visit, record: SitemapEnd, at: datetime) -> None:
+        """Give facts to a record that has no document, so that rules can judge it."""
         if self.judging:
-            document = Document(visit.url)
-            if internal is not None:
-                document.faults.add("internal", f"internal error: {internal}")
-            record.facts = self._facts(visit, record, document, at)
+            record.facts = self._facts(visit, record, Document(visit.url), at)
 
     def _facts(
         self, visit: Visit, record: SitemapRecord, document: Document, at: datetime, content_type: str | None = None
@@ -179,8 +155,6 @@ class Reading:
         file = record.facts if isinstance(record.facts, FileFacts) else None
         try:
             yield from self._batches(visit, document, answer, file, record.result)
-        except ListsSitemaps:
-            raise
         except MemoryError:
             logger.error("%s: %s, and the crawl ends", visit.url, OUT_OF_MEMORY)
             document.cut_short(OUT_OF_MEMORY)
@@ -190,8 +164,6 @@ class Reading:
             document.faults.add("internal", f"internal error: {type(error).__name__}: {error}")
         document.describe(record)
         if format_named(document.format).is_index:
-            if self.children is None:
-                raise ListsSitemaps
             self.children.count_index(visit)
             if file is not None:
                 self.children.describe(visit, file)
@@ -238,8 +210,6 @@ class Reading:
             if isinstance(record, UrlRecord):
                 pages.append(record)
                 continue
-            if self.children is None:
-                raise ListsSitemaps
             if file is not None:
                 file.list_child(record)
                 if self.children.offline and len(file.listed) < MAX_CHILDREN:

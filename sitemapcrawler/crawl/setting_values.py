@@ -23,7 +23,6 @@ from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.configuring import worker_count
 from sitemapcrawler.crawl.wiring import refuse_former
 from sitemapcrawler.feeds.setup import imported
 
@@ -84,7 +83,6 @@ def check_settings(settings: BaseSettings) -> None:
     for name, least in LEAST.items():
         if settings.getfloat(name) < least:
             raise ValueError(_refusal(name, settings[name], f"a number from {least}"))
-    worker_count(settings)
     _check_encodings(changed)
     check_log(settings)
     _check_components(settings, changed)

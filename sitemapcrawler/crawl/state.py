@@ -22,7 +22,6 @@ from sitemapcrawler.crawl.configuring import (
     new_children,
     new_frontier,
     new_status,
-    new_workers,
 )
 from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.file_counts import FileCounts
@@ -142,9 +141,8 @@ class Audit:
         counts = FileCounts(frontier, selection, judge, status)
         delivery = Delivery(crawler, stop, job)
         backlog = None if status is None or status.holding else Backlog(delivery)
-        workers = new_workers(settings, params, plan.choice, reading, policies, verdicts, counts, delivery)
         discovery = Discovery(sites, policies)
-        walk = Walk(crawler, params, discovery, reading, children, fetcher, job, backlog, workers)
+        walk = Walk(crawler, params, discovery, reading, children, fetcher, job, backlog)
         return cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
             status, counts, delivery, backlog, job, beside, walk,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 from scrapy.exceptions import DownloadCancelledError
 
 from sitemapcrawler import urls
 from sitemapcrawler.download.addresses import AddressForbidden
+from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.notes import Notes
 from sitemapcrawler.replies import Reason, Unchecked
@@ -35,37 +35,20 @@ ASSET_RULES = {
     "thumbnail_loc": "video-asset-blocked",
     "content_loc": "video-asset-blocked",
 }
-Judged = tuple[str, list[str], Mapping[tuple[str, ...], list[str]]]
-"""Verdicts on one authority's URLs: its origin, the URLs, and those that are blocked, by the agents they are for."""
 OURS = (AddressForbidden, DownloadCancelledError)
 """Failures that we cause ourselves: they say nothing about the host's robots.txt."""
-
-
-class Hosts(Protocol):
-    """What judging needs to know of hosts: `Policies`, which documents it, or `AskedHosts` in a worker process."""
-
-    @property
-    def by_origin(self) -> Mapping[str, Policy]: ...
-    def at(self, url: str) -> Policy | None: ...
-    async def obtain(self, url: str) -> Policy | None: ...
-    async def prepare(self, listed: Iterable[str]) -> None: ...
-    def failure(self, url: str) -> Exception | None: ...
-    def prove(self, url: str, files: Sequence[str]) -> bool: ...
-    def final_url(self, policy: Policy) -> str: ...
 
 
 class Verdicts:
     """Judges listed URLs for `agents`. `own`: our own agent, for the crawl delay."""
 
-    def __init__(self, policies: Hosts, agents: Sequence[Agent], own: Agent, judge: rules.Judge) -> None:
+    def __init__(self, policies: Policies, agents: Sequence[Agent], own: Agent, judge: rules.Judge) -> None:
         self.agents = tuple(agents)
         engines = [agent.name for agent in agents if agent.group == SEARCH]
         self.search_engine = REFERENCE if REFERENCE in engines or not engines else engines[0]
         """Crawler that decides whether a URL is indexable."""
         self.skipped: Counter[str] = Counter()
         """URLs not judged, by reason."""
-        self.uncounted: list[Judged] | None = None
-        """What `judge` found since this list was cleared, for another process to count; None: it is counted here."""
         self._with_sitemap: set[str | None] = set()
         self._budget = Budget()
         self._policies = policies
@@ -95,26 +78,13 @@ class Verdicts:
             if policy is None or isinstance(self._policies.failure(origin), OURS):
                 self.skipped["robots"] += len(alike)
                 continue
-            denied = self._authority(origin, policy).judge(alike, counts=self.uncounted is None)
-            if self.uncounted is not None:
-                urls_of = {agents: [record.loc for record in some] for agents, some in denied.items()}
-                self.uncounted.append((origin, [record.loc for record in alike], urls_of))
+            denied = self._authority(origin, policy).judge(alike)
             for record in (one for names, some in denied.items() if self.search_engine in names for one in some):
                 set_indexability(record, self.search_engine)
             if file is not None:
                 facts_of = partial(VerdictFacts, file=file, policy=policy, agents=self.agents)
                 for together in denied.values():
                     self._rules.verdicts(together, facts_of, notes)
-
-    def count(self, uncounted: Iterable[Judged]) -> None:
-        """Count what another process found (`uncounted`)."""
-        for origin, locs, denied in uncounted:
-            policy = self._policies.at(origin)
-            if policy is not None:
-                authority = self._authority(origin, policy)
-                authority.count(locs, denied)
-                for agents, alike in denied.items():
-                    authority.blocked.update(dict.fromkeys(agents, len(alike)))
 
     def note_sitemap(self, url: str) -> None:
         """Note that the sitemap at a URL was read."""
@@ -243,8 +213,9 @@ class AuthorityVerdicts:
         if self._budget is not None:
             self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
 
-    def judge(self, records: Sequence[UrlRecord], counts: bool = True) -> Mapping[tuple[str, ...], list[UrlRecord]]:
-        """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents."""
+    def judge(self, records: Sequence[UrlRecord]) -> Mapping[tuple[str, ...], list[UrlRecord]]:
+        """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents. Compares verdicts
+        with protego's as far as time allows."""
         denied: dict[tuple[str, ...], list[UrlRecord]] = {}
         locs = [record.loc for record in records]
         for record, agents in zip(records, self._judge.judge(locs), strict=True):
@@ -252,18 +223,12 @@ class AuthorityVerdicts:
             if agents:
                 denied.setdefault(agents, []).append(record)
         set_usage(records, self.policy)
-        if counts:
-            self.count(locs, {agents: [record.loc for record in alike] for agents, alike in denied.items()})
-        return denied
-
-    def count(self, locs: Sequence[str], denied: Mapping[tuple[str, ...], Sequence[str]]) -> None:
-        """Count verdicts on URLs, and compare them with protego's as far as time allows. `denied`: URLs by the agents
-        that they are blocked for."""
         for agents, alike in denied.items():
             self.nobody += len(alike) * (len(agents) == len(self._agents))
         self.urls += len(locs)
         if self._opinion is not None:
-            self._opinion.add(locs, ((loc, agents) for agents, alike in denied.items() for loc in alike))
+            self._opinion.add(locs, ((one.loc, agents) for agents, alike in denied.items() for one in alike))
+        return denied
 
     def compare(self, url: str, agents: tuple[str, ...]) -> None:
         """Compare an earlier verdict on a URL with protego's, if time allows."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.crawler import Crawler
 from twisted.python.failure import Failure
 
@@ -25,7 +25,6 @@ from sitemapcrawler.crawl.local_files import Listing
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import BATCH_SIZE, Reading, is_page
 from sitemapcrawler.crawl.site_discovery import Discovery, Site, SitePage
-from sitemapcrawler.crawl.workers import SentFile, Workers
 from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.body_cache import KEPT_KEY
@@ -80,11 +79,8 @@ class Walk:
         fetcher: Fetcher,
         job: Job | None = None,
         backlog: Backlog | None = None,
-        workers: Workers | None = None,
     ) -> None:
-        """`backlog`: keeps records until their site is read; None if they need not wait.
-        `workers`: processes that read files too; None for none.
-        """
+        """`backlog`: keeps records until their site is read; None if they need not wait."""
         settings = crawler.settings
         self._crawler = crawler
         self._params = params
@@ -99,10 +95,6 @@ class Walk:
         self._backlog = backlog
         if backlog is not None:
             crawler.signals.connect(backlog.look_again, signal=stopping)
-        self._workers = workers
-        if workers is not None:
-            crawler.signals.connect(workers.stop, signal=stopping)
-            crawler.signals.connect(workers.close, signal=signals.spider_closed)
         self._stop = Stop.of(crawler)
         self._max_size = max_fetched(settings)
         self._at_once = at_least_one(settings, "CONCURRENT_REQUESTS")
@@ -231,22 +223,20 @@ class Walk:
         end: SitemapEnd | None = None
         hit = False
         is_alias = self._is_alias(visit, answer)
-        sent = None if is_alias or self._workers is None else self._workers.send(visit, answer)
-        try:
-            async with self._reading_slots, aclosing(self._items(visit, answer, is_alias, sent)) as items:
-                if self._backlog is not None:
-                    self._backlog.open(visit.url)
-                async for item in items:
-                    hit = True
-                    if self._backlog is None:
-                        yield item
-                    elif isinstance(item, SitemapEnd):
-                        end = item
-                    else:
-                        await self._backlog.pipelines.send(item)
-        finally:
-            if sent is not None and self._workers is not None:
-                self._workers.drop(sent)
+        async with self._reading_slots:
+            if self._backlog is not None:
+                self._backlog.open(visit.url)
+            for item in (self._reading.alias if is_alias else self._reading.read)(visit, answer):
+                if item is None:
+                    await asyncio.sleep(0)
+                    continue
+                hit = True
+                if self._backlog is None:
+                    yield item
+                elif isinstance(item, SitemapEnd):
+                    end = item
+                else:
+                    await self._backlog.pipelines.send(item)
         for request in self._go_on(await self._settle(visit, answer, hit)):
             yield request
         if end is not None and self._backlog is not None:
@@ -255,20 +245,6 @@ class Walk:
             yield end
             for request in self._go_on():  # the home page may be among its pages
                 yield request
-
-    async def _items(
-        self, visit: Visit, answer: FetchResult, is_alias: bool, sent: SentFile | None
-    ) -> AsyncGenerator[Item, None]:
-        """Read a file, or take what a worker process has read."""
-        if sent is not None and self._workers is not None and await self._workers.wait_for(sent):
-            for item in self._workers.items(sent):
-                yield item
-            return
-        for one in (self._reading.alias if is_alias else self._reading.read)(visit, answer):
-            if one is None:
-                await asyncio.sleep(0)
-            else:
-                yield one
 
     def _is_read(self, visit: Visit) -> bool:
         """True once the pages of a file may be requested: all sitemaps of its site are read, or will not be."""

@@ -90,8 +90,9 @@ FORMER: Mapping[str, str] = {
     "SITEMAP_MAX_SITEMAPS": "use the argument max_sitemaps",
     "SITEMAP_PAGES_WAITING": "at most 1,000 requests wait; JOBDIR keeps them on disk",
     "SITEMAP_PROGRESS_INTERVAL": "use Scrapy's LOGSTATS_INTERVAL",
-    "SITEMAP_READ_AT_ONCE": "2 files are read at a time; SITEMAP_WORKERS reads more in processes",
+    "SITEMAP_READ_AT_ONCE": "2 files are read at a time",
     "SITEMAP_STORE_THREADS": "the database uses 2 threads; SITEMAP_STORE_MEMORY limits its memory",
+    "SITEMAP_WORKERS": "one process reads all files",
 }
 """{former setting: what to use instead}."""
 

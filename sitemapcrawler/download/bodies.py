@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
-from tempfile import SpooledTemporaryFile, TemporaryFile
+from tempfile import SpooledTemporaryFile
 from typing import IO, Self
 
 from scrapy import Request, signals
@@ -59,7 +59,6 @@ class Body:
         self.error: OSError | None = None
         """Error of the temporary file, such as a full disk; bytes before it are kept."""
         self._hash: blake2b | None = blake2b(digest_size=DIGEST_BYTES)
-        self._digest: bytes | None = None
 
     def meta(self) -> dict[str, object]:
         """Request meta for collecting: disables Scrapy's own limits, and caches but ours, which would lose the body."""
@@ -118,33 +117,10 @@ class Body:
         if self._hash is not None:
             self._hash.update(data)
 
-    def __reduce__(self) -> tuple[type[Body], tuple[int]]:
-        """Pickle a body without its bytes."""
-        return Body, (self.limit,)
-
-    def lend(self) -> IO[bytes]:
-        """Return an open file with the kept bytes for another process. It shares the position in a body on disk. To be
-        closed. Raises OSError, which leaves the body as it was."""
-        on_disk = self._file is not None and (
-            self.size > SPOOL_BYTES or not isinstance(self._file, SpooledTemporaryFile)
-        )
-        if self._file is not None and on_disk:
-            self._file.flush()
-            return os.fdopen(os.dup(self._file.fileno()), "rb")
-        lent = TemporaryFile()  # noqa: SIM115 - the caller closes it
-        try:
-            lent.writelines(self.chunks())
-            lent.flush()
-        except OSError:
-            lent.close()
-            raise
-        return lent
-
-    def attach(self, file: IO[bytes], digest: bytes | None = None) -> None:
-        """Use an open regular file as the body, in place and up to `limit`. `close` closes it.
-        `digest`: that of its bytes, if known."""
+    def attach(self, file: IO[bytes]) -> None:
+        """Use an open regular file as the body, in place and up to `limit`. `close` closes it."""
         self.restart()
-        self._file, self._hash, self._digest = file, None, digest
+        self._file, self._hash = file, None
         length = os.fstat(file.fileno()).st_size
         self.size = min(length, self.limit or length)
         self.overflowed = self.size < length
@@ -165,8 +141,6 @@ class Body:
         """BLAKE2b digest of the kept bytes, `DIGEST_BYTES` long. Reads an attached file."""
         if self._hash is not None:
             return self._hash.digest()
-        if self._digest is not None:
-            return self._digest
         whole = blake2b(digest_size=DIGEST_BYTES)
         for chunk in self.chunks():
             whole.update(chunk)

@@ -42,16 +42,6 @@ class Repeating(Protocol):
         """Call no more."""
 
 
-class Stoppable(Protocol):
-    """What can be asked whether a crawl is ending, and to end it: `Stop`, or the link of a worker process."""
-
-    def begun(self) -> bool:
-        """True once the crawl is ending early."""
-
-    def end(self, reason: str) -> None:
-        """End the crawl early."""
-
-
 @runtime_checkable
 class Cancelling(Protocol):
     """A spider that says which of its requests a stop cancels. Those of other spiders are all cancelled."""

@@ -145,10 +145,7 @@ class Recorder:
 
     async def fresh(self, batch: FreshBatch) -> None:
         """Add url records that were read, and withhold them from the feeds, which write them when they are final."""
-        if batch.lines is not None:
-            self._keep(batch.sitemap, batch.lines, len(batch), [])
-            self._withhold(batch)
-        elif batch.listed is None and not batch.urls:  # they come when they are verified
+        if batch.listed is None and not batch.urls:  # they come when they are verified
             pass
         elif batch.listed is None:
             await self._judge(batch.urls)

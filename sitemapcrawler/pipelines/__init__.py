@@ -17,7 +17,7 @@ class CrawlPipeline:
     """An item pipeline of one crawl. What it does with an item depends on the type of the item alone:
 
     - `FreshBatch`: url records as they were read, to be judged, verified and stored; those that have waited for their
-      turn to be verified, and those that a worker process has read, are judged;
+      turn to be verified are judged;
     - `FinalBatch`: url records that were held back until they could be verified, to be stored in their final form;
       those from the job's database are stored;
     - `SitemapEnd`: the end of a file, to be judged and stored.

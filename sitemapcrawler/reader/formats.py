@@ -315,11 +315,6 @@ def format_names(test: Callable[[InputFormat], bool]) -> list[str]:
     return [format.name for format in declared().values() if test(format)]
 
 
-def added_formats() -> list[str]:
-    """Return the names of the formats that are not built in."""
-    return [name for name in declared() if name not in BUILT_IN]
-
-
 def format_label(name: str) -> str:
     """Return the name of a format in reports."""
     format = declared().get(name)
@@ -363,5 +358,3 @@ HTML = register(
 UNKNOWN = register(InputFormat("unknown", "unknown", "unknown", "nothing", error="no sitemap"))
 LIST = register(InputFormat("list", "list of URLs", "list", "nothing", has_dates=False))
 """List of URLs of the argument `urls`; `reader.lists` reads it."""
-BUILT_IN = frozenset(FORMATS)
-"""Names of the formats above."""

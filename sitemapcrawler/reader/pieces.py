@@ -117,7 +117,7 @@ class PieceParser:
         """Prefix -> namespace, of what the root declares."""
 
     def __getstate__(self) -> dict[str, object]:
-        """What an `Unparsed` entry needs to be parsed in another process: all but the last piece."""
+        """What an `Unparsed` entry needs to be parsed after it has waited on disk: all but the last piece."""
         kept = ("_max_depth", "_scope", "_keep_source", "_names", "_cores", "bound", "root_uri")
         return {name: getattr(self, name) for name in kept}
 

@@ -41,9 +41,6 @@ class Expression:
     def __post_init__(self) -> None:
         _ = self.matches
 
-    def __reduce__(self) -> tuple[type[Expression], tuple[str | re.Pattern[str]]]:
-        return Expression, (self.source,)
-
     def __str__(self) -> str:
         return self.source if isinstance(self.source, str) else self.source.pattern
 

@@ -187,7 +187,12 @@ def test_spider_of_the_project_keeps_its_name(shop: Shop) -> None:
     ("way", "options", "code", "words"),
     [
         ("add-on", ("-a", "domain=e.com", "-a", "verify=yes"), 1, "ERROR: argument verify='yes': invalid value"),
-        ("add-on", ("-a", "domain=e.com", "-s", "SITEMAP_WORKERS=x"), 2, "error: setting SITEMAP_WORKERS='x'"),
+        (
+            "add-on",
+            ("-a", "domain=e.com", "-s", "SITEMAP_STORE_MEMORY=x"),
+            2,
+            "error: setting SITEMAP_STORE_MEMORY='x'",
+        ),
         ("commands", ("-s", "SITEMAP_CONTACT_URL=x"), 2, "sitemapcrawler: setting SITEMAP_CONTACT_URL='x'"),
     ],
 )

@@ -39,8 +39,6 @@ HARMLESS = {"xml.parsers.expat", *(f"xml.sax.saxutils.{name}" for name in ("esca
 """Of these modules: the strict parser, which loads nothing, and functions on texts."""
 IMPORTS = {
     ("verification/backlog.py", "pickle"): "what it wrote itself, to a file that no other process can open",
-    ("crawl/worker.py", "pickle"): "messages of a crawl and its own worker, through a socket pair and nameless files",
-    ("crawl/workers.py", "pickle"): "the same",
     ("feeds/worksheets.py", "pickle"): "rows that it wrote itself, in a folder that is open to no other user",
 }
 """Where such a module is imported all the same, and why that is no door."""
@@ -84,7 +82,6 @@ REASONS = {
     ("fleet/worker/nursery.py", "os.fork"): "crawls of a fleet are children of the nursery",
     ("repair/publishing.py", "ctypes.CDLL"): "renameat2(2), so that two folders change places in one step",
     ("crawl/forking.py", "ctypes.CDLL"): "prctl(2), so that a process ends with its parent",
-    ("crawl/worker.py", "os.fork"): "workers of a crawl",
     ("crawl/forking.py", "subprocess.Popen"): "what forks them: this interpreter, no shell, no argument from outside",
 }
 """Where such a call stands all the same, and why that is no door."""

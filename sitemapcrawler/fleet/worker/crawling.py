@@ -96,7 +96,6 @@ def settings_of(job: CrawlJob) -> Settings:
         "JOBDIR": None,
         "LOG_FILE": str(folder / LOG),
         "SITEMAP_PROGRESS": False,
-        "SITEMAP_WORKERS": 0,  # the cores have crawls of their own
     }
     settings.setdict(own, "cmdline")
     settings["EXTENSIONS"]["sitemapcrawler.fleet.worker.crawling.ProgressMessages"] = 140

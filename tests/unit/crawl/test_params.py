@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -683,13 +682,6 @@ def test_argument_cannot_be_declared_twice() -> None:
     with pytest.raises(ValueError, match="two arguments are named max_urls"):
         declare("max_urls", Count, 7, "Something else.")
     declare("toy_loud", bool, False, "Log each toy.", Argument(use=Use.RUN))  # as a module that is loaded again does
-
-
-@pytest.mark.usefixtures("toy")
-def test_process_without_the_plugin_unpickles_our_arguments() -> None:
-    parsed = Params.parse({"domain": "e.com", "include": "/a", "toys": "car"})
-    there = pickle.loads(pickle.dumps(parsed))
-    assert there == Params.model_validate({"domain": "e.com", "include": "/a"})
 
 
 @pytest.mark.parametrize("name", ["copy", "sites", "no name"])

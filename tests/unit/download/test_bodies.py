@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +14,7 @@ from scrapy.http import Headers, HtmlResponse
 from twisted.web.iweb import UNKNOWN_LENGTH
 
 from sitemapcrawler.download import bodies
-from sitemapcrawler.download.bodies import BODY_KEY, DRAIN_BYTES, SPOOL_BYTES, Body, BodyCollector, PageBody
+from sitemapcrawler.download.bodies import BODY_KEY, DRAIN_BYTES, Body, BodyCollector, PageBody
 from sitemapcrawler.replies.page import PAGE_LIMIT
 
 
@@ -115,29 +114,6 @@ def test_closed_body_keeps_its_counts(body: Body) -> None:
     assert content(body) == b""
     assert body.size == 3
     assert body.digest() == digest(b"abc")
-
-
-@pytest.mark.parametrize("size", [0, 1, SPOOL_BYTES, SPOOL_BYTES + 1])
-def test_lent_file_has_the_bytes_of_the_body(unlimited: Body, size: int) -> None:
-    data = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
-    unlimited.restart()
-    unlimited.write(data)
-    with unlimited.lend() as lent:
-        other = Body()
-        other.attach(os.fdopen(os.dup(lent.fileno()), "rb"), unlimited.digest())
-        assert content(other) == data
-        other.close()
-    assert content(unlimited) == data
-
-
-def test_body_in_memory_survives_a_full_disk(unlimited: Body, monkeypatch: pytest.MonkeyPatch) -> None:
-    unlimited.restart()
-    unlimited.write(b"kept")
-    full = Path("/dev/full").open("w+b")  # noqa: SIM115  # `lend` closes it
-    monkeypatch.setattr(bodies, "TemporaryFile", lambda: full)
-    with pytest.raises(OSError, match="No space"):
-        unlimited.lend()
-    assert content(unlimited) == b"kept"
 
 
 def test_attached_file_that_shrinks_ends_early(unlimited: Body, tmp_path: Path) -> None:

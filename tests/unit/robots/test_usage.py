@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
 from sitemapcrawler.robots.policy import Policy
@@ -174,9 +172,3 @@ def test_licenses_and_schemamaps_are_absolute_and_belong_to_no_group() -> None:
     )
     assert robots.licenses == [at("/license.xml"), "https://rsl.example/1"]
     assert robots.schemamaps == ["https://example.com/schemamap.xml"]
-
-
-def test_a_policy_that_went_to_a_worker_states_the_same() -> None:
-    robots = policy(EXAMPLE)
-    assert robots.usage_of() is not None
-    assert stated(pickle.loads(pickle.dumps(robots)), "/ai-ok/a") == {TRAIN: (True, 5)}

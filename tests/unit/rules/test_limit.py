@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from scrapy.utils.test import get_crawler
 
+from sitemapcrawler.crawl.children import Children
 from sitemapcrawler.crawl.frontier import Frontier, Selection, Visit
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.crawl.reading import Reading
@@ -136,7 +137,8 @@ def test_pages_that_max_urls_leaves_out_are_told_with_the_file() -> None:
     at = datetime(2026, 1, 5, tzinfo=UTC)
     for most in (2, 3):
         selection = Selection(Params.parse({"domain": "example.com", "max_urls": str(most)}))
-        reading = Reading(selection, Frontier(1, 1, 1, 1), Limits(), Stop(get_crawler()), judging=True)
+        frontier = Frontier(1, 1, 1, 1)
+        reading = Reading(selection, frontier, Limits(), Stop(get_crawler()), Children(frontier), judging=True)
         body = Body()
         body.write(data)
         visit = Visit("https://example.com/s.xml", "argument")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 
 import pytest
@@ -59,10 +58,3 @@ def test_what_the_engine_cannot_do_is_one_line(capfd: pytest.CaptureFixture[str]
 def test_expression_of_python_code_stays_with_python() -> None:
     expression = Expression(re.compile("A(?=b)", re.IGNORECASE))
     assert (expression.matches("xab"), expression.matches("xac"), str(expression)) == (True, False, "A(?=b)")
-
-
-@pytest.mark.parametrize("source", ["/blog/", re.compile("/blog/")])
-def test_expression_reaches_another_process(source: str | re.Pattern[str]) -> None:
-    copy = pickle.loads(pickle.dumps(Expression(source)))
-    assert copy == Expression(source)
-    assert copy.matches("https://e.com/blog/7")
