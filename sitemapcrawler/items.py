@@ -1062,6 +1062,44 @@ class ChangeCounts:
 
 
 @dataclass(slots=True)
+class SegmentCounts:
+    """What is known of the URLs of a segment, in distinct URLs."""
+
+    segment: str = ""
+    """Its name; `other` for listed URLs that no pattern matches."""
+    urls: int = 0
+    """Listed URLs."""
+    indexable: int = 0
+    """Those that can be indexed."""
+    not_indexable: int = 0
+    """Those that cannot."""
+    unknown: int = 0
+    """Requested ones that may be indexable or not."""
+    errors: int = 0
+    """Those with errors."""
+    warnings: int = 0
+    """Those with warnings."""
+    added: int = 0
+    """Those that the baseline did not list; 0 without one."""
+    removed: int = 0
+    """URLs that only the baseline listed; 0 without one."""
+    dated: int = 0
+    """Entries with a date, of files whose dates were judged."""
+    trusted: float | None = None
+    """Share of these dates that can be trusted at most, by `lastmod` of their files; null without such dates."""
+
+    @property
+    def checked(self) -> int:
+        """URLs that were requested, or that robots.txt blocks for search engines and us."""
+        return self.indexable + self.not_indexable + self.unknown
+
+    @property
+    def share(self) -> float | None:
+        """Share of these that can be indexed; None without any."""
+        return self.indexable / self.checked if self.checked else None
+
+
+@dataclass(slots=True)
 class Verdict:
     """What a report says first."""
 
@@ -1181,6 +1219,8 @@ class SummaryRecord:
     """Url records by `indexability`; empty if `verify` is off."""
     lastmod: Lastmods | None = None
     """How far the dates of all entries can be trusted; null where nothing was verified."""
+    segments: Sequence[SegmentCounts] = ()
+    """Each segment in the argument `segments`, in its order, and `other`; empty without it."""
     revisits: Revisits | None = None
     """How many dates proved true since the baseline; null without one, or if both crawls have read no dated page."""
     graph: LinkGraph | None = None

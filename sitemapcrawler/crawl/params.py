@@ -36,6 +36,7 @@ from sitemapcrawler.robots.agents import Agent, distinct, named, requesting
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.expressions import SYNTAX, Expression
+from sitemapcrawler.urls.segments import MAX_SEGMENTS, PATTERNS, Segment
 from sitemapcrawler.verification.sampling import Sample
 
 __all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Count", "Params", "Text", "Use", "declare", "names_of"]
@@ -167,6 +168,12 @@ class Params(BaseModel):
     """Rules not to run."""
     findings: Annotated[Literal["all"] | None, Argument()] = None
     """List all findings, not only the first of each rule and file (SITEMAP_FINDINGS_PER_RULE)."""
+    segments: Annotated[
+        tuple[Segment, ...],
+        Text(Segment.parse, values.COMMA),
+        Argument(f"name=pattern, separated by commas; {PATTERNS}", Use.RUN | Use.ONE_SITE),
+    ] = ()
+    """Count parts of the site by name; a URL belongs to the first segment that matches."""
     fresh: Annotated[bool, Argument(use=Use.RUN | Use.ONE_SITE)] = False
     """Discard the job in JOBDIR and start over."""
     report: Annotated[
@@ -246,6 +253,8 @@ class Params(BaseModel):
                     yield name, f"has no effect without {other}", f"with {other}"
         if self.fetch_as and not self.own_authorities:
             yield "fetch_as", "no site is named", "with domain, or with a sitemap on the web"
+        if len(self.segments) > MAX_SEGMENTS:
+            yield "segments", f"{len(self.segments):,} patterns", f"up to {MAX_SEGMENTS}"
         yield from self._conflicts_of_links(given)
         yield from self._conflicts_of_files()
 

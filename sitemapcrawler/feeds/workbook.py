@@ -52,6 +52,7 @@ from sitemapcrawler.items import (
     PageRecord,
     Revisits,
     RobotsRecord,
+    SegmentCounts,
     Share,
     SitemapRecord,
     SummaryRecord,
@@ -68,6 +69,7 @@ from sitemapcrawler.report.wording import (
     SKIPPED,
     WHAT_CHANGED,
     by_severity,
+    by_share,
     differing,
     lacking,
     listed,
@@ -275,6 +277,20 @@ COVERAGE = (
     Column("only_in_list", 12, lambda row: row[3]),
     Column("only_in_sitemaps", 16, lambda row: row[4]),
 )
+SEGMENTS = (
+    Column("segment", 30, "segment"),
+    Column("urls", 10, "urls"),
+    Column("indexable_share", 16, lambda one: None if one.share is None else Percent(one.share)),
+    Column("indexable", 10, "indexable"),
+    Column("not_indexable", 14, "not_indexable"),
+    Column("unknown", 10, "unknown"),
+    Column("urls_with_errors", 16, "errors"),
+    Column("urls_with_warnings", 18, "warnings"),
+    Column("added", 8, "added"),
+    Column("removed", 9, "removed"),
+    Column("dated", 8, "dated"),
+    Column("trusted_dates", 14, lambda one: None if one.trusted is None else Percent(one.trusted)),
+)
 _json = JsonText(Rows())
 TEXT_WIDTH, URL_WIDTH = 30, 60
 """Widths of columns of extensions, in characters."""
@@ -333,6 +349,7 @@ class Sheet:
 def sheets(judged: int = 0) -> Sequence[Sheet]:
     """The sheets, in order. `judged`: number of crawlers that URLs were judged for."""
     return (
+        Sheet(SEGMENTED, SegmentCounts, SEGMENTS, is_optional=True),
         Sheet("Not indexable", UrlRecord, NOT_INDEXABLE, lambda url: url.indexable is False, is_optional=True),
         Sheet(SUMMARY, SummaryRecord, ()),
         Sheet("URLs", UrlRecord, _pages(judged)),
@@ -349,7 +366,11 @@ def sheets(judged: int = 0) -> Sequence[Sheet]:
 
 COVERED = "Coverage"
 """Name of the sheet of the lists that listed pages were compared with."""
-RECORDS = tuple(dict.fromkeys(sheet.kind for sheet in sheets() if sheet.kind is not Coverage))
+SEGMENTED = "Segments"
+"""Name of the sheet of segments."""
+OF_SUMMARY = (Coverage, SegmentCounts)
+"""Parts of the summary that have a sheet of their own."""
+RECORDS = tuple(dict.fromkeys(sheet.kind for sheet in sheets() if sheet.kind not in OF_SUMMARY))
 """Record types that the workbook has."""
 
 
@@ -434,7 +455,7 @@ class WorkbookExporter(RecordExporter):
         for sheet in self._sheets:
             own = {column.name: column for column in sheet.columns}
             shown = {title: own[field] for field, title in titles.items() if field in own} if titles else own
-            if shown and sheet.kind in {*self._kinds, Coverage}:
+            if shown and sheet.kind in {*self._kinds, *OF_SUMMARY}:
                 spool = Spool(folder / sheet.name)
                 self._tables[sheet.name] = SheetTable(sheet.name, shown, spool, keeps_empty=bool(titles))
 
@@ -456,9 +477,9 @@ class WorkbookExporter(RecordExporter):
         with self._temporary, self._guarded():
             if self._book is None:
                 return
-            if self._summary is not None and self._summary.coverage is not None and COVERED in self._tables:
-                for row in coverage_rows(self._summary.coverage):
-                    self._tables[COVERED].add(row)
+            for name, rows in _rows_of(self._summary) if self._summary is not None else ():
+                for row in rows if name in self._tables else ():
+                    self._tables[name].add(row)
             overview = None
             for sheet in self._sheets:
                 if sheet.name == SUMMARY and SummaryRecord in self._kinds:
@@ -571,6 +592,13 @@ def _coverage(coverage: Coverage) -> Iterator[Row]:
         yield f"Counted apart: {group.group}", group.not_listed, None, f"not listed; {group.listed_only:,} in no list"
     for one in coverage.lists:
         yield f"Pages in {one.name}", one.urls, None, compared_in_words(one)
+
+
+def _rows_of(summary: SummaryRecord) -> Iterator[tuple[str, Iterable[object]]]:
+    """Yield the rows of sheets that the summary has, by name of the sheet."""
+    by_worst = sorted(summary.segments, key=by_share)
+    yield SEGMENTED, by_worst
+    yield COVERED, coverage_rows(summary.coverage) if summary.coverage is not None else ()
 
 
 def coverage_rows(coverage: Coverage) -> Iterator[tuple[str, str, int | None, int, int | None]]:

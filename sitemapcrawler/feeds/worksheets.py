@@ -243,6 +243,7 @@ class SheetWriter:
         self._text = book.add_format(TOP)
         self._quoted = book.add_format({"quote_prefix": True, **TOP})
         self._number = book.add_format(NUMBER)
+        self._percent = book.add_format({"num_format": PERCENT, **NUMBER})
         self._day, self._moment = (book.add_format({**LEFT_MOMENT, "num_format": form}) for form in (DAY, MOMENT))
         self._shades = {severity: book.add_format({"bg_color": shade, **TOP}) for severity, shade in SHADES.items()}
         self._link = book.get_default_url_format()
@@ -292,7 +293,8 @@ class SheetWriter:
         elif isinstance(value, bool):
             self._sheet.write_string(self._row, place, "yes" if value else "no", self._text)
         elif isinstance(value, (int, float)) and abs(value) < MAX_NUMBER:
-            self._sheet.write_number(self._row, place, value, self._number)
+            style = self._percent if isinstance(value, Percent) else self._number
+            self._sheet.write_number(self._row, place, value, style)
         elif isinstance(value, date):
             day_or_moment = self._moment if isinstance(value, datetime) else self._day
             self._sheet.write_datetime(self._row, place, value, day_or_moment)

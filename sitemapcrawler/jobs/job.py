@@ -60,6 +60,7 @@ from sitemapcrawler.jobs.restoring import (
     with_returns,
 )
 from sitemapcrawler.jobs.robots_before import policies_before
+from sitemapcrawler.jobs.segments import WHOLE, count_segments
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -78,6 +79,7 @@ from sitemapcrawler.rules.facts.sites import CURRENT, REMOVED, UNCHANGED
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Of
 from sitemapcrawler.urls.display import counted
+from sitemapcrawler.urls.segments import Segment
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +109,8 @@ class OpenedJob:
     """True to list all findings."""
     earlier: Sequence[Run] = ()
     """Earlier runs, the oldest first."""
+    segments: Sequence[Segment] = ()
+    """Parts of the site that are counted."""
 
 
 class Job:
@@ -150,6 +154,7 @@ class Job:
         self._listing = Listing(store, self._only_changes) if opened.lists_all else None
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
+        self._segments = opened.segments
         self._marks: Marks | None = None
         self._uncompared: set[str] = set()
         self._shows_returns = holds(crawler.settings, AlternateRecord)
@@ -415,9 +420,25 @@ class Job:
         count_access(site, summary.crawlers)
         summary.crawlers = with_answers(site, summary.crawlers)
         summary.usage = count_usage(site)
+        self._count_segments(site, summary)
         if self._listing is not None:
             self._listing.fill(connection)
             summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))
+
+    def _count_segments(self, site: SiteFacts, summary: SummaryRecord) -> None:
+        if self._segments:
+            counts = count_segments(site, self._segments, summary.rules)
+            summary.segments = [one for name, one in counts.items() if name is not WHOLE]
+
+    async def count_again(self, summary: SummaryRecord) -> None:
+        """Count the segments of a finished job, which an earlier run may have counted by other patterns."""
+
+        def count() -> None:
+            with self.store.analysis() as cursor:
+                self._count_segments(SiteFacts(rows_of(cursor, self.store.give_more_memory)), summary)
+
+        summary.segments = ()
+        await self._writer.run(count)
 
     @property
     def left_out(self) -> Mapping[str, int]:

@@ -28,6 +28,8 @@ from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"
 """End of the name of a database that `fresh` replaces, until the new one can be used."""
+NEEDING = ("baseline", "links", "compare", "fetch_as", "segments")
+"""Arguments that need a database."""
 ODD_CHARACTERS = frozenset("?\\")
 """Characters that DuckDB does not accept in a database's path."""
 
@@ -48,18 +50,11 @@ def open_job(settings: BaseSettings, params: Arguments, needed: bool) -> OpenedJ
 
 def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, needed: bool) -> OpenedJob | None:
     stores, goes_on = settings.getbool("SITEMAP_STORE"), not params.fresh and _is_finished(folder)
-    if params.baseline is not None and not stores and not goes_on:
-        raise ValueError(f"argument baseline={params.baseline!r}: needs a database; accepted: SITEMAP_STORE=True")
-    if params.links != "no" and not stores and not goes_on:
-        raise ValueError(f"argument links={params.links!r}: needs a database; accepted: SITEMAP_STORE=True")
-    if params.compare and not stores and not goes_on:
-        given = ",".join(params.compare)
-        raise ValueError(f"argument compare={given!r}: needs a database; accepted: SITEMAP_STORE=True")
-    if params.fetch_as and not stores and not goes_on:
-        given = ",".join(params.fetch_as)
-        raise ValueError(f"argument fetch_as={given!r}: needs a database; accepted: SITEMAP_STORE=True")
-    needed |= params.baseline is not None or params.report is not None
-    needed |= params.links != "no" or bool(params.compare or params.fetch_as) or holds(settings, AlternateRecord)
+    given = params.as_dict()
+    for name in NEEDING:
+        if name in given and not stores and not goes_on:
+            raise ValueError(f"argument {name}={given[name]!r}: needs a database; accepted: SITEMAP_STORE=True")
+    needed |= not given.keys().isdisjoint((*NEEDING, "report")) or holds(settings, AlternateRecord)
     if folder is None and not (stores and needed):
         return None
     if folder is not None and not goes_on:
@@ -91,6 +86,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         params.report is not None,
         params.findings is not None,
         _earlier_runs(folder, compared, params),
+        params.segments,
     )
 
 

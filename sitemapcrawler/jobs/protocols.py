@@ -16,6 +16,7 @@ from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import Authority
+from sitemapcrawler.urls.segments import Segment
 
 
 class Arguments(Protocol):
@@ -45,6 +46,8 @@ class Arguments(Protocol):
     def links(self) -> str: ...
     @property
     def fetch_as(self) -> Sequence[str]: ...
+    @property
+    def segments(self) -> Sequence[Segment]: ...
     @property
     def judged_agents(self) -> Sequence[Agent]: ...
     @property

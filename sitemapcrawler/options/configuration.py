@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -26,6 +26,7 @@ from sitemapcrawler.download.shared import UNNAMED_URL
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.urls.display import inert
+from sitemapcrawler.urls.segments import Segment
 
 NAME = "sitemapcrawler.toml"
 """File whose keys stand at the top level. In the same folder, it wins over pyproject.toml."""
@@ -43,6 +44,10 @@ OPTIONS = (*TEXTS, QUIET, BASE_DIR)
 """Options of `validate` besides the arguments. `audit` takes some of them too."""
 PLACES = ("base-url", BASE_DIR)
 """Options that apply where files are named."""
+TABLES: Mapping[str, Callable[[str], object]] = {"segments": Segment.parse}
+"""Arguments that are tables of a file, each with what parses an item; raises ValueError."""
+MAX_NESTED = 4
+"""Tables within each other, at most."""
 OUTSIDE = "is outside of the folder of this file"
 OF_ONE_RUN = Use.TARGET | Use.ONE_SITE | Use.COMPARISON
 """Arguments that belong on the command line: what to crawl, and what concerns a single site or run."""
@@ -144,6 +149,9 @@ def read_config(settings: BaseSettings) -> Config:
             raise ValueError(f"{shown}: {key}: is given twice")
         if key in OPTIONS:
             options[key] = _option(shown, key, value, path.parent)
+        elif key in TABLES:
+            if items := [_item(shown, key, name, one) for name, one in _leaves(shown, key, value)]:
+                arguments[key] = ",".join(items)
         elif name in ARGUMENTS and not ARGUMENTS[name].use & OF_ONE_RUN:
             arguments[name] = _argument(shown, key, value, path.parent)
         else:
@@ -194,7 +202,11 @@ def _problem(key: str) -> str:
     """Why a key is refused, with the nearest key that is accepted."""
     if key.replace("-", "_") in ARGUMENTS:
         return "belongs on the command line"
-    accepted = [*OPTIONS, *(each.replace("_", "-") for each in ARGUMENTS if not ARGUMENTS[each].use & OF_ONE_RUN)]
+    accepted = [
+        *OPTIONS,
+        *TABLES,
+        *(each.replace("_", "-") for each in ARGUMENTS if not ARGUMENTS[each].use & OF_ONE_RUN),
+    ]
     near = difflib.get_close_matches(key[:MAX_SHOWN].lower(), accepted, 1)
     return f"unknown key, did you mean {near[0]}?" if near else f"unknown key; accepted: {', '.join(accepted)}"
 
@@ -228,6 +240,29 @@ def _argument(path: str, key: str, value: object, folder: Path) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
+
+
+def _leaves(path: str, name: str, value: object, nested: int = 0) -> Iterator[tuple[str, object]]:
+    """Yield the values of a table with their dotted keys, those of a list one by one."""
+    if nested > MAX_NESTED or not (nested or isinstance(value, dict)):
+        raise ValueError(f"{path}: {name}: {'nests too deeply' if nested else 'accepted: a table'}")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(path, f"{name}.{key}", inner, nested + 1)
+    else:
+        yield from ((name, one) for one in (value if isinstance(value, list) else [value]))
+
+
+def _item(path: str, table: str, name: str, value: object) -> str:
+    """The text of an item of an argument, from a value of a table."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f"{path}: {quoted(name)[1:-1]} = {quoted(value)}: accepted: a text or a whole number")
+    text = f"{name.removeprefix(f'{table}.')}={value}".replace(",", "%2C")  # a comma separates items
+    try:
+        TABLES[table](text)
+    except ValueError as error:
+        raise ValueError(f"{path}: {quoted(name)[1:-1]} = {quoted(value)}: {error}") from None
+    return text
 
 
 def _parsed(path: str, key: str, value: object, folder: Path | None) -> object:

@@ -119,6 +119,7 @@ class SummaryPipeline(CrawlPipeline):
                 await audit.delivery.send(item)
             if job.finished:
                 summary = job.summary()
+                await job.count_again(summary)
                 await self._send_rows(audit, job)
                 summary.partial = audit.stop.reason or summary.partial
                 summary.limited_by = self._limited_by

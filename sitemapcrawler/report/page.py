@@ -129,6 +129,7 @@ def content(report: Report) -> dict[str, object]:
         "partial": partial(report),
         "limited": limited(report),
         "gaps": gaps(report),
+        "segments": sorted(report.summary.segments, key=words.by_share),
         "treemap": _treemap(report),
         "legend": charts.legend(report),
         "is_bad": charts.is_bad(report),

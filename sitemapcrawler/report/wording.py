@@ -24,6 +24,7 @@ from sitemapcrawler.items import (
     ReplyRecord,
     Revisits,
     RobotsRecord,
+    SegmentCounts,
     SummaryRecord,
     UrlRecord,
     Verdict,
@@ -508,6 +509,11 @@ def _sampled(report: Report) -> list[str]:
 def by_severity(numbers: Mapping[str, int]) -> str:
     """`2 errors, 1 warning and 3 notes`; empty without any."""
     return listed([counted(numbers[name], title.lower()) for name, title in SEVERITIES.items() if numbers.get(name)])
+
+
+def by_share(one: SegmentCounts) -> tuple[bool, float, int]:
+    """Sort key of segments: those with the smallest share of indexable URLs first, those without a share last."""
+    return one.share is None, one.share or 0.0, -one.urls
 
 
 def since(found: ChangeCounts, unknown: int = 0) -> str:

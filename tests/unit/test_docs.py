@@ -42,6 +42,7 @@ from sitemapcrawler.items import (
     ReplyRecord,
     Revisits,
     RobotsChange,
+    SegmentCounts,
     Share,
     UrlBatch,
     UrlRecord,
@@ -92,6 +93,7 @@ REPLIES: dict[str, type] = {
     "changes": ChangeCounts,
     "robots_change": RobotsChange,
     "coverage": Coverage,
+    "segments": SegmentCounts,
 }
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}
 """Objects that are described in the row of their field."""

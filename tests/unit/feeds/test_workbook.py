@@ -43,6 +43,7 @@ from sitemapcrawler.items import (
     Revisits,
     RobotsChange,
     RobotsRecord,
+    SegmentCounts,
     Share,
     SitemapRecord,
     SummaryRecord,
@@ -258,6 +259,15 @@ def test_answers_to_crawlers_have_a_sheet() -> None:
 def test_crawlers_with_equal_numbers_share_a_name(agents: dict[str, int], judged: int, cell: str) -> None:
     [row] = rows(book(RobotsRecord("https://e.com/robots.txt", agents=agents), judged_agents=judged)["Robots"])
     assert row["blocked_urls"] == cell
+
+
+def test_segments_stand_by_their_share_of_indexable_urls() -> None:
+    counts = [SegmentCounts("blog", 4), SegmentCounts("shop", 3, 3), SegmentCounts("other", 8, 1, 3, trusted=0.25)]
+    sheet = book(SummaryRecord(segments=counts))["Segments"]
+    assert [(row["segment"], row["urls"], row.get("indexable_share")) for row in filled(sheet)] == [
+        ("other", 8, 0.25), ("shop", 3, 1), ("blog", 4, None),
+    ]  # fmt: skip
+    assert sheet["C2"].number_format == "0.0%"
 
 
 def test_coverage_of_one_list_has_a_row_for_each_folder() -> None:

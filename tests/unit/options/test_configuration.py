@@ -94,6 +94,15 @@ def test_values_become_arguments(folder: Path, text: str, argument: dict[str, st
     assert read(text).arguments({}) == argument
 
 
+def test_segments_are_a_table_of_names_and_patterns(folder: Path) -> None:
+    text = '[segments]\nshop = "/shop/"\nblog = ["/blog/", "https://blog.e.com/a,b"]'
+    assert read(text).arguments({}) == {"segments": "shop=/shop/,blog=/blog/,blog=https://blog.e.com/a%2Cb"}
+    assert read("[segments]").arguments({}) == {}
+    (folder / "sitemapcrawler.toml").unlink()
+    (folder / "pyproject.toml").write_text('[tool.sitemapcrawler.segments]\nshop = "/shop/"')
+    assert read().arguments({}) == {"segments": "shop=/shop/"}
+
+
 def test_list_is_read_from_the_folder_of_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "lists").mkdir()
     (folder / "lists" / "rules.txt").write_text("loc  # a comment\n\ndoc-bom\n")
@@ -177,6 +186,12 @@ WRONG = {
         "cannot read '/etc/passwd', is outside of the folder of this file",
     ),
     "list that is missing": ('select = "@nosuch.txt"', "cannot read 'nosuch.txt', no such file"),
+    "segments that are no table": ("segments = 3", "segments: accepted: a table"),
+    "number as a pattern": ("[segments]\nshop = 5", "segments.shop = 5: begins with none of /, * and https://"),
+    "flag as a pattern": ("[segments]\nshop = true", "segments.shop = True: accepted: a text or a whole number"),
+    "table as a pattern": ("[[segments.shop]]\na = 1", "segments.shop = {'a': 1}: accepted: a text or"),
+    "list of segments": ('[segments]\n"@/etc/passwd" = "/"', "segments.@/etc/passwd = '/': the name of a segment has"),
+    "nested segments": ("[segments.a.b.c.d.e]\nf = '/x'", "segments.a.b.c.d.e: nests too deeply"),
     "TOML": ("a = =", "is no TOML in UTF-8: Invalid value (at "),
     "nested TOML": ("a = " + "[" * 100_000, "is no TOML in UTF-8: it nests too deeply"),
     "control character": ('"a\\u001b[2J" = 1', "unknown key"),

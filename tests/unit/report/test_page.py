@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -23,6 +24,7 @@ from sitemapcrawler.items import (
     Reach,
     Revisits,
     RobotsChange,
+    SegmentCounts,
     SitemapRecord,
     SummaryRecord,
     UrlRecord,
@@ -127,6 +129,14 @@ def test_section_of_changes_counts_what_changed() -> None:
     text = parsed(page(reports.typical())).get_element_by_id("changes").text_content()
     assert "18,902 changed (18,000 lastmod alone, 900 content, 2 status)" in text
     assert all(line in text for line in ("lastmod alone: 18,000 URLs", "content: 900 URLs", "status: 2 URLs"))
+
+
+def test_segments_are_the_first_table_those_with_the_smallest_share_first() -> None:
+    counts = [SegmentCounts("blog", 4), SegmentCounts("shop", 3, 3), SegmentCounts("other", 8, 1, 3)]
+    tables = re.findall(r"<table.*?</table>", page(Report(SummaryRecord(segments=counts))), re.DOTALL)
+    assert re.findall(r'<th scope="row">(.*?)</th><td class="n" data-v="[^"]*">(.*?)</td>', tables[0]) == [
+        ("other", "25 %"), ("shop", "100 %"), ("blog", "not checked"),
+    ]  # fmt: skip
 
 
 def test_section_of_dates_has_the_files_with_the_least_true_dates() -> None:

@@ -1,0 +1,77 @@
+"""Counts the URLs of segments in the job's database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sitemapcrawler.items import SegmentCounts
+from sitemapcrawler.jobs.counting import CONCERNED, ORDER
+from sitemapcrawler.jobs.store.schema import literal
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.sites import ADDED, CURRENT, REMOVED, text_key
+from sitemapcrawler.rules.registry import Severity
+from sitemapcrawler.urls.segments import OTHER, Segment
+
+URLS = f"""
+    CREATE OR REPLACE TEMP TABLE site_segments AS
+    SELECT {{segment}} AS segment, {text_key("loc")} AS url, bool_or(indexable) AS indexable,
+           coalesce(bool_or(indexability <> '{Indexability.NOT_CHECKED}'), false) AS checked,
+           coalesce(bool_and(change = '{REMOVED}'), false) AS removed,
+           coalesce(bool_and(change = '{ADDED}'), false) AS added
+    FROM urls GROUP BY ALL"""
+"""SQL: each listed or removed URL as a number, with its segment."""
+COUNTS = """
+    SELECT segment, count(*) FILTER (NOT removed), count(*) FILTER (indexable AND NOT removed),
+           count(*) FILTER (NOT indexable AND NOT removed),
+           count(*) FILTER (checked AND indexable IS NULL AND NOT removed),
+           count(*) FILTER (added), count(*) FILTER (removed)
+    FROM temp.site_segments GROUP BY GROUPING SETS ((segment), ())"""
+PROBLEMS = f"""
+    SELECT segment, {
+    ", ".join(
+        f"count(DISTINCT url) FILTER (rank = {ORDER.index(one) + 1})" for one in (Severity.ERROR, Severity.WARNING)
+    )
+}
+    FROM temp.site_concerned JOIN temp.site_segments USING (url)
+    WHERE rule IN (SELECT unnest($1)) GROUP BY GROUPING SETS ((segment), ())"""
+"""SQL, by segment: URLs with errors and with warnings. Parameter: ids of rules."""
+TRUSTED = f"""
+    SELECT segment, sum(number)::BIGINT, sum(s.lastmod.trusted * number) / sum(number)
+    FROM (SELECT {{segment}} AS segment, sitemap, count(*) AS number FROM urls
+          WHERE lastmod_at IS NOT NULL AND {CURRENT} GROUP BY ALL) u
+    JOIN sitemaps s USING (sitemap) WHERE s.lastmod.trusted IS NOT NULL GROUP BY GROUPING SETS ((segment), ())"""
+"""SQL, by segment: entries with a date, and the share that can be trusted by the other entries of their files."""
+WHOLE = None
+"""Segment of the rows about the whole site."""
+
+
+def segment_of(segments: Sequence[Segment], url: str = "loc") -> str:
+    """SQL for the name of the segment of a URL: the first that matches. `url`: SQL for the URL."""
+    cases = "".join(
+        f" WHEN regexp_matches({url}, {literal(one.pattern.expression)}) THEN {literal(one.name)}" for one in segments
+    )
+    return f"CASE{cases} ELSE '{OTHER}' END" if segments else f"'{OTHER}'"
+
+
+def count_segments(
+    site: SiteFacts, segments: Sequence[Segment], rules: Collection[str]
+) -> dict[str | None, SegmentCounts]:
+    """Counts by segment in the order of their names, and those of the whole site as `WHOLE`. `rules`: ids of all with
+    findings. Raises duckdb.Error."""
+    segment = segment_of(segments)
+    site.run(URLS.format(segment=segment))
+    names = dict.fromkeys([*(one.name for one in segments), OTHER])
+    found: dict[str | None, SegmentCounts] = {name: SegmentCounts(name) for name in names}
+    found[WHOLE] = SegmentCounts()
+    for name, *counts in site.query(COUNTS):
+        one = found[name]
+        one.urls, one.indexable, one.not_indexable, one.unknown, one.added, one.removed = counts
+    if rules:
+        site.need(CONCERNED)
+        for name, *problems in site.query(PROBLEMS, list(rules)):
+            found[name].errors, found[name].warnings = problems
+    dated = site.query(TRUSTED.format(segment=segment)) if site.has_rows("sitemaps WHERE lastmod IS NOT NULL") else ()
+    for name, *dates in dated:
+        found[name].dated, found[name].trusted = dates
+    return found

@@ -1,0 +1,83 @@
+"""Counts of segments in the database."""
+
+from __future__ import annotations
+
+from sitemapcrawler.items import Lastmods, SegmentCounts, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.segments import WHOLE, count_segments
+from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.urls.segments import Segment
+from tests.unit.rules.sites import HOME, A, B, Site, page
+
+SHOP = Segment.parse("shop=/shop/**")
+OLD = Segment.parse("old=/shop/old/")
+OK, NOINDEX, NOT_CHECKED, SHELL = (
+    {"indexability": str(one), "indexable": indexable}
+    for one, indexable in (
+        (Indexability.OK, True), (Indexability.NOINDEX, False), (Indexability.NOT_CHECKED, None), (Indexability.SHELL, None),
+    )
+)  # fmt: skip
+
+
+def count(*records: UrlRecord | SitemapRecord, segments: list[Segment]) -> dict[str | None, SegmentCounts]:
+    site = Site(*records)
+    issues = {rule for record in records if isinstance(record, UrlRecord) for rule in record.issues}
+    return count_segments(SiteFacts(rows_of(site.connection)), segments, issues)
+
+
+def test_first_segment_that_matches_counts_and_the_rest_is_other() -> None:
+    pages = [page("/shop/old/1"), page("/shop/2"), page("/shop/2", B), page("/about")]
+    found = count(*pages, segments=[OLD, SHOP])
+    assert {name: one.urls for name, one in found.items()} == {"old": 1, "shop": 1, "other": 1, WHOLE: 3}
+    found = count(*pages, segments=[SHOP, OLD])
+    assert {name: one.urls for name, one in found.items()} == {"shop": 2, "old": 0, "other": 1, WHOLE: 3}
+
+
+def test_segment_may_have_several_patterns() -> None:
+    found = count(page("/a/1"), page("/b/1"), segments=[Segment.parse("x=/a/"), Segment.parse("x=/b/")])
+    assert {name: one.urls for name, one in found.items()} == {"x": 2, "other": 0, WHOLE: 2}
+
+
+def test_url_in_two_files_counts_once_and_by_what_is_known_of_it() -> None:
+    pages = [
+        page("/shop/1", **OK), page("/shop/1", B, **OK), page("/shop/2", **NOINDEX), page("/shop/3", **SHELL),
+        page("/shop/4", **NOT_CHECKED), page("/shop/5", change="added", **OK), page("/shop/6", change="removed", **NOINDEX),
+    ]  # fmt: skip
+    one = count(*pages, segments=[SHOP])["shop"]
+    assert (one.urls, one.indexable, one.not_indexable, one.unknown) == (5, 2, 1, 1)
+    assert (one.added, one.removed, one.checked, one.share) == (1, 1, 4, 0.5)
+
+
+def test_errors_and_warnings_are_those_of_its_urls() -> None:
+    pages = [
+        page("/shop/1", issues=["status-404"]), page("/shop/1", B, issues=["status-404"]), page("/shop/2", issues=["loc-fragment"]),
+        page("/about", issues=["status-404", "loc-fragment"]),
+    ]  # fmt: skip
+    found = count(*pages, segments=[SHOP])
+    assert [(found[name].errors, found[name].warnings) for name in ("shop", "other", WHOLE)] == [(1, 1), (1, 1), (2, 2)]
+
+
+def test_trust_in_dates_is_that_of_the_files_by_their_dated_entries() -> None:
+    dated = {"lastmod": "2026-01-05", "lastmod_at": "2026-01-05T00:00:00Z"}
+    files = [
+        SitemapRecord(url, lastmod=Lastmods(1.0, 10, share)) for url, share in ((A, 0.2), (B, 0.8), (f"{HOME}/c", None))
+    ]
+    pages = [
+        page("/shop/1", **dated),
+        page("/shop/2", B, **dated),
+        page("/shop/3", B),
+        page("/shop/4", f"{HOME}/c", **dated),
+    ]
+    found = count(*files, *pages, segments=[SHOP])
+    assert (found["shop"].dated, found["shop"].trusted) == (2, 0.5)
+    assert (found["other"].dated, found["other"].trusted) == (0, None)
+
+
+def test_pattern_is_no_sql() -> None:
+    found = count(page("/a' OR '1'='1"), page("/b"), segments=[Segment.parse("x=/a' OR '1'='1")])
+    assert (found["x"].urls, found["other"].urls) == (1, 1)
+
+
+def test_site_without_urls_has_empty_segments() -> None:
+    assert {name: one.urls for name, one in count(segments=[SHOP]).items()} == {"shop": 0, "other": 0, WHOLE: 0}
