@@ -68,8 +68,9 @@ class ReplyRecord:
     attempts: int | None = None
     """Requests that were sent: redirects, retries, and GET after a refused HEAD included."""
     elapsed_ms: int | None = None
-    """Response time: milliseconds from each request on the wire to the headers of its answer, summed over redirects,
-    answered retries and GET after HEAD. Name look-up, connection, TLS handshake and waiting in the crawl excluded."""
+    """Response time: milliseconds from the start of each request, with name look-up, connection and TLS handshake if
+    there is no connection yet, to the headers of its answer; summed over redirects, answered retries and GET after
+    HEAD. Waiting in the crawl is excluded."""
     content_type: str | None = None
     """Content-Type header as sent; several ones joined by commas."""
     last_modified: str | None = None

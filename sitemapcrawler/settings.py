@@ -16,7 +16,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 4
 DOWNLOAD_DELAY = 0.11
 DOWNLOAD_DELAY_JITTER = 0.0
 AUTOTHROTTLE_ENABLED = True
-AUTOTHROTTLE_START_DELAY = 0.5
+AUTOTHROTTLE_START_DELAY = 0.1
 AUTOTHROTTLE_TARGET_CONCURRENCY = 2.0
 AUTOTHROTTLE_MAX_DELAY = 30.0
 DOWNLOAD_TIMEOUT = 60
@@ -76,8 +76,6 @@ EXTENSIONS = {
     "sitemapcrawler.extensions.progress.ProgressDisplay": 800,
     "sitemapcrawler.extensions.stopping.ClosingLine": 900,
     "scrapy.extensions.logstats.LogStats": None,
-    "scrapy.extensions.throttle.AutoThrottle": None,
-    "sitemapcrawler.extensions.throttling.FlooredThrottle": 0,
 }
 SITEMAP_FINDINGS_PER_RULE = 100
 SITEMAP_SEVERITIES: dict[str, str] = {}

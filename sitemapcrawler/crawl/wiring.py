@@ -34,7 +34,6 @@ REPLACEMENTS = {
     ROBOTS: f"{PACKAGE}.middlewares.adapted.RobotsMiddleware",
     COMPRESSION: f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware",
     HTTP_CACHE: f"{PACKAGE}.middlewares.adapted.CollectedBodyCacheMiddleware",
-    "scrapy.extensions.throttle.AutoThrottle": f"{PACKAGE}.extensions.throttling.FlooredThrottle",
 }
 """{Scrapy's component: our replacement}"""
 OF_PAGES: Mapping[str, Mapping[str, int | None]] = {

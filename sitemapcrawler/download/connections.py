@@ -8,7 +8,6 @@ the resolver returns them, since one may rule out the others.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -202,36 +201,6 @@ class LazyEndpoint:
         return self._make().connect(protocol_factory)
 
 
-class Turnstile:
-    """Connection pool as one request sees it: calls `admit`, which may raise, right before the request is written."""
-
-    def __init__(self, pool: TwistedObject, admit: Callable[[], None]) -> None:
-        self._pool = pool
-        self._admit = admit
-
-    def getConnection(self, key: object, endpoint: object) -> object:  # noqa: N802 - Twisted's name
-        """A pooled or new connection. If `admit` raises, the connection goes back into the pool."""
-        return self._pool.getConnection(key, endpoint).addCallback(self._pass, key)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._pool, name)
-
-    def _pass(self, connection: TwistedObject, key: object) -> object:
-        try:
-            self._admit()
-        except Exception:
-            self._pool._putConnection(key, getattr(connection, "_clientProtocol", connection))
-            raise
-        again = getattr(connection, "_newConnection", None)
-        if again is not None:  # Twisted calls it if the server has closed the connection meanwhile
-            connection._newConnection = lambda: again().addCallback(self._pass, key)
-        return connection
-
-
-RESPONSE_TIME_KEY = "sitemap_response_time"
-"""Key in `Request.meta`: response time of the last response, in seconds."""
-
-
 @implementer(IAgentEndpointFactory)
 class GuardedAgent(_ScrapyAgent):
     """Downloads one request over checked connections; behind a proxy, over the proxy's."""
@@ -239,21 +208,17 @@ class GuardedAgent(_ScrapyAgent):
     def __init__(
         self,
         check: AddressCheck,
-        admit: Callable[[Request], None],
         resolver: TwistedObject = None,
         **options: Any,  # Any: those of Scrapy's agent, each of a type of its own
     ) -> None:
-        """`admit`: called right before the request is sent; `resolver`: IHostnameResolver, by default the reactor's."""
+        """`resolver`: IHostnameResolver, by default the reactor's."""
         super().__init__(**options)
         self._check_address = check
-        self._admit = admit
         self._resolver = resolver
         self.refusal: AddressForbidden | None = None
         """Why no connection was made; None once an address was allowed."""
-        self._sent_at = 0.0
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
-        self._pool: TwistedObject = Turnstile(self._pool, partial(self._sends, request))
         if request.meta.get("proxy"):
             self._check_address.behind_proxy(*host_and_port(request.url))
             return super()._get_agent(request, timeout)
@@ -262,10 +227,6 @@ class GuardedAgent(_ScrapyAgent):
         agent: TwistedObject = Agent
         direct: Agent = agent.usingEndpointFactory(installed_reactor(), self, self._pool)
         return direct
-
-    def _sends(self, request: Request) -> None:
-        self._admit(request)
-        self._sent_at = time.monotonic()
 
     def endpointForURI(self, uri: URI) -> object:  # noqa: N802 - Twisted's name
         """The guarded endpoint for a URL, with TLS for https. Checks an address written in the URL immediately."""
@@ -310,10 +271,6 @@ class GuardedAgent(_ScrapyAgent):
             dict.update(headers, {name.title(): values for name, values in received})
         return headers
 
-    def _cb_latency(self, result: object, request: Request, start_time: float) -> TwistedObject:
-        request.meta[RESPONSE_TIME_KEY] = time.monotonic() - self._sent_at
-        return super()._cb_latency(result, request, start_time)
-
     def _cb_bodyready(self, txresponse: TwistedObject, request: Request) -> TwistedObject:
         status = int(txresponse.code)
         if status in TOO_MUCH:
@@ -342,9 +299,3 @@ def _discard_what_is_collected(txresponse: TwistedObject, body: Body) -> None:
         deliver(reader)
 
     txresponse.deliverBody = deliver_body
-
-
-def pop_response_time(request: Request) -> float:
-    """Remove and return the last response time of a request, in seconds; without one, Scrapy's latency."""
-    seconds: float | None = request.meta.pop(RESPONSE_TIME_KEY, None)
-    return seconds if seconds is not None else request.meta.get("download_latency") or 0.0

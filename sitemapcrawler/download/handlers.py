@@ -7,7 +7,7 @@ import ssl
 import stat
 import sys
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +29,6 @@ from sitemapcrawler.download.bodies import BODY_KEY, Body
 from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, HeadTooLong, installed_reactor
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
 from sitemapcrawler.download.shared import Ending, Named
-from sitemapcrawler.download.slots import Departures, Gate, HostPauses
 from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls import as_sent
 
@@ -68,7 +67,6 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
             raise NotConfigured(str(error)) from None
         super().__init__(crawler)
         self._ending = Ending(crawler)
-        self._departures = Departures.of(crawler)
         chosen = is_chosen(crawler.settings)
         self._resolver = None if chosen else DualStackResolver(installed_reactor(), crawler.settings)
         self._strict_policy = strict_policy()
@@ -78,16 +76,6 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Download; raises AddressForbidden, DownloadCancelledError and HeadTooLong besides the errors of Scrapy's
         handler."""
-        for tell in self._departures.listeners:
-            tell(request)
-        while True:
-            try:
-                return await self._download(request)
-            except HostPauses:
-                assert self._gate is not None
-                await self._gate.resume(request)
-
-    async def _download(self, request: Request) -> Response:
         self._ending.admit(request)
         agent = self._agent(strict=bool(request.meta.get(STRICT_KEY)))
         try:
@@ -106,18 +94,9 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         await maybe_deferred_to_future(self._strict_pool.closeCachedConnections())  # type: ignore[no-untyped-call]  # Twisted has no types
         await super().close()
 
-    @cached_property
-    def _gate(self) -> Gate | None:
-        return self._crawler.get_downloader_middleware(Gate) if self._crawler.engine else None
-
-    def _sends(self, request: Request) -> None:
-        if self._gate is not None:
-            self._gate.sends(request)
-
     def _agent(self, strict: bool) -> GuardedAgent:
         return GuardedAgent(
             self._check,
-            self._sends,
             self._resolver,
             contextFactory=self._strict_policy if strict else self._contextFactory,
             bindAddress=self._bind_address,

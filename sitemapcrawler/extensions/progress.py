@@ -15,9 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Self
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -25,7 +24,6 @@ from scrapy.utils.asyncio import create_looping_call
 
 from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.shared import Repeating
-from sitemapcrawler.download.slots import Departures
 from sitemapcrawler.feeds.uris import local_path
 from sitemapcrawler.items import Reach
 from sitemapcrawler.jobs.job import Job
@@ -101,12 +99,7 @@ class Gauge:
         self._rests = rests
         self._started = time.monotonic()
         self._shown: list[str] = []
-        self._sent: WeakKeyDictionary[Request, float] = WeakKeyDictionary()
         self._in_earlier: int | None = None
-
-    def sends(self, request: Request) -> None:
-        """Note that a request is about to be sent."""
-        self._sent[request] = time.monotonic()
 
     def rows(self, width: int) -> list[ProgressRow]:
         """Measure the crawl now. `width`: columns of the terminal."""
@@ -222,8 +215,9 @@ class Gauge:
         return cells
 
     def _waiting(self, now: float) -> Iterator[ProgressRow]:
-        """The host with the oldest request in flight, if none of all was sent lately."""
-        flying = [(self._sent.get(request, now), name, request) for name, request in self._in_flight()]
+        """Of the hosts with requests in flight, the one that was sent none for longest, if none was sent any lately."""
+        slots = list(self._slots.items())
+        flying = [(slot.lastseen, name, request) for name, slot in slots for request in list(slot.transferring)]
         if not flying or now - max(sent for sent, _, _ in flying) < WAIT_S:
             return
         sent, name, request = min(flying, key=lambda one: one[0])
@@ -233,9 +227,6 @@ class Gauge:
         yield ProgressRow(
             "waiting", [(f"for {shortened(inert(name), LONGEST_WAIT)}", "yellow"), (pages, "yellow"), (limit, "yellow")]
         )
-
-    def _in_flight(self) -> list[tuple[str, Request]]:
-        return [(name, request) for name, slot in list(self._slots.items()) for request in list(slot.transferring)]
 
 
 def files(read: int, known: int) -> str:
@@ -335,9 +326,7 @@ class ProgressDisplay:
     def _gauge(self, window: float) -> Gauge:
         politeness = self._crawler.get_downloader_middleware(PolitenessMiddleware)
         rests = politeness.resting if politeness is not None else None
-        gauge = Gauge(self._crawler, Audit.of(self._crawler), window, rests)
-        Departures.of(self._crawler).listeners.append(gauge.sends)
-        return gauge
+        return Gauge(self._crawler, Audit.of(self._crawler), window, rests)
 
 
 @contextmanager

@@ -1,36 +1,28 @@
-"""Per-host delays from robots.txt and Retry-After, for every request of a crawl."""
+"""Per-host delays from DOWNLOAD_DELAY, robots.txt and Retry-After, for every request of a crawl."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
 from scrapy import Request, signals
+from scrapy.core.downloader import Downloader, Slot
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Headers, Response
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.asyncio import call_later
 
-from sitemapcrawler.download.connections import pop_response_time
+from sitemapcrawler import settings as ours
+from sitemapcrawler.download.addresses import authority, spelt, why_refused
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
-from sitemapcrawler.download.shared import may_cancel, stopping
-from sitemapcrawler.download.slots import (
-    ATTEMPTS_KEY,
-    SLOT_KEY,
-    TOO_MUCH,
-    Attempts,
-    Floor,
-    Gate,
-    HostPauses,
-    leave_slot,
-    pause,
-    raise_delay,
-    too_much,
-    without_jitter,
-)
+from sitemapcrawler.download.shared import Named, may_cancel, stopping
+from sitemapcrawler.download.slots import ATTEMPTS_KEY, SLOT_KEY, TOO_MUCH, Attempts, too_much
 from sitemapcrawler.replies import retry_after
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.robots.policy import Policy
@@ -54,12 +46,26 @@ RECOVERY = 0.8
 """Factor that each good response applies to the slowdown."""
 RECOVERED_S = 0.05
 """Slowdown in seconds below which it is 0."""
+SERVER_ERROR = 500
+"""Statuses from here on are errors of the server (RFC 9110, 15.6)."""
+AFTER_PAUSE_S = 0.01
+"""Seconds after a pause at which its slot sends again, so that its delay is lowered before."""
+UNDELAYED_BY_DEFAULT = ("DOWNLOAD_DELAY", "AUTOTHROTTLE_START_DELAY")
+"""Settings whose defaults do not apply to loopback hosts that the user named."""
+LOCALHOST = "localhost"
+"""Host name of this machine, as are all names below it. Source: RFC 6761, 6.3"""
 
 
 @dataclass(slots=True)
 class HostPace:
     """Delays and pauses of one download slot."""
 
+    usual: float | None = None
+    """Seconds between two requests by AutoThrottle, or by the settings; None before the first request."""
+    delay: float = 0.0
+    """Seconds between two requests that the slot was given last."""
+    is_exempt: bool = False
+    """True if AutoThrottle does not change `usual`."""
     wishes: dict[str, tuple[Policy, Agent, float]] = field(default_factory=dict)
     """{origin: (its robots.txt, crawler of the last request, delay in seconds that it asks of that crawler)}"""
     slowdown: float = 0.0
@@ -68,45 +74,57 @@ class HostPace:
     """Time (`time.monotonic`) until which no requests are sent."""
     refusals: int = 0
     """Consecutive 429 and 503 responses."""
-    usual: float | None = None
-    """Initial delay of the slot in seconds; None before its first request."""
 
     @property
-    def delay(self) -> float:
-        """Minimum seconds between two requests."""
+    def wished(self) -> float:
+        """Minimum seconds between two requests that the host asks for."""
         return max(self.slowdown, *(seconds for *_, seconds in self.wishes.values()), 0.0)
+
+    @property
+    def rest(self) -> float:
+        """Remaining seconds of the pause; 0 if there is none."""
+        return max(0.0, self.resumes - time.monotonic())
 
     def pause(self, seconds: float, max_slowdown: float) -> None:
         """Pause for some seconds and increase the slowdown, up to `max_slowdown` seconds."""
-        now = time.monotonic()
-        if self.resumes <= now:  # responses to requests sent before the pause count as one
+        if not self.rest:  # responses to requests sent before the pause count as one
             self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), max_slowdown)
             self.refusals = min(self.refusals + 1, MAX_DOUBLINGS)
-        self.resumes = max(self.resumes, now + seconds)
+        self.resumes = max(self.resumes, time.monotonic() + seconds)
 
     def recover(self) -> None:
         """Reduce the slowdown after a good response."""
         self.refusals = 0
         self.slowdown = self.slowdown * RECOVERY if self.slowdown > RECOVERED_S else 0.0
 
+    def apply_to(self, slot: Slot) -> None:
+        """Set the delay of a slot. During a pause, it lasts until the end of the pause, for waiting requests too."""
+        usual = self.usual or 0.0
+        slot.delay = max(usual, self.wished)
+        if self.rest:
+            slot.delay = max(slot.delay, self.resumes + AFTER_PAUSE_S - slot.lastseen)
+        if slot.delay > usual:
+            without_jitter(slot)  # which could shorten the delay
+        self.delay = slot.delay
 
-class PolitenessMiddleware(Gate):
+
+class PolitenessMiddleware:
     """Applies Crawl-delay and Request-rate (if robots.txt is obeyed) and Retry-After to every request.
 
-    Raises the delay of the host's slot, regardless of AutoThrottle. While a host pauses, new requests wait here and
-    nothing leaves its slot. `sends` holds back requests that have left it and wait for a connection.
+    Raises the delay of the host's slot, above that of AutoThrottle. While a host pauses, new requests wait here, and
+    waiting ones in the slot. A loopback host that the user named has no delay, unless the user has set one.
     """
 
     def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
         self._crawler = crawler
-        self._obey = crawler.settings.getbool("ROBOTSTXT_OBEY")
-        self._own = own_agent(crawler.settings)
+        self._obey = settings.getbool("ROBOTSTXT_OBEY")
+        self._own = own_agent(settings)
         self._max_delay = MAX_CRAWL_DELAY
         self._max_pause = MAX_PAUSE
-        self._max_slowdown = crawler.settings.getfloat("AUTOTHROTTLE_MAX_DELAY")
-        self._throttled = crawler.settings.getbool("AUTOTHROTTLE_ENABLED")
-        self._steady = crawler.settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0
-        self._floor = Floor(crawler)
+        self._max_slowdown = settings.getfloat("AUTOTHROTTLE_MAX_DELAY")
+        self._steady = settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0
+        self._exempts = all(is_default(settings, name) for name in UNDELAYED_BY_DEFAULT)
         self._hosts: dict[str, HostPace] = {}
         self._stopped = asyncio.Event()
 
@@ -122,73 +140,34 @@ class PolitenessMiddleware(Gate):
 
     async def process_request(self, request: Request) -> None:
         """Wait until the host may be requested. Raises DownloadCancelledError if the crawl ends first."""
-        leave_slot(self._crawler.engine.downloader, request)
-        key = self._crawler.engine.downloader.get_slot_key(request)
-        host = self._host(key)
+        leave_slot(self._downloader, request)
+        host = self._host(self._downloader.get_slot_key(request))
         if self._obey or AGENT_KEY in request.meta:
             self._apply_crawl_delay(host, request)
-        await self._until_resumed(request, host)
+        # a request that a stop must let finish waits for the end of the pause alone
+        lasting = self._stopped if may_cancel(self._crawler, request) else asyncio.Event()
+        while host.rest and not lasting.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(lasting.wait(), host.rest)
+        if lasting.is_set():
+            raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
         attempts = request.meta.get(ATTEMPTS_KEY)
         if isinstance(attempts, Attempts):
             attempts.count += 1
 
     def resting(self, slot: str) -> float:
         """Remaining pause of a download slot in seconds; 0 if it does not pause."""
-        host = self._hosts.get(slot)
-        return 0.0 if host is None else max(0.0, host.resumes - time.monotonic())
+        return self._hosts[slot].rest if slot in self._hosts else 0.0
 
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Add up response times, and speed up again after a response that is no error of the host."""
-        attempts, seconds = request.meta.get(ATTEMPTS_KEY), pop_response_time(request)
-        if isinstance(attempts, Attempts):
-            attempts.seconds += seconds
-        if response.status < 500 and response.status not in TOO_MUCH:
-            self._host(self._crawler.engine.downloader.get_slot_key(request)).recover()
-        return response
+    @property
+    def _downloader(self) -> Downloader:
+        return self._crawler.engine.downloader
 
-    def sends(self, request: Request) -> None:
-        """Raise HostPauses if a request must not be written to its connection now."""
-        if self.resting(self._crawler.engine.downloader.get_slot_key(request)):
-            raise HostPauses(request.url)
-
-    async def resume(self, request: Request) -> None:
-        """Wait until a held request may be sent, in turn with its slot. Raises DownloadCancelledError on a stop."""
-        key = self._crawler.engine.downloader.get_slot_key(request)
-        slot = self._crawler.engine.downloader.slots[key]  # exists until the request is done
-        while True:
-            await self._until_resumed(request, self._host(key))
-            now = time.monotonic()
-            if now >= slot.lastseen + slot.delay:
-                slot.lastseen = now
-                return
-            await wait(self._lasting(request), slot.lastseen + slot.delay - now)
-
-    def _lasting(self, request: Request) -> asyncio.Event:
-        """Event that ends the waiting of a request: the stop, if it may cancel the request."""
-        return self._stopped if may_cancel(self._crawler, request) else asyncio.Event()
-
-    async def _until_resumed(self, request: Request, host: HostPace) -> None:
-        """Wait until a host's pause ends. Raises DownloadCancelledError if the crawl ends first."""
-        lasting = self._lasting(request)
-        while not lasting.is_set() and (seconds := host.resumes - time.monotonic()) > 0:
-            await wait(lasting, seconds)
-        if lasting.is_set():
-            raise DownloadCancelledError(f"{request.url}: the crawl was stopped before its turn")
-
-    def _too_much(self, request: Request, status: int, headers: Headers) -> None:
-        request.meta[PAUSED_KEY] = True
-        key = self._crawler.engine.downloader.get_slot_key(request)
-        host = self._host(key)
-        header = (headers.get("Retry-After") or b"").decode("latin-1")
-        seconds = retry_after(header, datetime.now(UTC)) if header else None
-        if seconds is None:
-            seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
-        seconds = min(seconds, self._max_pause)
-        host.pause(seconds, self._max_slowdown)
-        self._hold(key, host)
-        self._crawler.stats.inc_value("sitemap/pauses")
-        if seconds:
-            logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
+    def _host(self, key: str) -> HostPace:
+        host = self._hosts.get(key)
+        if host is None:
+            host = self._hosts[key] = HostPace()
+        return host
 
     def _apply_crawl_delay(self, host: HostPace, request: Request) -> None:
         """Store the delay that robots.txt asks of us, or of the crawler in whose name a request is sent."""
@@ -200,48 +179,87 @@ class PolitenessMiddleware(Gate):
         if known is None or known[0] is not policy or known[1] is not agent:
             host.wishes[policy.url] = (policy, agent, min(policy.timing(agent).interval, self._max_delay))
 
-    def _host(self, key: str) -> HostPace:
-        host = self._hosts.get(key)
-        if host is None:
-            host = self._hosts[key] = HostPace()
-        return host
-
     def _enters(self, request: Request) -> None:
-        """Prepare the slot, possibly a new one, that a request is about to wait in."""
+        """Set the delay of the slot, possibly a new one, that a request is about to wait in."""
         key = request.meta[SLOT_KEY]
-        host = self._host(key)
-        slot = self._crawler.engine.downloader.slots[key]
+        host, slot = self._host(key), self._downloader.slots[key]
+        if host.usual is None:
+            host.is_exempt = self._is_exempt(key, request)
+            host.usual = 0.0 if host.is_exempt else slot.delay
         if self._steady:
             without_jitter(slot)
-        if host.usual is None:
-            host.usual = self._floor.delay(host_of(request.url), slot.delay)
-        self._hold(key, host)
+        host.apply_to(slot)
+
+    def _is_exempt(self, key: str, request: Request) -> bool:
+        """Only the spelling of a host counts, since the owner of a name decides what it resolves to."""
+        if not self._exempts or key in self._downloader.per_slot_settings:
+            return False
+        host = host_of(request.url)
+        bare, _ = authority(host, 0)
+        return is_loopback(host) and any(bare == name for name, _ in Named.of(self._crawler).authorities)
 
     def _downloaded(self, request: Request, response: Response) -> None:
-        """Update the delay after a complete response, before the slot's next request. AutoThrottle runs first."""
-        key = self._crawler.engine.downloader.get_slot_key(request)
-        if not request.meta.pop(PAUSED_KEY, False) and response.status in TOO_MUCH:  # from a handler without the signal
+        """Update the delay after a complete response, before the slot's next request. AutoThrottle has run."""
+        key = request.meta[SLOT_KEY]
+        host, slot = self._host(key), self._downloader.slots[key]  # exists until the request is done
+        if not (host.is_exempt or host.rest or slot.delay == host.delay):
+            host.usual = slot.delay
+        attempts = request.meta.get(ATTEMPTS_KEY)
+        if isinstance(attempts, Attempts):
+            attempts.seconds += request.meta.get("download_latency") or 0.0
+        if response.status < SERVER_ERROR and response.status not in TOO_MUCH:
+            host.recover()
+        elif response.status in TOO_MUCH and PAUSED_KEY not in request.meta:  # from a handler without the signal
             self._too_much(request, response.status, response.headers)
-            del request.meta[PAUSED_KEY]
-        else:
-            self._hold(key, self._host(key))
+        request.meta.pop(PAUSED_KEY, None)
+        host.apply_to(slot)
 
-    def _hold(self, key: str, host: HostPace) -> None:
-        """Raise the delay of a slot to what its host asks for; block it while the host pauses."""
-        downloader = self._crawler.engine.downloader
-        slot = downloader.slots.get(key)
-        if slot is None:
-            return
-        if not self._throttled and host.usual is not None:
-            slot.delay = host.usual
-        raise_delay(slot, host.delay)
-        if (seconds := host.resumes - time.monotonic()) > 0:
-            pause(downloader, slot, seconds)
+    def _too_much(self, request: Request, status: int, headers: Headers) -> None:
+        """Pause a host for as long as its response asks for."""
+        request.meta[PAUSED_KEY] = True
+        key = request.meta[SLOT_KEY]
+        host = self._host(key)
+        header = (headers.get("Retry-After") or b"").decode("latin-1")
+        seconds = retry_after(header, datetime.now(UTC)) if header else None
+        if seconds is None:
+            seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
+        seconds = min(seconds, self._max_pause)
+        host.pause(seconds, self._max_slowdown)
+        self._crawler.stats.inc_value("sitemap/pauses")
+        if seconds:
+            logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)
+        self._apply(key)
+        call_later(host.rest, self._apply, key)
+
+    def _apply(self, key: str) -> None:
+        slot = self._downloader.slots.get(key)
+        if slot is not None:
+            self._host(key).apply_to(slot)
 
 
-async def wait(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, with a timeout in seconds."""
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return
+def leave_slot(downloader: Downloader, request: Request) -> None:
+    """Move a redirected request to the slot of its new host, so that this host's delay applies.
+    Scrapy keeps it in the slot of the redirecting host. A slot that was set explicitly stays."""
+    sent_by = request.meta.get("redirect_urls")
+    if sent_by and request.meta.get(SLOT_KEY) == downloader.get_slot_key(Request(sent_by[-1])):
+        del request.meta[SLOT_KEY]
+
+
+def without_jitter(slot: Slot) -> None:
+    """Apply `DOWNLOAD_DELAY_JITTER = 0` to a slot, in Scrapy 2.18 too."""
+    setattr(slot, "jitter" if hasattr(slot, "jitter") else "randomize_delay", 0.0)
+
+
+def is_default(settings: BaseSettings, name: str) -> bool:
+    """True if a setting, a number, has this project's default and was not set by the user."""
+    unchosen = (settings.getpriority(name) or 0) <= SETTINGS_PRIORITIES["project"]
+    return unchosen and settings.getfloat(name) == getattr(ours, name)
+
+
+def is_loopback(host: str) -> bool:
+    """True for a host that is this machine by spelling: a loopback address or localhost."""
+    name, _ = authority(host, 0)
+    address = spelt(name)
+    if address is not None:
+        return why_refused(address) == "loopback"
+    return name == LOCALHOST or name.endswith(f".{LOCALHOST}")

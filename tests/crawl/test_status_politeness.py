@@ -6,17 +6,18 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY
+from sitemapcrawler.settings import AUTOTHROTTLE_TARGET_CONCURRENCY, DOWNLOAD_DELAY
 from tests.constants import constants
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, FEED, LOOPBACK, SOON_S, Crawl, crawl, launch
 from tests.crawl.documents import page, robots, urlset
-from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, garbage, once
+from tests.crawl.site_server import Exchange, Reply, Route, SiteServer, once
 from tests.crawl.verified import SITEMAP, gaps, verifying
 
 ROBOTS = "/robots.txt"
@@ -30,6 +31,14 @@ SIX = [f"/{number}" for number in range(6)]
 def busy(after: str, status: int = 429) -> Reply:
     """An answer that asks to be left alone."""
     return Reply("", status, {"Retry-After": after})
+
+
+def idle(exchange: Exchange, seconds: float) -> None:
+    """Let an answer take its time."""
+    exchange.connection.settimeout(seconds)
+    with suppress(TimeoutError):
+        exchange.connection.recv(1)  # nothing comes
+    exchange.connection.settimeout(None)
 
 
 def per_host(routes: dict[str, Route]) -> Route:
@@ -227,6 +236,8 @@ def test_host_that_was_not_named_is_asked_ten_times_a_second_at_most(tmp_path: P
 
 THROTTLED: dict[str, object] = {"AUTOTHROTTLE_ENABLED": 1, "DOWNLOAD_DELAY": DOWNLOAD_DELAY, "RETRY_TIMES": 0}
 """The delays by default, which then hold for this machine too."""
+SLOW_S = 0.8
+"""Response time of a slow host."""
 
 
 def first_files(folder: Path, count: int, rules: Sequence[str] = (), **replies: Route) -> list[float]:
@@ -241,12 +252,24 @@ def first_files(folder: Path, count: int, rules: Sequence[str] = (), **replies: 
 
 
 @pytest.mark.slow
-def test_ten_requests_are_quick_and_the_others_as_slow_as_ever(tmp_path: Path) -> None:
+def test_small_site_is_read_at_nearly_ten_requests_a_second(tmp_path: Path) -> None:
     waited = first_files(tmp_path, 13)
-    quick, usual = waited[:9], waited[9:]
-    assert sum(quick) > len(quick) * 0.1 - EARLY_S
-    assert sum(quick) < len(quick) * AUTOTHROTTLE_START_DELAY / 2
-    assert sum(usual) > len(usual) * AUTOTHROTTLE_START_DELAY - EARLY_S
+    assert len(waited) * 0.1 - EARLY_S < sum(waited) < len(waited) * 0.2
+
+
+def slow(exchange: Exchange) -> None:
+    """Answers after `SLOW_S`."""
+    idle(exchange, SLOW_S)
+    exchange.head(404, Content_Length=0)
+
+
+@pytest.mark.slow
+def test_delay_follows_the_response_time_from_the_first_answer_on(tmp_path: Path) -> None:
+    files = {f"slow-{number}.xml": slow for number in range(9)}
+    waited = first_files(tmp_path, len(files), **files)
+    assert sum(waited[:5]) > SLOW_S - EARLY_S  # four files at once after robots.txt; the fifth waits for an answer
+    usual = waited[5:]
+    assert sum(usual) > len(usual) * SLOW_S / AUTOTHROTTLE_TARGET_CONCURRENCY - EARLY_S
 
 
 @pytest.mark.slow
@@ -255,11 +278,51 @@ def test_delay_of_robots_holds_from_the_first_request_on(tmp_path: Path) -> None
     assert sum(waited[1:]) > 2 * 0.7 - EARLY_S
 
 
+# ---- several hosts
+
+
+@pytest.fixture
+def hosts(site: SiteServer) -> tuple[str, str]:
+    """Two hosts by their origins, of one server."""
+    site.routes = {ROBOTS: robots()}
+    return site.url(), site.url().replace("127.0.0.1", "localhost")
+
+
+def of_host(site: SiteServer, name: str, paths: Sequence[str] = SIX) -> list[Exchange]:
+    return [
+        exchange for exchange in site.exchanges if exchange.headers["host"].startswith(name) and exchange.path in paths
+    ]
+
+
 @pytest.mark.slow
-def test_trouble_of_the_host_ends_the_quick_start(tmp_path: Path) -> None:
-    waited = first_files(tmp_path, 4, trouble=garbage(b"no HTTP\r\n\r\n"))
-    after = waited[2:]  # the request that follows may be on its way already
-    assert sum(after) > len(after) * AUTOTHROTTLE_START_DELAY - EARLY_S
+def test_host_that_pauses_does_not_stop_others(site: SiteServer, hosts: tuple[str, str], tmp_path: Path) -> None:
+    pausing, other = hosts
+    site.routes |= {"/0": once(busy(str(PAUSE_S)), page()), **{path: page() for path in SIX[1:]}}
+    paths = [f"{pausing}/0", *(f"{other}{path}" for path in SIX[1:]), f"{pausing}/1"]
+    site.routes[SITEMAP] = urlset(*paths)
+    settings = LOOPBACK | {"RETRY_TIMES": 1, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+    done = crawl(tmp_path, settings=settings, sitemap=site.url(SITEMAP), verify="head", verify_offsite="yes")
+    assert done.summary["replies"] == {"ok": len(paths)}
+    refused, *later = of_host(site, "127.0.0.1")
+    assert all(exchange.at - refused.at < PAUSE_S - EARLY_S for exchange in of_host(site, "localhost"))
+    assert all(exchange.at - refused.at > PAUSE_S - EARLY_S for exchange in later)
+
+
+@pytest.mark.slow
+def test_redirected_request_keeps_the_delay_of_its_new_host(
+    site: SiteServer, hosts: tuple[str, str], tmp_path: Path
+) -> None:
+    named, other = hosts
+    site.routes[ROBOTS] = per_host({"127.0.0.1": robots(), "localhost": robots(rules=["Crawl-delay: 0.4"])})
+    for number, path in enumerate(SIX):
+        site.routes[path] = Reply("", 301, {"Location": f"{other}/new/{number}"})
+        site.routes[f"/new{path}"] = page()
+    site.routes[SITEMAP] = urlset(*(f"{named}{path}" for path in SIX))
+    done = crawl(tmp_path, settings=UNHURRIED | LOOPBACK, sitemap=site.url(SITEMAP), verify="head")
+    assert done.summary["replies"] == {"redirected": len(SIX)}
+    waited = gaps(of_host(site, "localhost", [f"/new{path}" for path in SIX]))
+    assert len(waited) == len(SIX) - 1
+    assert sum(waited) > len(waited) * 0.4 - EARLY_S
 
 
 # ---- how many at once
@@ -276,11 +339,7 @@ class Gauge:
     def __call__(self, exchange: Exchange) -> None:
         name = exchange.headers["host"].partition(":")[0]
         self._count(name, 1)
-        exchange.connection.settimeout(0.15)
-        try:
-            exchange.connection.recv(1)  # nothing comes: it takes its time
-        except TimeoutError:
-            exchange.connection.settimeout(None)
+        idle(exchange, 0.15)
         self._count(name, -1)
         exchange.head(Content_Length=0)
 

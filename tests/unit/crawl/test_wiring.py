@@ -21,8 +21,6 @@ ROBOTS, OURS = (
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
     "sitemapcrawler.middlewares.adapted.RobotsMiddleware",
 )
-THROTTLE = "scrapy.extensions.throttle.AutoThrottle"
-FLOORED = "sitemapcrawler.extensions.throttling.FlooredThrottle"
 PROJECT: dict[str, Any] = {
     "BOT_NAME": "shop",
     "SPIDER_MODULES": ["shop.spiders"],
@@ -134,7 +132,6 @@ def test_choices_of_the_project_win() -> None:
     assert settings["DOWNLOADER_MIDDLEWARES"]["shop.middlewares.Shop"] == 543
     assert (settings["DOWNLOADER_MIDDLEWARES"][ROBOTS], settings["DOWNLOADER_MIDDLEWARES"][OURS]) == (None, 77)
     assert settings["EXTENSIONS"]["scrapy.extensions.logstats.LogStats"] == 5
-    assert (settings["EXTENSIONS"][THROTTLE], settings["EXTENSIONS"][FLOORED]) == (None, 0)
     assert settings["FEED_EXPORTERS"]["csv"] == "shop.exporters.Csv"
     assert settings["DOWNLOAD_HANDLERS"]["ftp"] == "shop.handlers.Ftp"
 
@@ -149,10 +146,8 @@ def test_log_says_that_handlers_of_the_project_check_no_address(
 
 
 def test_replacement_of_what_the_project_disabled_is_left_out() -> None:
-    off = {"DOWNLOADER_MIDDLEWARES": {ROBOTS: None}, "EXTENSIONS": {THROTTLE: None}}
-    settings = completed(complete_for_audit, off)
+    settings = completed(complete_for_audit, {"DOWNLOADER_MIDDLEWARES": {ROBOTS: None}})
     assert OURS not in settings["DOWNLOADER_MIDDLEWARES"]
-    assert FLOORED not in settings["EXTENSIONS"]
 
 
 def test_limits_for_other_spiders_do_not_cut_an_audit() -> None:

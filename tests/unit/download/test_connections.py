@@ -9,12 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from scrapy import Request, Spider
+from scrapy import Spider
 from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 from scrapy.utils.test import get_crawler
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
@@ -32,11 +32,9 @@ from sitemapcrawler.download.connections import (
     BoundedPool,
     GuardedAgent,
     HeadTooLong,
-    Turnstile,
     host_and_port,
     limited,
     max_idle,
-    pop_response_time,
 )
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
 from sitemapcrawler.download.shared import Named
@@ -76,61 +74,6 @@ def test_host_is_read_as_twisted_reads_it(url: str, authority: tuple[str, int]) 
     assert host_and_port(url) == authority
 
 
-# ---- what a request passes just before it is sent
-
-
-class Held(Exception):
-    pass
-
-
-class Pool:
-    """Stands in for Twisted's pool: gives the connections that it was made with, and knows those given back."""
-
-    persistent = True
-
-    def __init__(self, *connections: Any) -> None:
-        self.connections = list(connections)
-        self.kept: list[Any] = []
-
-    def getConnection(self, key: Any, endpoint: Any) -> Deferred[Any]:  # noqa: N802 - Twisted's name
-        return succeed(self.connections.pop(0))
-
-    def _putConnection(self, key: Any, connection: Any) -> None:  # noqa: N802 - Twisted's name
-        self.kept.append(connection)
-
-
-def retrying(connection: object, again: object) -> Any:
-    """A connection that was kept, as Twisted gives it: what fails on it is sent again on another one."""
-    return SimpleNamespace(_clientProtocol=connection, _newConnection=lambda: succeed(again))
-
-
-@pytest.mark.parametrize("connection", ["new", retrying("kept", "new")])
-def test_connection_of_a_request_that_is_held_back_is_kept(connection: Any) -> None:
-    def hold() -> None:
-        raise Held
-
-    pool, failures = Pool(connection), []
-    Turnstile(pool, hold).getConnection("key", None).addErrback(lambda failure: failures.append(failure.type))
-    assert failures == [Held]
-    assert pool.kept == [getattr(connection, "_clientProtocol", connection)]
-
-
-def test_request_that_twisted_sends_again_is_asked_about_too() -> None:
-    asked: list[str] = []
-    turnstile = Turnstile(Pool(retrying("kept", "new")), lambda: asked.append("may it?"))
-    assert turnstile.persistent
-    [connection] = results_of(turnstile.getConnection("key", None))
-    assert asked == ["may it?"]
-    assert results_of(connection._newConnection()) == ["new"]
-    assert asked == ["may it?"] * 2
-
-
-def results_of(deferred: Deferred[Any]) -> list[Any]:
-    found: list[Any] = []
-    deferred.addCallback(found.append)
-    return found
-
-
 def test_certificates_are_asked_for_without_the_root_dot() -> None:
     crawler = get_crawler(settings_dict={"TWISTED_REACTOR_ENABLED": True})  # 2.18 asks for it
     crawler.spider = Spider("a")
@@ -145,26 +88,6 @@ def test_certificates_are_asked_for_without_the_root_dot() -> None:
     uri: Any = URI
     agent._endpoint(uri.fromBytes(b"https://e.com./a"))
     assert asked == [(b"e.com", 443)]
-
-
-def test_response_time_begins_when_the_request_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    crawler = get_crawler(settings_dict={"TWISTED_REACTOR_ENABLED": True})  # 2.18 asks for it
-    crawler.spider = Spider("a")
-    agent: Any = GuardedDownloadHandler(crawler)._agent(strict=False)
-    now = iter((100.0, 100.3))
-    monkeypatch.setattr(_ScrapyAgent, "_cb_latency", lambda *_: None)
-    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: next(now)))
-    agent._admit = lambda request: None
-    request = Request("https://e.com/")
-    agent._sends(request)
-    agent._cb_latency(None, request, 0.0)
-    assert pop_response_time(request) == pytest.approx(0.3)
-
-
-def test_latency_of_another_handler() -> None:
-    request = Request("https://e.com/", meta={"download_latency": 0.3})
-    assert pop_response_time(request) == 0.3
-    assert pop_response_time(Request("https://e.com/")) == 0.0
 
 
 OK, END = b"HTTP/1.1 200 OK\r\n", b"\r\n"

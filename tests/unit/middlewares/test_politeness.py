@@ -1,8 +1,7 @@
-"""What the politeness of a crawl tells of its hosts."""
+"""Delays and pauses of hosts, and which hosts are exempt from delays."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -11,20 +10,18 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.core.downloader import Downloader, Slot
 from scrapy.http import Response
+from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
-from sitemapcrawler.download import slots
-from sitemapcrawler.download.connections import RESPONSE_TIME_KEY
-from sitemapcrawler.download.slots import TOO_MUCH, Attempts, HostPauses, leave_slot
-from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware
+from sitemapcrawler.download.shared import Named
+from sitemapcrawler.download.slots import TOO_MUCH, Attempts
+from sitemapcrawler.middlewares import politeness as module
+from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware, is_loopback, leave_slot
+from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY
+from sitemapcrawler.urls import Authority
 
-
-def test_host_rests_for_as_long_as_it_wants() -> None:
-    politeness = PolitenessMiddleware(get_crawler(Spider))
-    politeness._host("busy.example").pause(40, 30)
-    assert 39 < politeness.resting("busy.example") <= 40
-    politeness._host("rested.example").resumes = time.monotonic() - 1
-    assert politeness.resting("rested.example") == politeness.resting("unknown.example") == 0
+HOST = "busy.example"
+NAMED = {Authority("127.0.0.1", 8000), Authority("localhost", 80), Authority("::1", 80), Authority("shop.example", 443)}
 
 
 def test_slowdown_doubles_up_to_the_largest_delay_of_autothrottle() -> None:
@@ -53,33 +50,60 @@ def test_redirected_request_waits_for_the_host_that_it_asks(meta: dict[str, Any]
     assert downloader.get_slot_key(request) == slot
 
 
-# ---- requests and their slots
+# ---- hosts and their slots
 
-URL = "https://busy.example/"
+
+def slot(delay: float, jitter: float = 0.0) -> Slot:
+    """A slot in either version of Scrapy."""
+    made: Any = Slot
+    return made(4, delay, jitter) if hasattr(Slot, "jitter") else made(4, delay, bool(jitter))
 
 
 class Waiting:
-    """A crawl whose one host has a slot; the slot's timer is noted, not started."""
+    """A crawl of `NAMED` and one host with a slot, in which a request waits; timers are noted, not started."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, delay: float = 0.1) -> None:
-        made: Any = Slot
-        self.slot = made(4, delay, 0.0)
-        self.timers: list[float] = []
-        monkeypatch.setattr(slots, "call_later", self._later)
-        downloader = SimpleNamespace(slots={"busy.example": self.slot}, _latercall=None, ip_concurrency=0)
-        downloader.get_slot_key = lambda request: request.meta["download_slot"]
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        host: str = HOST,
+        delay: float = 0.1,
+        slots: dict[str, Any] | None = None,
+        **settings: float,
+    ) -> None:
         crawler: Any = get_crawler(Spider)
+        ours = {"DOWNLOAD_DELAY": DOWNLOAD_DELAY, "AUTOTHROTTLE_START_DELAY": AUTOTHROTTLE_START_DELAY}
+        crawler.settings = Settings()  # those of the crawler are frozen
+        crawler.settings.setdict({**ours, "DOWNLOAD_DELAY_JITTER": 0.0}, "project")
+        crawler.settings.setdict(settings, "cmdline")
+        Named.of(crawler).authorities |= NAMED
+        self.host = host
+        self.slots = {host: slot(delay, crawler.settings.getfloat("DOWNLOAD_DELAY_JITTER"))}
+        downloader = SimpleNamespace(slots=self.slots, per_slot_settings=slots or {})
         crawler.engine = SimpleNamespace(downloader=downloader)
+        self.stats = crawler.stats
+        self.timers: list[float] = []
+        monkeypatch.setattr(module, "call_later", lambda seconds, *_: self.timers.append(seconds))
         self.politeness = PolitenessMiddleware.from_crawler(crawler)
-        self.request = Request(URL, meta={"download_slot": "busy.example"})
+        self.request = Request(f"https://{host}/", meta={"download_slot": host})
         self.politeness._enters(self.request)
 
-    def _later(self, seconds: float, *_: object) -> Any:
-        self.timers.append(seconds)
-        return SimpleNamespace(cancel=lambda: self.timers.pop())
+    @property
+    def delay(self) -> float:
+        return self.slots[self.host].delay
 
-    def answer(self, status: int, **headers: str) -> Response:
-        return Response(URL, status, {name.replace("_", "-"): value for name, value in headers.items()})
+    @property
+    def resumes(self) -> float:
+        """Seconds until the next request may leave the slot."""
+        return self.slots[self.host].lastseen + self.delay - time.monotonic()
+
+    def answer(self, status: int, throttle: float | None = None, **headers: str) -> Response:
+        """Answer the request, after AutoThrottle has set the delay to `throttle`."""
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        response = Response(self.request.url, status, headers)
+        if throttle is not None:
+            self.slots[self.host].delay = throttle
+        self.politeness._downloaded(self.request, response)
+        return response
 
 
 @pytest.fixture
@@ -88,58 +112,124 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> Waiting:
 
 
 @pytest.mark.parametrize("status", TOO_MUCH)
-def test_pause_stops_the_slot(waiting: Waiting, status: int) -> None:
-    waiting.politeness._downloaded(waiting.request, waiting.answer(status, Retry_After="20"))
+def test_waiting_requests_of_a_host_pause(waiting: Waiting, status: int) -> None:
+    waiting.answer(status, Retry_After="20")
+    assert waiting.resumes == pytest.approx(20, abs=1)
     assert waiting.timers == [pytest.approx(20, abs=1)]
-    assert waiting.slot.delay == 0.5
+    assert waiting.politeness.resting(HOST) == pytest.approx(20, abs=1)
+    assert waiting.politeness.resting("rested.example") == 0
+    waiting.answer(200, throttle=30.0)  # that of a request that was sent before the pause
+    assert waiting.resumes == pytest.approx(20, abs=1)
+
+
+def test_delay_after_a_pause_is_longer_until_the_host_recovers(waiting: Waiting) -> None:
+    waiting.answer(429, Retry_After="20")
+    waiting.politeness._hosts[HOST].resumes = time.monotonic()
+    waiting.politeness._apply(HOST)
+    assert waiting.delay == 0.5
+    waiting.answer(200)
+    assert waiting.delay == pytest.approx(0.4)
+    for _ in range(20):
+        waiting.answer(404)
+    assert waiting.delay == 0.1
+
+
+def test_delay_of_autothrottle_holds_where_it_is_longer(waiting: Waiting) -> None:
+    waiting.answer(429, Retry_After="0")
+    waiting.answer(200, throttle=3.0)
+    assert waiting.delay == 3
+    waiting.answer(200, throttle=0.1)
+    assert waiting.delay == pytest.approx(0.5 * 0.8**2)
 
 
 def test_answer_that_was_known_from_its_head_counts_once(waiting: Waiting) -> None:
-    answer = waiting.answer(429, Retry_After="20")
-    waiting.politeness._too_much(waiting.request, 429, answer.headers)
-    waiting.politeness._downloaded(waiting.request, answer)
-    waiting.politeness.process_response(waiting.request, answer)
-    assert waiting.politeness._crawler.stats.get_value("sitemap/pauses") == 1
-    assert waiting.slot.delay == 0.5
-    waiting.politeness._downloaded(waiting.request, answer)  # the same request, sent again
-    assert waiting.politeness._crawler.stats.get_value("sitemap/pauses") == 2
+    headers = Response(waiting.request.url, headers={"Retry-After": "20"}).headers
+    waiting.politeness._too_much(waiting.request, 429, headers)
+    assert waiting.resumes == pytest.approx(20, abs=1)
+    waiting.answer(429, Retry_After="20")
+    assert waiting.stats.get_value("sitemap/pauses") == 1
+    waiting.answer(429, Retry_After="20")  # the same request, sent again
+    assert waiting.stats.get_value("sitemap/pauses") == 2
 
 
-def test_slot_that_is_new_in_a_pause_is_stopped_too(waiting: Waiting) -> None:
-    waiting.politeness._downloaded(waiting.request, waiting.answer(429, Retry_After="20"))
-    made: Any = Slot
-    waiting.politeness._crawler.engine.downloader.slots["busy.example"] = fresh = made(4, 0.0, 0.0)
+def test_slot_that_is_new_in_a_pause_pauses_too(waiting: Waiting) -> None:
+    waiting.answer(429, Retry_After="20")
+    waiting.slots[HOST] = slot(0.0)
     waiting.politeness._enters(waiting.request)
-    assert waiting.timers == [pytest.approx(20, abs=1)] * 2
-    assert fresh.delay == 0.5
+    assert waiting.resumes == pytest.approx(20, abs=1)
 
 
-def test_request_is_held_back_from_its_connection(waiting: Waiting) -> None:
-    waiting.politeness.sends(waiting.request)
-    waiting.politeness._downloaded(waiting.request, waiting.answer(503, Retry_After="20"))
-    with pytest.raises(HostPauses):
-        waiting.politeness.sends(waiting.request)
-
-
-def test_requests_that_were_held_back_keep_the_delay(waiting: Waiting) -> None:
-    waiting.slot.delay = 0.05
-
-    async def resumed() -> float:
-        await waiting.politeness.resume(waiting.request)
-        return time.monotonic()
-
-    async def several() -> list[float]:
-        return sorted(await asyncio.gather(*(resumed() for _ in range(4))))
-
-    waiting.politeness._host("busy.example").resumes = time.monotonic() + 0.05
-    began, moments = time.monotonic(), asyncio.run(several())
-    assert all(moment - began > 0.05 * turn - 0.01 for turn, moment in enumerate(moments, 1))
+def test_pause_is_not_shortened_by_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    jittery = Waiting(monkeypatch, DOWNLOAD_DELAY_JITTER=0.5)
+    delays = {jittery.slots[HOST].download_delay() for _ in range(50)}
+    assert len(delays) > 1
+    jittery.answer(429, Retry_After="20")
+    assert {jittery.slots[HOST].download_delay() for _ in range(50)} == {jittery.delay}
 
 
 def test_response_times_of_all_attempts_add_up(waiting: Waiting) -> None:
     attempts = Attempts()
     waiting.request.meta.update(attempts.meta())
     for status, seconds in ((503, 0.2), (200, 0.5)):
-        waiting.request.meta[RESPONSE_TIME_KEY] = seconds
-        waiting.politeness.process_response(waiting.request, waiting.answer(status))
+        waiting.request.meta["download_latency"] = seconds
+        waiting.answer(status)
     assert attempts.seconds == pytest.approx(0.7)
+
+
+# ---- exempt hosts
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        *(
+            (host, True)
+            for host in ("127.0.0.1", "127.0.0.2", "127.1", "2130706433", "::1", "[::1]", "::ffff:127.0.0.1")
+        ),
+        *((host, True) for host in ("localhost", "LOCALHOST.", "shop.localhost")),
+        *((host, False) for host in ("localhost.example", "notlocalhost", "10.0.0.1", "shop.example", "")),
+    ],
+)
+def test_loopback_is_told_by_its_spelling(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", 0.0),
+        ("[::1]", 0.0),
+        ("localhost", 0.0),
+        ("127.0.0.2", 0.1),  # not named
+        ("shop.localhost", 0.1),
+        ("shop.example", 0.1),  # named, wherever it resolves to
+        ("other.example", 0.1),
+    ],
+)
+def test_only_loopback_hosts_that_were_named_have_no_delay(
+    monkeypatch: pytest.MonkeyPatch, host: str, expected: float
+) -> None:
+    waiting = Waiting(monkeypatch, host)
+    assert waiting.delay == expected
+    waiting.answer(200, throttle=0.3)
+    assert waiting.delay == (0.3 if expected else 0)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"DOWNLOAD_DELAY": DOWNLOAD_DELAY},
+        {"DOWNLOAD_DELAY": 2.0},
+        {"AUTOTHROTTLE_START_DELAY": 5.0},
+        {"slots": {"localhost": {"delay": 0.1}}},
+    ],
+    ids=str,
+)
+def test_delay_that_the_user_has_chosen_holds_for_all(monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]) -> None:
+    assert Waiting(monkeypatch, "localhost", **chosen).delay == 0.1
+
+
+def test_exempt_host_pauses_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = Waiting(monkeypatch, "localhost")
+    waiting.answer(429, Retry_After="20")
+    assert waiting.resumes == pytest.approx(20, abs=1)

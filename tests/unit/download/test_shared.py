@@ -1,4 +1,4 @@
-"""Scrapy's download slots."""
+"""Requests and downloads of a crawl that is stopped."""
 
 from __future__ import annotations
 
@@ -16,36 +16,10 @@ from twisted.internet.defer import Deferred
 
 from sitemapcrawler.download import shared
 from sitemapcrawler.download.shared import Ending, cancel_waiting, stopping
-from sitemapcrawler.download.slots import raise_delay
-
-
-def slot(delay: float) -> Slot:
-    """A slot with the jitter of Scrapy's defaults, in either version."""
-    made: Any = Slot
-    return made(1, delay, 0.5) if hasattr(Slot, "jitter") else made(1, delay, True)
-
-
-@pytest.mark.parametrize(("delay", "asked", "expected"), [(0, 2, 2), (1, 2, 2), (2, 2, 2), (3, 2, 3), (0, 0, 0)])
-def test_delay_is_raised_and_never_lowered(delay: float, asked: float, expected: float) -> None:
-    raised = slot(delay)
-    raise_delay(raised, asked)
-    assert raised.delay == expected
-
-
-def test_delay_that_is_asked_for_is_kept_every_time() -> None:
-    raised = slot(0.5)
-    raise_delay(raised, 2)
-    assert {raised.download_delay() for _ in range(50)} == {2}
-
-
-def test_jitter_stays_where_the_own_delay_is_longer() -> None:
-    raised = slot(4)
-    raise_delay(raised, 2)
-    assert len({raised.download_delay() for _ in range(50)}) > 1
 
 
 def test_requests_that_wait_are_ended() -> None:
-    waiting, errors = slot(5), []
+    waiting, errors = Slot(1, 5, 0), []
     for _ in range(2):
         turn: Deferred[Any] = Deferred()
         turn.addErrback(lambda failure: errors.append(failure.value))
@@ -57,7 +31,7 @@ def test_requests_that_wait_are_ended() -> None:
 
 
 def test_requests_that_are_to_end_by_themselves_stay() -> None:
-    waiting, errors = slot(5), []
+    waiting, errors = Slot(1, 5, 0), []
     for path in ("ours", "theirs", "ours", "theirs"):
         turn: Deferred[Any] = Deferred()
         turn.addErrback(lambda failure: errors.append(str(failure.value)))
