@@ -7,6 +7,7 @@ import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 PATIENCE_S = 60
@@ -80,6 +81,11 @@ def below(pid: int) -> list[Process]:
     """All processes that a process has started, and those that these have started."""
     found = {process.pid: process for process in all_processes()}
     return [process for process in found.values() if _descends(process, pid, found)]
+
+
+def stop_server() -> None:
+    """End the server of `sitemapcrawler.processes`, if there is one; the next process has another."""
+    import_module("multiprocessing.forkserver")._forkserver._stop()
 
 
 def wait_for_process(pid: int, command: str) -> Process:

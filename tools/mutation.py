@@ -37,7 +37,7 @@ MODULES = {
     "crawl/frontier.py": "crawl/test_frontier.py",
     "download/addresses.py": "download/test_addresses.py",
     "feeds/findings.py": "feeds/test_sarif.py feeds/test_junit.py",
-    "fleet/control/schedule.py": "fleet/test_schedule.py",
+    "fleet/queueing.py": "fleet/test_queueing.py",
     "reader/dates.py": "reader/test_dates.py",
     "repair/edits.py": "repair/test_repairs.py repair/test_places.py",
     "replies/chase.py": "replies/test_chase.py",

@@ -1,4 +1,4 @@
-"""Crawls of many domains on Ray: scheduling, host leases, one worker per domain, results and a summary.
+"""Crawls of many domains on Ray: one task and process per domain, results and a summary.
 
-May import every package but `commands`. Start reading in `control/driver.py`, then `worker/task.py`.
+May import every package but `commands`. Start reading in `driver.py`, then `task.py`.
 """

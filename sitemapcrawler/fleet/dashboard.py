@@ -12,9 +12,9 @@ from typing import NamedTuple
 from scrapy.settings import BaseSettings
 
 from sitemapcrawler.extensions.progress import displayed, is_live, line_interval
-from sitemapcrawler.fleet.control.driver import Fleet, FleetCounts
+from sitemapcrawler.fleet.crawls import Running
 from sitemapcrawler.fleet.domains import FAILED, FINISHED, PARTIAL, UNREAD
-from sitemapcrawler.fleet.leases import Running
+from sitemapcrawler.fleet.driver import Fleet, FleetCounts
 from sitemapcrawler.terminal.progress_rows import (
     FAINT,
     LINE_WIDTH,
@@ -67,9 +67,16 @@ class FleetProgress(NamedTuple):
 
     def rows(self, width: int) -> list[ProgressRow]:
         """Rows for a terminal of `width` columns."""
+        if self.counts.looked_up < self.counts.hosts:
+            return [self._look_ups()]
         longest = sorted(self.attempts, key=lambda one: one.seconds, reverse=True)[:SHOWN]
         names = named([one.domain for one in longest], width, COUNTS)
         return [self._domains(), self._read(), self._done(), self._running(), *map(_domain, names, longest)]
+
+    def _look_ups(self) -> ProgressRow:
+        done, hosts = self.counts.looked_up, self.counts.hosts
+        names = f"{done:,} of {counted(hosts, 'name')} looked up"
+        return ProgressRow("fleet", [(names, "bold"), (clock(self.elapsed), FAINT)], done / hosts)
 
     def _domains(self) -> ProgressRow:
         total = self.counts.total

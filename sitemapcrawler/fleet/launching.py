@@ -13,14 +13,14 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler.crawl.params import Params, Use
 from sitemapcrawler.feeds.folder import PAGE
-from sitemapcrawler.fleet.control.cluster import ClusterFailed, RayCluster
-from sitemapcrawler.fleet.control.driver import Fleet, FleetStop
+from sitemapcrawler.fleet.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.dashboard import FleetDisplay, closing_line
+from sitemapcrawler.fleet.driver import Fleet, FleetStop
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
 from sitemapcrawler.fleet.output.folders import failing_as
 from sitemapcrawler.fleet.report.data_set import Source, loaded
 from sitemapcrawler.fleet.report.summary_page import SUMMARY, write_overview
-from sitemapcrawler.fleet.worker.task import FleetPlan
+from sitemapcrawler.fleet.task import FleetPlan
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
 from sitemapcrawler.urls.display import counted

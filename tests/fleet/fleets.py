@@ -113,14 +113,23 @@ class Data:
         return [name for name in names if not name.startswith((*own, *(f"{table}/bucket=" for table in TABLES)))]
 
 
+SERVER = "multiprocessing.forkserver"
+"""In the command of the processes that fork crawls, and of the crawls."""
+
+
+def processes_of(fleet: Running) -> dict[int, Process]:
+    """The processes that fork crawls, and the crawls that run."""
+    return {process.pid: process for process in below(fleet.process.pid) if SERVER in process.command}
+
+
 def crawls(fleet: Running) -> list[Process]:
     """The processes of crawls that run."""
-    nurseries = {process.pid: process for process in below(fleet.process.pid) if "worker.nursery" in process.command}
-    return [process for process in nurseries.values() if process.parent in nurseries]
+    found = processes_of(fleet)
+    return [process for process in found.values() if process.parent in found]
 
 
 def workers(fleet: Running) -> list[Process]:
     """The processes that run a task of Ray."""
-    parents = {process.parent for process in below(fleet.process.pid) if "worker.nursery" in process.command}
-    nurseries = {process.pid for process in below(fleet.process.pid) if "worker.nursery" in process.command}
-    return [process for process in below(fleet.process.pid) if process.pid in parents - nurseries]
+    found = processes_of(fleet)
+    parents = {process.parent for process in found.values()}
+    return [process for process in below(fleet.process.pid) if process.pid in parents - found.keys()]

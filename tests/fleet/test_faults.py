@@ -13,8 +13,8 @@ import pytest
 
 from tests.crawl.mounts import small
 from tests.crawl.site_server import Exchange
-from tests.fleet.fleets import Data, Site, crawls, run, sites, start, workers
-from tests.processes import below, parent_of, wait_for_end
+from tests.fleet.fleets import Data, Site, crawls, processes_of, run, sites, start, workers
+from tests.processes import parent_of, wait_for_end
 
 pytestmark = pytest.mark.slow
 
@@ -66,12 +66,11 @@ def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> 
             fleet.wait_until(lambda: not crawl.alive)
             first.wait_for("/1.xml", 3)
 
-            everything = below(fleet.process.pid)
+            left = processes_of(fleet)
             fleet.process.send_signal(signal.SIGKILL)
             fleet.process.wait()
-            crawls_left = [process for process in everything if "worker.nursery" in process.command]
-            assert crawls_left
-            wait_for_end(*(process.pid for process in crawls_left))
+            assert left
+            wait_for_end(*left)
         data = Data(tmp_path / "out")
         assert first.url() not in data.urls()
         gate.open()
@@ -110,14 +109,14 @@ def test_ctrl_c_lets_domains_end_and_begins_no_more_and_a_second_one_ends_it_at_
         with start(tmp_path, domains) as fleet:
             servers[0].wait_for("/1.xml")
             servers[1].wait_for("/1.xml")
-            running = [process for process in below(fleet.process.pid) if "worker.nursery" in process.command]
+            running = processes_of(fleet)
             os.killpg(fleet.process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
             fleet.wait_until(lambda: ENDING in fleet.log)
             first.open()
             fleet.wait_until(lambda: bool(data.domains()))
             os.killpg(fleet.process.pid, signal.SIGINT)
             stopped = fleet.finish()
-        wait_for_end(*(process.pid for process in running))
+        wait_for_end(*running)
         assert stopped.code == 3
         assert {name: row["state"] for name, row in data.domains().items()} == {domains[0]: "finished"}
         assert data.urls().keys() == set(domains[:1])

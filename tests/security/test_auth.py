@@ -181,8 +181,8 @@ def test_bad_login_ends_the_command(refusal: Callable[..., str]) -> None:
 
 def test_fleet_hands_the_login_over(monkeypatch: pytest.MonkeyPatch) -> None:
     from sitemapcrawler.commands.fleet import passed
-    from sitemapcrawler.fleet.worker.crawling import CrawlJob
-    from sitemapcrawler.fleet.worker.task import FleetPlan
+    from sitemapcrawler.fleet.crawling import CrawlJob
+    from sitemapcrawler.fleet.task import FleetPlan
 
     settings = Settings()
     monkeypatch.setitem(os.environ, "SITEMAP_AUTH", AUTH)

@@ -64,10 +64,6 @@ class Output:
         """Publish a file, replacing an earlier one. A local file is moved, and synced to disk."""
         self._place.publish(file, _checked(name))
 
-    def remove(self, name: str) -> None:
-        """Remove a file if it exists."""
-        self._place.remove(_checked(name))
-
     def read_bytes(self, name: str) -> bytes | None:
         """Content of a file; None if it does not exist."""
         return self._place.read_bytes(_checked(name))
@@ -186,10 +182,6 @@ class ObjectStore:
     def publish(self, file: Path, name: str) -> None:
         with failing_as(f"{self.url}/{name} cannot be written"):
             self._put(file, self._at(name))
-
-    def remove(self, name: str) -> None:
-        with failing_as(f"{self.url}/{name} cannot be removed"), suppress(FileNotFoundError):
-            self.fs.rm_file(self._at(name))
 
     def read_bytes(self, name: str) -> bytes | None:
         with failing_as(f"{self.url}/{name} cannot be read"):

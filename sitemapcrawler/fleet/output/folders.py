@@ -21,7 +21,7 @@ MAX_REASON = 300
 
 
 class OutputFailed(OSError):
-    """A file could not be written, read or removed. The message is one line; the error can be pickled."""
+    """A file could not be written or read. The message is one line; the error can be pickled."""
 
 
 def reason(error: Exception) -> str:
@@ -100,10 +100,6 @@ class Folder:
                     raise
                 self.publish(self._copied(file), name)
             _to_disk(target.parent)
-
-    def remove(self, name: str) -> None:
-        with failing_as(f"{self.root / name} cannot be removed"):
-            (self.root / name).unlink(missing_ok=True)
 
     def read_bytes(self, name: str) -> bytes | None:
         with failing_as(f"{self.root / name} cannot be read"):

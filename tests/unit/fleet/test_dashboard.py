@@ -9,10 +9,10 @@ import pytest
 from scrapy.settings import Settings
 
 from sitemapcrawler.fleet import dashboard
-from sitemapcrawler.fleet.control.driver import FleetCounts
+from sitemapcrawler.fleet.crawls import Running
 from sitemapcrawler.fleet.dashboard import FleetDisplay, FleetProgress
 from sitemapcrawler.fleet.domains import DomainRecord
-from sitemapcrawler.fleet.leases import Running
+from sitemapcrawler.fleet.driver import FleetCounts
 from sitemapcrawler.terminal.progress_rows import line
 
 SHOWN = (Running("shop.example", 120_331, 9, 3723.4), Running("http://blog.example:8080", 1, 1, 7.0))
@@ -35,6 +35,10 @@ HOSTILE = Running("\x1b]8;;http://evil\x07[bold]\u202e" + "sub." * 60 + "example
             "read: 12,345,678 URLs, 5,670/s, 8,901 sitemaps; "
             "done: 850 finished, 40 partial, 7 unread, 7 failed, 300 earlier; running: 12 domains, 8,784 waiting; "
             "shop.example, 120,331 URLs, 1:02:03; http://blog.example:8080, 1 URL, 0:07",
+        ),
+        (
+            FleetProgress(FleetCounts(20_000, hosts=19_000, looked_up=4000), 7.0),
+            "fleet: 4,000 of 19,000 names looked up, 0:07",
         ),
         (BEGUN, "fleet: 0 of 1 domain, 0:00; read: 0 URLs, 0 sitemaps; done: none so far; running: 1 domain"),
         (

@@ -13,16 +13,15 @@ from typing import Any, Self
 import pytest
 from scrapy.settings import Settings
 
+from sitemapcrawler.fleet import driver, task
 from sitemapcrawler.fleet import launching as fleet
-from sitemapcrawler.fleet.control import driver
-from sitemapcrawler.fleet.control.cluster import ClusterFailed, DomainFailure
-from sitemapcrawler.fleet.control.driver import FleetStop
+from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure
+from sitemapcrawler.fleet.crawls import Running
 from sitemapcrawler.fleet.dashboard import FleetDisplay
 from sitemapcrawler.fleet.domains import TABLES, Domain, DomainList, DomainRecord, domain
+from sitemapcrawler.fleet.driver import FleetStop
 from sitemapcrawler.fleet.launching import CLAIM, claim, sum_up
-from sitemapcrawler.fleet.leases import Running
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
-from sitemapcrawler.fleet.worker import task
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import STOPPED
 

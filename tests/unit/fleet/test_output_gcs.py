@@ -15,7 +15,7 @@ from tests.unit.fleet.object_servers import (
     BUCKET,
     Fault,
     Proxy,
-    check_that_files_come_and_go,
+    check_that_files_come,
     environment,
     gcs_server,
     proxy,
@@ -49,7 +49,7 @@ def large(tmp_path: Path) -> Path:
 
 
 def test_files_come_and_go(out: Output) -> None:
-    check_that_files_come_and_go(out, NAME)
+    check_that_files_come(out, NAME)
 
 
 def test_large_file_goes_up_in_parts(out: Output, server: Proxy, large: Path) -> None:

@@ -23,7 +23,7 @@ from tests.unit.fleet.object_servers import (
     S3_ENVIRONMENT,
     Fault,
     Proxy,
-    check_that_files_come_and_go,
+    check_that_files_come,
     environment,
     proxy,
     s3_server,
@@ -78,7 +78,7 @@ def uploads(out: Output) -> list[str]:
 def test_files_come_and_go(out: Output) -> None:
     assert not out.is_local
     assert out.url.endswith("/test_files_come_and_go")
-    check_that_files_come_and_go(out, NAME)
+    check_that_files_come(out, NAME)
 
 
 def test_large_file_goes_up_in_parts(out: Output, s3: Proxy, large: Path) -> None:

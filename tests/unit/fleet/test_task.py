@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from sitemapcrawler.feeds.arrow import Columns
+from sitemapcrawler.fleet.crawling import SUMMARY
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
-from sitemapcrawler.fleet.worker.crawling import SUMMARY
-from sitemapcrawler.fleet.worker.task import record_of, write_row
+from sitemapcrawler.fleet.task import record_of, write_row
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, Share, SummaryRecord
 
 

@@ -1,4 +1,4 @@
-"""Ray cluster of a fleet, joined or started here, with its control actor and tasks.
+"""Ray cluster of a fleet, joined or started here, with its tasks and the actor that knows the running crawls.
 
 Imported only when a fleet runs. Without an address it starts a local cluster, which listens on the loopback interface
 only and sends no usage statistics.
@@ -16,7 +16,8 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
@@ -24,11 +25,11 @@ from tempfile import gettempdir, mkdtemp
 from types import ModuleType, TracebackType
 from typing import Any, Self
 
+from sitemapcrawler.fleet.crawls import Crawls, Running
 from sitemapcrawler.fleet.domains import Domain, DomainRecord
-from sitemapcrawler.fleet.leases import Control, HeartbeatReply, Running
+from sitemapcrawler.fleet.look_ups import addresses_of
 from sitemapcrawler.fleet.output.destination import OutputFailed
-from sitemapcrawler.fleet.worker.nursery import Nursery
-from sitemapcrawler.fleet.worker.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, Superseded, crawl_domain
+from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
 from sitemapcrawler.urls.display import inert
 
 for _name, _value in {
@@ -48,7 +49,7 @@ STORE_BYTES = 100 * 1024 * 1024
 CONNECT_S = 10.0
 """Timeout in seconds for connecting to the head of a cluster."""
 ANSWER_S = 1.0
-"""Seconds to wait for an answer of the control actor, which usually takes milliseconds."""
+"""Seconds to wait for an answer of the actor, which usually takes milliseconds."""
 SHUTDOWN_S, POLL_S = 5.0, 0.1
 """Seconds to keep removing the folder of an ended cluster, whose processes may still write, and between two checks."""
 PLACE, MAX_PLACE = "/tmp", 14
@@ -57,59 +58,14 @@ characters, of which Ray uses some 90. Source: unix(7)"""
 _PLACE = re.compile(r"([^/]+):([0-9]{1,5})")
 SLOW = "timed out during startup"
 """What Ray says of a cluster that was not up within its 30 seconds."""
-AGAIN = (CrawlDied, OutputFailed, Superseded)
+AGAIN = (CrawlDied, OutputFailed)
 """Errors after which Ray retries a task."""
 
 
-class Clocked:
-    """`Control` as a Ray actor. It uses the clock of its own machine only, so clocks need not agree."""
-
-    def __init__(self) -> None:
-        self._control = Control()
-
-    def begin(self, domain: str) -> tuple[int, int]:
-        return self._control.begin(domain, time.monotonic())
-
-    def beat(self, attempt: int, urls: int, sitemaps: int) -> HeartbeatReply:
-        return self._control.beat(attempt, urls, sitemaps, time.monotonic())
-
-    def counts(self, attempt: int) -> bool:
-        return self._control.counts(attempt)
-
-    def ask(self, attempt: int, host: str) -> float:
-        return self._control.ask(attempt, host, time.monotonic())
-
-    def free(self, attempt: int, host: str, rest: float) -> None:
-        self._control.free(attempt, host, rest, time.monotonic())
-
-    def end(self, attempt: int, died: bool) -> None:
-        self._control.end(attempt, died, time.monotonic())
-
-    def done(self, domain: str) -> None:
-        self._control.done(domain)
-
-    def running(self) -> list[Running]:
-        return self._control.running(time.monotonic())
-
-
-class Remote:
-    """Synchronous proxy of the control actor for tasks."""
-
-    def __init__(self, actor: object) -> None:
-        self._actor = actor
-
-    def __getattr__(self, name: str) -> Any:  # Any: a method of any result
-        method = getattr(self._actor, name)
-        return lambda *arguments: ray.get(method.remote(*arguments))
-
-
-_nursery = Nursery()
-"""This worker's nursery, which forks one crawl at a time."""
-
-
-def work(domain: Domain, plan: FleetPlan, actor: object) -> DomainRecord:
+def work(domain: Domain, plan: FleetPlan, crawls: Any) -> DomainRecord:  # Any: an actor of Ray
     """Crawl one domain; the body of a Ray task."""
-    return crawl_domain(domain, plan, Remote(actor), _nursery)
+    attempt = ray.get(crawls.begin.remote(domain.name))
+    return crawl_domain(domain, plan, attempt, partial(crawls.tell.remote, domain.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +142,12 @@ class RayCluster:
         self._check_cores()
         # On the driver's machine: if that one fails, the fleet ends anyway.
         here = affinity(ray.get_runtime_context().get_node_id(), soft=False)
-        self._control = ray.remote(num_cpus=0, scheduling_strategy=here)(Clocked).remote()
+        self._crawls = ray.remote(num_cpus=0, scheduling_strategy=here)(Crawls).remote()
         self._question: object = None
         self._answer: list[Running] = []
-        self._task = ray.remote(
-            num_cpus=self._cpus, max_retries=retries, retry_exceptions=list(AGAIN), scheduling_strategy="SPREAD"
-        )(work)
+        spread = {"num_cpus": self._cpus, "scheduling_strategy": "SPREAD"}
+        self._work = ray.remote(max_retries=retries, retry_exceptions=list(AGAIN), **spread)(work)
+        self._look_up = ray.remote(**spread)(addresses_of)
 
     def __enter__(self) -> Self:
         self._quiet.__enter__()
@@ -247,7 +203,18 @@ class RayCluster:
     def start(self, domain: Domain, plan: FleetPlan) -> object:
         """Start a task and return the reference of its result. The plan goes with each task: in the object store it
         would be lost with the machine that holds it."""
-        return self._task.options(name=domain.name).remote(domain, plan, self._control)
+        plan = plan if self._folder is None else replace(plan, sockets=self._folder)
+        return self._work.options(name=domain.name).remote(domain, plan, self._crawls)
+
+    def look_up(self, hosts: Sequence[str]) -> object:
+        """Start the look-ups of some hosts and return the reference of their addresses."""
+        return self._look_up.remote(hosts)
+
+    def addresses(self, reference: object) -> list[tuple[str, ...]]:
+        """Addresses of each host of a look-up that has ended. Raises ClusterFailed if the cluster is gone."""
+        with reaching():
+            found: list[tuple[str, ...]] = ray.get(reference)
+            return found
 
     def wait(self, running: Sequence[object], seconds: float) -> list[object]:
         """Wait up to `seconds` for a result; returns all references that have one. Raises ClusterFailed if the cluster
@@ -266,7 +233,7 @@ class RayCluster:
             return record
         except errors.RayTaskError as error:
             cause = getattr(error, "cause", error)
-            if isinstance(cause, errors.RayError):  # the control actor failed, which all tasks need
+            if isinstance(cause, errors.RayError):  # the actor failed, which all tasks need
                 raise ClusterFailed(first_line(cause)) from None
             known = isinstance(cause, (*AGAIN, CrawlAbandoned))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
@@ -276,13 +243,13 @@ class RayCluster:
         except errors.RayError as error:
             raise ClusterFailed(first_line(error)) from None
         finally:
-            self._control.done.remote(domain.name)
+            self._crawls.done.remote(domain.name)
 
     def running(self) -> list[Running]:
-        """Running attempts by the last answer of the control actor, which is not waited for: if a signal has ended it,
-        this process must act on its own signal. Raises ClusterFailed if the cluster is gone."""
+        """Running crawls by the last answer of their actor, which is not waited for: if a signal has ended it, this
+        process must act on its own signal. Raises ClusterFailed if the cluster is gone."""
         with reaching():
-            self._question = self._question or self._control.running.remote()
+            self._question = self._question or self._crawls.running.remote()
             if ray.wait([self._question], timeout=ANSWER_S)[0]:
                 self._answer, self._question = ray.get(self._question), None
         return self._answer

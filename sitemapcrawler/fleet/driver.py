@@ -1,27 +1,26 @@
-"""Drives a fleet: submits domains, collects results, handles signals."""
+"""Drives a fleet: looks up addresses, submits domains, collects results, handles signals."""
 
 from __future__ import annotations
 
 import logging
 import signal
-import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
-from sitemapcrawler.fleet.control.cluster import DomainFailure, RayCluster
-from sitemapcrawler.fleet.control.schedule import Resolver, Schedule
+from sitemapcrawler.download.addresses import parse_address
+from sitemapcrawler.fleet.cluster import DomainFailure, RayCluster
+from sitemapcrawler.fleet.crawls import Running
 from sitemapcrawler.fleet.domains import DOMAIN, FAILED, Domain, DomainRecord
-from sitemapcrawler.fleet.leases import Running
+from sitemapcrawler.fleet.look_ups import HOSTS
 from sitemapcrawler.fleet.output.destination import Output
-from sitemapcrawler.fleet.worker.task import FleetPlan, file_name
+from sitemapcrawler.fleet.queueing import Addresses, DomainQueue
+from sitemapcrawler.fleet.task import FleetPlan, file_name
 from sitemapcrawler.urls.display import inert
 
 logger = logging.getLogger(__name__)
 
-AHEAD = 10_000
-"""Domains resolved ahead: enough to find some that can run while others share an address."""
 WAIT_S = 0.2
 """Seconds to wait for results before more domains are started."""
 IN_A_ROW = 3
@@ -44,6 +43,10 @@ class FleetCounts:
     """Files of the domains done by this run."""
     failed: list[DomainRecord] = field(default_factory=list)
     """Domains without a result."""
+    hosts: int = 0
+    """Hosts whose addresses are looked up before any domain begins."""
+    looked_up: int = 0
+    """Those of them that have been."""
 
     def add(self, domain: Domain, result: DomainRecord | DomainFailure) -> None:
         """Count the result of a domain."""
@@ -105,11 +108,9 @@ class Fleet:
     ) -> None:
         """`again`: names of domains to crawl even if they are done."""
         done = finished(output)
-        left = [domain for domain in domains if domain.name in again or file_name(DOMAIN, domain) not in done]
-        self._left = iter(left)
-        self.counts = FleetCounts(len(domains), earlier=len(domains) - len(left))
-        self._schedule = Schedule(per_address)
-        self._resolver = Resolver()
+        self._left = [domain for domain in domains if domain.name in again or file_name(DOMAIN, domain) not in done]
+        self.counts = FleetCounts(len(domains), earlier=len(domains) - len(self._left))
+        self._per_address = per_address
         self._cluster = cluster
         self._plan = plan
         self._stop = stop
@@ -121,24 +122,41 @@ class Fleet:
     def run(self, show: Callable[[Fleet], None]) -> None:
         """Run until all domains are done or a signal arrives; `show` is called between results. Raises ClusterFailed if
         the cluster is gone."""
-        try:
-            while not self._stop.now:
-                if not self._stop.begun:
-                    self._feed()
-                    self._start()
-                elif not self.running:
-                    return
-                if not self.running and not self.waiting:
-                    return
-                self._collect()
-                show(self)
-        finally:
-            self._resolver.close()
+        addresses = self._look_up(show) if self._per_address else {}
+        queue = DomainQueue(((domain, addresses.get(domain.host, ())) for domain in self._left), self._per_address)
+        self._left, addresses = [], {}
+        while not self._stop.now:
+            if not self._stop.begun:
+                self._start(queue)
+            if not self.running:
+                return
+            self._collect(queue)
+            show(self)
 
-    @property
-    def waiting(self) -> int:
-        """Domains that are scheduled or being resolved."""
-        return self._schedule.waiting + self._resolver.pending
+    def _look_up(self, show: Callable[[Fleet], None]) -> dict[str, Addresses]:
+        """Addresses of all hosts, or of some if a signal arrives."""
+        found: dict[str, Addresses] = {}
+        hosts = []
+        for host in dict.fromkeys(domain.host for domain in self._left):
+            literal = parse_address(host)
+            if literal is None:
+                hosts.append(host)
+            else:
+                found[host] = (str(literal),)
+        self.counts.hosts = len(hosts)
+        parts = [hosts[start : start + HOSTS] for start in range(0, len(hosts), HOSTS)]
+        running: dict[object, list[str]] = {}
+        while (parts or running) and not self._stop.begun:
+            room = self._cluster.room
+            while parts and len(running) < room:
+                part = parts.pop()
+                running[self._cluster.look_up(part)] = part
+            for reference in self._cluster.wait([*running], WAIT_S):
+                part = running.pop(reference)
+                found.update(zip(part, self._cluster.addresses(reference), strict=True))
+                self.counts.looked_up += len(part)
+            show(self)
+        return found
 
     def progress(self) -> list[Running]:
         return self._cluster.running()
@@ -148,28 +166,17 @@ class Fleet:
         """True if a signal or a common failure ended the fleet early."""
         return self._stop.begun
 
-    def _feed(self) -> None:
-        """Resolve domains ahead, and schedule those that are resolved."""
-        while self.waiting < AHEAD and (domain := next(self._left, None)) is not None:
-            self._resolver.submit(domain)
-        for domain, addresses in self._resolver.ready():
-            self._schedule.add(domain, addresses)
-
-    def _start(self) -> None:
-        room = self._cluster.room - len(self.running)
-        while room > 0 and (domain := self._schedule.next()) is not None:
+    def _start(self, queue: DomainQueue) -> None:
+        room = self._cluster.room
+        while len(self.running) < room and (domain := queue.next()) is not None:
             self.running[self._cluster.start(domain, self._plan)] = domain
-            room -= 1
 
-    def _collect(self) -> None:
-        if not self.running:
-            time.sleep(WAIT_S / 10)  # only look-ups are pending
-            return
+    def _collect(self, queue: DomainQueue) -> None:
         for reference in self._cluster.wait([*self.running], WAIT_S):
             if self._stop.now:  # the signal may have ended workers too: this is no failure of a domain
                 return
             domain = self.running.pop(reference)
-            self._schedule.done(domain)
+            queue.done(domain)
             result = self._cluster.result(reference, domain)
             self.counts.add(domain, result)
             self._lost = self._lost + 1 if isinstance(result, DomainFailure) and result.common else 0

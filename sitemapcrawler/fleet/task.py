@@ -1,0 +1,210 @@
+"""Crawls one domain: runs its crawl in a process of its own, and publishes the results."""
+
+from __future__ import annotations
+
+import platform
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from ctypes import c_longlong
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from pathlib import Path
+
+from sitemapcrawler.fleet.crawling import LOG, CrawlJob, crawl, summary
+from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
+from sitemapcrawler.fleet.output.destination import Output, OutputFailed
+from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
+from sitemapcrawler.processes import RAISED, context, running
+from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
+from sitemapcrawler.urls.display import counted, inert
+
+PRELOAD = "sitemapcrawler.fleet.preload"
+TELL_S = 1.0
+"""Seconds between two reports of progress."""
+GRACE_S = 30.0
+"""Seconds by which a crawl may exceed `max_time`: it needs up to 15 to stop, and then writes its files."""
+KILL_S = 30.0
+"""Seconds from SIGTERM to SIGKILL."""
+
+
+class CrawlAbandoned(Exception):
+    """The crawl had to be killed, or its worker died repeatedly. Not retried."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetPlan:
+    """Parameters of all crawls of a fleet."""
+
+    output: str
+    """URL of the data set's folder."""
+    arguments: dict[str, str]
+    """Arguments of the spider, except `domain`."""
+    settings: dict[str, tuple[object, int]] = field(repr=False)
+    """{name: (value, priority)} of settings."""
+    max_time: float
+    """Time limit per crawl in seconds."""
+    retries: int
+    """Further attempts after the first."""
+    path: tuple[str, ...] = ()
+    """`sys.path` of the command."""
+    sockets: str = "/tmp"
+    """Folder for sockets, with a short path; a local cluster has its own, which it removes. Source: unix(7)"""
+
+
+def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[int, int], object]) -> DomainRecord:
+    """Crawl a domain and publish its results, with its own row last. `attempt`: from 1; `tell`: called with the numbers
+    of URLs and files so far.
+
+    Raises CrawlDied, CrawlAbandoned or OutputFailed if there is no result; the domain then has no row.
+    """
+    began = time.monotonic()
+    output = Output(plan.output)
+    if attempt > plan.retries + 1:  # Ray's limit ignores workers that it kills for lack of memory
+        raise CrawlAbandoned(f"its worker died {counted(attempt - 1, 'time')}")
+    with output.scratch() as folder:
+        job = CrawlJob(domain.name, plan.arguments, plan.settings, str(folder), plan.path)
+        try:
+            record = record_of(domain, folder, _crawl(job, plan, tell), attempt)
+        except (CrawlDied, CrawlAbandoned, OutputFailed):
+            keep_log(output, domain, folder)
+            raise
+        publish(output, domain, folder, record, began)
+        return record
+
+
+def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -> int:
+    """Run the crawl in its own process, and return its exit code. Ends it if it exceeds its time."""
+    progress = context().RawArray(c_longlong, 2)
+    end = time.monotonic() + plan.max_time + GRACE_S
+    kill = end + KILL_S
+    try:
+        with running(crawl, job, progress, preload=PRELOAD, folder=plan.sockets) as process:
+            while (code := process.exitcode) is None:
+                process.join(TELL_S)
+                tell(*progress)
+                if time.monotonic() > kill:
+                    most = plan.max_time + GRACE_S + KILL_S
+                    raise CrawlAbandoned(f"the crawl did not end within {most:.0f} s, and was killed")
+                if time.monotonic() > end:
+                    process.terminate()
+                    end = kill
+            return code
+    except (OSError, EOFError) as error:
+        raise CrawlDied(f"no process could be started: {error}") from None
+
+
+LOGS = "_logs"
+"""Folder for the logs of incomplete crawls."""
+LOG_BYTES = 1024 * 1024
+"""Number of bytes kept from the end of a log."""
+
+
+class CrawlDied(Exception):
+    """The crawl's process ended without a result. May be retried."""
+
+
+class CrawlFault(CrawlDied):
+    """The crawl could not start, or raised an exception: a setting, a package or our code is at fault, not the site."""
+
+
+def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainRecord:
+    """Build a domain's row from the files of its crawl. Raises CrawlDied if there is no result, OutputFailed if the
+    files could not be written."""
+    states = {0: FINISHED, STOPPED: PARTIAL, NOTHING_READ: UNREAD}
+    if code == FEED_LOST:
+        raise OutputFailed(f"its files could not be written{last_error(folder)}")
+    if code == RAISED:
+        raise CrawlFault(f"its crawl could not run{last_error(folder)}")
+    if code not in states:
+        raise CrawlDied(f"{exit_reason(code)}{last_error(folder)}")
+    try:
+        found = summary(folder)
+        size = sum((folder / f"{table}.parquet").stat().st_size for table in TABLES)
+    except (OSError, ValueError) as error:
+        raise CrawlDied(f"its files are not whole: {error}") from None
+    names = {one.name for one in fields(DomainRecord)} & {one.name for one in fields(found)} - {"bad", "not_indexable"}
+    record = DomainRecord(**{name: getattr(found, name) for name in names})
+    state = PARTIAL if record.partial and code == 0 else states[code]
+    record.domain, record.state, record.attempts, record.bytes = domain.name, state, tries, size
+    record.node, record.findings = platform.node(), sum(record.severities.values())
+    if found.bad is not None:
+        record.bad, record.checked = found.bad.bad, found.bad.checked
+    if found.not_indexable is not None:
+        record.not_indexable, record.indexability_checked = found.not_indexable.bad, found.not_indexable.checked
+    record.error = reason_of(folder) if state == UNREAD else None
+    return record
+
+
+def reason_of(folder: Path) -> str | None:
+    """Why nothing could be read: the first error of a sitemap, else of a robots.txt."""
+    for table in ("sitemap", "robots"):
+        path = folder / f"{table}.parquet"
+        errors = import_module("pyarrow.parquet").read_table(path, columns=["error"], partitioning=None)
+        for error in errors.column("error").drop_null().to_pylist():
+            return inert(error, MAX_REASON)
+    return None
+
+
+def exit_reason(code: int) -> str:
+    """Exit code in words."""
+    return (
+        f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with code {code}"
+    )
+
+
+def last_error(folder: Path) -> str:
+    """Last error of the log after a colon; empty if there is none."""
+    try:
+        lines = tail(folder / LOG).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    begins = [number for number, line in enumerate(lines) if "ERROR: " in line]
+    if not begins:
+        return ""
+    first, *rest = lines[begins[-1] :]
+    trace = [line for line in rest if line and not line[0].isspace() and not line[0].isdigit()]
+    # The last line of a traceback names the exception.
+    error = trace[-1] if any(line.startswith("Traceback") for line in rest) else first.partition("ERROR: ")[2]
+    return f": {inert(error, MAX_REASON)}"
+
+
+def tail(log: Path) -> bytes:
+    """Last `LOG_BYTES` bytes of a log."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - LOG_BYTES))
+        return file.read()
+
+
+def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float) -> None:
+    """Publish a domain's tables, then its row. Raises OutputFailed."""
+    if record.state != FINISHED:
+        keep_log(output, domain, folder)
+    for table in TABLES:
+        output.publish(folder / f"{table}.parquet", file_name(table, domain))
+    record.wall_s = round(time.monotonic() - began, 3)
+    row = folder / f"{DOMAIN}.parquet"
+    with failing_as(f"{domain.name}: its row cannot be written"):
+        write_row(row, record)
+    output.publish(row, file_name(DOMAIN, domain))
+
+
+def keep_log(output: Output, domain: Domain, folder: Path) -> None:
+    """Keep the end of a crawl's log. Ignores errors."""
+    with suppress(OSError):
+        output.write_bytes(f"{LOGS}/{domain.file}.txt", tail(folder / LOG))
+
+
+def file_name(table: str, domain: Domain) -> str:
+    """Path of a domain's file in a table, relative to the data set."""
+    return f"{table}/bucket={domain.bucket}/{domain.file}.parquet"
+
+
+def write_row(path: Path, record: DomainRecord) -> None:
+    from sitemapcrawler.feeds.arrow import Columns, writer  # imports pyarrow
+
+    table = Columns(DomainRecord).table([record])
+    facts = {"site": record.domain, "started": record.started or ""}
+    with writer(path, table.schema, facts, **WRITING) as file:
+        file.write_table(table)

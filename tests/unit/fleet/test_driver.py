@@ -1,0 +1,101 @@
+"""A fleet from its list to its counts, on a cluster that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitemapcrawler.fleet import driver
+from sitemapcrawler.fleet.cluster import DomainFailure
+from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
+from sitemapcrawler.fleet.driver import IN_A_ROW, Fleet, FleetStop
+from sitemapcrawler.fleet.output.destination import Output
+
+NAMES = ("a.example", "b.example", "c.example", "127.0.0.1:81", "http://[::1]")
+
+
+class Cluster:
+    """Runs one thing at a time, the first that was started, and notes the order."""
+
+    def __init__(self, room: int = 10, failure: DomainFailure | None = None) -> None:
+        self.room = room
+        self.log: list[str] = []
+        self.most = 0
+        """Domains that ran at once."""
+        self._failure = failure
+
+    def look_up(self, hosts: Sequence[str]) -> object:
+        self.log.append(f"look up {' '.join(hosts)}")
+        return tuple(hosts)
+
+    def addresses(self, hosts: Sequence[str]) -> list[tuple[str, ...]]:
+        return [("192.0.2.1",)] * len(hosts)
+
+    def start(self, each: Domain, plan: object) -> object:
+        self.log.append(each.name)
+        return each
+
+    def wait(self, running: Sequence[object], seconds: float) -> list[object]:
+        self.most = max(self.most, sum(isinstance(one, Domain) for one in running))
+        return [running[0]]
+
+    def result(self, reference: object, each: Domain) -> DomainRecord | DomainFailure:
+        return self._failure or DomainRecord(each.name, urls=2)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "HOSTS", 2)
+
+
+def fleet(folder: Path, cluster: Cluster, per_address: int, stop: FleetStop | None = None) -> Fleet:
+    plan: Any = None
+    joined: Any = cluster
+    return Fleet([*map(domain, NAMES)], Output(str(folder)), plan, joined, per_address, stop or FleetStop())
+
+
+def test_names_are_looked_up_in_parts_before_any_domain_begins(tmp_path: Path) -> None:
+    cluster, shown = Cluster(), []
+    fleet(tmp_path, cluster, 4).run(lambda one: shown.append((one.counts.looked_up, one.counts.done)))
+    assert sorted(cluster.log[:2]) == ["look up a.example b.example", "look up c.example"]
+    assert sorted(cluster.log[2:]) == sorted(NAMES)
+    assert (shown[0], shown[-1]) in {((1, 0), (3, 5)), ((2, 0), (3, 5))}
+
+
+def test_no_name_is_looked_up_where_addresses_do_not_count(tmp_path: Path) -> None:
+    cluster = Cluster()
+    fleet(tmp_path, cluster, 0).run(lambda _: None)
+    assert cluster.log == list(NAMES)
+
+
+@pytest.mark.parametrize(("room", "per_address", "most"), [(10, 1, 3), (10, 2, 4), (10, 0, 5), (2, 0, 2)])
+def test_domains_at_once_are_limited_by_the_cluster_and_by_their_address(
+    room: int, per_address: int, most: int, tmp_path: Path
+) -> None:
+    cluster = Cluster(room)
+    fleet(tmp_path, cluster, per_address).run(lambda _: None)
+    assert cluster.most == most
+
+
+def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path) -> None:
+    cluster, stop = Cluster(room=1), FleetStop()
+
+    def show(_: Fleet) -> None:
+        stop.begun = True
+
+    stopped = fleet(tmp_path, cluster, 4, stop)
+    stopped.run(show)
+    assert [line.split()[0] for line in cluster.log] == ["look"]
+    assert stopped.stopped and stopped.counts.done == 0
+
+
+@pytest.mark.parametrize(("common", "begun"), [(True, IN_A_ROW), (False, len(NAMES))])
+def test_failures_in_a_row_end_it_if_they_are_not_those_of_the_domain(common: bool, begun: int, tmp_path: Path) -> None:
+    cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common))
+    failing = fleet(tmp_path, cluster, 0)
+    failing.run(lambda _: None)
+    assert len(cluster.log) == begun
+    assert failing.broken == common
