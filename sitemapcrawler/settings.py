@@ -75,6 +75,7 @@ EXTENSIONS = {
     "sitemapcrawler.feeds.reporting.Reporting": 130,
     "sitemapcrawler.extensions.progress.ProgressDisplay": 800,
     "sitemapcrawler.extensions.stopping.ClosingLine": 900,
+    "sitemapcrawler.extensions.notifying.Notifying": 910,
     "scrapy.extensions.logstats.LogStats": None,
 }
 SITEMAP_FINDINGS_PER_RULE = 100

@@ -9,6 +9,8 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,6 +40,8 @@ COMMA = re.compile(",")
 COMMA_BEFORE_URL = re.compile(
     r",\s*(?=https?://|file:|\.{0,2}/|@|(?:[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:.]+\])(?::\d+)?/|,|\Z)", re.IGNORECASE
 )
+COMMA_BEFORE_CHANNEL = re.compile(r",\s*(?=[a-z][a-z0-9.+-]*://|@)", re.IGNORECASE)
+"""A comma before an address of Apprise or an @file; others may be part of an address."""
 BASELINES = ("audit.duckdb", *OF_A_REPORT)
 """Files of a job or report folder that serve as a baseline, the most complete first."""
 BASELINE_SUFFIXES = (".duckdb", ".parquet", ".csv", ".jsonl", ".jsonl.gz")
@@ -274,3 +278,12 @@ def agent(text: str) -> str:
     if text != NONE:
         named(text)
     return text
+
+
+def channel(item: str) -> str:
+    """Parse the address of a channel for messages, a secret, which no message quotes."""
+    if find_spec("apprise") is None:
+        raise ValueError("needs another package: pip install 'scrapy-sitemapcrawler[notify]'")
+    if import_module("apprise").Apprise.instantiate(item) is None:
+        raise ValueError("has an address that Apprise does not know")
+    return item

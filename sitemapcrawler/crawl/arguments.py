@@ -78,13 +78,17 @@ class Argument:
     help: str = ""
     default: object = None
     """Value of an argument that is not given; None or an empty tuple for none."""
+    is_secret: bool = False
+    """True if no message and no record may show the value."""
 
     @classmethod
     def of(cls, field: FieldInfo, schema: Mapping[str, Any]) -> Argument:  # Any: JSON Schema
         """The argument that a field declares."""
         own = next(one for one in field.metadata if isinstance(one, cls))
         accepted = own.accepted or _accepted(schema.get("anyOf", [schema])[0])
-        return replace(own, accepted=accepted, help=(field.description or "").rstrip("."), default=field.default)
+        is_secret = any(isinstance(one, Text) and one.is_secret for one in field.metadata)
+        text = (field.description or "").rstrip(".")
+        return replace(own, accepted=accepted, help=text, default=field.default, is_secret=is_secret)
 
     @property
     def default_text(self) -> str:
@@ -121,6 +125,8 @@ class Text:
     makes the same value again."""
     separator: re.Pattern[str] | None = None
     """Separates the items of a list; None for a single value."""
+    is_secret: bool = False
+    """True for texts that no message and no record may show."""
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.with_info_plain_validator_function(self._value)
@@ -135,7 +141,7 @@ class Text:
             return self.parse(plain(value))
         read_text: ReadText = (info.context or {}).get("read_text", read_list)
         text = plain(values.joined(value))
-        return _list(_items(text, self.separator, read_text), self.parse, text)
+        return _list(_items(text, self.separator, read_text), self.parse, text, self.is_secret)
 
 
 def plain(value: object) -> str:
@@ -226,17 +232,20 @@ def _lines(path: str, read_text: ReadText) -> Iterator[tuple[str, str]]:
     yield from ((line, f"line {number} of {values.quoted(path)}") for number, line in enumerate(lines, 1) if line)
 
 
-def _list(items: Iterator[tuple[str, str | None]], parse: Callable[[str], object], text: str) -> tuple[object, ...]:
+def _list(
+    items: Iterator[tuple[str, str | None]], parse: Callable[[str], object], text: str, is_secret: bool
+) -> tuple[object, ...]:
     found: dict[str, object] = {}
-    for item, line in items:
+    for number, (item, line) in enumerate(items, 1):
+        shown = f"number {number}" if is_secret else values.quoted(item)
         try:
             value = parse(plain(item))
         except ValueError as error:
             if line is not None:
-                raise ListError(line, f"item {values.quoted(item)}: {error}") from None
+                raise ListError(line, f"item {shown}: {error}") from None
             if masked_url(text) != text:  # a comma inside a password is no separator
                 raise ValueError(values.PASSWORD) from None
-            raise ValueError(str(error) if item == text else f"item {values.quoted(item)}: {error}") from None
+            raise ValueError(str(error) if item == text else f"item {shown}: {error}") from None
         # Two spellings of a site are the same if they start at the same origin.
         place = value.url_candidates[0] if isinstance(value, Start) else str(value)
         found.setdefault(urls.visit_key(place), value)

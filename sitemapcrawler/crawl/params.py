@@ -58,6 +58,9 @@ LISTS = "files, separated by commas: exports of crawlers, Search Console or GA4,
 RANGES = (
     "files with address ranges, separated by commas, named after the crawler or as the operator's file: @googlebot.json"
 )
+CHANNELS = "addresses of Apprise such as slack://..., separated by commas, or @list, a file with one per line"
+HIDDEN = "***"
+"""In place of a secret value."""
 AS, FETCH_AS = "as", "fetch_as"
 """A short name of an argument, which Python has as a keyword."""
 RULES = "ids and families of rules, separated by commas"
@@ -181,6 +184,12 @@ class Params(BaseModel):
         Argument("a new or empty folder, or that of an earlier report, which is replaced", Use.RUN | Use.ONE_SITE),
     ] = None
     """Write the whole audit into a folder: an HTML report and feeds of each record type."""
+    notify: Annotated[
+        tuple[str, ...],
+        Text(values.channel, values.COMMA_BEFORE_CHANNEL, is_secret=True),
+        Argument(CHANNELS, Use.RUN | Use.ONE_SITE, needs=("report",)),
+    ] = ()
+    """Send a message to these channels if there is something new."""
     baseline: Annotated[
         Annotated[str, Text(values.baseline)] | None,
         Argument(
@@ -225,9 +234,9 @@ class Params(BaseModel):
             return _models[-1].model_validate(given, context={"read_text": read_text})
         except ValidationError as error:
             found = Problem.of(error)
-            raise ArgumentError(
-                found.name, given[found.name], found.text, ARGUMENTS[found.name].accepted, found.line
-            ) from None
+            argument = ARGUMENTS[found.name]
+            value = None if argument.is_secret else given[found.name]
+            raise ArgumentError(found.name, value, found.text, argument.accepted, found.line) from None
 
     @field_validator("*", mode="before")
     @classmethod
@@ -346,9 +355,13 @@ class Params(BaseModel):
         return getattr(self, name, ARGUMENTS[name].default)
 
     def as_dict(self) -> dict[str, str]:
-        """Canonical text of each argument that differs from its default; equal for equivalent jobs."""
+        """Canonical text of each argument that differs from its default; equal for equivalent jobs. Without secrets."""
         given = ((name, argument.default, self[name]) for name, argument in ARGUMENTS.items())
-        return {name: canonical(value) for name, default, value in given if value != default}
+        return {
+            name: HIDDEN if ARGUMENTS[name].is_secret else canonical(value)
+            for name, default, value in given
+            if value != default
+        }
 
     def asks_for(self, free: Use = Use.RUN) -> dict[str, str]:
         """`as_dict` without the arguments that may differ, by default between runs of a job."""

@@ -62,6 +62,8 @@ REASONS = {
     ("api/audits.py", "import_module"): "pyarrow and pandas, by their names",
     ("api/child.py", "import_module"): "modules of ours, by their names",
     ("reader/duck.py", "import_module"): "duckdb, by its name",
+    ("crawl/argument_values.py", "import_module"): "Apprise, by its name",
+    ("extensions/notifying.py", "import_module"): "Apprise, by its name",
     (
         "api/child.py",
         "subprocess.Popen",

@@ -1,0 +1,82 @@
+"""What an audit has found that its baseline had not: for a message after the audit of each night."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sitemapcrawler.items import ChangeRecord
+from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
+from sitemapcrawler.report.model import MAX_CHANGED, Report
+from sitemapcrawler.report.wording import health, listed, partial, robots_since
+from sitemapcrawler.rules import Severity
+from sitemapcrawler.rules.facts.sites import CHANGED, NEW_PROBLEM, REMOVED
+from sitemapcrawler.rules.reach import places
+from sitemapcrawler.urls.display import counted, inert
+
+MOST = 5
+"""Sentences of a message."""
+MAX_RULES = 3
+"""Rules that a sentence names, those with the most problems."""
+MAX_TEXT = 500
+"""Characters of a sentence."""
+OF_DATES = frozenset((
+    "lastmod-epoch", "lastmod-equals-fetch-time", "lastmod-future", "lastmod-moved-content-same",
+    "lastmod-same-content-changed", "lastmod-vs-last-modified-header", "lastmod-vs-page-date",
+))  # fmt: skip
+"""Rules by which dates lose the trust of search engines."""
+NOT_LOST = {None, *map(str, (Indexability.OK, *UNKNOWN))}
+"""Values of `indexability` of pages that a search engine may index."""
+
+
+def news(report: Report) -> list[str]:
+    """Sentences about what is new since the baseline, the worst first, at most `MOST`; empty if nothing is.
+
+    New are errors, pages that can no longer be indexed, removed URLs, reasons to mistrust dates, and what a robots.txt
+    says. An audit that ended early or has read nothing is news each time, since what it missed is unknown. Without a
+    baseline all errors are new. Text of the site is inert.
+    """
+    found = [inert(text, MAX_TEXT) for text in _news(report)]
+    more = len(found) - MOST
+    return [*found[: MOST - 1], f"{more + 1} more kinds of changes are in the report."] if more > 0 else found
+
+
+def _news(report: Report) -> Iterator[str]:
+    changes = report.summary.changes
+    if report.summary.partial:
+        yield partial(report)
+    if not report.listed:
+        yield from health(report).sentences[:1]
+    if changes is None:
+        errors = places(report.summary.severity_reach).get(Severity.ERROR)
+        if errors and not report.summary.partial:
+            yield f"There is no earlier audit to compare with, and there are {errors}."
+        return
+    problems, changed = report.changed.get(NEW_PROBLEM, ()), report.changed.get(CHANGED, ())
+    errors_now = changes.new_problems.get(Severity.ERROR, 0)
+    yield from _told(errors_now, "new error", "new errors", [one for one in problems if one.severity == Severity.ERROR])
+    lost, is_cut = [one for one in changed if _is_lost(one)], len(changed) >= MAX_CHANGED
+    yield from _told(len(lost), "page can no longer be indexed", "pages can no longer be indexed", lost, is_cut)
+    gone = report.changed.get(REMOVED, ())
+    yield from _told(changes.removed, "URL is no longer listed", "URLs are no longer listed", gone)
+    doubts, is_cut = [one for one in problems if one.rule in OF_DATES], len(problems) >= MAX_CHANGED
+    yield from _told(len(doubts), "new reason to mistrust dates", "new reasons to mistrust dates", doubts, is_cut)
+    said = robots_since(changes)
+    if said:
+        yield f"{said[0]} {f'{len(said) - 1} more robots.txt files have changed.' * (len(said) > 1)}".rstrip()
+
+
+def _told(number: int, one: str, many: str, examples: Sequence[ChangeRecord], at_least: bool = False) -> Iterator[str]:
+    """One sentence about changes of a kind, with the rules of most of them and a place. `one`, `many`: what happened,
+    behind the number."""
+    if not number:
+        return
+    rules = [rule for rule, _ in Counter(change.rule for change in examples).most_common(MAX_RULES) if rule]
+    named = f" ({listed(rules)})" if rules else ""
+    place = next((change.url or change.sitemap for change in examples if change.url or change.sitemap), None)
+    where = "" if place is None else f": {place}" if number == 1 else f", such as {place}"
+    yield f"{'At least ' * at_least}{counted(number, one, many)}{named}{where}."
+
+
+def _is_lost(change: ChangeRecord) -> bool:
+    return change.what == "indexability" and change.before in NOT_LOST and change.after not in NOT_LOST
