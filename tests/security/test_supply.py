@@ -202,7 +202,7 @@ def test_dependency_is_bounded(needed: Requirement) -> None:
 
 
 MENDED = {
-    "twisted": "24.7", "jinja2": "3.1.6", "certifi": "2024.7.4", "pyarrow": "14.0.1", "ray": "2.52",
+    "twisted": "24.7", "jinja2": "3.1.6", "certifi": "2026.10.19", "pyarrow": "14.0.1", "ray": "2.52",
     "setuptools": "78.1.1", "scrapy": "2.14.2",
 }  # fmt: skip
 """Versions from which known holes are mended that could matter here."""
