@@ -3,7 +3,8 @@ PYTHON ?= python3
 BIN = $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Whole crawls, and unit tests that import Scrapy or Twisted.
-OLDEST = $(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py projects.py scrapy_cloud.py stopping.py) \
+OLDEST = $(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py projects.py scrapy_cloud.py status_politeness.py \
+	stopping.py) \
 	$(shell grep -rlE --include='*.py' '^(from|import) (scrapy|twisted)' tests/unit)
 
 help:

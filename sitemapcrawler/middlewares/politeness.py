@@ -20,7 +20,7 @@ from scrapy.utils.asyncio import call_later
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
-from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
+from sitemapcrawler.download.policies import AGENT_KEY, SERVER_ERROR, Policies, own_agent
 from sitemapcrawler.download.shared import Named, may_cancel, stopping
 from sitemapcrawler.download.slots import ATTEMPTS_KEY, SLOT_KEY, TOO_MUCH, Attempts, too_much
 from sitemapcrawler.replies import retry_after
@@ -46,8 +46,6 @@ RECOVERY = 0.8
 """Factor that each good response applies to the slowdown."""
 RECOVERED_S = 0.05
 """Slowdown in seconds below which it is 0."""
-SERVER_ERROR = 500
-"""Statuses from here on are errors of the server (RFC 9110, 15.6)."""
 AFTER_PAUSE_S = 0.01
 """Seconds after a pause at which its slot sends again, so that its delay is lowered before."""
 UNDELAYED_BY_DEFAULT = ("DOWNLOAD_DELAY", "AUTOTHROTTLE_START_DELAY")
@@ -61,11 +59,11 @@ class HostPace:
     """Delays and pauses of one download slot."""
 
     usual: float | None = None
-    """Seconds between two requests by AutoThrottle, or by the settings; None before the first request."""
+    """Seconds between two requests by the settings or AutoThrottle; None before the first request."""
     delay: float = 0.0
-    """Seconds between two requests that the slot was given last."""
+    """Seconds between two requests as last applied to the slot; AutoThrottle changes that of the slot."""
     is_exempt: bool = False
-    """True if AutoThrottle does not change `usual`."""
+    """True for a loopback host that the user named: `usual` is 0, whatever AutoThrottle says."""
     wishes: dict[str, tuple[Policy, Agent, float]] = field(default_factory=dict)
     """{origin: (its robots.txt, crawler of the last request, delay in seconds that it asks of that crawler)}"""
     slowdown: float = 0.0
@@ -120,8 +118,6 @@ class PolitenessMiddleware:
         self._crawler = crawler
         self._obey = settings.getbool("ROBOTSTXT_OBEY")
         self._own = own_agent(settings)
-        self._max_delay = MAX_CRAWL_DELAY
-        self._max_pause = MAX_PAUSE
         self._max_slowdown = settings.getfloat("AUTOTHROTTLE_MAX_DELAY")
         self._steady = settings.getfloat("DOWNLOAD_DELAY_JITTER", 0.5) == 0
         self._exempts = all(is_default(settings, name) for name in UNDELAYED_BY_DEFAULT)
@@ -177,7 +173,7 @@ class PolitenessMiddleware:
         agent: Agent = request.meta.get(AGENT_KEY, self._own)
         known = host.wishes.get(policy.url)
         if known is None or known[0] is not policy or known[1] is not agent:
-            host.wishes[policy.url] = (policy, agent, min(policy.timing(agent).interval, self._max_delay))
+            host.wishes[policy.url] = (policy, agent, min(policy.timing(agent).interval, MAX_CRAWL_DELAY))
 
     def _enters(self, request: Request) -> None:
         """Set the delay of the slot, possibly a new one, that a request is about to wait in."""
@@ -223,7 +219,7 @@ class PolitenessMiddleware:
         seconds = retry_after(header, datetime.now(UTC)) if header else None
         if seconds is None:
             seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
-        seconds = min(seconds, self._max_pause)
+        seconds = min(seconds, MAX_PAUSE)
         host.pause(seconds, self._max_slowdown)
         self._crawler.stats.inc_value("sitemap/pauses")
         if seconds:
