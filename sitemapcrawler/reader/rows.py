@@ -61,6 +61,8 @@ DELIMITERS = ",;\t|"
 """Comma by the standard (RFC 4180); semicolon where Excel uses decimal commas."""
 LEAD = 20
 """Lines before the header of a table: GA4 writes comments there, Screaming Frog once wrote a title."""
+FIRST_OBJECTS = 1_000
+"""Objects of a list in JSON among which one must have a URL: feeds of all records have others in front."""
 MAX_LINE = 16 * 2**20
 """Characters of a line, which may be a record with a thousand images; a longer line is cut."""
 MAX_ROW = 10_000
@@ -172,7 +174,8 @@ def _recognised(
     if head.startswith((ARCHIVE, MAGIC.decode())):
         raise ValueError("is an archive or a spreadsheet; save it as CSV, or unpack it")
     if head.startswith("["):
-        return Rows("JSON", _array(texts, _Objects(columns)))
+        objects = _Objects(columns)
+        return Rows("JSON", objects.checked(_array(texts, objects), guesses))
     lines = _lines(texts, faults)
     first = _first_of(lines)
     whole = chain(first, lines)
@@ -180,7 +183,8 @@ def _recognised(
     if log is not None and log is not COMMON:
         return Rows(log.name, map(_no_url, enumerate(whole, 1)), log, whole)
     if head.startswith("{"):
-        return Rows("JSON lines", _json_lines(whole, _Objects(columns)))
+        objects = _Objects(columns)
+        return Rows("JSON lines", objects.checked(_json_lines(whole, objects), guesses))
     if log is not None:
         return Rows(LOG, _log(whole), log, whole)
     header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else None)
@@ -478,6 +482,13 @@ class _Objects:
         if isinstance(url, list):
             url = next((key for key in url if isinstance(key, str) and WEB.match(key)), None)
         return Row(line, url, {name: value[field] for name, field in self._others})
+
+    def checked(self, rows: Iterator[Row | Unread], needs_urls: bool) -> Iterator[Row | Unread]:
+        """The rows that this object makes. `needs_urls`: raise ValueError if the first `FIRST_OBJECTS` have no URL."""
+        first = list(islice(rows, FIRST_OBJECTS)) if needs_urls else []
+        if first and not any(isinstance(row, Row) and isinstance(row.url, str) for row in first):
+            raise _no_column(self._names) if self._names else ValueError("has no objects with URLs")
+        return chain(first, rows)
 
     def _choose(self, names: tuple[str, ...]) -> None:
         self._names, column = names, column_of(names)
