@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
-from sitemapcrawler.robots.agents import BY_NAME
+from sitemapcrawler.robots.agents import BY_NAME, EVERYBODY
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS, Policy, RobotsOutcome
 from sitemapcrawler.robots.ruleset import PathRule, pattern_of
 from sitemapcrawler.urls import visit_key
@@ -86,9 +87,11 @@ def _text(rule: PathRule) -> str:
 def _missing(
     rules: dict[Key, tuple[str, dict[str, None]]], others: dict[Key, tuple[str, dict[str, None]]]
 ) -> Iterator[ChangedRule]:
-    """Yield the rules that `others` lack, for some crawlers or for all."""
+    """Yield the rules that `others` lack, for some crawlers or for all. A group without rules counts where the other
+    version has no group of the crawler; for `*` it says nothing."""
+    in_groups = {EVERYBODY, *chain.from_iterable(tokens for _, tokens in others.values())}
     for key, (text, tokens) in rules.items():
-        held: Collection[str] = others[key][1] if key in others else ()
+        held: Collection[str] = in_groups if text == NO_RULE else others[key][1] if key in others else ()
         names = tuple(BY_NAME[token].name if token in BY_NAME else token for token in tokens if token not in held)
         if names:
             yield ChangedRule(text, names)

@@ -48,6 +48,15 @@ def test_added_rules(more: str, added: list[str]) -> None:
     assert not difference(before, now).removed
 
 
+@pytest.mark.parametrize("agent", ["*", "GPTBot"])
+def test_first_rule_of_a_group_is_one_change(agent: str) -> None:
+    empty, closed = policy(f"User-agent: {agent}\nDisallow:\n"), policy(f"User-agent: {agent}\nDisallow: /\n")
+    for before, now, told in ((empty, closed, "added"), (closed, empty, "removed")):
+        found = difference(before, now)
+        assert [str(rule) for rule in (*found.added, *found.removed)] == [f"Disallow: / ({agent})"]
+        assert getattr(found, told)
+
+
 def test_rule_that_google_alone_reads() -> None:
     [rule] = difference(policy(BEFORE), policy(BEFORE.replace("Sitemap", "Disallowed: /b\nSitemap"))).added
     assert str(rule) == "Disallow: /b (*)"
