@@ -11,6 +11,7 @@ import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
@@ -20,13 +21,15 @@ PREFIX = "sitemapcrawler-fleet"
 OF_A_CRAWL = "sitemapcrawler"
 """Prefix of folders with the temporary database, the rows of a workbook or the findings to print, of a crawl."""
 LOCK = ".lock"
+MACHINE = 8
+"""Hexadecimal digits that stand for the name of a machine, which may be too long for the path of a socket."""
 
 
 @contextmanager
 def scratch(parent: Path, name: str = PREFIX) -> Iterator[Path]:
     """Create an empty private folder below `parent`, and remove it at the end. `name`: prefix of such folders. Raises
     OSError if it cannot be created."""
-    prefix = f"{name}@{socket.gethostname()}@"
+    prefix = prefix_of(name)
     sweep(parent, prefix)
     folder = Path(mkdtemp(prefix=prefix, dir=parent))
     try:
@@ -36,6 +39,11 @@ def scratch(parent: Path, name: str = PREFIX) -> Iterator[Path]:
             yield work
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def prefix_of(name: str) -> str:
+    """Prefix of the folders of this machine."""
+    return f"{name}@{sha256(socket.gethostname().encode()).hexdigest()[:MACHINE]}@"
 
 
 def sweep(parent: Path, prefix: str) -> None:

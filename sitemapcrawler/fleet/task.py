@@ -6,12 +6,14 @@ import platform
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from ctypes import c_longlong
 from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.crawling import LOG, CrawlJob, crawl, summary
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed
@@ -49,8 +51,8 @@ class FleetPlan:
     """Further attempts after the first."""
     path: tuple[str, ...] = ()
     """`sys.path` of the command."""
-    sockets: str = "/tmp"
-    """Folder for sockets, with a short path; a local cluster has its own, which it removes. Source: unix(7)"""
+    sockets: str | None = None
+    """Folder for sockets of a local cluster, which removes it; None: `sockets` of each worker."""
 
 
 def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[int, int], object]) -> DomainRecord:
@@ -80,7 +82,7 @@ def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -
     end = time.monotonic() + plan.max_time + GRACE_S
     kill = end + KILL_S
     try:
-        with running(crawl, job, progress, preload=PRELOAD, folder=plan.sockets) as process:
+        with running(crawl, job, progress, preload=PRELOAD, folder=plan.sockets or sockets()) as process:
             while (code := process.exitcode) is None:
                 process.join(TELL_S)
                 tell(*progress)
@@ -93,6 +95,16 @@ def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -
             return code
     except (OSError, EOFError) as error:
         raise CrawlDied(f"no process could be started: {error}") from None
+
+
+_kept = ExitStack()
+
+
+@cache
+def sockets() -> str:
+    """Folder for the socket of this worker's server. Ray kills workers, so that the next worker of this machine removes
+    it. Its path is short, as unix(7) demands."""
+    return str(_kept.enter_context(scratch(Path("/tmp"))))
 
 
 LOGS = "_logs"

@@ -6,7 +6,6 @@ import csv
 import json
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -20,6 +19,7 @@ from openpyxl import load_workbook
 from sitemapcrawler.commands import audit as audit_command
 from sitemapcrawler.commands.audit import fold
 from sitemapcrawler.feeds.folder import CACHE, NAMES
+from sitemapcrawler.feeds.scratch import prefix_of
 from sitemapcrawler.options.targets import target as read_target
 from tests.crawl.crawling import SETTINGS, run
 from tests.crawl.documents import CORE, DECLARATION, entry, index, robots, urlset
@@ -264,7 +264,7 @@ def test_audit_of_another_site_is_no_baseline(shop: SiteServer, tmp_path: Path) 
 def test_folder_of_the_day_that_a_killed_audit_left_is_taken_again(shop: SiteServer, tmp_path: Path) -> None:
     host = shop.url("").removeprefix("http://").replace(":", "-")
     folder = tmp_path / f"{host}-{date.today().isoformat()}"
-    left = folder / f".cache@{socket.gethostname()}@left"
+    left = folder / f"{prefix_of('.cache')}left"
     left.mkdir(parents=True)
     for path in (left / ".lock", *(folder / f".{name}.123.part" for name in ("report.html", "urls.csv"))):
         path.touch()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ import pytest
 from demo.server import serving
 from sitemapcrawler.commands.fix import SCRATCH
 from sitemapcrawler.download.body_cache import name_of
-from sitemapcrawler.feeds.scratch import LOCK
+from sitemapcrawler.feeds.scratch import LOCK, prefix_of
 from sitemapcrawler.repair.publishing import manifest_of
 from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, SETTINGS, program, run
@@ -482,7 +481,7 @@ def test_run_that_is_stopped_leaves_no_temporary_files(tmp_path: Path, monkeypat
 
 def test_next_run_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tmp_path / "temporary"
-    left = temporary / f"{SCRATCH}@{socket.gethostname()}@killed"
+    left = temporary / f"{prefix_of(SCRATCH)}killed"
     left.mkdir(parents=True)
     (left / LOCK).touch()
     monkeypatch.setenv("TMPDIR", str(temporary))

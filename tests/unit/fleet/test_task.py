@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import json
+import socket
+import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from sitemapcrawler.feeds.arrow import Columns
+from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.crawling import SUMMARY
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.task import record_of, write_row
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, Share, SummaryRecord
+
+LONGEST_PATH = 104
+"""Bytes of the path of a socket, with a zero at its end: on macOS; Linux allows 108. Source: unix(4), unix(7)"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /tmp")
+def test_path_of_a_worker_s_socket_is_short_whatever_the_machine_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "worker-" * 9)
+    task.sockets.cache_clear()
+    with task._kept:
+        assert Path(task.sockets()).is_dir()
+        assert len(f"{task.sockets()}/pymp-12345678/listener-12345678") < LONGEST_PATH
+    assert not Path(task.sockets()).exists()
+    task.sockets.cache_clear()
 
 
 def row(folder: Path, summary: SummaryRecord) -> DomainRecord:
