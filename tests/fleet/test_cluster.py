@@ -23,6 +23,7 @@ from tests.fleet.fleets import BUSY, Data, run, sites
 pytestmark = pytest.mark.slow
 
 NODES = 3
+PATIENCE_S = 120
 SETTINGS = """
 from sitemapcrawler.settings import *
 DOWNLOADER_MIDDLEWARES = {**DOWNLOADER_MIDDLEWARES, "mine.marking.Marking": 50}
@@ -56,6 +57,17 @@ def test_its_machines_share_the_domains(address: str, tmp_path: Path) -> None:
         done = run(tmp_path, [site.url() for site in servers], "--address", address, "--cpus", "0.5")
         assert done.code == 0, done.log
         assert Data(tmp_path / "out").domains().keys() == {site.url() for site in servers}
+
+
+def test_its_machines_look_up_names(address: str) -> None:
+    from sitemapcrawler.fleet.cluster import RayCluster
+
+    with RayCluster(address, None, 1, 0) as cluster:
+        looking_up = cluster.look_up(["localhost", "none.invalid"])
+        assert cluster.wait([looking_up], PATIENCE_S) == [looking_up]
+        found, missing = cluster.addresses(looking_up)
+    assert {*found} & {"127.0.0.1", "::1"}
+    assert missing == ()
 
 
 def test_what_all_tasks_need_lives_where_the_command_does(address: str) -> None:
