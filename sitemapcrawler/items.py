@@ -1101,6 +1101,19 @@ class SegmentCounts:
 
 
 @dataclass(slots=True)
+class Breach:
+    """A limit of the policy that is broken or could not be checked."""
+
+    limit: str = ""
+    """The limit, such as `shop.max-removed=5%`; empty if no limit could be checked."""
+    message: str = ""
+    """Why."""
+
+    def __str__(self) -> str:
+        return f"{self.limit}: {self.message}" if self.limit else self.message
+
+
+@dataclass(slots=True)
 class Verdict:
     """What a report says first."""
 
@@ -1234,6 +1247,9 @@ class SummaryRecord:
     findings_left_out: dict[str, int] = field(default_factory=dict)
     """Rows that lists of findings lack, by rule: those beyond `SITEMAP_FINDINGS_PER_RULE` of a rule and file, and with
     `findings=all` those beyond 1,000,000 in all."""
+    breaches: list[Breach] | None = None
+    """Limits of the argument `policy` that are broken or could not be checked; empty if all are kept, null without a
+    policy."""
     verdict: Verdict | None = None
     """What the report says first; null without a report."""
     basis: Basis = field(default_factory=Basis)
@@ -1249,7 +1265,7 @@ class SummaryRecord:
     """Why the crawl ended early; null when it reached its end."""
 
 
-KEPT_WHEN_EMPTY = frozenset({"blocked_for"})
+KEPT_WHEN_EMPTY = frozenset({"blocked_for", "breaches"})
 """Lists that are written even if they are empty: an empty one says more than a missing one."""
 
 Record = (

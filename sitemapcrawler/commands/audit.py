@@ -18,6 +18,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, Settings
 
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
 from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, complete_reports, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.scratch import is_abandoned
@@ -39,7 +40,7 @@ from sitemapcrawler.report.advice import in_words
 from sitemapcrawler.report.model import Report
 from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, reasons, sentences
 from sitemapcrawler.rules.catalogue import Paint
-from sitemapcrawler.spiders.running import plan, quieten, run
+from sitemapcrawler.spiders.running import plan, policy_code, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
 from sitemapcrawler.terminal.streams import is_terminal, painter, put, wants_colour
 from sitemapcrawler.urls.display import counted, inert
@@ -72,8 +73,8 @@ class Command(BaseCommand):
         return (
             f"{self.short_desc()}. Finds the sitemaps of a site (example.com), or reads one (a URL or a file), "
             "requests every listed page, and writes a folder with report.html, audit.xlsx, urls.csv and findings.csv. "
-            "Exit codes: 0 done, 1 errors were found (--fail-on) or the folder cannot be written, 2 wrong argument, "
-            "3 stopped before the end, 4 nothing could be read."
+            "Exit codes: 0 done, 1 errors (--fail-on), a broken policy, or the folder cannot be written, "
+            "2 wrong argument, 3 stopped before the end, 4 nothing could be read."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -120,7 +121,8 @@ class Command(BaseCommand):
         """Audit, print the verdict, and set the exit code."""
         assert self.crawler_process is not None
         crawler = self.crawler_process.create_crawler(AuditSpider)
-        self.exitcode = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        code = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        self.exitcode = policy_code(code, crawler.stats.get_stats())
         report = _report(crawler)
         if report is None:
             return
@@ -175,6 +177,8 @@ def lines(report: Report, name: str, out: Path, colour: bool, columns: int = 0) 
     yield fold(" ".join(map(inert, reasons(report, verdict))), columns)
     for answer in answers(report):
         yield fold(inert(answer), columns)
+    for breach in report.summary.breaches or ():
+        yield f"{paint('Policy', 'error')}  {inert(str(breach), MAX_LINE)}"  # one line each, for programs too
 
 
 def _problems(report: Report, paint: Paint, columns: int) -> Iterator[str]:

@@ -18,6 +18,7 @@ from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.crawl.state import ArgumentSpider, Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats, prepare_feeds
 from sitemapcrawler.feeds.writable import check_writable
@@ -32,7 +33,8 @@ from sitemapcrawler.options.base import (
 )
 from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import target
-from sitemapcrawler.spiders.running import BAD_ARGUMENT, plan, quieten, run
+from sitemapcrawler.policy import BREACHES
+from sitemapcrawler.spiders.running import BAD_ARGUMENT, plan, policy_code, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider, check
 from sitemapcrawler.urls.display import inert
 
@@ -113,7 +115,12 @@ class Command(CrawlCommand):
         if not issubclass(self._spider, ArgumentSpider):
             super().run(args, opts)
             return
-        self.exitcode = run(self.crawler_process, self._create_crawler(args[0]), opts.spargs, self._plan)
+        crawler = self._create_crawler(args[0])
+        code = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        stats = crawler.stats.get_stats()
+        for breach in stats.get(BREACHES, ()):
+            logger.error("policy: %s", inert(breach, MAX_LINE))
+        self.exitcode = policy_code(code, stats)
 
 
 def _meant(name: str, spiders: SpiderLoaderProtocol) -> str:

@@ -22,6 +22,7 @@ from sitemapcrawler.crawl.setting_values import check_settings
 from sitemapcrawler.crawl.state import Audit, Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.envelopes import NotedBatch, RecordBatch, SitemapEnd
+from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.lines import rank, summary_lines
 from sitemapcrawler.feeds.scratch import OF_A_CRAWL, scratch
 from sitemapcrawler.feeds.setup import add_exporters, check_columns, components_in, exporter_of, prepare_feeds
@@ -184,7 +185,7 @@ class ValidationResult:
         asked_for = code == STOPPED and self.summary.partial in {*LIMITS}.intersection(self.named)
         if code not in (READ, NOTHING_READ) and not asked_for:
             return NOT_RUN
-        if any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]):
+        if self.summary.breaches or any(self.summary.severities.get(name) for name in THRESHOLDS[fail_on]):
             return FOUND
         return CLEAN if self.read or self._says_why else NOT_RUN
 
@@ -391,6 +392,9 @@ class Command(BaseCommand):
             if self._folder is not None and self._feed.exists():
                 with self._feed.open("rb") as feed:
                     pour(feed)
+        if self._folder is None or opts.format not in EXPORTERS:  # the output is not read on the terminal
+            for breach in (outcome.summary.breaches or ()) if outcome.summary is not None else ():
+                logger.error("policy: %s", inert(str(breach), MAX_LINE))
         if self._folder is None and outcome.summary is not None and sys.stdout is not None:
             lines = summary_lines(outcome.summary, None, plain, len(self._robots), quiet=opts.quiet)
             put("".join(f"{line}\n" for line in lines))

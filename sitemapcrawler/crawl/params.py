@@ -32,11 +32,12 @@ from sitemapcrawler.crawl.arguments import (
     plain,
 )
 from sitemapcrawler.feeds.folder import folder
+from sitemapcrawler.policy import KEYS, MAX_LIMITS, Limit, unknown_segments
 from sitemapcrawler.robots.agents import Agent, distinct, named, requesting
 from sitemapcrawler.rules.choice import NONE
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.expressions import SYNTAX, Expression
-from sitemapcrawler.urls.segments import MAX_SEGMENTS, PATTERNS, Segment
+from sitemapcrawler.urls.segments import MAX_SEGMENTS, OTHER, PATTERNS, Segment
 from sitemapcrawler.verification.sampling import Sample
 
 __all__ = ["ARGUMENTS", "Argument", "ArgumentError", "Count", "Params", "Text", "Use", "declare", "names_of"]
@@ -177,6 +178,12 @@ class Params(BaseModel):
         Argument(f"name=pattern, separated by commas; {PATTERNS}", Use.RUN | Use.ONE_SITE),
     ] = ()
     """Count parts of the site by name; a URL belongs to the first segment that matches."""
+    policy: Annotated[
+        tuple[Limit, ...],
+        Text(Limit.parse, values.COMMA),
+        Argument(f"limit=value or segment.limit=value, separated by commas; {', '.join(KEYS)}", Use.RUN | Use.ONE_SITE),
+    ] = ()
+    """Fail the run if a limit is broken, or cannot be checked."""
     fresh: Annotated[bool, Argument(use=Use.RUN | Use.ONE_SITE)] = False
     """Discard the job in JOBDIR and start over."""
     report: Annotated[
@@ -264,6 +271,15 @@ class Params(BaseModel):
             yield "fetch_as", "no site is named", "with domain, or with a sitemap on the web"
         if len(self.segments) > MAX_SEGMENTS:
             yield "segments", f"{len(self.segments):,} patterns", f"up to {MAX_SEGMENTS}"
+        if len(self.policy) > MAX_LIMITS:
+            yield "policy", f"{len(self.policy):,} limits", f"up to {MAX_LIMITS}"
+        known = {OTHER, *(one.name for one in self.segments)}
+        if unknown := unknown_segments(self.policy, known if self.segments else ()):
+            yield (
+                "policy",
+                f"no segment is named {unknown[0]}",
+                ", ".join(sorted(known)) if self.segments else "with segments",
+            )
         yield from self._conflicts_of_links(given)
         yield from self._conflicts_of_files()
 

@@ -11,7 +11,7 @@ import hashlib
 import re
 import string
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO
@@ -23,10 +23,11 @@ import msgspec
 from sitemapcrawler.envelopes import FindingBatch, NotedBatch
 from sitemapcrawler.feeds.exporters import RecordExporter
 from sitemapcrawler.feeds.storages import Outlet
-from sitemapcrawler.items import UNREAD, FindingRecord, SitemapRecord, SummaryRecord, records
+from sitemapcrawler.items import UNREAD, Breach, FindingRecord, SitemapRecord, SummaryRecord, records
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.rules import Rule, all_rules
 from sitemapcrawler.rules.catalogue import markdown
+from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.display import MAX_URL, inert
 from sitemapcrawler.version import __version__
 
@@ -43,6 +44,8 @@ FAILURES = ("error", "warning")
 """Severities that fail a test, worst first."""
 CRAWL = "crawl"
 """Name of the suite on the crawl itself."""
+POLICY = "policy"
+"""Name of what is about the policy, in place of a rule."""
 NO_FINDINGS = "no findings"
 """Name of the test of a file without findings."""
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -213,7 +216,7 @@ class Suite:
         """Tests by rule id."""
         self._others: list[str] = []
         self._properties = ""
-        self._skipped = self._errors = 0
+        self._skipped = self._errors = self._broken = 0
 
     def add(self, finding: FindingRecord) -> None:
         if finding.rule not in self.tests:
@@ -238,12 +241,22 @@ class Suite:
         self._others.append(_test(self.name, "reached its end", error))
         if summary.limited_by:
             self.add_empty("has no limits", inert(summary.limited_by))
+        self._add_policy(summary.breaches)
+
+    def _add_policy(self, breaches: Sequence[Breach] | None) -> None:
+        """Add a test that fails for each broken limit, or one that passes; none without a policy."""
+        if breaches is not None and not breaches:
+            self.add_empty(POLICY)
+        for breach in breaches or ():
+            failure = _element("failure", type=Severity.ERROR, message=inert(breach.message))
+            self._others.append(_test(self.name, inert(f"{POLICY} {breach.limit}".rstrip()), failure))
+            self._broken += 1
 
     def __str__(self) -> str:
         tests = [*map(str, self.tests.values()), *self._others]
         if not tests:
             return ""
-        failures = sum(test.severity in FAILURES for test in self.tests.values())
+        failures = self._broken + sum(test.severity in FAILURES for test in self.tests.values())
         counts = {"tests": len(tests), "failures": failures, "errors": self._errors, "skipped": self._skipped}
         content = "".join(f"{part}\n" for part in (self._properties, *tests) if part)
         return _element("testsuite", f"\n{content}", name=self.name, **counts, time=0) + "\n"
@@ -378,9 +391,13 @@ class SarifExporter(FindingsExporter):
     def _invocation(self) -> dict[str, object]:
         partial = self._summary.partial if self._summary else None
         invocation: dict[str, object] = {"executionSuccessful": partial is None, **_times(self._summary)}
-        if partial is not None:
-            text = f"The crawl ended early: {inert(partial)}"
-            invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": text}}]
+        told = [] if partial is None else [{"level": "warning", "message": _text(f"The crawl ended early: {partial}")}]
+        told += [
+            {"level": "error", "message": _text(str(breach)), "descriptor": {"id": POLICY}}
+            for breach in (self._summary.breaches or () if self._summary else ())
+        ]
+        if told:
+            invocation["toolExecutionNotifications"] = told
         limits = self._summary.limited_by if self._summary else None
         limited = [{"level": "warning", "message": {"text": f"Limited by {inert(limits)}"}}] if limits else []
         if notifications := [*self._notifications, *limited]:
@@ -408,8 +425,12 @@ def descriptor(rule: Rule) -> dict[str, object]:
 
 
 def _message(finding: FindingRecord) -> dict[str, str]:
+    return _text(finding.message or finding.rule)
+
+
+def _text(text: str) -> dict[str, str]:
     # A backslash keeps viewers from turning untrusted text into a link (3.11.6).
-    return {"text": inert(finding.message or finding.rule).replace("](", "]\\(")}
+    return {"text": inert(text).replace("](", "]\\(")}
 
 
 def _location(finding: FindingRecord, artifact: dict[str, str]) -> dict[str, object]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from sitemapcrawler.feeds.exporters import RecordExporter
-from sitemapcrawler.feeds.findings import findings_of
+from sitemapcrawler.feeds.findings import POLICY, findings_of
 from sitemapcrawler.feeds.storages import Outlet
 from sitemapcrawler.items import LIMITS, FindingRecord, SummaryRecord
 from sitemapcrawler.rules.catalogue import Paint
@@ -106,6 +106,8 @@ class LinesExporter(RecordExporter):
         self._lines.close()
         if self._summary is not None:
             summary = self._summary
+            for breach in summary.breaches or ():
+                self.outlet.write_text(f"{self._breach(inert(str(breach)))}\n")
             for line in summary_lines(summary, self._count, self._paint, self._robots, self._least, self._quiet):
                 self.outlet.write_text(f"{line}\n")
         self.outlet.finish()
@@ -125,6 +127,10 @@ class LinesExporter(RecordExporter):
         severity = inert(finding.severity)
         painted = f"{self._paint(self._place(finding), 'place')} {self._paint(severity, severity)}"
         return f"{painted} {inert(finding.rule)} {self._message(finding)}"
+
+    def _breach(self, text: str) -> str:
+        """The line of a broken limit of the policy."""
+        return f"{self._paint(CRAWL, 'place')} {self._paint(Severity.ERROR, Severity.ERROR)} {POLICY} {text}"
 
     def _place(self, finding: FindingRecord) -> str:
         """Path or URL, line and column; never the start of a workflow command, as a path may be."""
@@ -161,6 +167,9 @@ class GitHubExporter(LinesExporter):
         written = ",".join(f"{name}={_escaped(value, ESCAPED_PROPERTY)}" for name, value in properties.items())
         message = self._message(finding) if path is not None else f"{self._place(finding)}: {self._message(finding)}"
         return f"::{COMMANDS.get(finding.severity, 'warning')} {written}::{_escaped(message, ESCAPED)}"
+
+    def _breach(self, text: str) -> str:
+        return f"::{COMMANDS[Severity.ERROR]} title={POLICY}::{_escaped(text, ESCAPED)}"
 
 
 def _escaped(text: str, escapes: Mapping[str, str]) -> str:

@@ -681,6 +681,10 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
         yield "Ended early", "yes", None, PARTIAL.get(summary.partial, summary.partial)
     else:
         yield "Ended early", "no"
+    if summary.breaches is not None:
+        yield "Policy", "broken" if summary.breaches else "kept"
+    for breach in summary.breaches or ():
+        yield "Broken limit", breach.limit or None, None, breach.message
     if summary.limited_by:
         yield "Limited by", summary.limited_by, None, "a file of options leaves something out"
     if summary.only:

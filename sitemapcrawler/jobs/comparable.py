@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sitemapcrawler.items import Coverage, SummaryRecord
 from sitemapcrawler.jobs.store.baseline import Baseline
 from sitemapcrawler.jobs.store.loading import EarlierCoverage, EarlierSummary
-from sitemapcrawler.rules.choice import ON_THE_CRAWL, names
+from sitemapcrawler.rules.choice import OF_ANSWERS, OF_HEADS, OF_LINKS, OF_LISTS, ON_THE_CRAWL, names, needs_pages
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule
 
@@ -19,20 +19,6 @@ OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "r
 DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS)
 """Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
 their ids; `MAX_PAGES` matters to a crawl that reached it."""
-OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
-"""Rules that need the links of pages."""
-OF_LISTS = ("coverage", "crawler")
-"""Families of rules that need lists to compare with."""
-OF_ANSWERS = ("crawler-refused", "crawler-gets-other-content", "crawler-must-pay")
-"""Rules of one of these that need the answers to crawlers instead."""
-OF_PAGES = ("status", "page")
-"""Families of rules that need the answers of pages."""
-OF_HEADS = (
-    "page", "status-soft-404", "status-head-get-mismatch", "status-dirt-ratio", "lastmod-vs-page-date",
-    "hreflang-target-noindex", "hreflang-target-noncanonical",
-)  # fmt: skip
-"""Family and rules that `verify=get` and `verify=head` judge differently."""
-NEEDS_PAGES = frozenset((Of.REPLY, Of.ASSET, Of.DRAWN))
 NOT_COMPARED = frozenset((Of.BASELINE, Of.REVISIT, *ON_THE_CRAWL))
 """What rules judge whose findings are about one crawl alone."""
 
@@ -73,7 +59,7 @@ class Compared:
                 left_out.setdefault(reason, []).append(rule.id)
         return cls(
             {rule.id: str(rule.severity) for rule in rules},
-            [rule.id for rule in rules if _needs_pages(rule)],
+            [rule.id for rule in rules if needs_pages(rule)],
             baseline.with_replies and differing.isdisjoint((VERIFY, SAMPLE, SEED)),
             bool(baseline.job) or baseline.summary is not None,
             left_out,
@@ -108,7 +94,7 @@ def _lists(coverage: Coverage | EarlierCoverage | None) -> list[str] | None:
 
 def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str | None:
     """Why the problems of a rule are not compared; None if they are."""
-    of_pages = _needs_pages(rule)
+    of_pages = needs_pages(rule)
     concerned = {
         VERIFY: names(rule, OF_HEADS) if with_replies else of_pages,
         SAMPLE: of_pages and (Of.SITE in rule.of or Of.DRAWN in rule.of),
@@ -120,7 +106,3 @@ def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str 
         FETCH_AS: rule.id in OF_ANSWERS,
     }
     return next((reason for reason, is_concerned in concerned.items() if is_concerned and reason in differing), None)
-
-
-def _needs_pages(rule: Rule) -> bool:
-    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.of)

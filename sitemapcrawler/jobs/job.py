@@ -60,13 +60,14 @@ from sitemapcrawler.jobs.restoring import (
     with_returns,
 )
 from sitemapcrawler.jobs.robots_before import policies_before
-from sitemapcrawler.jobs.segments import WHOLE, count_segments
+from sitemapcrawler.jobs.segments import WHOLE, measure
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import iso
 from sitemapcrawler.jobs.store.spool import Spool
+from sitemapcrawler.policy import Limit, Measured
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.addresses import read_ranges
@@ -111,6 +112,8 @@ class OpenedJob:
     """Earlier runs, the oldest first."""
     segments: Sequence[Segment] = ()
     """Parts of the site that are counted."""
+    policy: Sequence[Limit] = ()
+    """Limits on what the crawl finds."""
 
 
 class Job:
@@ -154,7 +157,9 @@ class Job:
         self._listing = Listing(store, self._only_changes) if opened.lists_all else None
         self._reports = opened.reports
         self._gatherer = Gatherer(crawler, self._writer, self.records, self.run)
-        self._segments = opened.segments
+        self._segments, self._policy = opened.segments, opened.policy
+        self.measured: Measured | None = None
+        """What the policy is compared with; None before it is counted, and without one."""
         self._marks: Marks | None = None
         self._uncompared: set[str] = set()
         self._shows_returns = holds(crawler.settings, AlternateRecord)
@@ -426,12 +431,14 @@ class Job:
             summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))
 
     def _count_segments(self, site: SiteFacts, summary: SummaryRecord) -> None:
+        if not self._segments and not self._policy:
+            return
+        self.measured = measure(site, self._segments, self._policy, summary.rules)
         if self._segments:
-            counts = count_segments(site, self._segments, summary.rules)
-            summary.segments = [one for name, one in counts.items() if name is not WHOLE]
+            summary.segments = [one for name, one in self.measured.counts.items() if name is not WHOLE]
 
     async def count_again(self, summary: SummaryRecord) -> None:
-        """Count the segments of a finished job, which an earlier run may have counted by other patterns."""
+        """Count segments and what the policy limits in a finished job: an earlier run may have had others."""
 
         def count() -> None:
             with self.store.analysis() as cursor:

@@ -28,7 +28,7 @@ from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"
 """End of the name of a database that `fresh` replaces, until the new one can be used."""
-NEEDING = ("baseline", "links", "compare", "fetch_as", "segments")
+NEEDING = ("baseline", "links", "compare", "fetch_as", "segments", "policy")
 """Arguments that need a database."""
 ODD_CHARACTERS = frozenset("?\\")
 """Characters that DuckDB does not accept in a database's path."""
@@ -87,6 +87,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         params.findings is not None,
         _earlier_runs(folder, compared, params),
         params.segments,
+        params.policy,
     )
 
 

@@ -11,6 +11,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FileTally, FinalBatch
 from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.policy import Limit
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.rules.facts.link_files import LinkFile
@@ -48,6 +49,8 @@ class Arguments(Protocol):
     def fetch_as(self) -> Sequence[str]: ...
     @property
     def segments(self) -> Sequence[Segment]: ...
+    @property
+    def policy(self) -> Sequence[Limit]: ...
     @property
     def judged_agents(self) -> Sequence[Agent]: ...
     @property

@@ -1,17 +1,18 @@
-"""Counts the URLs of segments in the job's database."""
+"""Counts the URLs of segments in the job's database, and what a policy limits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sitemapcrawler.items import SegmentCounts
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.store.schema import literal
+from sitemapcrawler.policy import MAX_ERRORS, Limit, Measured, Problems
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.facts.sites import ADDED, CURRENT, REMOVED, text_key
 from sitemapcrawler.rules.registry import Severity
-from sitemapcrawler.urls.segments import OTHER, Segment
+from sitemapcrawler.urls.segments import OTHER, Segment, UrlPattern
 
 URLS = f"""
     CREATE OR REPLACE TEMP TABLE site_segments AS
@@ -42,6 +43,12 @@ TRUSTED = f"""
           WHERE lastmod_at IS NOT NULL AND {CURRENT} GROUP BY ALL) u
     JOIN sitemaps s USING (sitemap) WHERE s.lastmod.trusted IS NOT NULL GROUP BY GROUPING SETS ((segment), ())"""
 """SQL, by segment: entries with a date, and the share that can be trusted by the other entries of their files."""
+OF_RULES = """
+    SELECT count(DISTINCT url), count(DISTINCT sitemap) FILTER (url IS NULL),
+           count(DISTINCT rule) FILTER (url IS NULL AND sitemap IS NULL)
+    FROM temp.site_concerned WHERE rule IN (SELECT unnest($1)) AND rank <= $2
+    AND ($3 IS NULL OR url IN (SELECT url FROM temp.site_segments WHERE segment = $3))"""
+"""SQL: what rules concern. Parameters: their ids, the last rank of a severity, and a segment or null."""
 WHOLE = None
 """Segment of the rows about the whole site."""
 
@@ -75,3 +82,38 @@ def count_segments(
     for name, *dates in dated:
         found[name].dated, found[name].trusted = dates
     return found
+
+
+def measure(site: SiteFacts, segments: Sequence[Segment], policy: Sequence[Limit], rules: Collection[str]) -> Measured:
+    """Count segments, and what each limit of a policy is about. Parameters as in `count_segments`."""
+    found = Measured(count_segments(site, segments, rules))
+    for limit in policy:
+        if limit.key == MAX_ERRORS:
+            found.problems[limit] = _problems(site, limit, rules)
+    patterns = {limit: limit.value.expression for limit in policy if isinstance(limit.value, UrlPattern)}
+    if patterns:
+        found.matches = _matches(site, segment_of(segments), patterns)
+    return found
+
+
+def _problems(site: SiteFacts, limit: Limit, rules: Collection[str]) -> Problems:
+    own = {rule.id for rule in limit.rules}
+    chosen = [rule for rule in rules if limit.rule is None or rule in own]
+    ranks = len(ORDER) if limit.of_any_severity else 1
+    if not chosen:
+        return Problems()
+    site.need(CONCERNED)
+    [counts] = site.query(OF_RULES, chosen, ranks, limit.segment)
+    return Problems(*counts)
+
+
+def _matches(site: SiteFacts, segment: str, patterns: Mapping[Limit, str]) -> dict[Limit, tuple[int, str | None]]:
+    """Listed URLs that match each pattern, in one pass over all."""
+    tests = [
+        f"regexp_matches(loc, {literal(pattern)})"
+        + (f" AND segment = {literal(limit.segment)}" if limit.segment else "")
+        for limit, pattern in patterns.items()
+    ]
+    columns = ", ".join(f"count(DISTINCT loc) FILTER ({test}), min(loc) FILTER ({test})" for test in tests)
+    [row] = site.query(f"SELECT {columns} FROM (SELECT loc, {segment} AS segment FROM urls WHERE {CURRENT})")
+    return {limit: (row[2 * at], row[2 * at + 1]) for at, limit in enumerate(patterns)}

@@ -24,6 +24,7 @@ from sitemapcrawler.crawl.arguments import canonical
 from sitemapcrawler.crawl.params import ARGUMENTS, ArgumentError, Params, Use
 from sitemapcrawler.download.shared import UNNAMED_URL
 from sitemapcrawler.pipelines.summary import LIMITED_BY
+from sitemapcrawler.policy import Limit
 from sitemapcrawler.rules.registry import load_rules
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.urls.segments import Segment
@@ -44,7 +45,7 @@ OPTIONS = (*TEXTS, QUIET, BASE_DIR)
 """Options of `validate` besides the arguments. `audit` takes some of them too."""
 PLACES = ("base-url", BASE_DIR)
 """Options that apply where files are named."""
-TABLES: Mapping[str, Callable[[str], object]] = {"segments": Segment.parse}
+TABLES: Mapping[str, Callable[[str], object]] = {"segments": Segment.parse, "policy": Limit.parse}
 """Arguments that are tables of a file, each with what parses an item; raises ValueError."""
 MAX_NESTED = 4
 """Tables within each other, at most."""
@@ -70,14 +71,27 @@ class Config:
         defaults of the command.
 
         `given`: arguments on the command line; `without`: names to leave out of the file's. An argument of the file
-        that has no effect beside the others, such as `sample` without `verify`, is left out.
+        that has no effect beside the others, such as `sample` without `verify`, is left out. Raises ValueError, one
+        line, if the file limits what a policy of the command line is checked on.
         """
         of_file = {name: text for name, text in self._arguments.items() if name not in without}
+        if "policy" in given:
+            self._check_demand(given, of_file, defaults)
         merged = {**defaults, **of_file, **given}
         for name in [name for name in ARGUMENTS if name in merged and name not in given]:
             if not all(_is_set(other, merged) for other in ARGUMENTS[name].needs):
                 del merged[name]
         return merged
+
+    def _check_demand(self, given: Mapping[str, str], of_file: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+        """Raise ValueError if an argument of the file makes a policy of the command line easier to keep: whoever may
+        change the file need not be allowed to switch the policy off."""
+        for name, text in of_file.items():
+            if name not in given and (name == "segments" or _narrows(name, text, defaults.get(name))):
+                raise ValueError(
+                    f"{self.path}: {name.replace('_', '-')} limits what the policy of the command line is checked on; "
+                    f"name {name} there too"
+                )
 
     def note_limits(
         self,

@@ -23,6 +23,7 @@ from sitemapcrawler.jobs.listing import MAX_ROWS
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.pipelines.status import StatusPipeline
+from sitemapcrawler.policy import BREACHES, breaches
 from sitemapcrawler.report.wording import verdict
 from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.rules.reach import places, unknown
@@ -78,6 +79,9 @@ class SummaryPipeline(CrawlPipeline):
         job = audit.job
         try:
             summary = await self._conclude(audit, job)
+            if audit.params.policy and job is not None:
+                summary.breaches = breaches(audit.params.policy, summary, job.measured)
+                self._stats.set_value(BREACHES, [str(breach) for breach in summary.breaches])
             reporting = self._crawler.get_extension(Reporting) if job is not None else None
             if reporting is not None and job is not None:
                 reporting.report = await job.report(audit, summary, reporting.names)

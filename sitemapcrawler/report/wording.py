@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import quote, urlencode
@@ -356,6 +356,8 @@ class Health:
 
 NEEDS_REPAIR, NOT_JUDGED = "Needs repair", "Not judged"
 """Headlines of sites with errors, and of sites to which no rule was applied."""
+BROKEN = "Breaks the policy"
+"""Headline of sites without errors that break the policy."""
 
 
 def works(*, with_warnings: bool, pages_checked: bool) -> str:
@@ -366,7 +368,20 @@ def works(*, with_warnings: bool, pages_checked: bool) -> str:
 
 
 def health(report: Report) -> Health:
-    """Verdict on the crawled sites."""
+    """Verdict on the crawled sites, and on whether they keep the policy."""
+    found, breaches = _health(report), report.summary.breaches
+    if breaches is None:
+        return found
+    if not breaches:
+        return replace(found, sentences=[*found.sentences, "The policy is kept."])
+    number = sum(bool(breach.limit) for breach in breaches)
+    limits = f"{counted(number, 'limit')} of the policy {'is' if number == 1 else 'are'}"
+    broken = f"{limits} broken, or could not be checked." if number else "The policy could not be checked."
+    headline = found.headline if found.level == Level.ERROR else BROKEN
+    return Health(Level.ERROR, headline, [*found.sentences, broken])
+
+
+def _health(report: Report) -> Health:
     if (nothing := _nothing(report)) is not None:
         return nothing
     troubles, unchecked = _troubles(report), [*_unchecked_pages(report), *shells(report)]

@@ -21,6 +21,21 @@ NONE = "none"
 ON_THE_CRAWL = frozenset((Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED))
 """Rules on these report what other rules could not check or list, so they run regardless of `select`."""
 
+OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
+"""Rules that need the links of pages."""
+OF_LISTS = ("coverage", "crawler")
+"""Families of rules that need lists to compare with."""
+OF_ANSWERS = ("crawler-refused", "crawler-gets-other-content", "crawler-must-pay")
+"""Rules of one of these that need the answers to crawlers instead."""
+OF_PAGES = ("status", "page")
+"""Families of rules that need the answers of pages."""
+OF_HEADS = (
+    "page", "status-soft-404", "status-head-get-mismatch", "status-dirt-ratio", "lastmod-vs-page-date",
+    "hreflang-target-noindex", "hreflang-target-noncanonical",
+)  # fmt: skip
+"""Family and rules that `verify=get` and `verify=head` judge differently."""
+NEEDS_PAGES = frozenset((Of.REPLY, Of.ASSET, Of.DRAWN))
+
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
@@ -100,6 +115,11 @@ class Choice:
 def names(rule: Rule, chosen: Iterable[str]) -> bool:
     """True if a list of ids and families includes a rule."""
     return any(name in (rule.id, rule.family) for name in chosen)
+
+
+def needs_pages(rule: Rule) -> bool:
+    """True if a rule judges the answers of pages."""
+    return rule.family in OF_PAGES or not NEEDS_PAGES.isdisjoint(rule.of)
 
 
 def check_names(chosen: Iterable[str], rules: Iterable[Rule]) -> None:

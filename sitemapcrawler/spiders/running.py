@@ -22,9 +22,11 @@ from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.feeds.reporting import LOST
 from sitemapcrawler.feeds.setup import check_columns
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
+from sitemapcrawler.items import LIMITS
+from sitemapcrawler.policy import BREACHES
 from sitemapcrawler.spiders.sitemap import AuditSpider, overrides
 
-NOT_STARTED = FEED_LOST = 1
+NOT_STARTED = FEED_LOST = BROKEN_POLICY = 1
 BAD_ARGUMENT, STOPPED, NOTHING_READ = 2, 3, 4
 """Exit codes; 0 means finished."""
 PYTHON_COLLECTS_AFTER = (700, 2000)
@@ -133,6 +135,12 @@ def exit_code(stats: Mapping[str, Any], stopped: bool = False, feeds: int = 0) -
     if stopped or stats.get("sitemap/partial"):
         return STOPPED
     return 0 if stats.get("sitemap/files_read") else NOTHING_READ
+
+
+def policy_code(code: int, stats: Mapping[str, Any]) -> int:  # Any: as Scrapy types them
+    """Exit code of a crawl with its policy: a broken one fails what came to its end, and what a limit has ended."""
+    ended = code == 0 or (code == STOPPED and stats.get("sitemap/partial") in LIMITS)
+    return BROKEN_POLICY if ended and stats.get(BREACHES) else code
 
 
 def stop_in_order(process: CrawlerProcessBase, crawler: Crawler) -> threading.Event:

@@ -6,7 +6,6 @@ A database evaluates the patterns: `expression` is a regular expression in RE2 s
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
@@ -99,9 +98,9 @@ class Segment:
         return f"{self.name}={self.pattern}"
 
 
-def check_name(name: str, taken: Collection[str] = ()) -> None:
-    """Raise ValueError for text that cannot be the name of a segment. `taken`: names with another meaning."""
+def check_name(name: str) -> None:
+    """Raise ValueError for text that cannot be the name of a segment."""
     if not _NAME.fullmatch(name):
         raise ValueError("the name of a segment has letters, digits, - and _, up to 40")
-    if name == OTHER or name in taken:
-        raise ValueError(f"the name {name} has another meaning")
+    if name == OTHER:
+        raise ValueError(f"{OTHER} is the rest of the site")

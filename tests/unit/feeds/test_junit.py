@@ -14,7 +14,7 @@ from lxml import etree
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.findings import MAX_LINES, OPEN_FILES, JUnitExporter
 from sitemapcrawler.feeds.setup import check_feeds
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
 
 from . import findings_written
@@ -193,6 +193,25 @@ def test_a_crawl_that_a_file_limits_has_a_skipped_test() -> None:
     summary = SummaryRecord(limited_by="pyproject.toml: select = none")
     assert cases(summary) == [("crawl", "reached its end", "passed"), ("crawl", "has no limits", "skipped")]
     assert report(summary).find(".//skipped").get("message") == "pyproject.toml: select = none"
+
+
+@pytest.mark.parametrize(
+    ("breaches", "tests"),
+    [
+        (None, []),
+        ([], [("crawl", "policy", "passed")]),
+        (
+            [Breach("a=1", "b\u202e"), Breach("", "c")],
+            [("crawl", "policy a=1", "failure"), ("crawl", "policy", "failure")],
+        ),
+    ],
+)
+def test_each_broken_limit_of_the_policy_is_a_failed_test(breaches: list[Breach] | None, tests: list[Any]) -> None:
+    summary = SummaryRecord(breaches=breaches)
+    assert cases(summary) == [("crawl", "reached its end", "passed"), *tests]
+    suite = report(summary).find("testsuite")
+    assert int(suite.get("failures")) == len(breaches or ())
+    assert [one.get("message") for one in suite.iter("failure")] == ["b\\u202e", "c"][: len(breaches or ())]
 
 
 def test_a_file_of_this_machine_has_its_path(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from sitemapcrawler import __version__
 from sitemapcrawler.envelopes import NotedBatch
 from sitemapcrawler.feeds.findings import OPEN_FILES, Places, SarifExporter, descriptor, findings_of
 from sitemapcrawler.feeds.setup import check_feeds
-from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
+from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.rules import Of, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
@@ -438,6 +438,13 @@ class TestCrawl:
         validate(json.loads(export(summary)))
         notification = {"level": "warning", "message": {"text": text}}
         assert run(summary)["invocations"] == [{"executionSuccessful": succeeded, kind: [notification]}]
+
+    def test_broken_limits_of_the_policy_are_notifications(self, validate: Any) -> None:
+        summary = SummaryRecord(breaches=[Breach("must-list=/a", "no [x](http://e.com) \u202e")])
+        validate(json.loads(export(summary)))
+        [found] = run(summary)["invocations"][0]["toolExecutionNotifications"]
+        assert (found["level"], found["descriptor"]) == ("error", {"id": "policy"})
+        assert found["message"]["text"] == r"must-list=/a: no [x]\(http://e.com) \u202e"
 
     def test_a_finding_on_the_crawl_is_no_result_since_it_has_no_place(self, validate: Any) -> None:
         finding = a_finding(rule="allow-expired", severity="warning", sitemap=None)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.items import Lastmods, SegmentCounts, SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.segments import WHOLE, count_segments
+import pytest
+
+from sitemapcrawler.items import FindingRecord, Lastmods, SegmentCounts, SitemapRecord, UrlRecord
+from sitemapcrawler.jobs.segments import WHOLE, count_segments, measure
 from sitemapcrawler.jobs.store.queries import rows_of
+from sitemapcrawler.policy import Limit, Problems
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.urls.segments import Segment
-from tests.unit.rules.sites import HOME, A, B, Site, page
+from tests.unit.rules.sites import HOME, A, B, Site, at, page
 
 SHOP = Segment.parse("shop=/shop/**")
 OLD = Segment.parse("old=/shop/old/")
@@ -81,3 +84,43 @@ def test_pattern_is_no_sql() -> None:
 
 def test_site_without_urls_has_empty_segments() -> None:
     assert {name: one.urls for name, one in count(segments=[SHOP]).items()} == {"shop": 0, "other": 0, WHOLE: 0}
+
+
+@pytest.mark.parametrize(
+    ("limit", "problems"),
+    [
+        ("max-errors=0", Problems(2, 1, 1)),
+        ("max-errors.status-404=0", Problems(2)),
+        ("max-errors.status-slow=0", Problems(1)),
+        ("max-errors.status=0", Problems(2)),
+        ("max-errors.doc=0", Problems(files=1)),
+        ("max-errors.lastmod=0", Problems()),
+        ("shop.max-errors=0", Problems(1)),
+        ("shop.max-errors.status=0", Problems(1)),
+    ],
+)
+def test_limit_of_errors_counts_urls_files_and_the_site(limit: str, problems: Problems) -> None:
+    site = Site(
+        page("/shop/1", issues=["status-404"]), page("/shop/1", B, issues=["status-404"]), page("/shop/2", issues=["status-slow"]),
+        page("/about", issues=["status-404"]),
+        *(
+            FindingRecord(rule, severity, "", sitemap, url=url and at(url))
+            for rule, severity, sitemap, url in (
+                ("status-404", "error", A, "/shop/1"), ("status-404", "error", B, "/shop/1"), ("status-404", "error", A, "/about"),
+                ("status-slow", "warning", A, "/shop/2"), ("doc-bom", "error", A, None), ("cross-empty", "error", None, None),
+            )
+        ),
+    )  # fmt: skip
+    rules = ["status-404", "status-slow", "doc-bom", "cross-empty"]
+    one = Limit.parse(limit)
+    assert measure(SiteFacts(rows_of(site.connection)), [SHOP], [one], rules).problems == {one: problems}
+
+
+def test_limit_of_a_pattern_counts_listed_urls_that_match() -> None:
+    limits = [
+        Limit.parse(text)
+        for text in ("must-list=/shop/", "must-not-list=/a", "shop.must-list=*2$", "other.must-list=*2$")
+    ]
+    pages = [page("/shop/2"), page("/shop/2", B), page("/shop/1"), page("/a/3", change="removed")]
+    found = measure(SiteFacts(rows_of(Site(*pages).connection)), [SHOP], limits, [])
+    assert list(found.matches.values()) == [(2, at("/shop/1")), (0, None), (1, at("/shop/2")), (0, None)]

@@ -103,6 +103,53 @@ def test_segments_are_a_table_of_names_and_patterns(folder: Path) -> None:
     assert read().arguments({}) == {"segments": "shop=/shop/"}
 
 
+def test_policy_is_a_table_of_limits_for_the_site_and_for_segments(folder: Path) -> None:
+    text = """
+        [policy]
+        max-removed = "5%"
+        must-list = ["/$", "/a,b"]
+        max-errors = {status-404 = 0, page = "1%"}
+        [policy.shop]
+        max-removed = 10
+        [policy.shop.max-errors]
+        status = 1"""
+    assert read(text).arguments({}) == {
+        "policy": "max-removed=5%,must-list=/$,must-list=/a%2Cb,max-errors.status-404=0,max-errors.page=1%,"
+        "shop.max-removed=10,shop.max-errors.status=1"
+    }
+    assert read(text).arguments({"policy": "min-urls=1"}) == {"policy": "min-urls=1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "name"),
+    [
+        ("exclude = '/old/'", "min-urls=1", "exclude"),
+        ("max-urls = 5", "min-urls=1", "max-urls"),
+        ("verify = 'head'", "min-urls=1", "verify"),
+        ("ignore = 'status'", "max-errors=0", "ignore"),
+        ("[segments]\nshop = '/'", "shop.max-removed=0", "segments"),
+    ],
+)
+def test_file_cannot_make_a_policy_of_the_command_line_easier_to_keep(
+    folder: Path, text: str, policy: str, name: str
+) -> None:
+    config, given = read(text), {"policy": policy}
+    with pytest.raises(ValueError) as caught:
+        config.arguments(given, defaults={"verify": "get"})
+    assert str(caught.value) == (
+        f"sitemapcrawler.toml: {name} limits what the policy of the command line is checked on; "
+        f"name {name.replace('-', '_')} there too"
+    )
+    name = name.replace("-", "_")
+    given |= {name: {"segments": "shop=/shop/", "verify": "get", "max_urls": "9"}.get(name, "none")}
+    assert config.arguments(given, defaults={"verify": "get"})[name] == given[name]
+
+
+def test_file_that_narrows_nothing_stands_beside_a_policy_of_the_command_line(folder: Path) -> None:
+    config = read("max-depth = 12\nverify = 'get'\n[policy]\nmin-urls = 0")
+    assert config.arguments({"policy": "min-urls=9"}) == {"max_depth": "12", "verify": "get", "policy": "min-urls=9"}
+
+
 def test_list_is_read_from_the_folder_of_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "lists").mkdir()
     (folder / "lists" / "rules.txt").write_text("loc  # a comment\n\ndoc-bom\n")
@@ -192,6 +239,18 @@ WRONG = {
     "table as a pattern": ("[[segments.shop]]\na = 1", "segments.shop = {'a': 1}: accepted: a text or"),
     "list of segments": ('[segments]\n"@/etc/passwd" = "/"', "segments.@/etc/passwd = '/': the name of a segment has"),
     "nested segments": ("[segments.a.b.c.d.e]\nf = '/x'", "segments.a.b.c.d.e: nests too deeply"),
+    "limit": ('[policy]\nmax-removd = "5%"', "policy.max-removd = '5%': unknown key, did you mean max-removed?"),
+    "limit of a segment": (
+        "[policy.shop]\nmin-url = 5",
+        "policy.shop.min-url = 5: unknown key, did you mean min-urls?",
+    ),
+    "rule of a limit": ("[policy.max-errors]\nstatus-40 = 5", "policy.max-errors.status-40 = 5: no rule or family"),
+    "share that is a number": (
+        "[policy]\nmax-removed = 0.05",
+        "policy.max-removed = 0.05: accepted: a text or a whole",
+    ),
+    "policy of a file": ('[policy]\nmust-list = "@/etc/passwd"', "policy.must-list = '@/etc/passwd': begins with none"),
+    "policy from a file": ('policy = "@/etc/passwd"', "policy: accepted: a table"),
     "TOML": ("a = =", "is no TOML in UTF-8: Invalid value (at "),
     "nested TOML": ("a = " + "[" * 100_000, "is no TOML in UTF-8: it nests too deeply"),
     "control character": ('"a\\u001b[2J" = 1', "unknown key"),

@@ -13,7 +13,16 @@ from scrapy.settings import Settings
 
 from sitemapcrawler.cli import project_settings
 from sitemapcrawler.crawl.refusing import Refused
-from sitemapcrawler.spiders.running import COLLECTED_AFTER, FEED_LOST, STOPPED, collecting_seldom, exit_code, plan
+from sitemapcrawler.policy import BREACHES
+from sitemapcrawler.spiders.running import (
+    COLLECTED_AFTER,
+    FEED_LOST,
+    STOPPED,
+    collecting_seldom,
+    exit_code,
+    plan,
+    policy_code,
+)
 from sitemapcrawler.spiders.sitemap import AuditSpider
 
 
@@ -74,6 +83,22 @@ def test_feed_that_was_not_stored_is_lost(stats: dict[str, Any], stopped: bool, 
     """Without a reason for its end, a second signal has ended the crawl before its feeds."""
     ended = {name: value for name, value in {"finish_reason": "finished", **stats}.items() if value is not None}
     assert exit_code({"sitemap/files_read": 1, **ended}, stopped, feeds) == code
+
+
+@pytest.mark.parametrize(
+    ("code", "stats", "wanted"),
+    [
+        (0, {}, 0),
+        (0, {BREACHES: []}, 0),
+        (0, {BREACHES: ["x"]}, 1),
+        (3, {BREACHES: ["x"], "sitemap/partial": "max_urls"}, 1),
+        (3, {BREACHES: ["x"], "sitemap/partial": "shutdown"}, 3),
+        (3, {"sitemap/partial": "max_urls"}, 3),
+        (4, {BREACHES: ["x"]}, 4),
+    ],
+)
+def test_broken_policy_fails_a_crawl_that_came_to_its_end(code: int, stats: dict[str, Any], wanted: int) -> None:
+    assert policy_code(code, stats) == wanted
 
 
 @pytest.fixture

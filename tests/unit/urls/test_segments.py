@@ -9,9 +9,10 @@ from sitemapcrawler.urls.segments import MAX_PATTERN, Segment, UrlPattern
 
 
 def matches(pattern: str, url: str) -> bool:
-    row = duckdb.execute("SELECT regexp_matches(?, ?)", [url, UrlPattern(pattern).expression]).fetchone()
-    assert row is not None
-    return bool(row[0])
+    with duckdb.connect() as connection:  # the one that tests share may be in use
+        query = "SELECT regexp_matches(?, ?)"
+        [(found,)] = connection.execute(query, [url, UrlPattern(pattern).expression]).fetchall()
+    return bool(found)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_pattern_of_many_stars_takes_linear_time() -> None:
         ("a.b=/shop/", "name of a segment"),
         ("<b>=/shop/", "name of a segment"),
         (f"{'a' * 41}=/shop/", "name of a segment"),
-        ("other=/shop/", "another meaning"),
+        ("other=/shop/", "rest of the site"),
         ("shop=shop/", "begins with none of"),
         ("shop=", "begins with none of"),
         ("shop=ftp://e.com/", "begins with none of"),
