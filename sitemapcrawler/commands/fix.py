@@ -19,9 +19,11 @@ from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import DownloadError
 from sitemapcrawler.commands.audited_files import AuditedFiles
 from sitemapcrawler.crawl.argument_values import base_url, quoted
+from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
+from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import FILE, Targets, of_file, read_targets, target
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.repair import publishing
@@ -41,6 +43,7 @@ from sitemapcrawler.terminal.progress_rows import load
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument, masked_url
+from sitemapcrawler.urls.segments import Segment
 
 DONE, LOST, PARTLY, NOTHING_READ, STOPPED = 0, 1, 3, 4, 5
 """Exit codes: done; the folder could not be written; some files could not be read; none could; stopped by a signal."""
@@ -49,6 +52,8 @@ LIST = "@"
 OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
 """Suffixes of files that are lists, and no sitemaps."""
 MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes one of the pages that an audit with links=site has found"
+BY_FOLDER, BY_SEGMENT = "folder", "segment"
+"""Values of --split-by."""
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
@@ -102,7 +107,11 @@ class Command(BaseCommand):
         add("--out", metavar="DIR", help="folder to write: new, empty, or written by an earlier run")
         add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
         add("--base-url", metavar="URL", help="where files will live: the URL of a file, or of a folder, with /")
-        add("--split-by", choices=["folder"], help="of a list: make a sitemap for each first folder of the paths")
+        add(
+            "--split-by",
+            choices=[BY_FOLDER, BY_SEGMENT],
+            help="of a list: make a sitemap for each first folder, or segment",
+        )
         add("--add", action="store_true", help="add pages that links or lists have and no sitemap lists")
         add("--lastmod", choices=["content"], help="write dates by what crawls and their baselines saw of the content")
         add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
@@ -207,6 +216,14 @@ class Command(BaseCommand):
             raise ValueError(ended.complaint)
         return job
 
+    def _segments(self, opts: argparse.Namespace) -> Sequence[Segment]:
+        """The segments of the command line, which are taken out of `opts`, or else of the configuration file."""
+        assert self.settings is not None
+        text = opts.given.pop("segments", None) or read_config(self.settings).arguments({}).get("segments")
+        if text is None:
+            raise ValueError("--split-by segment: no segments; accepted: -a segments=, or the table segments of a file")
+        return Params.read({"segments": text}).segments
+
     def _settings(self) -> dict[str, object]:
         """Settings of the command line, for a crawl. Dictionaries are JSON, as the command line takes them."""
         assert self.settings is not None
@@ -217,9 +234,9 @@ class Command(BaseCommand):
             for name, value in values.items()
         }
 
-    @staticmethod
-    def _of_list(text: str, opts: argparse.Namespace, work: Path) -> tuple[SiteRepair, list[Source]]:
+    def _of_list(self, text: str, opts: argparse.Namespace, work: Path) -> tuple[SiteRepair, list[Source]]:
         """Make a set of a list of pages. Raises ValueError, one line, if none of it can be listed."""
+        segments = self._segments(opts) if opts.split_by == BY_SEGMENT else ()
         _check_local(opts)
         if opts.only is not None:
             raise ValueError("--only: not for a list, of which a valid set is made")
@@ -230,7 +247,8 @@ class Command(BaseCommand):
             raise ValueError(f"--base-url {quoted(base)}: is the URL of a file; accepted: that of a folder, with /")
         try:
             path = urls.local_path(of_file(text.removeprefix(LIST)).value)
-            pages = PageList(Path(path or ""), base, work, opts.split_by is not None, ".xml.gz" if opts.gz else ".xml")
+            suffix = ".xml.gz" if opts.gz else ".xml"
+            pages = PageList(Path(path or ""), base, work, opts.split_by == BY_FOLDER, suffix, segments)
         except ValueError as error:
             raise ValueError(f"{quoted(text)}: {error}") from None
         for column in sorted(pages.counted):

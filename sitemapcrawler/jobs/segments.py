@@ -92,7 +92,7 @@ def measure(site: SiteFacts, segments: Sequence[Segment], policy: Sequence[Limit
             found.problems[limit] = _problems(site, limit, rules)
     patterns = {limit: limit.value.expression for limit in policy if isinstance(limit.value, UrlPattern)}
     if patterns:
-        found.matches = _matches(site, segment_of(segments), patterns)
+        found.matches = _matches(site, segments, patterns)
     return found
 
 
@@ -107,13 +107,15 @@ def _problems(site: SiteFacts, limit: Limit, rules: Collection[str]) -> Problems
     return Problems(*counts)
 
 
-def _matches(site: SiteFacts, segment: str, patterns: Mapping[Limit, str]) -> dict[Limit, tuple[int, str | None]]:
+def _matches(
+    site: SiteFacts, segments: Sequence[Segment], patterns: Mapping[Limit, str]
+) -> dict[Limit, tuple[int, str | None]]:
     """Listed URLs that match each pattern, in one pass over all."""
-    tests = [
-        f"regexp_matches(loc, {literal(pattern)})"
-        + (f" AND segment = {literal(limit.segment)}" if limit.segment else "")
-        for limit, pattern in patterns.items()
-    ]
-    columns = ", ".join(f"count(DISTINCT loc) FILTER ({test}), min(loc) FILTER ({test})" for test in tests)
-    [row] = site.query(f"SELECT {columns} FROM (SELECT loc, {segment} AS segment FROM urls WHERE {CURRENT})")
+    segment = segment_of(segments)
+    tests, counts = [], []
+    for at, (limit, pattern) in enumerate(patterns.items()):
+        here = f"{segment} = {literal(limit.segment)} AND " if limit.segment else ""
+        tests.append(f"{here}regexp_matches(loc, {literal(pattern)}) AS m{at}")
+        counts.append(f"count(DISTINCT loc) FILTER (m{at}), min(loc) FILTER (m{at})")
+    [row] = site.query(f"SELECT {', '.join(counts)} FROM (SELECT loc, {', '.join(tests)} FROM urls WHERE {CURRENT})")
     return {limit: (row[2 * at], row[2 * at + 1]) for at, limit in enumerate(patterns)}

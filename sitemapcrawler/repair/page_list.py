@@ -1,7 +1,7 @@
 """A list of pages as sitemaps to repair: a new set is made of its rows.
 
-The rows that can be listed are written as sitemaps for `SiteRepair`, one entry a line, by folder if requested; the
-others get a row in the list of changes. Start reading in `PageList`.
+The rows that can be listed are written as sitemaps for `SiteRepair`, one entry a line, by folder or segment if
+requested; the others get a row in the list of changes. Start reading in `PageList`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import json
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
 from urllib.parse import quote, unquote, urlsplit
@@ -31,6 +32,7 @@ from sitemapcrawler.repair.change_list import Action, Change
 from sitemapcrawler.repair.places import SAFE, Names, made_up
 from sitemapcrawler.repair.sources import Source
 from sitemapcrawler.repair.streaming import FORBIDDEN
+from sitemapcrawler.urls.segments import OTHER, Segment, finder
 
 FIELDS = {"lastmod": ("lastmod", "last modified"), "changefreq": ("changefreq",), "priority": ("priority",)}
 """Elements of an entry -> names of the columns that they are taken from, the preferred one first."""
@@ -63,9 +65,18 @@ class _Page(NamedTuple):
 class PageList:
     """The sitemaps that are made of a list, and what their lines are in the list."""
 
-    def __init__(self, path: Path, base: str, work: Path, by_folder: bool = False, suffix: str = ".xml") -> None:
+    def __init__(
+        self,
+        path: Path,
+        base: str,
+        work: Path,
+        by_folder: bool = False,
+        suffix: str = ".xml",
+        segments: Sequence[Segment] = (),
+    ) -> None:
         """`base`: URL of the folder where the files will stand, with a slash at its end; `work`: folder for temporary
-        files; `suffix`: of the files. Raises ValueError, one line, if no row can be listed, and OSError."""
+        files; `suffix`: of the files; `segments`: those with a sitemap of their own. Raises ValueError, one line, if no
+        row can be listed, and OSError."""
         self._path = path
         self._base = base
         self._work = work
@@ -80,8 +91,11 @@ class PageList:
         """Columns that have numbers instead of URLs, which are left out."""
         self.unread = 0
         """1 if the rest of the list could not be read."""
-        files: dict[str | None, str] = self._folders() if by_folder else {None: PAGES}
-        self.sources = self._written(files)
+        if segments:
+            self.sources = self._written(_by_segment(segments))
+        else:
+            files: dict[str | None, str] = self._folders() if by_folder else {None: PAGES}
+            self.sources = self._written(partial(_file_of, files=files))
 
     def located(self, url: str, line: int | None) -> tuple[str, int | None]:
         """Return the list and the row for a line of a temporary sitemap."""
@@ -107,8 +121,8 @@ class PageList:
             files[name] = names.free(f"{INDEX}-{made_up(name)}", name)
         return files
 
-    def _written(self, files: Mapping[str | None, str]) -> list[Source]:
-        """Write the sitemaps and the rows that are not listed."""
+    def _written(self, file_of: Callable[[str], str]) -> list[Source]:
+        """Write the sitemaps and the rows that are not listed. `file_of`: returns the name of the file of a page."""
         sources: dict[str, Source] = {}
         first = ""
         with ExitStack() as stack:
@@ -120,7 +134,7 @@ class PageList:
                     self.unread |= page.action == Action.UNREAD
                     spool.write(msgspec.json.encode(page) + b"\n")
                     continue
-                name = _file_of(page.loc, files)
+                name = file_of(page.loc)
                 if name not in opened:
                     path = self._work / f"list-{len(opened)}.xml"
                     opened[name] = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
@@ -245,6 +259,13 @@ def _file_of(loc: str, files: Mapping[str | None, str]) -> str:
         return files[None]
     folder = _folder_of(loc)
     return files.get(folder.name) or files["" if folder.depth < 2 else None]
+
+
+def _by_segment(segments: Sequence[Segment]) -> Callable[[str], str]:
+    """Return what names the file of a page by its segment."""
+    find, free = finder(segments), Names(()).free
+    files = {name: free(f"{INDEX}-{name}", name) for name in dict.fromkeys([*(one.name for one in segments), OTHER])}
+    return lambda loc: files[find(loc)]
 
 
 def _text(value: object) -> str:

@@ -6,9 +6,12 @@ A database evaluates the patterns: `expression` is a regular expression in RE2 s
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
+
+from sitemapcrawler.urls.expressions import Expression
 
 OTHER = "other"
 """Segment of the URLs that no pattern matches."""
@@ -96,6 +99,12 @@ class Segment:
 
     def __str__(self) -> str:
         return f"{self.name}={self.pattern}"
+
+
+def finder(segments: Sequence[Segment]) -> Callable[[str], str]:
+    """Return what names the segment of a URL, for rows that are in no database."""
+    tests = [(one.name, Expression(one.pattern.expression).matches) for one in segments]
+    return lambda url: next((name for name, matches in tests if matches(url)), OTHER)
 
 
 def check_name(name: str) -> None:

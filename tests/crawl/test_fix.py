@@ -317,6 +317,20 @@ def test_list_of_pages_becomes_a_valid_set(suffix: str, tmp_path: Path) -> None:
     assert f"Sitemap: {HOME}sitemap.xml\n" in (tmp_path / "out/README.txt").read_text()
 
 
+def test_list_is_split_by_the_segments_of_a_file_or_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "pages.txt").write_text("".join(f"{HOME}{path}\n" for path in ("shop/a", "about", "blog/b", "shop/c")))
+    (tmp_path / "sitemapcrawler.toml").write_text('[segments]\nOther = "/blog/"\nshop = "/shop/"\n')
+    words = ("fix", "@pages.txt", "--base-url", HOME, "--split-by", "segment", "--out")
+    assert run(tmp_path, *words, "out").returncode == 0
+    names = [name.removeprefix(f"{HOME}sitemap-") for name in locs(tmp_path / "out/upload/sitemap.xml")]
+    assert [name.partition("-")[0] for name in names] == ["shop.xml", "other", "Other.xml"], (
+        "names differ in case alone"
+    )
+    assert locs(tmp_path / "out/upload/sitemap-shop.xml") == [f"{HOME}shop/a", f"{HOME}shop/c"]
+    assert run(tmp_path, *words, "out", "-a", "segments=blog=/blog/").returncode == 0
+    assert locs(tmp_path / "out/upload/sitemap.xml") == [f"{HOME}sitemap-{name}.xml" for name in ("other", "blog")]
+
+
 def test_list_without_a_page_to_list_makes_no_set(tmp_path: Path) -> None:
     (tmp_path / "pages.txt").write_text("https://other.example/\n")
     done = run(tmp_path, "fix", "@pages.txt", "--base-url", HOME, "--out", "out")
@@ -351,6 +365,9 @@ def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
         (["@full/theirs.txt", "--base-url", HOME, "--out", "full"], "is not empty"),
         (["names.csv"], "'names.csv': is no sitemap; a list of pages is named @names.csv"),
         (["a.xml", "--split-by", "folder"], "--split-by: only for a list"),
+        (["@a.txt", "--split-by", "segment"], "--split-by segment: no segments; accepted: -a segments="),
+        (["@a.txt", "--split-by", "segment", "-a", "segments=x"], "argument segments='x': is no name=pattern"),
+        (["@a.txt", "--split-by", "folder", "-a", "segments=x=/"], "-a: only for a site or a URL"),
         (["robots.txt"], "'robots.txt': is a robots.txt"),
         (["a.xml", "--out", "full"], "is not empty"),
         (["a.xml", "--only", "loc-relativ"], "loc-relativ"),
