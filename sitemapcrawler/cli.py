@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SETTINGS_MODULE = "sitemapcrawler.settings"
 PACKAGE = "sitemapcrawler.commands"
 """Package of our commands, a module each."""
-COMMANDS = ("audit", "inspect", "validate", "fix", "crawl", "fleet")
+COMMANDS = ("audit", "inspect", "validate", "fix", "crawl", "fleet", "mcp")
 """Our commands, in the order of the help. They exit quietly on Ctrl-C while they start; others, such as `shell`, need
 Python's own handler."""
 HELP = ("-h", "--help", "help")

@@ -60,6 +60,9 @@ RANGES = (
     "files with address ranges, separated by commas, named after the crawler or as the operator's file: @googlebot.json"
 )
 CHANNELS = "addresses of Apprise such as slack://..., separated by commas, or @list, a file with one per line"
+FROM_ELSEWHERE = "SITEMAP_TARGET_FROM_ELSEWHERE"
+"""Setting in which `mcp` passes that the user has not named the target: it must be at a public address, and gets no
+login."""
 HIDDEN = "***"
 """In place of a secret value."""
 AS, FETCH_AS = "as", "fetch_as"

@@ -27,7 +27,7 @@ from sitemapcrawler.crawl.delivery import Delivery
 from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection
 from sitemapcrawler.crawl.judging import Judging
-from sitemapcrawler.crawl.params import Params
+from sitemapcrawler.crawl.params import FROM_ELSEWHERE, Params
 from sitemapcrawler.crawl.reading import Reading
 from sitemapcrawler.crawl.site_discovery import Discovery, Sites
 from sitemapcrawler.crawl.verdicts import Verdicts
@@ -268,8 +268,9 @@ def shared_parts(crawler: Crawler, params: Params) -> tuple[Stop, Named, Policie
     stop, named, policies = Stop.of(crawler), Named.of(crawler), Policies.of(crawler)
     stop.max_time = params.max_time
     unnamed = {urls.authority(crawler.settings.get(UNNAMED_URL, ""))}
-    named.authorities |= params.own_authorities | (params.named_authorities - unnamed)
-    named.own |= params.own_authorities
+    if not crawler.settings.getbool(FROM_ELSEWHERE):
+        named.authorities |= params.own_authorities | (params.named_authorities - unnamed)
+        named.own |= params.own_authorities
     named.files |= params.named_files
     policies.offline = params.offline
     return stop, named, policies

@@ -1,0 +1,112 @@
+"""Records of finished audits as tables, and SQL on them that can read nothing else.
+
+Source: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
+from typing import TYPE_CHECKING
+
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS
+from sitemapcrawler.reader.duck import ALONE, Config, duckdb
+
+if TYPE_CHECKING:
+    import duckdb as _duckdb
+
+SECONDS = 20.0
+"""Seconds of a query at most."""
+MAX_ROWS = 1_000
+"""Rows of a result at most."""
+LOCKED: Config = {"enable_external_access": False, "memory_limit": "512MB", "threads": 2, "temp_directory": ""}
+"""Settings of a connection for SQL from elsewhere: no file, extension or other database, and bounded memory."""
+COMPARED = """
+    WITH one AS (SELECT DISTINCT ON (loc) loc, indexability FROM before.urls),
+         two AS (SELECT DISTINCT ON (loc) loc, indexability FROM now.urls)
+    SELECT CASE WHEN one.loc IS NULL THEN 'added' WHEN two.loc IS NULL THEN 'removed' ELSE 'indexability' END AS change,
+           coalesce(two.loc, one.loc) AS loc, one.indexability AS before, two.indexability AS now
+    FROM one FULL JOIN two USING (loc)
+    WHERE one.loc IS NULL OR two.loc IS NULL OR one.indexability IS DISTINCT FROM two.indexability"""
+"""SQL: URLs that only one of two audits lists, or of which the indexability differs."""
+
+
+class QueryFailed(ValueError):
+    """SQL that cannot be run, or takes too long. The message is one line."""
+
+
+class Tables:
+    """Databases with the records of audits, made with the first question, in a temporary folder."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="sitemapcrawler-assistants-")
+        self._made: dict[tuple[Path, int], Path] = {}
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+    def query(
+        self, audit: Path, sql: str, parameters: Sequence[object] = (), most: int = MAX_ROWS
+    ) -> tuple[list[str], list[tuple[object, ...]]]:
+        """Run one SELECT on the tables of an audit's folder, each named as its feed. Returns the names of the columns
+        and up to `most` rows and one more. Raises QueryFailed."""
+        with self._connected(self._database(audit)) as connection, _limited(connection):
+            statements = connection.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise QueryFailed("accepted: one SELECT")
+            found = connection.execute(sql, parameters)
+            return [column[0] for column in found.description or ()], found.fetchmany(most + 1)
+
+    def compare(self, now: Path, before: Path) -> tuple[dict[str, int], list[tuple[object, ...]]]:
+        """Count changes between two audits by kind, and return up to `MAX_ROWS` rows of (change, loc, before, now)."""
+        with self._connected(":memory:", locked=False) as connection, _limited(connection):
+            for name, folder in (("now", now), ("before", before)):
+                connection.execute(f"ATTACH '{self._database(folder)}' AS {name} (READ_ONLY)")
+            connection.execute(f"CREATE TEMP TABLE compared AS {COMPARED}")
+            counts = connection.execute("SELECT change, count(*) FROM compared GROUP BY change ORDER BY change")
+            numbers = dict(counts.fetchall())
+            rows = connection.execute(f"FROM compared ORDER BY change DESC, loc LIMIT {MAX_ROWS}").fetchall()
+            return numbers, rows
+
+    def _database(self, audit: Path) -> Path:
+        """The database of an audit, made from its feeds with the first question."""
+        key = audit, (audit / "summary.json").stat().st_mtime_ns
+        if key not in self._made:
+            path = Path(self._folder.name) / f"{len(self._made)}.duckdb"
+            with self._connected(path, locked=False) as connection:
+                for feed in FEEDS:
+                    for format in FORMATS:
+                        if (file := audit / f"{feed}.{format}").is_file():
+                            reader = "read_parquet" if format == "parquet" else "read_json_auto"
+                            connection.execute(f"CREATE OR REPLACE TABLE {feed} AS FROM {reader}($1)", [str(file)])
+            self._made[key] = path
+        return self._made[key]
+
+    @staticmethod
+    @contextmanager
+    def _connected(place: Path | str, locked: bool = True) -> Iterator[_duckdb.DuckDBPyConnection]:
+        connection = duckdb.connect(place, read_only=locked, config=ALONE | (LOCKED if locked else {}))
+        try:
+            if locked:
+                connection.execute("SET lock_configuration = true")
+            yield connection
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _limited(connection: _duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Interrupt what takes longer than `SECONDS`, and raise errors of DuckDB as QueryFailed."""
+    timer = Timer(SECONDS, connection.interrupt)
+    timer.start()
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise QueryFailed(f"took longer than {SECONDS:.0f} s") from None
+    except duckdb.Error as error:
+        raise QueryFailed(str(error).splitlines()[0]) from None
+    finally:
+        timer.cancel()
