@@ -18,6 +18,7 @@ from sitemapcrawler.crawl.argument_values import quoted
 from sitemapcrawler.crawl.params import ARGUMENTS
 from sitemapcrawler.crawl.state import ArgumentSpider, Plan
 from sitemapcrawler.crawl.wiring import complete_for_audit
+from sitemapcrawler.download.private import new_crawler
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.setup import add_exporters, choose_record_types, components_in, named_formats, prepare_feeds
@@ -115,7 +116,7 @@ class Command(CrawlCommand):
         if not issubclass(self._spider, ArgumentSpider):
             super().run(args, opts)
             return
-        crawler = self._create_crawler(args[0])
+        crawler = new_crawler(self, args[0])
         code = run(self.crawler_process, crawler, opts.spargs, self._plan)
         stats = crawler.stats.get_stats()
         for breach in stats.get(BREACHES, ()):

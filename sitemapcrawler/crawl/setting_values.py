@@ -23,7 +23,7 @@ from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
 from sitemapcrawler import settings as ours
-from sitemapcrawler.crawl.wiring import refuse_former
+from sitemapcrawler.crawl.wiring import refuse_former, refuse_http2
 from sitemapcrawler.feeds.setup import imported
 
 TLS_VERSIONS = (None, "TLSv1.0", "TLSv1.1", "TLSv1.2", "TLSv1.3")
@@ -77,6 +77,7 @@ def check_settings(settings: BaseSettings) -> None:
     refuse_former(settings)
     for name in changed:
         _check_type(name, settings)
+    refuse_http2(settings)
     for name, accepted in CHOICES.items():
         if settings[name] not in accepted:
             raise ValueError(_refusal(name, settings[name], ", ".join(filter(None, accepted))))

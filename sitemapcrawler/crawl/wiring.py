@@ -24,6 +24,8 @@ OWN = "SITEMAP_"
 """Prefix of the settings that this project defines."""
 MIDDLEWARES, EXTENSIONS, PIPELINES = "DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES"
 HANDLERS = "DOWNLOAD_HANDLERS"
+HTTP2 = "H2DownloadHandler"
+"""Scrapy's handler for HTTP/2."""
 SCRAPY, PACKAGE = "scrapy.downloadermiddlewares", __name__.partition(".")[0]
 RETRY = f"{SCRAPY}.retry.RetryMiddleware"
 ROBOTS = f"{SCRAPY}.robotstxt.RobotsTxtMiddleware"
@@ -132,6 +134,7 @@ def complete_for_pages(settings: BaseSettings) -> None:
     """Add the settings that page spiders need. In settings of an audit, the components that change how pages and items
     are handled are disabled. Raises ValueError, one line, for a setting that no longer exists."""
     refuse_former(settings)
+    refuse_http2(settings)
     _add_defaults(settings)
     _place_http_cache(settings)
     if not _is_chosen(settings, "ROBOTSTXT_OBEY"):
@@ -142,6 +145,15 @@ def complete_for_pages(settings: BaseSettings) -> None:
     for setting, components in OF_PAGES.items():
         _add_components(settings, setting, components)
     _add_entries(settings, HANDLERS, {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in SCHEMES})
+
+
+def refuse_http2(settings: BaseSettings) -> None:
+    """Raise ValueError, one line, for Scrapy's handler for HTTP/2: no address of its connections is checked."""
+    for scheme, handler in settings.getdict(HANDLERS).items():
+        if str(getattr(handler, "__name__", handler)).endswith(HTTP2):
+            raise ValueError(
+                f"setting {HANDLERS}: {scheme}: {HTTP2} checks no address; accepted: {ours.DOWNLOAD_HANDLERS['https']}"
+            )
 
 
 def is_guarded(settings: BaseSettings) -> bool:

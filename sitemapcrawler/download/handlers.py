@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import ssl
 import stat
@@ -19,14 +20,20 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, NotConfigured
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
-from scrapy.utils._download_handlers import wrap_twisted_exceptions
-from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.web.client import BrowserLikePolicyForHTTPS
 from w3lib.url import file_uri_to_path
 
 from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.bodies import BODY_KEY, Body
-from sitemapcrawler.download.connections import BoundedPool, GuardedAgent, HeadTooLong, installed_reactor
+from sitemapcrawler.download.connections import (
+    STARTED,
+    Download,
+    GuardedPool,
+    LazyPolicy,
+    host_and_port,
+    installed_reactor,
+)
+from sitemapcrawler.download.private import HeadTooLong, equip
 from sitemapcrawler.download.resolver import DualStackResolver, is_chosen
 from sitemapcrawler.download.shared import Ending, Named
 from sitemapcrawler.replies.kinds import cause_of
@@ -55,7 +62,8 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
     - `DualStackResolver` resolves hosts, unless the user chose a resolver for the process.
     - After the signal `stopping`, downloads fail with DownloadCancelledError.
     - A `Body` in the request meta receives the body; the response has none.
-    - Requests with STRICT_KEY in their meta use separate connections, to hosts with valid certificates only.
+    - Requests with STRICT_KEY in their meta go through a second handler of Scrapy, with connections of its own, to
+      hosts with valid certificates only.
     - The number of idle connections is limited, and so is the size of response headers.
     """
 
@@ -69,44 +77,36 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         self._ending = Ending(crawler)
         chosen = is_chosen(crawler.settings)
         self._resolver = None if chosen else DualStackResolver(installed_reactor(), crawler.settings)
-        self._strict_policy = strict_policy()
-        self._pool = BoundedPool.like(self._pool)
-        self._strict_pool = BoundedPool.like(self._pool)
+        self._strict = HTTP11DownloadHandler(crawler)
+        equip(self, GuardedPool(), LazyPolicy)
+        equip(self._strict, GuardedPool(), lambda _: LazyPolicy(strict_policy()))
 
     async def download_request(self, request: Request) -> Response:
         """Download; raises AddressForbidden, DownloadCancelledError and HeadTooLong besides the errors of Scrapy's
         handler."""
         self._ending.admit(request)
-        agent = self._agent(strict=bool(request.meta.get(STRICT_KEY)))
+        if request.meta.get("proxy"):
+            self._check.behind_proxy(*host_and_port(request.url))
+        download = Download(request, self.crawler, self._check, self._resolver)
+        send = self._strict.download_request if request.meta.get(STRICT_KEY) else super().download_request
+        task = asyncio.current_task()
+        assert task is not None
+        token = STARTED.set([download])
         try:
-            with wrap_twisted_exceptions():
-                download = agent.download_request(request)
-                with self._ending.running(request, download.cancel):
-                    return _checked(await maybe_deferred_to_future(download))
+            with self._ending.running(request, task.cancel):
+                return _checked(await send(request))
         except Exception as failure:
             if isinstance(cause := cause_of(failure), HeadTooLong):
                 raise cause from None
-            if agent.refusal is not None and not isinstance(failure, (AddressForbidden, DownloadCancelledError)):
-                raise agent.refusal from failure
+            if download.refusal is not None and not isinstance(failure, (AddressForbidden, DownloadCancelledError)):
+                raise download.refusal from failure
             raise
+        finally:
+            STARTED.reset(token)
 
     async def close(self) -> None:
-        await maybe_deferred_to_future(self._strict_pool.closeCachedConnections())  # type: ignore[no-untyped-call]  # Twisted has no types
+        await self._strict.close()
         await super().close()
-
-    def _agent(self, strict: bool) -> GuardedAgent:
-        return GuardedAgent(
-            self._check,
-            self._resolver,
-            contextFactory=self._strict_policy if strict else self._contextFactory,
-            bindAddress=self._bind_address,
-            pool=self._strict_pool if strict else self._pool,
-            maxsize=self._default_maxsize,
-            warnsize=self._default_warnsize,
-            fail_on_dataloss=self._fail_on_dataloss,
-            crawler=self._crawler,
-            tls_verbose_logging=self._tls_verbose_logging,
-        )
 
 
 def _checked(response: Response) -> Response:

@@ -1,15 +1,16 @@
-"""Dual-stack DNS resolver with Scrapy's DNS_TIMEOUT, DNSCACHE_ENABLED and DNSCACHE_SIZE.
+"""Resolvers: one for the process, which refuses addresses, and one for each crawl, with its DNS settings.
 
 Scrapy's default resolver returns only IPv4 addresses, and its other one has no timeout. Both are chosen once per
-process, before any spider is known, so the guarded handler uses its own. A resolver set by the user
-(TWISTED_DNS_RESOLVER) takes precedence.
+process, before any spider is known, so each crawl has a `DualStackResolver` of its own, with Scrapy's DNS_TIMEOUT,
+DNSCACHE_ENABLED and DNSCACHE_SIZE. A resolver set by the user (TWISTED_DNS_RESOLVER) takes precedence.
 """
 
 from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
@@ -107,18 +108,54 @@ def _tell(receiver: TwistedObject, addresses: Sequence[Address], port: int) -> N
     receiver.resolutionComplete()
 
 
-@implementer(IHostnameResolver)
-class ChoosyResolver:
-    """Wraps a resolver and filters its addresses."""
+class Lookup:
+    """The lookup of one connection."""
 
-    def __init__(self, resolver: TwistedObject, choose: Choose) -> None:
-        """`resolver`: an IHostnameResolver."""
+    def __init__(self, choose: Choose, resolver: TwistedObject = None) -> None:
+        """`resolver`: IHostnameResolver, by default that of the process."""
+        self.choose = choose
+        self.resolver = resolver
+        self.began = False
+        """True once a resolver was called."""
+
+
+@implementer(IHostnameResolver)
+class GuardedResolver:
+    """The resolver of a process that has crawls: chooses addresses for the lookups of connections that crawls make.
+    It passes those of others, and of connections to proxies, on."""
+
+    def __init__(self, resolver: TwistedObject) -> None:
+        """`resolver`: the IHostnameResolver of the process before."""
         self._resolver = resolver
-        self._choose = choose
+        self._serving: Lookup | None = None
+
+    @classmethod
+    def of(cls, reactor: TwistedObject) -> GuardedResolver:
+        """That of a reactor. Installed around its own when a connection is made, since Scrapy installs one of its own
+        when a process starts, which may be after its first crawl."""
+        if not isinstance(reactor.nameResolver, cls):
+            reactor.installNameResolver(cls(reactor.nameResolver))
+        installed = reactor.nameResolver
+        assert isinstance(installed, cls)
+        return installed
+
+    @contextmanager
+    def serving(self, lookup: Lookup) -> Iterator[None]:
+        """Context of a call that looks a host up for a crawl. It must not wait: other lookups could come in between."""
+        self._serving = lookup
+        try:
+            yield
+        finally:
+            self._serving = None
 
     def resolveHostName(self, resolutionReceiver: object, *args: object, **options: object) -> object:  # noqa: N802, N803 - Twisted's names
-        """Pass the chosen addresses to the receiver once all are known."""
-        return self._resolver.resolveHostName(_Chosen(resolutionReceiver, self._choose), *args, **options)
+        """Pass the addresses to the receiver; for a crawl, the chosen ones, once all are known."""
+        lookup = self._serving
+        if lookup is None:
+            return self._resolver.resolveHostName(resolutionReceiver, *args, **options)
+        lookup.began = True
+        resolver = lookup.resolver or self._resolver
+        return resolver.resolveHostName(_Chosen(resolutionReceiver, lookup.choose), *args, **options)
 
 
 @implementer(IResolutionReceiver)

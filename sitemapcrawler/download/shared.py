@@ -192,6 +192,10 @@ class Ending:
         self._running.add(cancel)
         try:
             yield
+        except asyncio.CancelledError:
+            if not self._stopped:
+                raise
+            raise _cancelled(request) from None
         except Exception as failure:
             if self._stopping:
                 raise _cancelled(request) from failure

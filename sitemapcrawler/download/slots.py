@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from dataclasses import dataclass
 
 from scrapy.core.downloader import Downloader
-from scrapy.core.engine import ExecutionEngine
 
 SLOT_KEY = Downloader.DOWNLOAD_SLOT
 """Key of a request's slot in `Request.meta`, set by Scrapy or by the request's creator."""
@@ -30,11 +28,3 @@ class Attempts:
     def meta(self) -> dict[str, Attempts]:
         """Request meta that makes a request count here."""
         return {ATTEMPTS_KEY: self}
-
-
-def queued(engine: ExecutionEngine, unknown: int) -> int:
-    """Number of requests in the scheduler. `unknown`: returned for a scheduler without a length that is not empty."""
-    scheduler = engine._slot.scheduler if engine._slot is not None else None  # private, identical in 2.18 and 2.19
-    if isinstance(scheduler, Sized):
-        return len(scheduler)
-    return unknown if scheduler is not None and scheduler.has_pending_requests() else 0

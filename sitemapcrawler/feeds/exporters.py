@@ -34,6 +34,8 @@ FeedOptions = Mapping[str, Any]  # Any: users write them, and they are unchecked
 """Options of one feed."""
 BYTE_ORDER_MARKED = ("utf-8-sig", "utf_8_sig")
 """Encodings with a byte order mark, which JSON does not allow (RFC 8259, 8.1)."""
+OF_SCRAPY = ("encoding", "export_empty_fields", "fields_to_export", "indent")
+"""Keyword arguments of all of Scrapy's exporters. Source: https://docs.scrapy.org/en/latest/topics/exporters.html"""
 ROW_GROUP = 50_000
 """Rows per row group, the unit in which readers skip and share work. As many as one sitemap may list: enough to
 compress well, few enough to hold in memory. Source: https://www.sitemaps.org/protocol.html#index"""
@@ -405,6 +407,7 @@ class ParquetExporter(RecordExporter):
         self._file = file
         self._size = row_group_size
         self._constants = constants
+        self._options = {name: value for name, value in kwargs.items() if name not in OF_SCRAPY}
         self._classes = _loaded(item_classes)
         self.record: type = self._classes[0] if len(self._classes) == 1 else UrlRecord
         self._waiting: list[object] = []
@@ -446,7 +449,7 @@ class ParquetExporter(RecordExporter):
         self._columns = Columns(self.record, self.fields_to_export or None, self._constants)
         self._join = pa.concat_tables
         self._keep(self._columns.schema.empty_table())
-        options = {"compression": "zstd", **self._kwargs}
+        options = {"compression": "zstd", **self._options}
         self._writer = writer(pa.PythonFile(self._sink, mode="w"), self._columns.schema, self.metadata, **options)
 
     def export_item(self, item: object) -> None:

@@ -35,10 +35,17 @@ class StoppableRetryMiddleware(RetryMiddleware):
         middleware.crawler = crawler
         return middleware
 
-    def _retry(self, request: Request, reason: str | Exception | type[Exception]) -> Request | None:
-        if Stop.of(self.crawler).begun():
-            return None
-        return super()._retry(request, reason)
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Retry a response of RETRY_HTTP_CODES, but not while the crawl is stopping."""
+        return response if Stop.of(self.crawler).begun() else super().process_response(request, response)
+
+    def process_exception(
+        self, request: Request, exception: Exception, spider: Spider | None = None
+    ) -> Request | Response | None:
+        """Retry a failure of RETRY_EXCEPTIONS, but not while the crawl is stopping."""
+        return None if Stop.of(self.crawler).begun() else super().process_exception(request, exception)
 
 
 class CollectedBodyCompressionMiddleware(HttpCompressionMiddleware):

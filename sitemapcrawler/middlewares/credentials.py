@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from importlib import import_module
-from typing import Any, Self
+from typing import Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -17,6 +16,7 @@ from scrapy.settings import BaseSettings
 
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.argument_values import CONTROL
+from sitemapcrawler.download.private import use_own_list_of_suffixes
 from sitemapcrawler.download.shared import Named
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.display import removed
@@ -42,15 +42,6 @@ def import_environment(settings: BaseSettings) -> None:
     """Copy the environment variable to the setting, for crawls on other machines."""
     if not settings.get(AUTH) and os.environ.get(AUTH):
         settings.set(AUTH, os.environ[AUTH], "cmdline")
-
-
-def use_own_list_of_suffixes() -> None:
-    """Make Scrapy's cookies use the public suffix list that is installed with tldextract.
-    By default it is downloaded, bypassing all address checks."""
-    # Imported late, since it imports an HTTP client.
-    cookies: Any = import_module("scrapy.downloadermiddlewares.cookies")  # Any: a module
-    # Private, identical in Scrapy 2.18 and 2.19.
-    cookies._split_domain = cookies.TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
 
 
 class CredentialsMiddleware:

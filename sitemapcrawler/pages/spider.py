@@ -26,8 +26,8 @@ from sitemapcrawler.crawl.state import ArgumentSpider, shared_parts
 from sitemapcrawler.crawl.wiring import complete_for_pages, log_unguarded
 from sitemapcrawler.download.bodies import BODY_KEY
 from sitemapcrawler.download.policies import Policies
+from sitemapcrawler.download.private import queued
 from sitemapcrawler.download.shared import Stop, stopping
-from sitemapcrawler.download.slots import queued
 from sitemapcrawler.items import SitemapRecord, UrlBatch, UrlEntry
 from sitemapcrawler.namespaces import declared
 from sitemapcrawler.pages.callbacks import ENTRY, Callback, PageRules, Rules, bare_entry, needs_entry

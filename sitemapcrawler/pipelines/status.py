@@ -9,6 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
+from sitemapcrawler.download.private import look_again
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.rules.facts.given import FileFacts
@@ -84,9 +85,7 @@ class StatusPipeline(CrawlPipeline):
             raise DontCloseSpider
 
     def _look_again(self, _: asyncio.Future[None]) -> None:
-        slot = self._crawler.engine._slot  # private, identical in Scrapy 2.18 and 2.19; saves five seconds
-        if slot is not None:
-            slot.nextcall.schedule()
+        look_again(self._crawler.engine)
 
     async def close_spider(self) -> None:
         """Release the records that still wait; after a stop, they are marked as unverified."""

@@ -1,8 +1,9 @@
 """Makes the requests of a job, in a process of its own, and writes down what became of each.
 
 Called with the path of the job: {`requests`: {name: {url, and if wanted method, meta, limit, plain}}, `settings`,
-`named`: [authority], `files`: [URL], `names`: {name: [address]}, `stop`: path, `after`: {name: URL}}. The
-result is written beside it: {`results`: {name: {..}}, `stats`: {..}}.
+`named`: [authority], `files`: [URL], `names`: {name: [address]}, `stop`: path, `after`: {name: URL}, `beside`: [{`requests`,
+`named`}]}, the last for other crawls in the same process. The result is written beside it: {`results`: {name: {..}},
+`stats`: {..}, `beside`: [{name: {..}}]}.
 """
 
 from __future__ import annotations
@@ -123,18 +124,21 @@ def crawl(path: Path) -> None:
     job = json.loads(path.read_text())
     process = CrawlerProcess(SETTINGS | job.get("settings", {}))
     crawler = process.create_crawler(JobSpider)
-    named = Named.of(crawler)
-    named.authorities |= {Authority(host, port) for host, port in job.get("named", ())}
-    named.files |= set(job.get("files", ()))
+    Named.of(crawler).files |= set(job.get("files", ()))
     answer_for_dns(job.get("names", {}), "Hostname" in crawler.settings["TWISTED_DNS_RESOLVER"])
     stop = Stop(crawler, job.get("stop"))
     crawler.signals.connect(stop.headers_received, signal=signals.headers_received)
-    process.crawl(crawler, job=job)
+    beside = [process.create_crawler(JobSpider) for _ in job.get("beside", ())]
+    for each, its in zip([crawler, *beside], [job, *job.get("beside", ())], strict=True):
+        Named.of(each).authorities |= {Authority(host, port) for host, port in its.get("named", ())}
+        process.crawl(each, job=its)
     process.start()
     assert isinstance(crawler.spider, JobSpider)
     assert crawler.stats is not None
     stats = {key: value for key, value in crawler.stats.get_stats().items() if isinstance(value, int | float | str)}
-    path.with_suffix(".out").write_text(json.dumps({"results": crawler.spider.results, "stats": stats}))
+    results = [each.spider.results for each in beside if isinstance(each.spider, JobSpider)]
+    written = {"results": crawler.spider.results, "stats": stats, "beside": results}
+    path.with_suffix(".out").write_text(json.dumps(written))
 
 
 def answer_for_dns(names: dict[str, list[str]], all_of_them: bool) -> None:

@@ -18,6 +18,8 @@ class Outcome(dict[str, dict[str, Any]]):
 
     stats: dict[str, Any]
     """Stats of the crawl."""
+    beside: list[dict[str, dict[str, Any]]]
+    """Results of other crawls in the same process."""
 
 
 def run(folder: Path, **job: Any) -> Outcome:
@@ -34,7 +36,7 @@ def run(folder: Path, **job: Any) -> Outcome:
     assert done.returncode == 0, done.stderr
     written = json.loads(path.with_suffix(".out").read_text())
     outcome = Outcome(written["results"])
-    outcome.stats = written["stats"]
+    outcome.stats, outcome.beside = written["stats"], written["beside"]
     assert set(outcome) >= set(job["requests"]), done.stderr
     assert "Unhandled" not in done.stderr
     assert "Traceback" not in done.stderr

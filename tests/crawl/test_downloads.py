@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 import socket
+import socketserver
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -179,6 +181,8 @@ def resolver(request: pytest.FixtureRequest) -> dict[str, str]:
     return dict(request.param)
 
 
+CLOSING = garbage(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere")
+"""An answer after which the server closes the connection, without saying so."""
 PAGE_ROUTES: dict[str, Route] = {"/": "here", "/broken": garbage(b"")}
 
 
@@ -233,6 +237,29 @@ def test_named_authority_is_reached_and_no_other_port(canary: SiteServer, tmp_pa
     assert canary.connections == 0
 
 
+@pytest.mark.parametrize("route", [Reply("here"), CLOSING], ids=["kept", "closed"])
+def test_crawls_in_one_process_have_their_own_permissions(
+    tmp_path: Path, resolver: dict[str, str], route: Route
+) -> None:
+    """Also on kept connections, and on those that replace one which the server has closed meanwhile."""
+    with SiteServer({"/": route}) as server:
+        url, home = server.url("/", "rebound.test"), ("rebound.test", server.port)
+        requests = {str(number): {"url": url} for number in range(10)}
+        outcome = run(
+            tmp_path,
+            requests=requests,
+            names=NAMES,
+            named=[home],
+            settings=resolver | {"CONCURRENT_REQUESTS_PER_DOMAIN": 2},
+            beside=[{"requests": requests}, {"requests": requests, "named": [home]}],
+        )
+        received = len(server.exchanges)
+    unnamed, named = outcome.beside
+    assert {result["status"] for result in (*outcome.values(), *named.values())} == {200}
+    assert {result["error"] for result in unnamed.values()} == {"AddressForbidden"}
+    assert received == 2 * len(requests)
+
+
 def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: SiteServer, tmp_path: Path) -> None:
     target = "http://rebound.test/"
     with SiteServer({target: PAGE_ROUTES["/"]}) as proxy:
@@ -246,6 +273,60 @@ def test_proxy_is_reached_and_an_address_in_the_url_still_refused(canary: SiteSe
         assert outcome["name"]["status"] == 200
         assert outcome["address"]["error"] == "AddressForbidden"
         assert [exchange.path for exchange in proxy.exchanges] == [target]
+
+
+def test_https_goes_through_the_tunnel_of_a_proxy(tmp_path: Path) -> None:
+    certificate = CertificateAuthority(tmp_path).self_signed("server")
+    with SiteServer(PAGE_ROUTES, tls=certificate) as server, Tunnel(server.port) as proxy:
+        outcome = run(
+            tmp_path,
+            requests={
+                "name": {"url": "https://site.test/", "meta": {"proxy": proxy.url}},
+                "address": {"url": server.url("/", scheme="https"), "meta": {"proxy": proxy.url}},
+            },
+        )
+    assert kept(outcome["name"], b"here")
+    assert outcome["address"]["error"] == "AddressForbidden"
+    assert proxy.asked == ["CONNECT site.test:443 HTTP/1.1"]
+
+
+class Tunnel(socketserver.ThreadingTCPServer):
+    """A proxy whose tunnels all lead to one port of this machine."""
+
+    daemon_threads = True
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", 0), Tunnelling)
+        self.port = port
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.asked: list[str] = []
+        Thread(target=self.serve_forever, daemon=True).start()
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class Tunnelling(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        assert isinstance(self.server, Tunnel)
+        self.server.asked.append(self.rfile.readline().decode().strip())
+        while self.rfile.readline().strip():
+            pass
+        with socket.create_connection(("127.0.0.1", self.server.port)) as there:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            back = Thread(target=passed_on, args=(there, self.connection))
+            back.start()
+            passed_on(self.connection, there)
+            back.join()
+
+
+def passed_on(source: socket.socket, target: socket.socket) -> None:
+    """Pass on what arrives until the source ends."""
+    with suppress(OSError):
+        while data := source.recv(65536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
 
 
 # ---- files

@@ -77,7 +77,7 @@ REASONS = {
     ("fleet/output/destination.py", "import_module"): "fsspec and gcsfs, by their names",
     ("fleet/task.py", "import_module"): "pyarrow, by its name",
     ("feeds/scratch.py", "import_module"): "fcntl, which Windows has not, by its name",
-    ("middlewares/credentials.py", "import_module"): "a module of Scrapy, by its name",
+    ("download/private.py", "import_module"): "a module of Scrapy, by its name",
     ("fleet/report/data_set.py", "import_module"): "pyarrow, by its name",
     ("fleet/preload.py", "load_object"): "settings, before any crawl begins",
     ("fleet/preload.py", "__import__"): "modules of ours, by their names",

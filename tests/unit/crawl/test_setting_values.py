@@ -21,6 +21,7 @@ def settings(name: str, value: object) -> Settings:
     return changed
 
 
+HTTP2 = "scrapy.core.downloader.handlers.http2.H2DownloadHandler"
 WRONG = [
     ("CONCURRENT_REQUESTS", "zero", "='zero': accepted: a whole number"),
     ("RETRY_TIMES", "1.5", "='1.5': accepted: a whole number"),
@@ -51,6 +52,7 @@ WRONG = [
     ("EXTENSIONS", {"scrapy.extensions.closespider.CloseSpider": "1"}, ": scrapy.extensions.closespider.CloseSpider has the order '1'; accepted: a number, None"),
     ("DOWNLOAD_HANDLERS", {"http": "no_such.Handler"}, ": http: No module named 'no_such'"),
     ("DOWNLOAD_HANDLERS", {"http": [1]}, ": http: Unexpected argument type"),
+    ("DOWNLOAD_HANDLERS", {"https": HTTP2}, ": https: H2DownloadHandler checks no address; accepted: sitemapcrawler."),
     ("FEED_STORAGES", {"x": "no_such.Storage"}, ": x: No module named 'no_such'"),
     ("SITEMAP_STORE", "perhaps", "='perhaps': accepted: True, False"),
     ("SITEMAP_PROGRESS", "perhaps", "='perhaps': accepted: True, False"),
@@ -64,6 +66,12 @@ def test_wrong_value_is_one_line(name: str, value: object, problem: str) -> None
     with pytest.raises(ValueError, match=f"^{re.escape(f'setting {name}{problem}')}.*$") as error:
         check_settings(settings(name, value))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("handler", [HTTP2, type("H2DownloadHandler", (), {})])
+def test_http2_is_refused_for_spiders_of_pages_too(handler: object) -> None:
+    with pytest.raises(ValueError, match=r"^setting DOWNLOAD_HANDLERS: https: H2DownloadHandler checks no address"):
+        complete_for_pages(settings("DOWNLOAD_HANDLERS", {"https": handler}))
 
 
 @pytest.mark.parametrize("name", FORMER)

@@ -1,44 +1,42 @@
-"""Where the guard sits: between the endpoint, which resolves names, and the reactor, which connects."""
+"""Connections of Scrapy's handler: bound to their downloads, checked where they look up a host, closed when idle."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
 import sys
-from types import SimpleNamespace
+from collections.abc import Iterator, Sequence
+from contextvars import Context
 from typing import Any
 
 import pytest
-from scrapy import Spider
-from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
+from scrapy import Request, Spider
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 from scrapy.utils.test import get_crawler
+from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import HostnameEndpoint
+from twisted.internet.interfaces import IReactorPluggableNameResolver
+from twisted.internet.protocol import Factory
 from twisted.internet.task import Clock
-from twisted.internet.testing import StringTransport
-from twisted.python.failure import Failure
-from twisted.web._newclient import HTTP11ClientProtocol
-from twisted.web._newclient import Request as TwistedRequest
-from twisted.web.client import URI
-from twisted.web.http_headers import Headers
-from twisted.web.iweb import UNKNOWN_LENGTH
+from zope.interface import implementer  # type: ignore[import-untyped] # ships no types
 
 from sitemapcrawler.download import connections
-from sitemapcrawler.download.addresses import AddressForbidden
+from sitemapcrawler.download.addresses import AddressCheck, AddressForbidden
 from sitemapcrawler.download.connections import (
-    MAX_HEAD,
     MAX_IDLE,
-    BoundedPool,
-    GuardedAgent,
-    HeadTooLong,
+    STARTED,
+    CheckedEndpoint,
+    Download,
+    GuardedPool,
+    LazyPolicy,
     host_and_port,
-    limited,
     max_idle,
 )
 from sitemapcrawler.download.handlers import GuardedDownloadHandler
+from sitemapcrawler.download.resolver import GuardedResolver, Lookup
 from sitemapcrawler.download.shared import Named
-from sitemapcrawler.replies.kinds import cause_of
 from sitemapcrawler.urls import Authority
 
 
@@ -74,129 +72,182 @@ def test_host_is_read_as_twisted_reads_it(url: str, authority: tuple[str, int]) 
     assert host_and_port(url) == authority
 
 
-def test_certificates_are_asked_for_without_the_root_dot() -> None:
-    crawler = get_crawler(settings_dict={"TWISTED_REACTOR_ENABLED": True})  # 2.18 asks for it
-    crawler.spider = Spider("a")
-    asked: list[tuple[bytes, int]] = []
+def test_certificates_are_asked_for_without_the_root_dot_and_when_a_connection_is_made() -> None:
+    asked: list[object] = []
 
-    class Contexts:
-        def creatorForNetloc(self, host: bytes, port: int) -> None:  # noqa: N802 - Twisted's name
+    class Policy:
+        def creatorForNetloc(self, host: bytes, port: int) -> Any:  # noqa: N802 - Twisted's name
             asked.append((host, port))
+            return self
 
-    agent: Any = GuardedDownloadHandler(crawler)._agent(strict=False)
-    agent._contextFactory, agent._attempt_timeout, agent._bind = Contexts(), 10, None
-    uri: Any = URI
-    agent._endpoint(uri.fromBytes(b"https://e.com./a"))
+        def clientConnectionForTLS(self, protocol: object) -> object:  # noqa: N802 - Twisted's name
+            return "connection"
+
+    creator = LazyPolicy(Policy()).creatorForNetloc(b"e.com.", 443)
+    assert asked == []
+    assert creator.clientConnectionForTLS(None) == "connection"
     assert asked == [(b"e.com", 443)]
 
 
-OK, END = b"HTTP/1.1 200 OK\r\n", b"\r\n"
-INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * 100_000 + 2 * END
-CHUNK = 60_000
-"""Bytes that arrive at once."""
+# ---- checks where a connection is made
 
 
-class Exchanged:
-    """A request on a connection to a server, and the answer to it."""
+@implementer(IReactorPluggableNameResolver)
+class Reactor(Clock):
+    """A reactor whose names all resolve to one address, and which connects to none."""
 
-    def __init__(self, *sent: bytes) -> None:
-        self.transport = StringTransport()
-        self._protocol = limited(HTTP11ClientProtocol(lambda _: None))
-        self._protocol.makeConnection(self.transport)
-        for data in sent:
-            self.answer: Deferred[Any] = self._request()
-            for at in range(0, len(data), CHUNK):
-                self._protocol.dataReceived(data[at : at + CHUNK])
+    def __init__(self, address: str = "10.0.0.1") -> None:
+        super().__init__()
+        self.nameResolver: Any = self
+        self.address = address
+        self.connected: list[tuple[str, int]] = []
 
-    def _request(self) -> Deferred[Any]:
-        wanted = TwistedRequest(b"GET", b"/", Headers({b"Host": [b"example.com"]}), None, persistent=True)
-        answer: Deferred[Any] = self._protocol.request(wanted)
-        return answer
+    def installNameResolver(self, resolver: Any) -> None:  # noqa: N802 - Twisted's name
+        self.nameResolver = resolver
 
-    @property
-    def failure(self) -> BaseException:
-        """Why there is no answer, which ends the connection."""
-        failed: list[Failure] = []
-        self.answer.addErrback(failed.append)
-        assert self.transport.disconnected
-        return cause_of(failed[0].value)
+    def resolveHostName(self, receiver: Any, name: str, portNumber: int = 0) -> None:  # noqa: N802, N803 - Twisted's names
+        receiver.resolutionBegan(None)
+        receiver.addressResolved(IPv4Address("TCP", self.address, portNumber))
+        receiver.resolutionComplete()
 
-    @property
-    def response(self) -> Any:
-        answers: list[Any] = []
-        self.answer.addCallback(answers.append)
-        assert not self.transport.disconnected
-        return answers[0]
+    def connectTCP(self, host: str, port: int, factory: Any, **options: Any) -> None:  # noqa: N802 - Twisted's name
+        self.connected.append((host, port))
 
 
-def head(length: int, *lines: bytes) -> bytes:
-    """The head of an answer without content, so many bytes long, with one long header."""
-    around = b"".join([OK, *(line + END for line in lines), b"Content-Length: 0\r\nX: ", 2 * END])
-    return around[: -2 * len(END)] + b"x" * (length - len(around)) + 2 * END
+@pytest.fixture
+def reactor(monkeypatch: pytest.MonkeyPatch) -> Reactor:
+    made = Reactor()
+    monkeypatch.setattr(connections, "installed_reactor", lambda: made)
+    return made
 
 
-@pytest.mark.parametrize("name", ["Set-Cookie", "Link"])
-def test_long_header_is_read(name: str) -> None:
-    value = b"x" * 200_000
-    response = Exchanged(OK + b"%b: %b\r\nContent-Length: 0\r\n\r\n" % (name.encode(), value)).response
-    assert response.headers.getRawHeaders(name) == [value.decode()]
+class Resolving:
+    """Endpoint that looks its host up and connects to nothing."""
+
+    def __init__(self, reactor: Reactor) -> None:
+        self.reactor = reactor
+        self.found: list[str] = []
+        self.connecting: Deferred[Any] = Deferred()
+
+    def connect(self, factory: object) -> Deferred[Any]:
+        self.reactor.nameResolver.resolveHostName(self, "a.test", 80)
+        return self.connecting
+
+    def resolutionBegan(self, resolution: object) -> None: ...  # noqa: N802 - Twisted's name
+
+    def addressResolved(self, address: Any) -> None:  # noqa: N802 - Twisted's name
+        self.found.append(address.host)
+
+    def resolutionComplete(self) -> None: ...  # noqa: N802 - Twisted's name
+
+
+class Unresolving:
+    """Endpoint that would look its host up later."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self.connecting: Deferred[Any] = Deferred(lambda _: setattr(self, "cancelled", True))
+
+    def connect(self, factory: object) -> Deferred[Any]:
+        return self.connecting
+
+
+@pytest.fixture
+def download(reactor: Reactor) -> Iterator[Download]:
+    """A download from http://a.test/, which nobody named."""
+    crawler = get_crawler()
+    request = Request("http://a.test/")
+    made = Download(request, crawler, AddressCheck(crawler), None)
+    token = STARTED.set([made])
+    yield made
+    STARTED.reset(token)
+
+
+KEY = (b"http", b"a.test", 80)
+
+
+def test_pool_makes_no_connection_without_a_download(reactor: Reactor) -> None:
+    with pytest.raises(LookupError):
+        GuardedPool().getConnection(KEY, Resolving(reactor))
+
+
+def test_pool_makes_one_connection_for_a_download(reactor: Reactor, download: Download) -> None:
+    pool = GuardedPool()
+    pool.getConnection(KEY, Resolving(reactor))
+    with pytest.raises(LookupError):
+        pool.getConnection(KEY, Resolving(reactor))
+
+
+def test_lookup_of_a_download_finds_only_allowed_addresses(reactor: Reactor, download: Download) -> None:
+    endpoint = Resolving(reactor)
+    GuardedPool().getConnection(KEY, endpoint)
+    assert endpoint.found == []
+    assert "a.test:80 is at 10.0.0.1, which is not public" in str(download.refusal)
+
+
+def test_lookups_of_others_in_the_process_are_passed_on(reactor: Reactor, download: Download) -> None:
+    GuardedPool().getConnection(KEY, Resolving(reactor))
+    theirs = Resolving(reactor)
+    theirs.connect(None)
+    assert theirs.found == ["10.0.0.1"]
+
+
+def test_connection_that_replaces_a_kept_one_is_checked_without_its_download(
+    reactor: Reactor, download: Download
+) -> None:
+    """Twisted connects again, later, if the server has closed a kept connection meanwhile."""
+    endpoint = Resolving(reactor)
+    later = CheckedEndpoint(endpoint, download, KEY, GuardedPool())
+    Context().run(later.connect, None)
+    assert endpoint.found == []
+    assert download.refusal is not None
+
+
+def test_endpoint_that_looks_up_its_host_later_is_refused(reactor: Reactor, download: Download) -> None:
+    endpoint, failures = Unresolving(), []
+    GuardedPool().getConnection(KEY, endpoint).addErrback(lambda failure: failures.append(failure.type))
+    assert failures == [AddressForbidden]
+    assert endpoint.cancelled
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        b"nonsense",
-        b"nonsense" + END + b" and its continuation",
-        b" folded",
-        b": nameless",
-        b"X Y: blank in the name",
-        b"\xff: x",
-        b"{}",
-    ],
+    "host", [b"10.0.0.1", b"0x0a.1", b"167772161", b"::ffff:10.0.0.1", b"fe80::1%eth0", b"10.0.0.1."]
 )
-def test_line_that_is_no_header_is_skipped(line: bytes) -> None:
-    response = Exchanged(
-        OK + line + END + b"ETag: x" + END + line.strip() + END + b"Content-Length: 0\r\n\r\n"
-    ).response
-    assert [*response.headers.getAllRawHeaders()] == [(b"ETag", [b"x"])]
+def test_address_in_a_url_is_refused_before_a_connection_is_sought(
+    reactor: Reactor, download: Download, host: bytes
+) -> None:
+    with pytest.raises(AddressForbidden):
+        GuardedPool().getConnection((b"http", host, 80), Resolving(reactor))
 
 
-@pytest.mark.parametrize("written", [b"Link: <a>;\r\n rel=canonical", b"Link \t: <a>; rel=canonical"])
-def test_header_in_an_old_form_is_read(written: bytes) -> None:
-    response = Exchanged(OK + written + END + b"Content-Length: 0\r\n\r\n").response
-    assert response.headers.getRawHeaders("Link") == ["<a>; rel=canonical"]
+@pytest.mark.parametrize("host", ["a.test", "192.0.2.9", "2001:db8::9", "bücher.example"])
+def test_endpoints_of_twisted_resolve_names_and_literals_at_once_and_connect_to_what_they_get(
+    reactor: Reactor, host: str
+) -> None:
+    reactor.address = "192.0.2.1"
+    chosen: list[Sequence[str]] = []
+
+    def choose(addresses: Sequence[str]) -> Sequence[str]:
+        chosen.append(addresses)
+        return addresses
+
+    lookup = Lookup(choose)
+    with GuardedResolver.of(reactor).serving(lookup):
+        HostnameEndpoint(reactor, host, 80).connect(Factory())  # type: ignore[no-untyped-call]  # Twisted has no types
+    assert lookup.began
+    assert chosen == [["192.0.2.1"]]
+    assert reactor.connected == [("192.0.2.1", 80)]
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        pytest.param([head(MAX_HEAD)], id="line"),
-        pytest.param([head(MAX_HEAD, *[b"A: b"] * 30_000)], id="lines"),
-        pytest.param([head(MAX_HEAD).replace(END, b"\n")], id="line-feeds"),
-        pytest.param([OK + b"Content-Length: 900000\r\n\r\n" + b"x" * 900_000, head(MAX_HEAD)], id="behind-a-body"),
-        pytest.param([head(MAX_HEAD)] * 3, id="each-of-several"),
-        pytest.param([INTERIM + head(MAX_HEAD - len(INTERIM))], id="interim"),
-    ],
-)
-def test_head_of_the_limit_is_read(answers: list[bytes]) -> None:
-    assert Exchanged(*answers).response.code == 200
+def test_resolver_that_is_installed_later_is_guarded_too(reactor: Reactor) -> None:
+    GuardedResolver.of(reactor)
+    reactor.installNameResolver(reactor)
+    guarded = GuardedResolver.of(reactor)
+    assert reactor.nameResolver is guarded
+    assert GuardedResolver.of(reactor) is guarded
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        pytest.param(head(MAX_HEAD + 2), id="line"),
-        pytest.param(head(MAX_HEAD + 2, *[b"A: b"] * 30_000), id="lines"),
-        pytest.param(OK + b"A: b\r\n" * MAX_HEAD, id="endless-lines"),
-        pytest.param(OK + b"A: " + b"x" * (MAX_HEAD + CHUNK), id="endless-line"),
-        pytest.param(b"HTTP/1.1 200 " + b"x" * (MAX_HEAD + CHUNK), id="endless-status"),
-        pytest.param(3 * INTERIM, id="interim"),
-    ],
-)
-def test_longer_head_ends_the_connection_and_says_so(sent: bytes) -> None:
-    failure = Exchanged(sent).failure
-    assert isinstance(failure, HeadTooLong)
-    assert str(failure) == "more than 262,144 bytes of response headers"
+# ---- idle connections
 
 
 class Connection:
@@ -205,61 +256,37 @@ class Connection:
     state = "QUIESCENT"
 
     def __init__(self) -> None:
-        self.transport = self
-        self.lost = False
+        self.aborted = False
 
-    def loseConnection(self) -> None:  # noqa: N802 - Twisted's name
-        self.lost = True
+    def abort(self) -> Deferred[None]:
+        self.aborted = True
+        return Deferred()
 
 
-@pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch) -> BoundedPool:
+class Connecting:
+    """Endpoint that connects at once, by way of a resolver."""
+
+    def __init__(self, reactor: Reactor, connection: Connection) -> None:
+        self.resolving = Resolving(reactor)
+        self.connection = connection
+
+    def connect(self, factory: object) -> Deferred[Any]:
+        self.resolving.connect(factory).callback(self.connection)
+        return self.resolving.connecting
+
+
+def test_idle_connections_are_closed_when_there_may_be_too_many(
+    reactor: Reactor, download: Download, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(connections, "max_idle", lambda: 3)
-    return BoundedPool(Clock())
-
-
-def given_back(pool: BoundedPool, *hosts: str) -> list[Connection]:
-    connections = [Connection() for _ in hosts]
-    for host, connection in zip(hosts, connections, strict=True):
-        pool._putConnection(host, connection)
-    return connections
-
-
-def test_connection_that_has_waited_longest_goes(pool: BoundedPool) -> None:
-    connections = given_back(pool, *"abcde")
-    assert [connection.lost for connection in connections] == [True, True, False, False, False]
-    assert pool.idle == 3
-    assert list(pool._connections) == ["c", "d", "e"]
-
-
-def test_connection_in_use_does_not_count(pool: BoundedPool) -> None:
-    first, *_ = given_back(pool, *"abc")
-    endpoint: Any = None
-    pool.getConnection("a", endpoint)
-    [last] = given_back(pool, "d")
-    assert not first.lost
-    assert pool.idle == 3
-    pool._putConnection("a", first)
-    assert not first.lost
-    assert not last.lost
-    assert pool.idle == 3
-
-
-def test_connections_time_out_as_before(pool: BoundedPool) -> None:
-    connections = given_back(pool, *"aab")
-    clock: Any = pool._reactor
-    clock.advance(pool.cachedConnectionTimeout + 1)
-    assert all(connection.lost for connection in connections)
-    assert (pool.idle, pool._connections) == (0, {})
-
-
-def test_pool_like_another(pool: BoundedPool) -> None:
-    pool.maxPersistentPerHost = 7
-    other = BoundedPool.like(pool)
-    assert other.maxPersistentPerHost == 7
-    assert other.persistent
-    assert other._factory is pool._factory
-    assert other._reactor is pool._reactor
+    pool, made = GuardedPool(), [Connection() for _ in range(5)]
+    for number, connection in enumerate(made):
+        key = (b"http", b"%d.test" % number, 80)
+        STARTED.set([download])
+        pool.getConnection(key, Connecting(reactor, connection))
+        if number != 1:  # which is in use all the time
+            pool._putConnection(key, connection)  # type: ignore[no-untyped-call]  # as Twisted does after a response
+    assert [connection.aborted for connection in made] == [True, False, True, False, False]
 
 
 @pytest.mark.parametrize(("soft", "most"), [(4, 1), (256, 32), (1024, 128), (1_000_000, MAX_IDLE), (-1, MAX_IDLE)])
@@ -272,12 +299,3 @@ def test_share_of_the_descriptors(monkeypatch: pytest.MonkeyPatch, soft: int, mo
 def test_without_such_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resource", None)
     assert max_idle() == MAX_IDLE
-
-
-def test_headers_are_those_of_scrapy() -> None:
-    received = {b"etag": [b'"1"'], b"x-ROBOTS-tag": [b"noindex", b"nofollow"], b"www-authenticate": [b"Basic"]}
-    for length in (0, 12, UNKNOWN_LENGTH):
-        ours, theirs = (SimpleNamespace(headers=Headers(received), length=length) for _ in range(2))
-        headers = GuardedAgent._headers_from_twisted_response(ours)
-        assert list(headers.items()) == list(_ScrapyAgent._headers_from_twisted_response(theirs).items())
-        assert GuardedAgent._headers_from_twisted_response(ours) is headers

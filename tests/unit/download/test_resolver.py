@@ -12,7 +12,7 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
-from sitemapcrawler.download.resolver import ChoosyResolver, DualStackResolver, is_chosen
+from sitemapcrawler.download.resolver import DualStackResolver, GuardedResolver, Lookup, is_chosen
 
 FOUND: dict[str, list[tuple[Any, ...]]] = {
     "both.test": [(socket.AF_INET6, 1, 6, "", ("2001:db8::1", 0, 0, 0)), (socket.AF_INET, 1, 6, "", ("192.0.2.1", 0))],
@@ -154,15 +154,26 @@ def test_name_that_takes_too_long_has_no_addresses(asked: list[str]) -> None:
 
 def test_only_chosen_addresses_are_told_and_all_are_known_before(asked: list[str]) -> None:
     reactor, given = Threads(), []
+    guarded = GuardedResolver(resolver(reactor))
 
     def choose(addresses: Any) -> list[str]:
         given.append(list(addresses))
         return ["192.0.2.1"]
 
-    assert resolved(ChoosyResolver(resolver(reactor), choose), reactor, "both.test") == [
-        IPv4Address("TCP", "192.0.2.1", 80)
-    ]
+    with guarded.serving(Lookup(choose)):
+        assert resolved(guarded, reactor, "both.test") == [IPv4Address("TCP", "192.0.2.1", 80)]
     assert given == [["2001:db8::1", "192.0.2.1"]]
+    assert len(resolved(guarded, reactor, "both.test")) == 2
+
+
+def test_crawl_uses_its_own_resolver_and_others_that_of_the_process(asked: list[str]) -> None:
+    reactor, process = Threads(), Threads()
+    guarded = GuardedResolver(resolver(process))
+    with guarded.serving(Lookup(list, resolver(reactor))):
+        resolved(guarded, reactor, "six.test")
+    assert (asked, process.waiting) == (["six.test"], [])
+    guarded.resolveHostName(Receiver(), "odd.test")
+    assert len(process.waiting) == 1
 
 
 def test_default_resolver_is_not_chosen() -> None:
