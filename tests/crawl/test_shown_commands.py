@@ -95,6 +95,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     (path / "logs").mkdir()
     (path / "ranges").mkdir()
     (path / "ranges/googlebot.json").write_text('{"prefixes": [{"ipv4Prefix": "203.0.113.0/24"}]}')
+    (path / "channels.txt").write_text("json://127.0.0.1:1/\n")
     (path / "access.log").write_text('203.0.113.9 - - [01/May/2026:10:00:00 +0000] "GET /visit HTTP/1.1" 200 5120\n')
     shutil.copy(path / "access.log", path / "logs")
     with SiteServer() as site:
@@ -115,6 +116,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
         (path / "monday").mkdir()
         for name, record in held.items():
             (path / "monday" / name).write_text(json.dumps(record))
+        shutil.copytree(path / "monday", path / "yesterday")
         write_program(path / "bin" / "build-sitemap", "cat sitemap.xml")
         yield path, base
 
