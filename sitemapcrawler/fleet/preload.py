@@ -6,7 +6,6 @@ Ignores errors, which the crawl will report.
 from __future__ import annotations
 
 import gc
-import sys
 from contextlib import suppress
 
 from scrapy.settings import Settings
@@ -27,8 +26,6 @@ NAMED = ("FEED_EXPORTERS", "FEED_STORAGES", "DOWNLOAD_HANDLERS")
 """Settings that map names to components."""
 LATER = ("duckdb", "scrapy.core.engine", "scrapy.pqueues", "scrapy.squeues", "scrapy.statscollectors")
 """Modules that a crawl imports on first use."""
-REACTOR = "twisted.internet.reactor"
-"""Module that must not be imported before the fork, since processes cannot share a reactor."""
 
 
 def preload() -> None:
@@ -45,7 +42,6 @@ def preload() -> None:
     with suppress(ImportError):
         for record in TABLES.values():  # pyarrow imports more modules with the first rows of a table
             ParquetExporter.check_options({"item_classes": [record]})
-    assert REACTOR not in sys.modules
     gc.collect()
     gc.freeze()  # a collection writes to every object, and would copy the memory shared with the crawls
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.task import record_of, write_row
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, Share, SummaryRecord
 
+ROOT = Path(__file__).parents[3]
 LONGEST_PATH = 104
 """Bytes of the path of a socket, with a zero at its end: on macOS; Linux allows 108. Source: unix(4), unix(7)"""
 
@@ -73,3 +75,12 @@ def test_row_states_version_site_and_start_in_its_file(tmp_path: Path) -> None:
         b"started": "2026-05-01T10:00:00Z",
     }
     assert pq.read_table(tmp_path / "row.parquet")["started"].to_pylist() == [datetime(2026, 5, 1, 10, tzinfo=UTC)]
+
+
+def test_server_that_forks_crawls_has_imported_what_they_need_but_no_reactor() -> None:
+    """Processes cannot share a reactor."""
+    code = "import sys, sitemapcrawler.fleet.preload; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert {"duckdb", "scrapy.core.engine", "sitemapcrawler.spiders.sitemap"} <= modules
+    assert "twisted.internet.reactor" not in modules
