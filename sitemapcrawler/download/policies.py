@@ -27,7 +27,7 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.body_cache import KEPT_KEY
 from sitemapcrawler.download.shared import OfCrawler, Stop
 from sitemapcrawler.items import JsonObject
-from sitemapcrawler.replies.kinds import bare
+from sitemapcrawler.replies.kinds import SERVER_ERROR, bare
 from sitemapcrawler.robots.agents import EVERYBODY, TOKEN, Agent, agent
 from sitemapcrawler.robots.policy import MAX_HOPS, Policy, RobotsOutcome, robots_url
 from sitemapcrawler.robots.text import MAX_SITEMAP_BYTES
@@ -44,8 +44,6 @@ a request to the host fetches it again with the usual timeout and retries."""
 HTTP_OK = 200
 SOME_HOME = "https://example.com/robots.txt"
 """Base of relative Sitemap lines in a local file without a known URL; the result is not shown."""
-SERVER_ERROR = 500
-"""First status that indicates a server error."""
 TOO_MANY = "max redirections reached"
 """Scrapy's message for too many redirects."""
 AGENT_KEY = "sitemap_agent"

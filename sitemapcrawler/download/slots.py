@@ -8,8 +8,6 @@ from scrapy.core.downloader import Downloader
 
 SLOT_KEY = Downloader.DOWNLOAD_SLOT
 """Key of a request's slot in `Request.meta`, set by Scrapy or by the request's creator."""
-TOO_MUCH = (429, 503)
-"""Statuses that ask for a pause (RFC 6585, 4; RFC 9110, 15.6.4)."""
 too_much = object()
 """Signal with `request`, `status` and `headers`: a response with a status in `TOO_MUCH` starts. Its body follows."""
 

@@ -20,10 +20,11 @@ from scrapy.utils.asyncio import call_later
 
 from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
-from sitemapcrawler.download.policies import AGENT_KEY, SERVER_ERROR, Policies, own_agent
+from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
 from sitemapcrawler.download.shared import Named, may_cancel, stopping
-from sitemapcrawler.download.slots import ATTEMPTS_KEY, SLOT_KEY, TOO_MUCH, Attempts, too_much
+from sitemapcrawler.download.slots import ATTEMPTS_KEY, SLOT_KEY, Attempts, too_much
 from sitemapcrawler.replies import retry_after
+from sitemapcrawler.replies.kinds import SERVER_ERROR, TOO_MUCH
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.robots.policy import Policy
 from sitemapcrawler.urls import host_of

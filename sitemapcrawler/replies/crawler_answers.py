@@ -13,6 +13,7 @@ from enum import StrEnum
 from sitemapcrawler import urls
 from sitemapcrawler.reader.sniff import firewall_of
 from sitemapcrawler.replies.chase import REDIRECTS, NoTarget, target
+from sitemapcrawler.replies.kinds import SERVER_ERROR, TOO_MUCH
 from sitemapcrawler.replies.page import Headers, Html, PageFacts, Place, distance, joined
 from sitemapcrawler.urls.display import counted
 
@@ -21,10 +22,6 @@ PAY = 402
 https://developers.cloudflare.com/ai-crawl-control/features/pay-per-crawl/what-is-pay-per-crawl/"""
 OK, REDIRECT, ERROR = 200, 300, 400
 """Status of a page, first status of redirects and first status of errors (RFC 9110, 15.3 to 15.5)."""
-SERVER_ERROR = 500
-"""First status of errors of the server (RFC 9110, 15.6)."""
-TOO_MUCH = (429, 503)
-"""Statuses that ask for a pause (RFC 6585, 4; RFC 9110, 15.6.4)."""
 OTHER_TEXT = 16
 """Bits of 64 in which the simhashes of two answers differ with different text. Unrelated texts differ in some 32; a
 tenth of new words changes about 8."""

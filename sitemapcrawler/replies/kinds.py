@@ -9,6 +9,11 @@ from typing import ClassVar
 
 from sitemapcrawler.items import Hop, PageRecord, ReplyRecord
 
+SERVER_ERROR = 500
+"""First status of errors of the server (RFC 9110, 15.6)."""
+TOO_MUCH = (429, 503)
+"""Statuses that ask for a pause (RFC 6585, 4; RFC 9110, 15.6.4)."""
+
 
 class ReplyKind(StrEnum):
     """The kinds of reply."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
+from http import HTTPStatus
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -25,6 +26,7 @@ from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import Ask, Chase, Ok, Reason, Redirected, Reply, ReplyKind, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
+from sitemapcrawler.replies.kinds import SERVER_ERROR
 from sitemapcrawler.replies.page import USAGE_HEADERS, Html, PageFacts, page_of, plain_headers
 from sitemapcrawler.urls import as_sent, host_of
 from sitemapcrawler.urls.display import counted
@@ -108,9 +110,6 @@ USUAL_URL = re.compile(
     r"/[A-Za-z0-9._~/-]*(?:\?[A-Za-z0-9._~/=&-]+)?"
 )
 """URLs that Scrapy sends unchanged, so that it need not escape them again."""
-FAULTS_OF_HOST = 500
-"""First status that indicates a problem of the host; so does 429."""
-TOO_MANY = 429
 
 
 class Sender:
@@ -155,7 +154,7 @@ class Sender:
         host = host_of(url)
         if step.failure in list(Reason) or step.failure == ReplyKind.ADDRESS_REFUSED:
             return
-        if step.status is None or step.status >= FAULTS_OF_HOST or step.status == TOO_MANY:
+        if step.status is None or step.status >= SERVER_ERROR or step.status == HTTPStatus.TOO_MANY_REQUESTS:
             self._errors[host] += 1
             if self._errors[host] == self._max_errors:
                 many = counted(self._max_errors, "URL")

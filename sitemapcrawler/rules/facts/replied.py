@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from http import HTTPStatus
 from math import exp, lgamma
 
 from sitemapcrawler import urls
@@ -35,8 +36,6 @@ from sitemapcrawler.urls.display import quoted
 
 OWN_RULE = frozenset((401, 402, 403, 404, 410, 429))
 """Statuses with their own rule."""
-TOO_MANY = 429
-"""A status caused by the crawl, not by the page. Source: RFC 6585, 4"""
 FAILURES = {
     ReplyKind.TIMEOUT: "status-timeout",
     ReplyKind.DNS: "status-dns",
@@ -132,7 +131,9 @@ def trouble(reply: Reply) -> str | None:
     if isinstance(reply, HttpError) and reply.location is not None:
         return f"redirects ({reply.final_status}) to {quoted(reply.location)}"
     if isinstance(reply, HttpError):
-        return None if reply.final_status == TOO_MANY else f"answers {reply.final_status}{way(reply)}"
+        return (
+            None if reply.final_status == HTTPStatus.TOO_MANY_REQUESTS else f"answers {reply.final_status}{way(reply)}"
+        )
     if isinstance(reply, Ok | Redirected) and reply.final_status in EMPTY:
         return f"answers {reply.final_status}{way(reply)}, which has no content"
     if isinstance(reply, Redirected):

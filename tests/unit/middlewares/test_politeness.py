@@ -14,9 +14,10 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.download.shared import Named
-from sitemapcrawler.download.slots import TOO_MUCH, Attempts
+from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.middlewares import politeness as module
 from sitemapcrawler.middlewares.politeness import HostPace, PolitenessMiddleware, is_loopback, leave_slot
+from sitemapcrawler.replies.kinds import TOO_MUCH
 from sitemapcrawler.settings import AUTOTHROTTLE_START_DELAY, DOWNLOAD_DELAY
 from sitemapcrawler.urls import Authority
 
