@@ -14,10 +14,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ LOOK_S = 1.0
 _starting = Lock()
 
 
-def context() -> BaseContext:
+def context() -> ForkServerContext:
     """Makes memory and pipes that are passed to a function. Raises ValueError on Windows."""
     return multiprocessing.get_context("forkserver")
 
@@ -45,7 +48,7 @@ def running(
     `function` and `arguments` are pickled. `preload`: module that the server imports before it forks its first process.
     `folder`: for the server's socket, which stays there if the parent is killed; default: the temporary folder.
     """
-    process = multiprocessing.get_context("forkserver").Process(target=_work, args=(function, arguments))
+    process = context().Process(target=_work, args=(function, arguments))
     with _starting, _unseen(folder):
         context().set_forkserver_preload([preload] if preload else [])
         process.start()

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS
+from sitemapcrawler.feeds.folder import FEEDS, FORMATS, SUMMARY
 from sitemapcrawler.reader.duck import ALONE, Config, duckdb
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Tables:
 
     def _database(self, audit: Path) -> Path:
         """The database of an audit, made from its feeds with the first question."""
-        key = audit, (audit / "summary.json").stat().st_mtime_ns
+        key = audit, (audit / SUMMARY).stat().st_mtime_ns
         if key not in self._made:
             path = Path(self._folder.name) / f"{len(self._made)}.duckdb"
             with self._connected(path, locked=False) as connection:

@@ -184,7 +184,7 @@ def _check_appending(uri: str | Path, options: Mapping[str, object], exporters: 
         raise ValueError(f"{name} cannot be appended to; use -O (overwrite: True in FEEDS)")
 
 
-def others_may_change_items(settings: BaseSettings) -> bool:
+def _others_may_change_items(settings: BaseSettings) -> bool:
     """True if a pipeline or spider middleware is not ours."""
     return any(
         not str(getattr(part, "__module__", part)).startswith(PACKAGE)
@@ -200,7 +200,7 @@ def check_columns(settings: BaseSettings) -> None:
     Fields are not checked if a feed may hold the user's own items: by its `item_classes`, or because a pipeline or
     spider middleware of the user may change items.
     """
-    foreign = others_may_change_items(settings)
+    foreign = _others_may_change_items(settings)
     exporters = components_in(settings, "FEED_EXPORTERS")
     for uri, options in settings.getdict("FEEDS").items():
         name = format_of(uri, options)
