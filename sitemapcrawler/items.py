@@ -1087,7 +1087,8 @@ class SegmentCounts:
     dated: int = 0
     """Entries with a date, of files whose dates were judged."""
     trusted: float | None = None
-    """Share of these dates that can be trusted at most, by `lastmod` of their files; null without such dates."""
+    """Share of these dates that can be trusted at most, by `lastmod` of their files and by what the baseline proves;
+    null if nothing is known of them."""
 
     @property
     def checked(self) -> int:

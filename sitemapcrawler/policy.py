@@ -267,11 +267,15 @@ class _Check:
         return next((why for why, is_lacking in lacking.items() if is_lacking), None)
 
     def _min_trust(self, limit: Limit, found: SegmentCounts) -> Iterator[str]:
-        lastmod = self._summary.lastmod
-        trusted = found.trusted if limit.segment is not None or lastmod is None else lastmod.trusted
+        lastmod, proven = self._summary.lastmod, self._summary.revisits
         if lastmod is None:
             yield "dates were not judged (use verify=get)"
-        elif trusted is None:
+            return
+        shares = [found.trusted]
+        if limit.segment is None:
+            shares = [lastmod.trusted, proven.true / proven.compared if proven is not None else None]
+        trusted = min((share for share in shares if share is not None), default=None)
+        if trusted is None:
             yield "nothing is known of the dates"
         elif Fraction(trusted).limit_denominator(MAX_ENTRIES) < _amount(limit).of(1):
             yield f"at most {_percent(trusted)} of the dates can be trusted"

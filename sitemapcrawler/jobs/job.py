@@ -60,7 +60,7 @@ from sitemapcrawler.jobs.restoring import (
     with_returns,
 )
 from sitemapcrawler.jobs.robots_before import policies_before
-from sitemapcrawler.jobs.segments import WHOLE, measure
+from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -141,6 +141,7 @@ class Job:
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
         self.revisits: Revisits | None = None
+        self._proven: dict[str, float] = {}
         """How many dates proved true since the baseline; None before they are compared."""
         self.robots_changes: list[RobotsChange] = []
         """What has changed in each robots.txt since the baseline."""
@@ -330,6 +331,7 @@ class Job:
                 with suppress(duckdb.InterruptException):  # another run marks the entries
                     if not facts.stopped():
                         self.revisits = revisits(facts)
+                        self._proven = proven_dates(facts, self._segments)
                     judge.mark_entries(facts)
                     if not facts.stopped() and facts.has_marks:
                         self._marks = Marks(self.store, cursor, facts.marks)
@@ -433,7 +435,7 @@ class Job:
     def _count_segments(self, site: SiteFacts, summary: SummaryRecord) -> None:
         if not self._segments and not self._policy:
             return
-        self.measured = measure(site, self._segments, self._policy, summary.rules)
+        self.measured = measure(site, self._segments, self._policy, summary.rules, self._proven)
         if self._segments:
             summary.segments = [one for name, one in self.measured.counts.items() if name is not WHOLE]
 

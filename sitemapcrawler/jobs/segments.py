@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from sitemapcrawler.items import SegmentCounts
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.policy import MAX_ERRORS, Limit, Measured, Problems
 from sitemapcrawler.replies.indexability import Indexability
-from sitemapcrawler.rules.facts.site import SiteFacts
+from sitemapcrawler.rules.facts.revisits import REVISITS
+from sitemapcrawler.rules.facts.site import ROW_BITS, SiteFacts
 from sitemapcrawler.rules.facts.sites import ADDED, CURRENT, REMOVED, text_key
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.segments import OTHER, Segment, UrlPattern
@@ -43,6 +45,10 @@ TRUSTED = f"""
           WHERE lastmod_at IS NOT NULL AND {CURRENT} GROUP BY ALL) u
     JOIN sitemaps s USING (sitemap) WHERE s.lastmod.trusted IS NOT NULL GROUP BY GROUPING SETS ((segment), ())"""
 """SQL, by segment: entries with a date, and the share that can be trusted by the other entries of their files."""
+PROVEN = f"""
+    SELECT {{segment}} AS segment, count(*) FILTER (NOT moved AND NOT stayed) / count(*)
+    FROM temp.{REVISITS.name} r JOIN urls u ON u.rowid = r.place & {(1 << ROW_BITS) - 1} GROUP BY ALL"""
+"""SQL, by segment: share of the dates compared with the baseline that proved true."""
 OF_RULES = """
     SELECT count(DISTINCT url), count(DISTINCT sitemap) FILTER (url IS NULL),
            count(DISTINCT rule) FILTER (url IS NULL AND sitemap IS NULL)
@@ -51,6 +57,7 @@ OF_RULES = """
 """SQL: what rules concern. Parameters: their ids, the last rank of a severity, and a segment or null."""
 WHOLE = None
 """Segment of the rows about the whole site."""
+EMPTY: Mapping[str, float] = MappingProxyType({})
 
 
 def segment_of(segments: Sequence[Segment], url: str = "loc") -> str:
@@ -61,11 +68,20 @@ def segment_of(segments: Sequence[Segment], url: str = "loc") -> str:
     return f"CASE{cases} ELSE '{OTHER}' END" if segments else f"'{OTHER}'"
 
 
+def proven_dates(site: SiteFacts, segments: Sequence[Segment]) -> dict[str, float]:
+    """Share of the dates that proved true since the baseline, by segment; empty without a baseline. Raises
+    duckdb.Error."""
+    if site.baseline is None or not segments:
+        return {}
+    site.need(REVISITS)
+    return dict(site.query(PROVEN.format(segment=segment_of(segments))))
+
+
 def count_segments(
-    site: SiteFacts, segments: Sequence[Segment], rules: Collection[str]
+    site: SiteFacts, segments: Sequence[Segment], rules: Collection[str], proven: Mapping[str, float] = EMPTY
 ) -> dict[str | None, SegmentCounts]:
     """Counts by segment in the order of their names, and those of the whole site as `WHOLE`. `rules`: ids of all with
-    findings. Raises duckdb.Error."""
+    findings. `proven`: what `proven_dates` gave. Raises duckdb.Error."""
     segment = segment_of(segments)
     site.run(URLS.format(segment=segment))
     names = dict.fromkeys([*(one.name for one in segments), OTHER])
@@ -81,12 +97,21 @@ def count_segments(
     dated = site.query(TRUSTED.format(segment=segment)) if site.has_rows("sitemaps WHERE lastmod IS NOT NULL") else ()
     for name, *dates in dated:
         found[name].dated, found[name].trusted = dates
+    for name, share in proven.items():
+        estimate = found[name].trusted
+        found[name].trusted = share if estimate is None else min(share, estimate)
     return found
 
 
-def measure(site: SiteFacts, segments: Sequence[Segment], policy: Sequence[Limit], rules: Collection[str]) -> Measured:
+def measure(
+    site: SiteFacts,
+    segments: Sequence[Segment],
+    policy: Sequence[Limit],
+    rules: Collection[str],
+    proven: Mapping[str, float] = EMPTY,
+) -> Measured:
     """Count segments, and what each limit of a policy is about. Parameters as in `count_segments`."""
-    found = Measured(count_segments(site, segments, rules))
+    found = Measured(count_segments(site, segments, rules, proven))
     for limit in policy:
         if limit.key == MAX_ERRORS:
             found.problems[limit] = _problems(site, limit, rules)

@@ -7,7 +7,17 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.items import Basis, ChangeCounts, Coverage, Lastmods, LinkGraph, SegmentCounts, Share, SummaryRecord
+from sitemapcrawler.items import (
+    Basis,
+    ChangeCounts,
+    Coverage,
+    Lastmods,
+    LinkGraph,
+    Revisits,
+    SegmentCounts,
+    Share,
+    SummaryRecord,
+)
 from sitemapcrawler.policy import KEYS, Limit, Measured, Problems, breaches
 from sitemapcrawler.rules import all_rules
 
@@ -193,6 +203,19 @@ def test_limits_of_trust_in_dates(
     text: str, counts: SegmentCounts | None, lastmod: Lastmods | None, why: str | None
 ) -> None:
     assert message(text, counts, lastmod=lastmod) == why
+
+
+def test_site_is_trusted_no_more_than_the_baseline_proves() -> None:
+    limit = "min-lastmod-trust=90%"
+    assert (
+        message(limit, lastmod=Lastmods(1, 9, 0.95), revisits=Revisits(4, 3, 1, 0))
+        == "at most 75 % of the dates can be trusted"
+    )
+    assert (
+        message(limit, lastmod=Lastmods(1, 9, 0.8), revisits=Revisits(4, 4))
+        == "at most 80 % of the dates can be trusted"
+    )
+    assert message(limit, lastmod=Lastmods(1, 0), revisits=Revisits(4, 4)) is None
 
 
 @pytest.mark.parametrize("text", ["min-urls=1", "must-not-list=/x", "max-errors=100%"])

@@ -77,6 +77,14 @@ def test_trust_in_dates_is_that_of_the_files_by_their_dated_entries() -> None:
     assert (found["other"].dated, found["other"].trusted) == (0, None)
 
 
+@pytest.mark.parametrize(("proven", "trusted"), [(0.3, 0.3), (0.9, 0.5)])
+def test_dates_are_trusted_no_more_than_the_baseline_proves(proven: float, trusted: float) -> None:
+    dated = page("/shop/1", lastmod="2026-01-05", lastmod_at="2026-01-05T00:00:00Z")
+    site = SiteFacts(rows_of(Site(SitemapRecord(A, lastmod=Lastmods(1.0, 10, 0.5)), dated).connection))
+    found = count_segments(site, [SHOP], (), {"shop": proven, "other": proven})
+    assert (found["shop"].trusted, found["other"].trusted) == (trusted, proven)
+
+
 def test_pattern_is_no_sql() -> None:
     found = count(page("/a' OR '1'='1"), page("/b"), segments=[Segment.parse("x=/a' OR '1'='1")])
     assert (found["x"].urls, found["other"].urls) == (1, 1)

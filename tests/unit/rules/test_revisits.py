@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import FileRevisits, ReplyRecord, Revisits, UrlRecord
+from sitemapcrawler.jobs.segments import proven_dates
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.revisits import MAX_FILES, revisits
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.families.lastmod import MIN_TOGETHER
+from sitemapcrawler.urls.segments import Segment
 
 from .sites import HOME, RULES, A, B, Site, page
 
@@ -142,6 +144,17 @@ def test_true_dates_are_counted_by_file() -> None:
     facts = SiteFacts(rows_of(site.connection.cursor()), baseline=before, since=SINCE)
     files = [FileRevisits(A, 4, 2, 1, 1), FileRevisits(B, 1, 1, 0, 0)]
     assert revisits(facts) == Revisits(5, 3, 1, 1, files)
+
+
+def test_segment_has_the_share_of_its_own_dates_that_proved_true() -> None:
+    now = [read("/shop/1", NEW), read("/shop/2", NEW, "b"), read("/shop/3", OLD), read("/4", OLD)]
+    site = audited(*now, read("/shop/new", NEW))
+    before = site.earlier(*(read(one.loc, OLD) for one in now))
+    facts, shop = (
+        SiteFacts(rows_of(site.connection.cursor()), baseline=before, since=SINCE),
+        Segment.parse("shop=/shop/"),
+    )
+    assert proven_dates(facts, [shop]) == {"shop": pytest.approx(2 / 3), "other": 1}
 
 
 def test_summary_keeps_the_worst_files() -> None:
