@@ -17,22 +17,16 @@ COUNTED = (DOCS.parent / "README.md", DOCS / "comparison.md")
 """Pages that state the numbers of rules, common paths and crawlers."""
 HEAD = """# Rules
 
-A crawl checks these rules. `-a select=` and `-a ignore=` take their ids and families (the part of an id before its
-first dash); `-a select=none` runs none of them. `sitemapcrawler validate --explain RULE` prints the page of a rule.
+The page of a rule, which `sitemapcrawler validate --explain RULE` prints too, says what it finds, why that matters and
+how to fix it. `select` and `ignore` take ids and families, the part of an id before its first dash:
+`-a ignore=priority,loc-port`.
 
-- **Checked when** says what a rule needs. Rules *while reading* run in every crawl. *robots.txt* needs a site, and
-  *verify*, *verify_assets*, *sample* and *baseline* need the [argument](settings.md#arguments) of that name. Rules on
-  the *whole site* run at the end of a crawl, with the database.
-- **One finding per** is the unit that a rule reports. Faults that are fixed one by one have a finding *per entry*; in
-  a robots.txt, a line is an entry. Habits of the program that writes the sitemaps have one *per file* or *per site*,
-  with the number of entries and the first as an example. *Per file and value* is one for each dead image, wrong code
-  and the like, however many entries have it. The `url` records of all these entries name the rule in `issues`. Notes
-  of a rule with a higher severity are reported per file, too.
-- A finding names its rule, severity, file, line and value. At most `SITEMAP_FINDINGS_PER_RULE` findings of a rule and
-  file become rows; the counts in the summary are complete.
+Rules without a mark run in every crawl. Marks say what the others need: *robots.txt* needs a site; *verify*,
+*verify_assets*, *sample* and *baseline* need the [argument](settings.md#arguments) of that name; *whole site* rules run
+at the end, with the database.
 
-`xml-schema-violation`, `xml-element-order` and `xml-missing-element` come from XML Schemas of our own, whose verdicts
-tests compare with those of the official schemas of sitemaps.org and Google.
+Faults that are fixed one by one have a finding per entry. Habits of the program that writes the sitemaps have one per
+file or site, with the number of entries; `issues` of each [url record](records.md#url) names them all the same.
 """
 FOOT = "\n<!-- Generated: python tools/make_rules.py -->\n"
 FAMILY = """# Rules: {family}
@@ -42,7 +36,7 @@ FAMILY = """# Rules: {family}
 {number}. [All rules](../rules.md) explains severities and units. *Elsewhere* names the report of another tool
 that shows the same fault.
 """
-CHECKED: dict[Subject, str] = {
+NEEDS: dict[Subject, str] = {
     Of.ROBOTS: "robots.txt",
     Of.VERDICT: "robots.txt",
     Of.REPLY: "verify",
@@ -52,12 +46,8 @@ CHECKED: dict[Subject, str] = {
     Of.WHOLE_SITE: "whole site",
     Of.BASELINE: "baseline",
     Of.REVISIT: "baseline",
-    Of.FAILURE: "always",
-    Of.GIVEN_UP: "always",
-    Of.UNLISTED: "always",
-    Of.ALLOWANCE: "always",
 }
-"""When rules are checked, by what they judge; while reading for the rest."""
+"""What rules need, by what they judge; the rest run in every crawl."""
 
 
 def documents() -> dict[str, str]:
@@ -67,9 +57,7 @@ def documents() -> dict[str, str]:
     overview = [HEAD]
     for family in families(rules):
         own = [rule for rule in rules if rule.family == family]
-        overview.append(
-            f"\n## {family}\n\n| id | title | severity | checked when | one finding |\n|---|---|---|---|---|\n"
-        )
+        overview.append(f"\n## {family}\n\n")
         overview += map(row, own)
         number = f"{len(own)} rules" if len(own) > 1 else "1 rule"
         pages[f"rules/{family}.md"] = FAMILY.format(family=family, number=number) + "".join(map(section, own))
@@ -77,10 +65,10 @@ def documents() -> dict[str, str]:
 
 
 def row(rule: Rule) -> str:
-    """Return the row of a rule in the overview."""
-    when = ", ".join(dict.fromkeys(CHECKED.get(one, "while reading") for one in rule.of))
-    title = rule.title.replace("|", "\\|")
-    return f"| [{rule.id}](rules/{rule.family}.md#{rule.id}) | {title} | {rule.severity} | {when} | {rule.scope} |\n"
+    """Return the line of a rule in the overview."""
+    needs = dict.fromkeys(NEEDS.get(one, "") for one in rule.of)
+    mark = "" if "" in needs else f", *{', '.join(needs)}*"
+    return f"- [{rule.id}](rules/{rule.family}.md#{rule.id}), {rule.severity}{mark}: {rule.title}\n"
 
 
 def counted(text: str) -> str:
