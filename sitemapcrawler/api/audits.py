@@ -243,7 +243,7 @@ class RecordTable(Generic[Record]):
             return sum(1 for _ in lines)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return an Arrow table with all fields of docs/formats.md; times are timestamps in UTC.
+        """Return an Arrow table with all fields of docs/records.md; times are timestamps in UTC.
 
         Raises ImportError if pyarrow is not installed, or was not when the audit ran.
         """

@@ -1,4 +1,4 @@
-"""The commands of README.md and the rows in docs/formats.md, tried on the demo site in a copy of the project.
+"""The commands of README.md and the rows in docs/records.md, tried on the demo site in a copy of the project.
 
 `make test` is not run, since it would run this file; `make docs`, `pip install .` and the set-up of `.venv` need the internet.
 """
@@ -24,7 +24,7 @@ from tests.crawl.programs import run_shown, write_programs
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+REFERENCE = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("records.md", "formats.md"))
 COPIED = ("Makefile", "README.md", "demo", "docs", "pyproject.toml", "scrapy.cfg", "sitemapcrawler")
 COMMAND = re.compile(r"(?:make|scrapy|sitemapcrawler) (?!test|docs)\w.*")
 SITEMAP = """<?xml version="1.0" encoding="UTF-8"?>
@@ -122,7 +122,7 @@ def portless(text: str) -> str:
 
 
 def examples(language: str) -> list[str]:
-    return [block[2] for block in FENCED.finditer(FORMATS) if block[1] == language]
+    return [block[2] for block in FENCED.finditer(REFERENCE) if block[1] == language]
 
 
 def test_commands_of_all_kinds_are_found() -> None:
