@@ -216,17 +216,6 @@ def test_defaults_are_those_of_the_code() -> None:
     assert {name: ast.literal_eval(default) for name, default in told.items()} == {name: OWN[name] for name in told}
 
 
-def test_wiring_is_that_of_the_code() -> None:
-    told = [(bare(row[0]), bare(row[1]), bare(row[2])) for row in rows(section(SETTINGS, "Wiring"))]
-    wired = [
-        (name, entry or "(none)", str(value))
-        for name, entries in OWN.items()
-        if isinstance(entries, dict)
-        for entry, value in entries.items()
-    ]
-    assert sorted(told) == sorted(wired)
-
-
 def test_fixed_limits_are_those_of_the_code() -> None:
     told = rows(section(SETTINGS, "Limits that are no settings"))
     assert told
