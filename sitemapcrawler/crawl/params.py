@@ -278,11 +278,8 @@ class Params(BaseModel):
             yield "policy", f"{len(self.policy):,} limits", f"up to {MAX_LIMITS}"
         known = {OTHER, *(one.name for one in self.segments)}
         if unknown := unknown_segments(self.policy, known if self.segments else ()):
-            yield (
-                "policy",
-                f"no segment is named {unknown[0]}",
-                ", ".join(sorted(known)) if self.segments else "with segments",
-            )
+            names = ", ".join(sorted(known)) if self.segments else "with segments, such as segments=shop=/shop/"
+            yield "policy", f"no segment is named {unknown[0]}", names
         yield from self._conflicts_of_links(given)
         yield from self._conflicts_of_files()
 

@@ -301,8 +301,6 @@ def _is_noise(classes: str | None, identity: str | None) -> bool:
 def _names_noise(name: str) -> bool:
     if LAYOUT.match(name) or name.startswith(HOOK):
         return False
-    if name.startswith("js-"):
-        return False
     plain = _CAMEL.sub("-", name).lower()
     words = plain.split("-")
     found = {

@@ -247,7 +247,7 @@ WRONG = {
     "rule of a limit": ("[policy.max-errors]\nstatus-40 = 5", "policy.max-errors.status-40 = 5: no rule or family"),
     "share that is a number": (
         "[policy]\nmax-removed = 0.05",
-        "policy.max-removed = 0.05: accepted: a text or a whole",
+        "policy.max-removed = 0.05: accepted: a whole number, or a share such as 2.5%",
     ),
     "policy of a file": ('[policy]\nmust-list = "@/etc/passwd"', "policy.must-list = '@/etc/passwd': begins with none"),
     "policy from a file": ('policy = "@/etc/passwd"', "policy: accepted: a table"),
