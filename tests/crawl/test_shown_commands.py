@@ -40,7 +40,7 @@ NOT_TRIED = {
     r"jq .*indexnow\.org.*": "sends to search engines; tests/unit/feeds/test_indexnow.py reads the bodies",
     r"duckdb .*": "DuckDB's command line is installed apart; tests/crawl/test_database.py runs the queries",
     r"(scrapy|sitemapcrawler) fleet .*": "asks many sites; tests/unit/fleet/test_command.py reads it, tests/fleet/ runs others",
-    r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (audit|crawl|fix|inspect|validate|fleet|COMMAND -h)": "names a command, and is none",
+    r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (audit|crawl|fix|inspect|validate|fleet|COMMAND -h|validate --explain RULE)": "names a command, and is none",
 }
 """{pattern of a command: why no test tries it}."""
 SCRIPTS = {"docs/jobs.md": "tests/crawl/test_database.py"}
