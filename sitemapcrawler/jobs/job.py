@@ -357,6 +357,9 @@ class Job:
             for one in report.denied:
                 one.lines = deciding_lines(crawl.policies.at(one.url), one.url, one.agents)
             report.runs = self._runs(crawl, summary)
+            before = self.comparison.baseline.summary if self.comparison is not None else None
+            if before is not None and before.revisits is not None and before.revisits.compared:
+                report.true_before = before.revisits.true / before.revisits.compared
         return report
 
     async def exported_contents(self) -> Path | None:

@@ -304,6 +304,8 @@ class Report:
     """Runs of the job, the oldest first, this one last; empty if it has no history."""
     judged: int | None = None
     """Number of applied rules: 0 for `select=none`, None if unknown."""
+    true_before: float = 1.0
+    """Share of the dates that had proved true in the baseline; 1 if it could compare none."""
 
     @property
     def listed(self) -> int:

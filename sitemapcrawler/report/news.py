@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from sitemapcrawler.items import ChangeRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report.model import MAX_CHANGED, Report
-from sitemapcrawler.report.wording import health, listed, partial, robots_since
+from sitemapcrawler.report.wording import health, listed, partial, robots_since, true_dates
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.facts.sites import CHANGED, NEW_PROBLEM, REMOVED
 from sitemapcrawler.rules.reach import places
@@ -21,10 +21,13 @@ MAX_RULES = 3
 MAX_TEXT = 500
 """Characters of a sentence."""
 OF_DATES = frozenset((
-    "lastmod-epoch", "lastmod-equals-fetch-time", "lastmod-future", "lastmod-moved-content-same",
-    "lastmod-same-content-changed", "lastmod-vs-last-modified-header", "lastmod-vs-page-date",
+    "lastmod-epoch", "lastmod-equals-fetch-time", "lastmod-future", "lastmod-vs-last-modified-header",
+    "lastmod-vs-page-date",
 ))  # fmt: skip
-"""Rules by which dates lose the trust of search engines."""
+"""Rules by which dates lose the trust of search engines, whose findings two audits can be compared by."""
+FALL = 0.05
+"""By how much the share of dates that prove true must fall to be news: on any site some pages change without a new
+date."""
 NOT_LOST = {None, *map(str, (Indexability.OK, *UNKNOWN))}
 """Values of `indexability` of pages that a search engine may index."""
 
@@ -61,6 +64,9 @@ def _news(report: Report) -> Iterator[str]:
     yield from _told(changes.removed, "URL is no longer listed", "URLs are no longer listed", gone)
     doubts, is_cut = [one for one in problems if one.rule in OF_DATES], len(problems) >= MAX_CHANGED
     yield from _told(len(doubts), "new reason to mistrust dates", "new reasons to mistrust dates", doubts, is_cut)
+    true = report.summary.revisits
+    if true is not None and true.true / true.compared < report.true_before - FALL:
+        yield true_dates(true)
     said = robots_since(changes)
     if said:
         yield f"{said[0]} {f'{len(said) - 1} more robots.txt files have changed.' * (len(said) > 1)}".rstrip()

@@ -209,6 +209,13 @@ class EarlierCoverage(msgspec.Struct):
     lists: list[EarlierList] = []
 
 
+class EarlierRevisits(msgspec.Struct):
+    """How many dates had proved true; see `items.Revisits`."""
+
+    compared: int = 0
+    true: int = 0
+
+
 class EarlierSummary(msgspec.Struct):
     """What comparisons need of the summary record of an earlier crawl; see `items.SummaryRecord`."""
 
@@ -218,6 +225,7 @@ class EarlierSummary(msgspec.Struct):
     basis: Basis | None = None
     graph: EarlierGraph | None = None
     coverage: EarlierCoverage | None = None
+    revisits: EarlierRevisits | None = None
     skipped: dict[str, int] = {}
 
 

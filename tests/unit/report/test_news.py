@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.items import ChangeCounts, ChangeRecord, Reach, RobotsChange, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import ChangeCounts, ChangeRecord, Reach, Revisits, RobotsChange, SitemapRecord, SummaryRecord
 from sitemapcrawler.report.model import MAX_CHANGED, FileProblems, Report
 from sitemapcrawler.report.news import MOST, news
 from sitemapcrawler.rules.facts.sites import CHANGED, NEW_PROBLEM, REMOVED
@@ -38,6 +38,7 @@ def became(after: str, before: str = "ok") -> ChangeRecord:
         report(ChangeCounts(new_problems={"warning": 1}), problem("lastmod-no-timezone", "warning")),
         report(ChangeCounts(), became("unknown"), became("noindex", "not found")),
         report(severity_reach={"warning": Reach("warning", 3, 3, 1)}),
+        report(ChangeCounts(), revisits=Revisits(100, 95, 0, 5)),
     ],
 )
 def test_no_news_are_no_message(quiet: Report) -> None:
@@ -74,6 +75,16 @@ def test_no_news_are_no_message(quiet: Report) -> None:
 )
 def test_news_are_one_sentence(found: Report, told: str) -> None:
     assert news(found) == [told]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_news"), [(1, 94, True), (0.5, 50, False), (0.5, 44, True), (0.5, 90, False)]
+)
+def test_dates_that_lost_trust_are_news(before: float, now: int, is_news: bool) -> None:
+    found = report(ChangeCounts(), revisits=Revisits(100, now, 100 - now))
+    found.true_before = before
+    why = f"Google can trust {now} of 100 lastmod dates: {100 - now} moved although the page is the same."
+    assert news(found) == [why] * is_news
 
 
 def test_text_of_the_site_is_inert() -> None:
