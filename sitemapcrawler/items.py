@@ -192,6 +192,8 @@ class UrlRecord:
     fetched: dict[str, str] | None = None
     """Crawlers that requested the URL by the access logs in the argument `compare`, with the last time as ISO 8601 in
     UTC; null if none did, and without logs."""
+    segment: str | None = None
+    """Part of the site that the URL belongs to: a name of the argument `segments`, or `other`; null without it."""
     reply: ReplyRecord | None = None
     """What asking for the URL came to; null where the argument `verify` is off."""
     indexable: bool | None = None

@@ -50,7 +50,8 @@ FINDINGS = """
 URLS = """
     SELECT loc, lastmod, indexability, issues, sitemap, line FROM urls
     WHERE contains(loc, coalesce(?, '')) AND indexability IS NOT DISTINCT FROM coalesce(?, indexability)
-    AND (? IS NULL OR list_contains(issues, ?)) ORDER BY sitemap, line"""
+    AND (? IS NULL OR list_contains(issues, ?)) AND segment IS NOT DISTINCT FROM coalesce(?, segment)
+    ORDER BY sitemap, line"""
 FINDING = ("rule", "severity", "message", "url", "sitemap", "line")
 """Fields of a finding that `validate` returns."""
 
@@ -89,11 +90,12 @@ class Tools:
         contains: str | None = None,
         indexability: str | None = None,
         rule: str | None = None,
+        segment: str | None = None,
         offset: int = 0,
     ) -> str:
         """Listed URLs of an audit, 50 at a time: those that contain a text, have a value of indexability (ok, noindex,
-        redirect, not found ...), or an issue of a rule."""
-        return await self._rows(audit, URLS, (contains, indexability, rule, rule), offset)
+        redirect, not found ...), an issue of a rule, or belong to a segment."""
+        return await self._rows(audit, URLS, (contains, indexability, rule, rule, segment), offset)
 
     async def explain_rule(self, rule: str) -> str:
         """What a rule reports, why that matters, what to do about it, and the source."""

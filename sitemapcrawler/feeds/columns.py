@@ -114,6 +114,7 @@ URLS = (
     Column("changefreq", 12, "changefreq"),
     Column("priority", 9, "priority"),
     *(Column(one.field, max(9, len(one.field) + 1), partial(_number, one), needs=one.field) for one in OWN),
+    Column("segment", 16, "segment"),
     Column("problems", 40, "issues"),
     Column("sitemap", 50, "sitemap"),
     Column("line", 9, "line"),

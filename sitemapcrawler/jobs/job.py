@@ -60,7 +60,7 @@ from sitemapcrawler.jobs.restoring import (
     with_returns,
 )
 from sitemapcrawler.jobs.robots_before import policies_before
-from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates
+from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates, set_segments
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -402,6 +402,7 @@ class Job:
                 self._marks.apply()
             if self._lists is not None and self.fetches:
                 self._lists.mark()
+            set_segments(connection, self._segments)
             self._sum_up(connection, summary, unlisted)
             baseline = None if self.comparison is None else self.comparison.baseline
             since = None if baseline is None else baseline.started
@@ -442,10 +443,15 @@ class Job:
         if self._segments:
             summary.segments = [one for name, one in self.measured.counts.items() if name is not WHOLE]
 
+    def _set_segments(self) -> None:
+        with self.store.transaction() as connection:
+            set_segments(connection, self._segments)
+
     async def count_again(self, summary: SummaryRecord) -> None:
         """Count segments and what the policy limits in a finished job: an earlier run may have had others."""
 
         def count() -> None:
+            self._set_segments()
             with self.store.analysis() as cursor:
                 self._count_segments(SiteFacts(rows_of(cursor, self.store.give_more_memory)), summary)
 
@@ -467,8 +473,14 @@ class Job:
             with suppress(duckdb.Error, OSError):  # no room or time
                 self._sum_up(connection, summary, unlisted)
 
-        self._gatherer.mark = partial(mark_files, rules=summary.rules)
+        def mark(connection: duckdb.DuckDBPyConnection) -> None:
+            mark_files(connection, summary.rules)
+            set_segments(connection, self._segments)
+
+        self._gatherer.mark = mark
         await self._get_resources()
+        if self._segments:
+            await self._writer.run(self._set_segments)
         await self._gatherer.ask(sum_up, self.holding)
         if self.folder is not None and self._writer.error is None:
             logger.info("stopped before the end; run the same command with JOBDIR=%s to resume", self.folder)

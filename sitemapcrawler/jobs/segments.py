@@ -1,4 +1,4 @@
-"""Counts the URLs of segments in the job's database, and what a policy limits."""
+"""Names the segments of URLs in the job's database, and counts them and what a policy limits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sitemapcrawler.items import SegmentCounts
 from sitemapcrawler.jobs.counting import CONCERNED, ORDER
 from sitemapcrawler.jobs.store.schema import literal
 from sitemapcrawler.policy import MAX_ERRORS, Limit, Measured, Problems
+from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.revisits import REVISITS
 from sitemapcrawler.rules.facts.site import ROW_BITS, SiteFacts
@@ -16,9 +17,11 @@ from sitemapcrawler.rules.facts.sites import ADDED, CURRENT, REMOVED, text_key
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.segments import OTHER, Segment, UrlPattern
 
+SEGMENT = f"coalesce(segment, '{OTHER}')"
+"""SQL for the segment of an entry."""
 URLS = f"""
     CREATE OR REPLACE TEMP TABLE site_segments AS
-    SELECT {{segment}} AS segment, {text_key("loc")} AS url, bool_or(indexable) AS indexable,
+    SELECT {SEGMENT} AS segment, {text_key("loc")} AS url, bool_or(indexable) AS indexable,
            coalesce(bool_or(indexability <> '{Indexability.NOT_CHECKED}'), false) AS checked,
            coalesce(bool_and(change = '{REMOVED}'), false) AS removed,
            coalesce(bool_and(change = '{ADDED}'), false) AS added
@@ -41,7 +44,7 @@ PROBLEMS = f"""
 """SQL, by segment: URLs with errors and with warnings. Parameter: ids of rules."""
 TRUSTED = f"""
     SELECT segment, sum(number)::BIGINT, sum(s.lastmod.trusted * number) / sum(number)
-    FROM (SELECT {{segment}} AS segment, sitemap, count(*) AS number FROM urls
+    FROM (SELECT {SEGMENT} AS segment, sitemap, count(*) AS number FROM urls
           WHERE lastmod_at IS NOT NULL AND {CURRENT} GROUP BY ALL) u
     JOIN sitemaps s USING (sitemap) WHERE s.lastmod.trusted IS NOT NULL GROUP BY GROUPING SETS ((segment), ())"""
 """SQL, by segment: entries with a date, and the share that can be trusted by the other entries of their files."""
@@ -68,6 +71,14 @@ def segment_of(segments: Sequence[Segment], url: str = "loc") -> str:
     return f"CASE{cases} ELSE '{OTHER}' END" if segments else f"'{OTHER}'"
 
 
+def set_segments(connection: duckdb.DuckDBPyConnection, segments: Sequence[Segment]) -> None:
+    """Set `segment` of all url records, in 0.4 s for a million. Raises duckdb.Error."""
+    if segments:
+        connection.execute(f"UPDATE urls SET segment = {segment_of(segments)}")
+    else:
+        connection.execute("UPDATE urls SET segment = NULL WHERE segment IS NOT NULL")
+
+
 def proven_dates(site: SiteFacts, segments: Sequence[Segment]) -> dict[str, float]:
     """Share of the dates that proved true since the baseline, by segment; empty without a baseline. Raises
     duckdb.Error."""
@@ -82,8 +93,7 @@ def count_segments(
 ) -> dict[str | None, SegmentCounts]:
     """Counts by segment in the order of their names, and those of the whole site as `WHOLE`. `rules`: ids of all with
     findings. `proven`: what `proven_dates` gave. Raises duckdb.Error."""
-    segment = segment_of(segments)
-    site.run(URLS.format(segment=segment))
+    site.run(URLS)
     names = dict.fromkeys([*(one.name for one in segments), OTHER])
     found: dict[str | None, SegmentCounts] = {name: SegmentCounts(name) for name in names}
     found[WHOLE] = SegmentCounts()
@@ -94,7 +104,7 @@ def count_segments(
         site.need(CONCERNED)
         for name, *problems in site.query(PROBLEMS, list(rules)):
             found[name].errors, found[name].warnings = problems
-    dated = site.query(TRUSTED.format(segment=segment)) if site.has_rows("sitemaps WHERE lastmod IS NOT NULL") else ()
+    dated = site.query(TRUSTED) if site.has_rows("sitemaps WHERE lastmod IS NOT NULL") else ()
     for name, *dates in dated:
         found[name].dated, found[name].trusted = dates
     for name, share in proven.items():
@@ -117,7 +127,7 @@ def measure(
             found.problems[limit] = _problems(site, limit, rules)
     patterns = {limit: limit.value.expression for limit in policy if isinstance(limit.value, UrlPattern)}
     if patterns:
-        found.matches = _matches(site, segments, patterns)
+        found.matches = _matches(site, patterns)
     return found
 
 
@@ -132,14 +142,11 @@ def _problems(site: SiteFacts, limit: Limit, rules: Collection[str]) -> Problems
     return Problems(*counts)
 
 
-def _matches(
-    site: SiteFacts, segments: Sequence[Segment], patterns: Mapping[Limit, str]
-) -> dict[Limit, tuple[int, str | None]]:
+def _matches(site: SiteFacts, patterns: Mapping[Limit, str]) -> dict[Limit, tuple[int, str | None]]:
     """Listed URLs that match each pattern, in one pass over all."""
-    segment = segment_of(segments)
     tests, counts = [], []
     for at, (limit, pattern) in enumerate(patterns.items()):
-        here = f"{segment} = {literal(limit.segment)} AND " if limit.segment else ""
+        here = f"{SEGMENT} = {literal(limit.segment)} AND " if limit.segment else ""
         tests.append(f"{here}regexp_matches(loc, {literal(pattern)}) AS m{at}")
         counts.append(f"count(DISTINCT loc) FILTER (m{at}), min(loc) FILTER (m{at})")
     [row] = site.query(f"SELECT {', '.join(counts)} FROM (SELECT loc, {', '.join(tests)} FROM urls WHERE {CURRENT})")

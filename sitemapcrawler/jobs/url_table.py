@@ -25,6 +25,7 @@ COLUMNS: Mapping[str, str] = {
     "sitemap": "sitemap",
     "line": "line",
     "host": "coalesce(regexp_extract(loc, '^https?://([^/?#]+)', 1), '')",
+    "segment": "segment",
     "folder": FOLDER.format(url="loc"),
     "lastmod": "strftime(lastmod_at, '%Y-%m-%d')",
     "month": "strftime(lastmod_at, '%Y-%m')",

@@ -6,10 +6,12 @@ import json
 import re
 import subprocess
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import openpyxl
 import pytest
 
@@ -108,19 +110,25 @@ def segments_of(done: Crawl) -> dict[str, tuple[int, ...]]:
     return {one["segment"]: tuple(one[name] for name in fields) for one in done.summary.get("segments", ())}
 
 
+def named(done: Crawl) -> Counter[str | None]:
+    return Counter(row.get("segment") for row in done.of_type("url"))
+
+
 def test_finished_job_counts_again_with_other_segments_and_requests_nothing(site: SiteServer, tmp_path: Path) -> None:
     arguments: dict[str, Any] = {"settings": {"JOBDIR": "job"}, "domain": site.url(), "verify": "get"}
     done = crawl(tmp_path, **arguments, segments="shop=/shop/**,blog=/blog/")
     assert segments_of(done) == {"shop": (8, 6, 2, 2), "blog": (4, 3, 1, 1), "other": (1, 1, 0, 0)}
+    assert named(done) == {"shop": 8, "blog": 4, "other": 1}
     assert "breaches" not in done.summary
     connections = site.connections
     done = crawl(tmp_path, **arguments, segments="odd=*1$", policy="odd.max-not-indexable=0,min-urls=13")
     assert segments_of(done) == {"odd": (2, 1, 1, 1), "other": (11, 9, 2, 2)}
+    assert named(done) == {"odd": 2, "other": 11}
     assert done.code == 1
     [breach] = done.summary["breaches"]
     assert breach == {"limit": "odd.max-not-indexable=0", "message": "1 of 2 URLs (50 %) is not indexable"}
     done = crawl(tmp_path, **arguments, policy="min-urls=13")
-    assert (done.code, done.summary["breaches"], segments_of(done)) == (0, [], {})
+    assert (done.code, done.summary["breaches"], segments_of(done), named(done)) == (0, [], {}, {None: 13})
     assert site.connections == connections
 
 
@@ -129,7 +137,8 @@ def test_crawl_that_ends_at_a_limit_counts_what_it_has_read_and_breaks_its_polic
 ) -> None:
     done = crawl(tmp_path, domain=site.url(), segments="shop=/shop/", max_urls="5", policy="min-urls=0")
     assert done.code == 1
-    assert sum(urls for urls, *_ in segments_of(done).values()) == 5
+    assert {name: urls for name, (urls, *_) in segments_of(done).items() if urls} == named(done)
+    assert named(done).total() == 5
     why = "the crawl ended early (max_urls), so no limit of the policy was checked"
     assert done.summary["breaches"] == [{"limit": "", "message": why}]
     assert f"policy: {why}" in done.log
@@ -198,6 +207,8 @@ def test_broken_limits_are_in_the_report_the_workbook_and_the_summary(
     assert limits == [breach.partition(": ")[0] for breach in BREACHES]
     segments = {one["segment"]: one for one in summary["segments"]}
     assert (segments["shop"]["removed"], segments["shop"]["urls"], segments["blog"]["removed"]) == (2, 6, 0)
+    urls = duckdb.read_parquet(str(tmp_path / "today" / "urls.parquet"))
+    assert Counter(urls.select("segment", "change").fetchall())[("shop", "removed")] == 2
 
 
 @pytest.mark.parametrize(

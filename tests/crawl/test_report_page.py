@@ -13,8 +13,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from sitemapcrawler.items import Reach, ReplyRecord, SummaryRecord
+from sitemapcrawler.items import Reach, ReplyRecord, SegmentCounts, SummaryRecord
 from sitemapcrawler.jobs.report import gather
+from sitemapcrawler.jobs.url_table import COLUMNS
 from sitemapcrawler.report.model import MAX_ENTRIES, Report
 from sitemapcrawler.report.packing import Value
 from sitemapcrawler.report.page import page
@@ -71,7 +72,15 @@ def browser() -> Iterator[Any]:
 
 def hostile_row(text: str) -> list[Value]:
     """An entry with a text in all of its columns."""
-    return [text, text, text, [text], text, text, 1, text, text, text, text, [text], text]
+    return [text, text, text, [text], text, text, 1, text, text, text, text, text, [text], text]
+
+
+def with_segments(report: Report) -> Report:
+    """A report whose pages belong to two segments in turn."""
+    at = list(COLUMNS).index("segment")
+    rows = [[*row[:at], ("shop", "other")[n % 2], *row[at + 1 :]] for n, row in enumerate(reports.rows(20))]
+    report.summary.segments = [SegmentCounts("shop"), SegmentCounts("other")]
+    return replace(report, entries=reports.entries(rows))
 
 
 def with_many_rules(report: Report) -> Report:
@@ -89,6 +98,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "hostile URLs": reports.empty(entries=reports.entries([hostile_row(text) for text in texts])),
         "huge": reports.empty(entries=reports.entries(reports.rows(MAX_ENTRIES))),
         "sample": reports.empty(entries=reports.entries(reports.rows(20), 1_000_000), feeds=["urls.parquet"]),
+        "segments": with_segments(reports.empty()),
         "typical": reports.typical(),
         "full": reports.full(),
         "many rules": with_many_rules(reports.full()),
@@ -292,6 +302,17 @@ FOUND: dict[tuple[str, str], set[str]] = {
     ("amp-00003", "indexability"): {"ok", "not found", "unreachable"},
 }
 """Values of a column in the rows that a text finds."""
+
+
+def test_segment_is_a_facet_to_which_the_table_of_segments_leads(open_page: Any, explorer: Explorer) -> None:
+    assert explorer.facet("Segment").count() == 0  # without segments
+    opened = open_page("segments")
+    shown = Explorer(opened)
+    shown.root.wait_for()
+    assert shown.choices("Segment") == {"shop": 10, "other": 10}
+    opened.page.get_by_role("row", name="shop").get_by_role("link", name="Show its URLs").click()
+    assert set(shown.column("segment")) == {"shop"}
+    assert shown.fragment == "#urls?segment=shop"
 
 
 def test_text_is_found_at_the_start_of_words_and_anywhere_in_urls(explorer: Explorer) -> None:

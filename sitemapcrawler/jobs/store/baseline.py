@@ -27,6 +27,7 @@ from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sit
 NOT_COMPARED = frozenset((
     "type", "loc", "loc_raw", "sitemap", "line", "lastmod_at", "recovered", "reply", "indexable", "indexability",
     "target", "issues", "change", "changed_fields", "what_changed", "usage", "fetched",
+    "segment",
 ))  # fmt: skip
 """Fields of an entry that say where it is, or what a crawl found out about it. A reply is compared on its own."""
 ENTRY = tuple(field.name for field in fields(UrlRecord) if field.name not in NOT_COMPARED)
@@ -117,6 +118,7 @@ OF_A_CRAWL = (
     "blocked_for",
     "usage",
     "fetched",
+    "segment",
     "reply",
     "indexable",
     "indexability",

@@ -2,12 +2,12 @@
 // chosen stands in the fragment of the page's URL. Uses `make`, `number`, `collator`, `save`, `copy` and `plain` of
 // page.js.
 const FACETS = {
-  indexability: "Indexability", status: "First status", problem: "Problem", sitemap: "Sitemap", host: "Host", folder: "Folder",
-  month: "Last modified", denied: "Crawler denied", change: "Change",
+  indexability: "Indexability", status: "First status", problem: "Problem", sitemap: "Sitemap", host: "Host", segment: "Segment",
+  folder: "Folder", month: "Last modified", denied: "Crawler denied", change: "Change",
 };
 const COLUMNS = {
   loc: "URL", indexability: "Indexability", status: "First status", problem: "Problems", target: "Leads to",
-  sitemap: "Listed in", line: "Line", lastmod: "Last modified", denied: "Crawlers denied", change: "Change",
+  sitemap: "Listed in", line: "Line", segment: "Segment", lastmod: "Last modified", denied: "Crawlers denied", change: "Change",
 };
 const IN_DETAILS = new Set(["line"]);  // a column of the CSV and of the details only: the sitemap's cell has it
 const ADDRESSES = new Set(["loc", "target", "sitemap"]);  // columns in which a text is found anywhere, in others at the start of a word

@@ -49,8 +49,8 @@ from tests.objects import as_row
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,train,search,input,usage_by,fetched,lastmod,changefreq,priority,images,videos,news,alternates,problems,sitemap,line,change,what_changed,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
-FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,usage,fetched,reply,indexable,indexability,target,issues,change,changed_fields,what_changed"
+HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,train,search,input,usage_by,fetched,lastmod,changefreq,priority,images,videos,news,alternates,segment,problems,sitemap,line,change,what_changed,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,usage,fetched,segment,reply,indexable,indexability,target,issues,change,changed_fields,what_changed"
 
 
 class Product(Item):
@@ -428,6 +428,7 @@ class TestCsv:
             blocked_for=["GPTBot", "CCBot"],
             usage=UsageRecord("disallow", "robots.txt line 2", None, None, "allow", "Content-Usage header"),
             fetched={"Googlebot": "2026-11-20T10:00:00Z"},
+            segment="shop",
             issues=["lastmod-future", "loc-duplicate"],
             change="changed",
             changed_fields=["lastmod", "images"],
@@ -436,7 +437,7 @@ class TestCsv:
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "https://e.com/,,,,,,,,,,,,,,,GPTBot; CCBot,disallow,,allow,train: robots.txt line 2; input: Content-Usage header,"
-            "Googlebot 2026-11-20,2024,,0.5,2,,1,1,lastmod-future; loc-duplicate,"
+            "Googlebot 2026-11-20,2024,,0.5,2,,1,1,shop,lastmod-future; loc-duplicate,"
             "https://e.com/sitemap.xml,3,changed,entry,lastmod; images,,,,,urn:x; toys,false",
         ]
 

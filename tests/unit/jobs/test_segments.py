@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.items import FindingRecord, Lastmods, SegmentCounts, SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.segments import WHOLE, count_segments, measure
+from sitemapcrawler.jobs.segments import WHOLE, count_segments, measure, set_segments
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.policy import Limit, Problems
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.site import SiteFacts
-from sitemapcrawler.urls.segments import Segment
+from sitemapcrawler.urls.segments import Segment, finder
 from tests.unit.rules.sites import HOME, A, B, Site, at, page
 
 SHOP = Segment.parse("shop=/shop/**")
@@ -25,6 +25,7 @@ OK, NOINDEX, NOT_CHECKED, SHELL = (
 
 def count(*records: UrlRecord | SitemapRecord, segments: list[Segment]) -> dict[str | None, SegmentCounts]:
     site = Site(*records)
+    set_segments(site.connection, segments)
     issues = {rule for record in records if isinstance(record, UrlRecord) for rule in record.issues}
     return count_segments(SiteFacts(rows_of(site.connection)), segments, issues)
 
@@ -80,9 +81,42 @@ def test_trust_in_dates_is_that_of_the_files_by_their_dated_entries() -> None:
 @pytest.mark.parametrize(("proven", "trusted"), [(0.3, 0.3), (0.9, 0.5)])
 def test_dates_are_trusted_no_more_than_the_baseline_proves(proven: float, trusted: float) -> None:
     dated = page("/shop/1", lastmod="2026-01-05", lastmod_at="2026-01-05T00:00:00Z")
-    site = SiteFacts(rows_of(Site(SitemapRecord(A, lastmod=Lastmods(1.0, 10, 0.5)), dated).connection))
+    made = Site(SitemapRecord(A, lastmod=Lastmods(1.0, 10, 0.5)), dated)
+    set_segments(made.connection, [SHOP])
+    site = SiteFacts(rows_of(made.connection))
     found = count_segments(site, [SHOP], (), {"shop": proven, "other": proven})
     assert (found["shop"].trusted, found["other"].trusted) == (trusted, proven)
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        ("a=/a", "b=/b/", "c=*/c"), ("a=/a/*/c", "b=*.pdf$", "c=/$"), ("a=https://Example.com/", "b=/", "c=/a"),
+        ("a=/caf%C3%A9", "b=/%7Ea?b", "c=*?b=*c$"), ("a=*ä", "b=//", "c=/\u212a"), (),
+    ],
+)  # fmt: skip
+def test_database_and_program_name_the_same_segments(patterns: tuple[str, ...]) -> None:
+    segments = [Segment.parse(text) for text in patterns]
+    paths = [
+        "/", "", "/a", "/a/b/c", "/b/c.pdf", "/b/c.pdf?x", "/caf%c3%a9", "/café", "/~a?b=c", "/%7ea?b", "/ä", "//b", "/k", "/a\nb",
+    ]  # fmt: skip
+    urls = [
+        f"{origin}{path}"
+        for origin in ("https://example.com", "http://EXAMPLE.com:80", "ftp://e.com", "")
+        for path in paths
+    ]
+    site = Site(*(UrlRecord(url, sitemap=A) for url in urls))
+    set_segments(site.connection, segments)
+    find = finder(segments)
+    expected = {url: find(url) if segments else None for url in urls}
+    assert dict(site.connection.execute("SELECT loc, segment FROM urls").fetchall()) == expected
+
+
+def test_segments_that_are_given_no_more_leave_no_names() -> None:
+    site = Site(page("/shop/1"))
+    for segments, name in (([SHOP], "shop"), ([OLD], "other"), ([], None)):
+        set_segments(site.connection, segments)
+        assert site.connection.execute("SELECT segment FROM urls").fetchall() == [(name,)]
 
 
 def test_pattern_is_no_sql() -> None:
@@ -121,6 +155,7 @@ def test_limit_of_errors_counts_urls_files_and_the_site(limit: str, problems: Pr
     )  # fmt: skip
     rules = ["status-404", "status-slow", "doc-bom", "cross-empty"]
     one = Limit.parse(limit)
+    set_segments(site.connection, [SHOP])
     assert measure(SiteFacts(rows_of(site.connection)), [SHOP], [one], rules).problems == {one: problems}
 
 
@@ -130,5 +165,7 @@ def test_limit_of_a_pattern_counts_listed_urls_that_match() -> None:
         for text in ("must-list=/shop/", "must-not-list=/a", "shop.must-list=*2$", "other.must-list=*2$")
     ]
     pages = [page("/shop/2"), page("/shop/2", B), page("/shop/1"), page("/a/3", change="removed")]
-    found = measure(SiteFacts(rows_of(Site(*pages).connection)), [SHOP], limits, [])
+    site = Site(*pages)
+    set_segments(site.connection, [SHOP])
+    found = measure(SiteFacts(rows_of(site.connection)), [SHOP], limits, [])
     assert list(found.matches.values()) == [(2, at("/shop/1")), (0, None), (1, at("/shop/2")), (0, None)]

@@ -149,7 +149,8 @@ def rows(number: int) -> list[list[Value]]:
         indexability, status, problems, target = STATES[page % len(STATES)]
         made.append([
             f"{SITE}/{('de', 'en')[page * 2 // number]}/lamps/lamp-{page:06}", indexability, status, problems, target,
-            f"{SITE}/sitemaps/products-{at % 42 + 1:03}.xml.gz", at // 42 * 6 + 3, "www.example.com", f"/{('de', 'en')[page * 2 // number]}/",
+            f"{SITE}/sitemaps/products-{at % 42 + 1:03}.xml.gz", at // 42 * 6 + 3, "www.example.com",
+            None, f"/{('de', 'en')[page * 2 // number]}/",
             f"2026-{page % 11 + 1:02}-{page % 28 + 1:02}", f"2026-{page % 11 + 1:02}", ["CCBot", "GPTBot"][page % 3 :],
             ("unchanged", "changed", "added")[page % 3],
         ])  # fmt: skip
