@@ -148,6 +148,20 @@ class Target:
 
 
 @dataclass(slots=True)
+class IndexStatus:
+    """What Google says of a URL, by its URL Inspection."""
+
+    verdict: str | None = None
+    """PASS (indexed), PARTIAL (indexed, with issues), FAIL or NEUTRAL (not indexed); null if it is not said."""
+    reason: str | None = None
+    """Why, as Google words it, such as `Crawled - currently not indexed`; of an indexed page, how."""
+    canonical: str | None = None
+    """URL that Google indexes in place of this one, or this one; null for most pages that are not indexed."""
+    last_crawl: UtcTime | None = None
+    """Last crawl by Google, ISO 8601 in UTC; null if there was none."""
+
+
+@dataclass(slots=True)
 class UrlRecord:
     """One `<url>` of a urlset, one item of a feed, or one line of a text sitemap."""
 
@@ -194,6 +208,8 @@ class UrlRecord:
     UTC; null if none did, and without logs."""
     segment: str | None = None
     """Part of the site that the URL belongs to: a name of the argument `segments`, or `other`; null without it."""
+    google: IndexStatus | None = None
+    """Index status at Google by rows of URL Inspection in the argument `compare`; null without such a row."""
     reply: ReplyRecord | None = None
     """What asking for the URL came to; null where the argument `verify` is off."""
     indexable: bool | None = None
@@ -832,6 +848,8 @@ class ComparedList:
     """Time of the first request in an access log; null for other lists."""
     until: UtcTime | None = None
     """Time of the last one."""
+    inspected: int = 0
+    """Rows with an index status of Google."""
 
 
 @dataclass(slots=True)
@@ -884,6 +902,25 @@ class Coverage:
     """At most 100 folders, those with the most pages on one side only first."""
     partial: str | None = None
     """max_pages if not all pages were requested; null if they were, or nothing is verified."""
+
+
+@dataclass(slots=True)
+class IndexCounts:
+    """What Google says of the listed URLs, by URL Inspection."""
+
+    urls: int = 0
+    """Distinct listed URLs with a verdict or reason."""
+    indexed: int = 0
+    """Those that are indexed."""
+    not_indexed: int = 0
+    """Those that are not. Of the others it is not known: they have a reason without a verdict that is not in the table
+    of reasons."""
+    other_canonical: int = 0
+    """Listed URLs in place of which Google has chosen another URL."""
+    not_crawled_since: int = 0
+    """Listed URLs whose last crawl by Google is before the day of their `lastmod`."""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """{reason: listed URLs that are not indexed}, the 50 most frequent, most first; empty text: no reason is given."""
 
 
 @dataclass(slots=True)
@@ -1245,6 +1282,8 @@ class SummaryRecord:
     coverage: Coverage | None = None
     """What lists have that no sitemap lists, and the other way round; null without the argument `compare`, or if the
     crawl ended early."""
+    google: IndexCounts | None = None
+    """What Google says of the listed URLs; null without rows of URL Inspection, or if the crawl ended early."""
     changes: ChangeCounts | None = None
     """What has changed since the baseline; null without the argument `baseline`, or if the crawl ended early."""
     findings_left_out: dict[str, int] = field(default_factory=dict)

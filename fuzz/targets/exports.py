@@ -7,7 +7,7 @@ import csv
 from io import BytesIO
 
 from fuzz.inputs import InPieces, in_time, is_parquet
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, read_export
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, read_export
 
 MAX_BYTES = 2048
 DICTIONARY = "lists.dict"
@@ -29,13 +29,13 @@ def check(data: bytes) -> None:
         csv.field_size_limit(limit)
 
 
-def _read(file: BytesIO) -> tuple[list[str], str]:
-    rows: list[str] = []
+def _read(file: BytesIO) -> tuple[list[ExportRow], str]:
+    rows: list[ExportRow] = []
     try:
         rows += read_export(file).rows
     except ValueError as error:
         assert "\n" not in str(error)
         return rows, str(error)
-    urls = [row.removeprefix(LEFT_OUT) for row in rows]
+    urls = [row.url.removeprefix(LEFT_OUT) for row in rows]
     assert all(url == UNREAD or url.lower().startswith(STARTS) for url in urls)
     return rows, ""

@@ -48,6 +48,7 @@ from sitemapcrawler.items import (
     CrawlerAccess,
     FileRevisits,
     FindingRecord,
+    IndexCounts,
     LinkGraph,
     PageRecord,
     Revisits,
@@ -79,6 +80,7 @@ from sitemapcrawler.report.wording import SEVERITIES as REPORT_SEVERITIES
 from sitemapcrawler.report.wording import compared as compared_in_words
 from sitemapcrawler.report.wording import graph as graph_in_words
 from sitemapcrawler.rules import all_rules
+from sitemapcrawler.rules.facts.index_reasons import advice_on
 from sitemapcrawler.rules.facts.robots_changes import verdicts_in_words
 from sitemapcrawler.rules.facts.sites import ADDED, CHANGED, REMOVED, SOLVED_PROBLEM, UNCHANGED
 from sitemapcrawler.rules.registry import RULES, title_of
@@ -556,6 +558,7 @@ def summary_rows(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> It
     yield from _section("Dates since the baseline", _revisits(summary.revisits) if summary.revisits is not None else ())
     yield from _section("Links", _graph(summary.graph) if summary.graph is not None else ())
     yield from _section("Lists", _coverage(summary.coverage) if summary.coverage is not None else ())
+    yield from _section("Index status at Google", _google(summary.google) if summary.google is not None else ())
     yield from _section("Listed URLs that crawlers may fetch", _crawlers(summary.crawlers))
     yield from _section("Left out", [(why, n, None, _left_out(why, n)) for why, n in summary.skipped.items()])
 
@@ -592,6 +595,17 @@ def _coverage(coverage: Coverage) -> Iterator[Row]:
         yield f"Counted apart: {group.group}", group.not_listed, None, f"not listed; {group.listed_only:,} in no list"
     for one in coverage.lists:
         yield f"Pages in {one.name}", one.urls, None, compared_in_words(one)
+
+
+def _google(found: IndexCounts) -> Iterator[Row]:
+    """Yield what Google says of the listed URLs."""
+    yield "Inspected URLs", found.urls
+    yield "Indexed", found.indexed
+    yield "Not indexed", found.not_indexed
+    for reason, number in found.reasons.items():
+        yield f"Not indexed: {reason or 'no reason is given'}", number, None, advice_on(reason)
+    yield "Another URL is indexed in their place", found.other_canonical
+    yield "Not crawled since lastmod", found.not_crawled_since
 
 
 def _rows_of(summary: SummaryRecord) -> Iterator[tuple[str, Iterable[object]]]:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches
+from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches, IndexCounts
 from sitemapcrawler.jobs.crawler_logs import CrawlerLogs
+from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, files_of, read_export
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, files_of, read_export
 from sitemapcrawler.robots.addresses import Ranges
+from sitemapcrawler.rules.facts.index_reasons import is_indexed
 from sitemapcrawler.rules.facts.languages import NORMAL_URL
 from sitemapcrawler.rules.facts.site import origin_of
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -48,6 +50,8 @@ class Lists:
         self._paths = paths
         self._links = Links(store, scope)
         self._logs = CrawlerLogs(store, ranges)
+        self.statuses = IndexStatuses(store)
+        """What Google says of the pages, by rows of lists."""
 
     def load(self) -> list[ComparedList]:
         """Read all lists into the table `compared`. Returns what was found in each. Raises ValueError or OSError, one
@@ -56,6 +60,7 @@ class Lists:
         execute("CREATE OR REPLACE TEMP TABLE compared_rows (page UBIGINT, url VARCHAR, list UTINYINT, number BIGINT)")
         execute("CREATE OR REPLACE TEMP TABLE compared_left_out (page UBIGINT)")
         self._logs.begin()
+        self.statuses.begin()
         totals = [self._read(path, number) for number, path in enumerate(self._paths)]
         if self._logs.has_any:
             self._logs.resolve(self._scope)
@@ -110,8 +115,10 @@ class Lists:
             total.format = export.format
             if export.log is not None:
                 self._logs.read(export.lines, export.log, number, total)
-            while rows := list(islice(export.rows, AT_ONCE)):
-                total.rows += len(rows)
+            while read := list(islice(export.rows, AT_ONCE)):
+                total.rows += len(read)
+                rows, inspected = self._index_statuses(read, home)
+                total.inspected += inspected
                 pages = self._pages(rows, home, total)
                 if pages:
                     self._store.execute(
@@ -119,6 +126,21 @@ class Lists:
                         [[number_of(url) for url in pages], pages],
                     )
                 self._note_left_out(rows, home)
+
+    def _index_statuses(self, read: Sequence[ExportRow], home: str) -> tuple[list[str], int]:
+        """Keep what Google says of rows. Returns the URLs, with `LEFT_OUT` before those that are not indexed, and the
+        number of rows with an index status."""
+        rows, known = [], []
+        for url, status in read:
+            if status is not None and url != UNREAD:
+                loc = urls.resolve(home, url.removeprefix(LEFT_OUT))
+                if loc is not None:
+                    known.append((loc, status))
+                if is_indexed(status) is False and not url.startswith(LEFT_OUT):
+                    url = f"{LEFT_OUT}{url}"
+            rows.append(url)
+        self.statuses.add(known)
+        return rows, len(known)
 
     def _note_left_out(self, rows: Sequence[str], home: str) -> None:
         """Remember the pages of rows that are left out: they are not missing in a sitemap, but the list has them."""
@@ -176,13 +198,14 @@ class Lists:
         self._links.number_listed()
         with self._store.transaction():
             execute("DELETE FROM uncompared")
-            execute(
-                """
-                INSERT INTO uncompared
-                SELECT min(u.loc) FROM link_listed l JOIN urls u ON u.rowid = l.entry
-                ANTI JOIN compared c ON c.page = l.page ANTI JOIN compared_left_out o ON o.page = l.page
-                WHERE u.indexable IS NOT FALSE GROUP BY l.page"""
-            )
+            if any(one.rows > one.unread + one.inspected for one in totals):  # who inspects some URLs lists no pages
+                execute(
+                    """
+                    INSERT INTO uncompared
+                    SELECT min(u.loc) FROM link_listed l JOIN urls u ON u.rowid = l.entry
+                    ANTI JOIN compared c ON c.page = l.page ANTI JOIN compared_left_out o ON o.page = l.page
+                    WHERE u.indexable IS NOT FALSE GROUP BY l.page"""
+                )
         for number, total in enumerate(totals):
             [(total.not_listed,)] = execute(
                 f"SELECT count(*) FROM ({MISSING}) WHERE grouped IS NULL AND lists & (1::UBIGINT << {number}) > 0"
@@ -216,9 +239,16 @@ class Lists:
         before."""
         return self._logs.sum_up(self._scope.homes) if self._logs.has_any else {}
 
+    def index_counts(self) -> IndexCounts | None:
+        """What Google says of the listed pages; None if no list says anything. Call `compare` before."""
+        return self.statuses.sum_up() if self.statuses.has_any else None
+
     def mark(self) -> None:
-        """Set `fetched` of the entries, if `fetches` has found any crawler. Raises duckdb.Error."""
-        self._logs.mark()
+        """Set `fetched` and `google` of the entries, if lists have any. Raises duckdb.Error."""
+        if self._logs.has_any:
+            self._logs.mark()
+        if self.statuses.has_any:
+            self.statuses.mark()
 
     def _groups(self) -> list[ComparedGroup]:
         """The pages that are counted by group only, the largest group first."""

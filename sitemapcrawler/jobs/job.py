@@ -31,6 +31,7 @@ from sitemapcrawler.items import (
     Coverage,
     CrawlerFetches,
     FindingRecord,
+    IndexCounts,
     LinkGraph,
     PageRecord,
     Revisits,
@@ -138,6 +139,8 @@ class Job:
         self._compared: list[ComparedList] | None = None
         self.fetches: dict[str, CrawlerFetches] = {}
         """What crawlers requested by access logs, by their names in lower case."""
+        self.google: IndexCounts | None = None
+        """What Google says of the listed URLs; None if no list does."""
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
         self.revisits: Revisits | None = None
@@ -263,8 +266,8 @@ class Job:
             yield RecordBatch(list(map(decode, lines)))
 
     async def compare(self, scope: LinkScope, params: Arguments, why: str | None) -> None:
-        """Compare the listed pages with lists. Sets `coverage` and `fetches`. `why`: what ended requesting pages early,
-        if anything."""
+        """Compare the listed pages with lists. Sets `coverage`, `fetches` and `google`. `why`: what ended requesting
+        pages early, if anything."""
         lists = self._lists = self._lists or self.lists(scope, params)
         await self._writer.flush()
         if self._compared is None:
@@ -274,6 +277,7 @@ class Job:
             self.coverage = await self._writer.run(partial(with_memory, compare, self.store.give_more_memory))
             fetches = await self._writer.run(partial(with_memory, lists.fetches, self.store.give_more_memory))
             self.fetches = fetches or {}
+            self.google = await self._writer.run(partial(with_memory, lists.index_counts, self.store.give_more_memory))
 
     async def load_lists(self, lists: Lists) -> None:
         """Read the lists to compare with into the database."""
@@ -400,7 +404,7 @@ class Job:
             self.records.last_rows.put(self.holding)
             if self._marks is not None:
                 self._marks.apply()
-            if self._lists is not None and self.fetches:
+            if self._lists is not None and (self.fetches or self.google is not None):
                 self._lists.mark()
             set_segments(connection, self._segments)
             self._sum_up(connection, summary, unlisted)

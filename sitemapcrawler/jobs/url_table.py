@@ -30,10 +30,11 @@ COLUMNS: Mapping[str, str] = {
     "lastmod": "strftime(lastmod_at, '%Y-%m-%d')",
     "month": "strftime(lastmod_at, '%Y-%m')",
     "denied": _of_this_crawl("blocked_for"),
+    "google": _of_this_crawl("coalesce(google.reason, google.verdict)"),
     "change": "change",
 }
 """SQL for each column of the table, by name. It holds for the job's database and for a feed of URLs in Parquet."""
-KIND = ("indexability", "status", "problem", "denied", "change")
+KIND = ("indexability", "status", "problem", "denied", "google", "change")
 """Columns whose values together are the kind of an entry."""
 ALL = f"SELECT {', '.join(COLUMNS.values())} FROM urls {{sample}} ORDER BY loc, sitemap, line"
 SAMPLE = f"""

@@ -205,6 +205,7 @@ class SummaryPipeline(CrawlPipeline):
             revisits=audit.job.revisits if audit.job is not None else None,
             graph=audit.job.graph if audit.job is not None else None,
             coverage=audit.job.coverage if audit.job is not None else None,
+            google=audit.job.google if audit.job is not None else None,
             findings_left_out=dict(sorted(audit.judge.unlisted.items())),
             basis=basis_of(audit),
             skipped={name: count for name, count in skipped.items() if count},

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.access_logs import LogFormat
+from sitemapcrawler.reader.index_status import StatusReader
 from sitemapcrawler.reader.rows import TEXT, WEB, AsWritten, CellReader, Rows, Unread, read_rows
 
 ASSET = re.compile(
@@ -41,15 +43,24 @@ LEFT_OUT = "-"
 """Stands before the URL of a row that is no page, or no page to index by the word of the list."""
 
 
+class ExportRow(NamedTuple):
+    """A row of a list."""
+
+    url: str
+    """Absolute or beginning with a slash, without fragment and tracking parameters, perhaps with `LEFT_OUT` before it;
+    or `UNREAD`."""
+    status: IndexStatus | None = None
+    """What Google says of the URL, if the row has it."""
+
+
 @dataclass
 class Export:
     """A list that was recognised."""
 
     format: str
     """What it is, for people."""
-    rows: Iterator[str]
-    """The URL of each row, absolute or beginning with a slash, without fragment and tracking parameters, perhaps with
-    `LEFT_OUT` before it; or `UNREAD`. None of an access log."""
+    rows: Iterator[ExportRow]
+    """None of an access log."""
     log: LogFormat | None = None
     """Format of an access log, which `jobs.crawler_logs` reads; None for other lists."""
     lines: Iterable[str] = ()
@@ -64,19 +75,20 @@ def files_of(path: str) -> list[str]:
 def read_export(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> Export:
     """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
     found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
-    found = read_rows(file, path, NO_PAGE, cells)
+    found = read_rows(file, path, (*NO_PAGE, *StatusReader.columns), cells)
     if found.log is not None:
         return Export(found.format, iter(()), found.log, found.lines)
-    return Export(found.format, _urls(found))
+    return Export(found.format, _read(found))
 
 
-def _urls(found: Rows) -> Iterator[str]:
+def _read(found: Rows) -> Iterator[ExportRow]:
+    statuses = StatusReader()
     for row in found.rows:
         if isinstance(row, Unread) or not isinstance(row.url, str):
-            yield UNREAD
+            yield ExportRow(UNREAD)
         else:  # in a text, other values may stand behind the URL
             url = cleaned(row.url.split()[0].strip("\"'") if found.format == TEXT else row.url.lstrip("'"))
-            yield f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url
+            yield ExportRow(f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url, statuses.status(row.cells))
 
 
 def cleaned(url: str) -> str:
@@ -92,4 +104,5 @@ def cleaned(url: str) -> str:
 
 def _is_no_page(cells: Mapping[str, object]) -> bool:
     """True for a row that, by its own words, is no page or none to index. Empty cells say nothing."""
-    return any(value and NO_PAGE[name](str(value).strip().lower()) for name, value in cells.items())
+    known = ((NO_PAGE[name], value) for name, value in cells.items() if value and name in NO_PAGE)
+    return any(says_no_page(str(value).strip().lower()) for says_no_page, value in known)

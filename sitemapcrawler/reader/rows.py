@@ -22,7 +22,8 @@ from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
 from sitemapcrawler.urls.display import quoted
 
 COLUMNS = (
-    "loc", "url", "address", "page", "top pages", "pages", "page url", "page location", "full page url", "landing page",
+    "loc", "url", "inspectionurl", "inspection url", "address", "page", "top pages", "pages", "page url",
+    "page location", "full page url", "landing page",
     "landing page + query string", "page path", "page path + query string", "page path and screen class",
     "page path + query string and screen class", "url path", "path", "uri", "request uri", "link",
 )  # fmt: skip

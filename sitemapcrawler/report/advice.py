@@ -13,7 +13,7 @@ from sitemapcrawler.reader import dates
 from sitemapcrawler.report.model import RuleReach
 from sitemapcrawler.report.wording import address, value_code
 from sitemapcrawler.rules.facts.languages import read_code
-from sitemapcrawler.urls.display import counted
+from sitemapcrawler.urls.display import counted, inert
 
 MAX_VALUE = 120
 """Maximum length in characters of a value in a sentence; the table has longer ones."""
@@ -35,7 +35,7 @@ def here(rule: RuleReach, origin: str = "") -> Markup:
 
     `origin`: URLs on it are shown without it.
     """
-    return Markup(" ").join(filter(None, [_where(rule, origin), _shared(rule), _example(rule)]))
+    return Markup(" ").join(filter(None, [_where(rule, origin), _shared(rule), _example(rule), _first(rule)]))
 
 
 def in_words(rule: RuleReach, origin: str = "") -> str:
@@ -93,6 +93,13 @@ def _example(rule: RuleReach) -> Markup | None:
     return None
 
 
+def _first(rule: RuleReach) -> Markup | None:
+    """The finding with most URLs, of rules that have one for each reason."""
+    if rule.rule not in BY_REASON or not rule.examples:
+        return None
+    return Markup("{}{}").format("The largest group: " if rule.count > 1 else "", inert(rule.examples[0].message))
+
+
 def corrected(rule: str, value: str, url: str) -> tuple[str, str] | None:
     """Return what is wrong and what is right, for rules whose values can be corrected without knowing the site.
 
@@ -110,6 +117,8 @@ def corrected(rule: str, value: str, url: str) -> tuple[str, str] | None:
     return (wrong, right) if wrong and right and wrong != right else None
 
 
+BY_REASON = frozenset(("listed-not-indexed",))
+"""Rules with one finding for each reason, the most frequent one first."""
 LEADING = frozenset(("page-canonical-other", "status-redirect", "status-redirect-chain"))
 """Rules on listed URLs that lead to other pages, which are examples as `Lead`."""
 RELATIVE = frozenset((

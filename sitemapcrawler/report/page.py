@@ -40,6 +40,7 @@ from sitemapcrawler.report.wording import (
     sentences,
     shown,
 )
+from sitemapcrawler.rules.facts.index_reasons import advice_on
 from sitemapcrawler.rules.facts.sites import (
     ADDED,
     CHANGED,
@@ -151,6 +152,7 @@ def content(report: Report) -> dict[str, object]:
         "changes": _changes(report),
         "change_tables": change_tables(report),
         "rule_title": title_of,
+        "advice_on": advice_on,
         "explorer": explorer(report),
         "feed": feed_of_urls(report),
         "packed": Markup(base64.b64encode(report.entries.packed).decode()) if report.entries else "",

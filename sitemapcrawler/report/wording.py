@@ -20,6 +20,7 @@ from sitemapcrawler.items import (
     ChangeCounts,
     ComparedGroup,
     ComparedList,
+    IndexCounts,
     LinkGraph,
     ReplyRecord,
     Revisits,
@@ -439,6 +440,8 @@ def answers(report: Report) -> list[str]:
             f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list and in no sitemap, "
             f"{_are(coverage.listed_only, 'listed page')} in no list."
         )
+    if report.summary.google is not None:
+        found.append(index_status(report.summary.google))
     if graph is not None:
         found.append(
             f"Links: {_are(graph.unlisted, 'page')} linked and not listed, "
@@ -451,6 +454,22 @@ def answers(report: Report) -> list[str]:
         found += [since(report.summary.changes, missing), *robots_since(report.summary.changes)]
         found += not_compared(report.summary.changes)
     return found
+
+
+def index_status(found: IndexCounts) -> str:
+    """What Google says of the listed URLs, in one sentence."""
+    reasons = [f"{number:,} {inert(reason) or 'without a reason'}" for reason, number in found.reasons.items()]
+    told = [f"Google has indexed {found.indexed:,} of {counted(found.urls, 'inspected URL')}"]
+    if found.not_indexed:
+        told.append(
+            f"{found.not_indexed:,} {'is' if found.not_indexed == 1 else 'are'} not indexed ({listed(reasons)})"
+        )
+    if found.other_canonical:
+        told.append(f"another URL is indexed in place of {found.other_canonical:,}")
+    if found.not_crawled_since:
+        were = "was" if found.not_crawled_since == 1 else "were"
+        told.append(f"{found.not_crawled_since:,} {were} not crawled since lastmod")
+    return f"{'; '.join(told)}."
 
 
 def true_dates(found: Revisits) -> str:
@@ -597,6 +616,7 @@ def compared(found: ComparedList) -> str:
     told = [f"{counted(found.rows, 'row')}, {found.format}"]
     told += [f"{number:,} {what}" for number, what in (
         (found.left_out, "no pages to index"), (found.offsite, "of other sites"), (found.unread, "without a URL"),
+        (found.inspected, "with an index status of Google"),
     ) if number]  # fmt: skip
     return "; ".join(told)
 

@@ -50,6 +50,7 @@ FAMILIES = (
     "compared_lists",
     "beside_sitemap",
     "crawler_logs",
+    "index_status",
     "crawler_answers",
 )
 """Modules with rules, in the order of the catalogue."""

@@ -23,7 +23,7 @@ ON_THE_CRAWL = frozenset((Of.FAILURE, Of.ALLOWANCE, Of.GIVEN_UP, Of.UNLISTED))
 
 OF_LINKS = ("cross-not-in-sitemap", "cross-orphan-url")
 """Rules that need the links of pages."""
-OF_LISTS = ("coverage", "crawler")
+OF_LISTS = ("coverage", "crawler", "google", "listed")
 """Families of rules that need lists to compare with."""
 OF_ANSWERS = ("crawler-refused", "crawler-gets-other-content", "crawler-must-pay")
 """Rules of one of these that need the answers to crawlers instead."""

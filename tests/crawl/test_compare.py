@@ -130,12 +130,12 @@ def test_targets_of_listed_pages_are_known_without_another_request(tmp_path: Pat
 def test_summary_counts_by_list_and_folder(verified: tuple[SiteServer, Crawl]) -> None:
     coverage = verified[1].summary["coverage"]
     assert coverage["lists"] == [
-        {"name": "crawl.csv", "format": "Screaming Frog", "rows": 11, "left_out": 1, "unread": 0, "offsite": 1, "urls": 9,
+        {"name": "crawl.csv", "format": "Screaming Frog", "rows": 11, "left_out": 1, "unread": 0, "offsite": 1, "inspected": 0, "urls": 9,
          "listed": 3, "not_listed": 1},
-        {"name": "access.log", "format": "access log", "rows": 6, "left_out": 1, "unread": 0, "offsite": 0, "urls": 4,
+        {"name": "access.log", "format": "access log", "rows": 6, "left_out": 1, "unread": 0, "offsite": 0, "inspected": 0, "urls": 4,
          "listed": 1, "not_listed": 3,
          "since": "2026-05-01T10:00:00Z", "until": "2026-05-01T10:00:00Z"},
-        {"name": "mine.txt", "format": "text", "rows": 1, "left_out": 0, "unread": 0, "offsite": 0, "urls": 1,
+        {"name": "mine.txt", "format": "text", "rows": 1, "left_out": 0, "unread": 0, "offsite": 0, "inspected": 0, "urls": 1,
          "listed": 1, "not_listed": 0},
     ]  # fmt: skip
     assert {name: coverage[name] for name in ("not_listed", "not_verified", "not_indexable", "listed_only")} == {

@@ -36,6 +36,8 @@ from sitemapcrawler.items import (
     Counts,
     Coverage,
     Hop,
+    IndexCounts,
+    IndexStatus,
     Lastmods,
     LinkGraph,
     Record,
@@ -94,6 +96,8 @@ REPLIES: dict[str, type] = {
     "changes": ChangeCounts,
     "robots_change": RobotsChange,
     "coverage": Coverage,
+    "google": IndexStatus,
+    "google in the summary": IndexCounts,
     "segments": SegmentCounts,
 }
 PARTS: dict[str, type] = {"hops": Hop, "counts": Counts}

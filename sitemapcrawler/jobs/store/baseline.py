@@ -18,7 +18,7 @@ from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
 from sitemapcrawler.jobs.store.queries import fetched, line_of
-from sitemapcrawler.jobs.store.schema import json_object, literal
+from sitemapcrawler.jobs.store.schema import columns, json_object, literal
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.duck import duckdb
@@ -28,6 +28,7 @@ NOT_COMPARED = frozenset((
     "type", "loc", "loc_raw", "sitemap", "line", "lastmod_at", "recovered", "reply", "indexable", "indexability",
     "target", "issues", "change", "changed_fields", "what_changed", "usage", "fetched",
     "segment",
+    "google",
 ))  # fmt: skip
 """Fields of an entry that say where it is, or what a crawl found out about it. A reply is compared on its own."""
 ENTRY = tuple(field.name for field in fields(UrlRecord) if field.name not in NOT_COMPARED)
@@ -119,6 +120,7 @@ OF_A_CRAWL = (
     "usage",
     "fetched",
     "segment",
+    "google",
     "reply",
     "indexable",
     "indexability",
@@ -128,7 +130,7 @@ OF_A_CRAWL = (
     "what_changed",
 )
 """Fields that are meaningless for removed URLs."""
-_REPLACED = ", ".join(["'removed' AS change", *(f"NULL AS {name}" for name in OF_A_CRAWL)])
+_REPLACED = ", ".join(["'removed' AS change", *(f"NULL::{columns(UrlRecord)[name]} AS {name}" for name in OF_A_CRAWL)])
 LAST_ANSWER = f"""
     SELECT count(*) > 0 FROM {BASELINE}.urls
     WHERE reply.status IS NOT NULL AND reply.final_status IS NULL AND coalesce(len(reply.redirects), 0) = 0"""

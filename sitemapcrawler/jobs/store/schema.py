@@ -113,11 +113,22 @@ COVERAGE = {
         "verified": "BOOLEAN",
         "number": "BIGINT",
     },
+    "index_statuses": {
+        "loc": "VARCHAR",
+        "verdict": "VARCHAR",
+        "reason": "VARCHAR",
+        "canonical": "VARCHAR",
+        "last_crawl": TIME,
+        "indexed": "BOOLEAN",
+        "other": "BOOLEAN",
+    },
 }
 """Tables of the lists to compare with (`jobs.coverage`). `compared`: their pages on the site; bit n of `lists` is set
 for those in the list with number n. `uncompared`: listed pages that are in none of the lists. Of access logs
 (`jobs.crawler_logs`), `fetched_files`: pages of a sitemap that a crawler requested, the last time, and its requests for
-the file itself; `fetched_problems`: URLs that it requested although they are denied, or with an error as answer."""
+the file itself; `fetched_problems`: URLs that it requested although they are denied, or with an error as answer.
+`index_statuses` (`jobs.index_status`): what Google says of listed URLs; `other` is true if its canonical is another
+URL."""
 CONTENTS = {
     "url": "VARCHAR",
     "version": "UTINYINT",

@@ -41,6 +41,8 @@ NO_SITEMAP = """
 
 def _span(site: SiteFacts) -> str:
     """The time of the logs, in words; empty if it is too short, or there are none."""
+    if not site.has_rows("compared_lists"):
+        return ""
     [(since, until, days)] = site.query(SPAN)
     return f"from {since:%Y-%m-%d} to {until:%Y-%m-%d}" if days is not None and days >= MIN_DAYS else ""
 

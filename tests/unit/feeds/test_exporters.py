@@ -32,6 +32,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     Hop,
     ImageRecord,
+    IndexStatus,
     NewsRecord,
     ReplyRecord,
     SitemapRecord,
@@ -49,8 +50,8 @@ from tests.objects import as_row
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
 SITEMAP = "https://e.com/sitemap.xml"
-HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,train,search,input,usage_by,fetched,lastmod,changefreq,priority,images,videos,news,alternates,segment,problems,sitemap,line,change,what_changed,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
-FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,usage,fetched,segment,reply,indexable,indexability,target,issues,change,changed_fields,what_changed"
+HEADER = "loc,status,status_error,indexable,indexability,final_status,final_url,redirects,canonical,target,target_indexability,noindex,title,h1,words,blocked_for,train,search,input,usage_by,fetched,google_verdict,google_reason,google_canonical,google_last_crawl,lastmod,changefreq,priority,images,videos,news,alternates,segment,problems,sitemap,line,change,what_changed,changed_fields,elapsed_ms,error,loc_raw,lastmod_at,extra,recovered"
+FIELDS = "type,loc,loc_raw,sitemap,line,lastmod,lastmod_at,changefreq,priority,images,videos,news,alternates,extra,recovered,blocked_for,usage,fetched,segment,google,reply,indexable,indexability,target,issues,change,changed_fields,what_changed"
 
 
 class Product(Item):
@@ -429,6 +430,7 @@ class TestCsv:
             usage=UsageRecord("disallow", "robots.txt line 2", None, None, "allow", "Content-Usage header"),
             fetched={"Googlebot": "2026-11-20T10:00:00Z"},
             segment="shop",
+            google=IndexStatus("NEUTRAL", "Not found (404)", None, "2026-11-19T10:00:00Z"),
             issues=["lastmod-future", "loc-duplicate"],
             change="changed",
             changed_fields=["lastmod", "images"],
@@ -437,7 +439,7 @@ class TestCsv:
         assert export(CsvExporter, url).decode().splitlines() == [
             HEADER,
             "https://e.com/,,,,,,,,,,,,,,,GPTBot; CCBot,disallow,,allow,train: robots.txt line 2; input: Content-Usage header,"
-            "Googlebot 2026-11-20,2024,,0.5,2,,1,1,shop,lastmod-future; loc-duplicate,"
+            "Googlebot 2026-11-20,NEUTRAL,Not found (404),,2026-11-19T10:00:00Z,2024,,0.5,2,,1,1,shop,lastmod-future; loc-duplicate,"
             "https://e.com/sitemap.xml,3,changed,entry,lastmod; images,,,,,urn:x; toys,false",
         ]
 
@@ -506,8 +508,8 @@ class TestCsv:
 
     @pytest.mark.parametrize("text", ["=1+1", "\t1", "  @x", "\uff1dcmd", "\r\na"])
     def test_no_cell_is_run_by_a_spreadsheet(self, text: str) -> None:
-        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:24] == [
-            f"'{text}", *[""] * 20, f"'{text}", "", "-0.5",
+        assert table(a_url(text, lastmod=text, priority=-0.5), include_headers_line=False)[0][:28] == [
+            f"'{text}", *[""] * 24, f"'{text}", "", "-0.5",
         ]  # fmt: skip
 
     def test_what_a_character_set_cannot_hold_is_a_backslash_escape(self) -> None:

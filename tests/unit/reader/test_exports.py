@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, cleaned, read_export
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, Export, cleaned, read_export
 from sitemapcrawler.reader.rows import MAX_LINE
 
 SITE = "https://example.com"
@@ -64,6 +64,10 @@ LISTS = {
 }  # fmt: skip
 
 
+def urls(export: Export) -> list[str]:
+    return [row.url for row in export.rows]
+
+
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("form", ["utf-8", "utf-8-sig", "utf-16", "gzip", "crlf"])
 def test_lists_are_recognised(name: str, form: str) -> None:
@@ -71,14 +75,14 @@ def test_lists_are_recognised(name: str, form: str) -> None:
     data = text.replace("\n", "\r\n").encode() if form == "crlf" else text.encode("utf-8" if form == "gzip" else form)
     export = read_export(io.BytesIO(gzip.compress(data) if form == "gzip" else data))
     assert export.format == format
-    assert list(export.rows) == rows
+    assert urls(export) == rows
 
 
 def test_own_feed_is_read_as_it_was_before_it_was_protected() -> None:
     url = f"{SITE}/?a=1;-b"
     data = f"type,loc\nurl,{Cells().disarmed(url)}\n".encode()
     assert url.encode() not in data
-    assert list(read_export(io.BytesIO(data), cells=Cells).rows) == [url]
+    assert urls(read_export(io.BytesIO(data), cells=Cells)) == [url]
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(rows), path)
     with path.open("rb") as file:
         export = read_export(file, str(path))
-        assert (export.format, list(export.rows)) == ("Parquet", [f"{SITE}/a", UNREAD])
+        assert (export.format, urls(export)) == ("Parquet", [f"{SITE}/a", UNREAD])
 
 
 @pytest.mark.parametrize(
@@ -135,5 +139,5 @@ def test_urls_lose_what_is_no_part_of_the_page(written: str, read: str) -> None:
 
 def test_a_damaged_end_and_a_huge_line_are_rows_without_a_url() -> None:
     data = gzip.compress(f"url\n{SITE}/a\n{'x' * 100_000}\n{SITE}/b\n".encode())
-    assert list(read_export(io.BytesIO(data)).rows) == [f"{SITE}/a", UNREAD, f"{SITE}/b"]
-    assert list(read_export(io.BytesIO(data[:-12])).rows)[:1] == [f"{SITE}/a"]
+    assert urls(read_export(io.BytesIO(data))) == [f"{SITE}/a", UNREAD, f"{SITE}/b"]
+    assert urls(read_export(io.BytesIO(data[:-12])))[:1] == [f"{SITE}/a"]

@@ -152,6 +152,7 @@ def rows(number: int) -> list[list[Value]]:
             f"{SITE}/sitemaps/products-{at % 42 + 1:03}.xml.gz", at // 42 * 6 + 3, "www.example.com",
             None, f"/{('de', 'en')[page * 2 // number]}/",
             f"2026-{page % 11 + 1:02}-{page % 28 + 1:02}", f"2026-{page % 11 + 1:02}", ["CCBot", "GPTBot"][page % 3 :],
+            (None, "Crawled - currently not indexed", "Submitted and indexed")[page % 3],
             ("unchanged", "changed", "added")[page % 3],
         ])  # fmt: skip
     return made

@@ -1,0 +1,95 @@
+"""Reads what Google says of a URL: answers of its URL Inspection API, and tables that other programs make of them.
+
+Sources: https://developers.google.com/webmaster-tools/v1/urlInspection.index/UrlInspectionResult (the API), and the
+columns that Screaming Frog and Search Console export. Start reading in `StatusReader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+
+from sitemapcrawler import urls
+from sitemapcrawler.items import IndexStatus
+from sitemapcrawler.reader.dates import iso, parse
+
+RESULT, STATUS = "inspectionresult", "indexstatusresult"
+"""Objects of the API's answer, the second one in the first."""
+NAMES: Mapping[str, Collection[str]] = {
+    "verdict": ("verdict", "summary", "google verdict"),
+    "reason": ("coveragestate", "coverage state", "coverage", "google reason"),
+    "canonical": ("googlecanonical", "google canonical", "google-selected canonical"),
+    "last_crawl": ("lastcrawltime", "last crawl time", "last crawl", "last crawled", "google last crawl"),
+}
+"""Columns by the field that they hold, in small letters: of the API, with blanks for capitals, of Screaming Frog, of
+Search Console, and of this project's own feeds."""
+WITHIN = tuple(f"{start}{STATUS}{mark}" for mark in (".", " ") for start in (f"{RESULT}{mark}", ""))
+"""Starts of columns that a program makes of the nested objects of an answer."""
+COLUMNS: Mapping[str, str] = {
+    start + name: field for field, names in NAMES.items() for name in names for start in ("", *WITHIN)
+}
+"""{column: field}."""
+USUAL = frozenset(("verdict", "summary", "coverage", "last crawl"))
+"""Columns that other lists may have too: one of them alone is no index status."""
+VERDICTS: Mapping[str, str] = {
+    **{name.lower(): name for name in ("PASS", "PARTIAL", "FAIL", "NEUTRAL")},
+    "url is on google": "PASS",
+    "url is on google but has issues": "PARTIAL",
+    "url is not on google": "NEUTRAL",
+}
+"""Verdicts of the API, and its words in Search Console, in small letters without commas."""
+NO_VALUES = frozenset(("", "-", "n/a", "none", "null", "nan", "nat"))
+"""What programs write where there is no value, in small letters."""
+MAX_REASON = 200
+"""Characters of a reason; those of Google have fewer than 80."""
+GOOGLE_BEGAN = datetime(1998, 9, 4, tzinfo=UTC)
+"""A crawl before this day is a zero of some program."""
+
+
+class StatusReader:
+    """Makes an index status of the cells of a row. Most rows of a list have the same columns."""
+
+    columns = frozenset((*COLUMNS, RESULT, STATUS))
+    """Columns to read, in small letters."""
+
+    def __init__(self) -> None:
+        self._names: Collection[str] = ()
+        self._fields: Mapping[str, str] = {}
+
+    def status(self, cells: Mapping[str, object]) -> IndexStatus | None:
+        """Return the index status that a row states; None if it has none."""
+        for outer in (RESULT, STATUS):
+            if isinstance(inner := cells.get(outer), Mapping):
+                return self.status({name.lower(): value for name, value in inner.items() if isinstance(name, str)})
+        if self._names != (names := tuple(cells)):
+            self._names, self._fields = names, _fields_of(names)
+        if not self._fields:
+            return None
+        found = {field: text for field, name in self._fields.items() if (text := _text(cells[name]))}
+        status = IndexStatus(
+            VERDICTS.get(found.get("verdict", "").lower().replace(",", "")),
+            found.get("reason", "")[:MAX_REASON] or None,
+            urls.resolve("", found.get("canonical", "")),
+            _moment(found.get("last_crawl", "")),
+        )
+        return None if status == IndexStatus() else status
+
+
+def _fields_of(names: Collection[str]) -> Mapping[str, str]:
+    """{field: the first column with it}; empty if these columns may be of another list."""
+    fields: dict[str, str] = {}
+    for name in names:
+        if name in COLUMNS:
+            fields.setdefault(COLUMNS[name], name)
+    return fields if len(fields) > 1 or not USUAL.issuperset(fields.values()) else {}
+
+
+def _text(value: object) -> str:
+    """A value on one line; empty if there is none."""
+    text = "" if value is None else " ".join(str(value).encode("utf-8", "replace").decode().split())
+    return "" if text.lower() in NO_VALUES else text
+
+
+def _moment(text: str) -> str | None:
+    moment = parse(text)
+    return None if moment is None or moment < GOOGLE_BEGAN else iso(moment)
