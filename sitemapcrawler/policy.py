@@ -209,10 +209,14 @@ class _Check:
             yield f"it is known of none of {counted(population, 'URL')} whether it can be indexed"
             return
         is_sample = "sample" in summary.basis.arguments
-        estimate = Fraction(bad * population, checked) if is_sample and not amount.is_share else Fraction(bad)
-        if estimate > amount.of(checked):
-            of = "checked " if is_sample else ""
-            yield f"{_share(bad, checked, f'{of}URL')} {_are(bad)} not indexable"
+        share = Fraction(bad, checked)
+        if is_sample and limit.segment is None and summary.not_indexable is not None:
+            share = Fraction(summary.not_indexable.share).limit_denominator(MAX_ENTRIES)  # weighed by segment
+        if share * (population if is_sample and not amount.is_share else checked) > amount.of(checked):
+            of, weighed = "checked " if is_sample else "", ""
+            if share != Fraction(bad, checked):
+                weighed = f", an estimated {_percent(float(share))} of all,"
+            yield f"{_share(bad, checked, f'{of}URL')}{weighed} {_are(bad)} not indexable"
         elif stopped := summary.replies.get("stopped"):
             yield f"{counted(stopped, 'URL')} {_are(stopped, past=True)} not requested, since the host failed too often"
 

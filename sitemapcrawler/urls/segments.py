@@ -54,7 +54,7 @@ class UrlPattern:
         origin = _ORIGIN.match(self.text)
         path = self.text[origin.end() :] if origin else self.text
         end = "$" if path.endswith("$") else ""
-        path = path.removesuffix("$")
+        path = path.removesuffix("$") if end else path.rstrip("*")
         start = f"(?i:{re.escape(origin[0])})" if origin else "https?://[^/?#]*"
         if path.strip("*") in ("", "/"):  # the home page may be listed without its slash
             return f"^{start}(?:[/?#]|$)" if not end or "*" in path else f"^{start}/?$"
@@ -102,9 +102,19 @@ class Segment:
 
 
 def finder(segments: Sequence[Segment]) -> Callable[[str], str]:
-    """Return what names the segment of a URL, for rows that are in no database."""
-    tests = [(one.name, Expression(one.pattern.expression).matches) for one in segments]
-    return lambda url: next((name for name, matches in tests if matches(url)), OTHER)
+    """Return what names the segment of a URL, for rows that are in no database. Without `*` and `$`, which take RE2,
+    that takes 1 us for ten segments instead of 9."""
+    expressions = [one.pattern.expression for one in segments]
+    if any(mark in text for text in expressions for mark in ("(?s:", "$")):
+        tests = [(one.name, Expression(text).matches) for one, text in zip(segments, expressions, strict=True)]
+        return lambda url: next((name for name, matches in tests if matches(url)), OTHER)
+    match = re.compile("|".join(f"({text})" for text in expressions)).match
+
+    def find(url: str) -> str:
+        found = match(url if url.isascii() else url.encode("utf-8", "replace").decode())
+        return segments[(found.lastindex or 0) - 1].name if found else OTHER
+
+    return find
 
 
 def check_name(name: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -89,40 +89,77 @@ class ShareDraw:
         return rank(url, self._seed) < self._below
 
 
+FEW = 10
+"""URLs of each segment that a sample has at least, if it has them. They are at most half of the sample, or one each."""
+
+
+class _Ranks:
+    """The smallest of all ranks that were added."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._negated: list[int] = []  # heapq is a min-heap
+        self.limit = RANKS
+        """No rank above it is held; the largest one, once there are enough."""
+
+    def __len__(self) -> int:
+        return len(self._negated)
+
+    def add(self, place: int) -> int | None:
+        """Add a rank; return the one that leaves, this or another, or None."""
+        out = None
+        if len(self._negated) < self._count:
+            heapq.heappush(self._negated, -place)
+        else:
+            out = -heapq.heappushpop(self._negated, -place)
+        if len(self._negated) == self._count:
+            self.limit = -self._negated[0]
+        return out
+
+    def first(self, count: int) -> list[int]:
+        return heapq.nsmallest(count, (-place for place in self._negated))
+
+
 class Smallest(Generic[T]):
     """Draws a fixed number of distinct URLs: those with the smallest ranks of all URLs offered.
 
-    Keeps a payload with each URL. Memory: at most as many URLs and payloads as are drawn.
+    Those that belong to segments are drawn as a stratified sample: of each segment the `FEW` with the smallest ranks,
+    and of all others those with the smallest ranks, which is proportional to the segments on average. Keeps a payload
+    with each URL. Memory: as many URLs and payloads as are drawn, and `FEW` for each segment.
     """
 
     def __init__(self, count: int, seed: int = 0) -> None:
         self._count = count
         self._seed = seed
-        self._held: dict[int, tuple[str, T]] = {}
-        self._worst: list[int] = []  # negated ranks: heapq is a min-heap
+        self._held: dict[int, tuple[str, T, str | None]] = {}
+        self._all = _Ranks(count)
+        self._of_segment: defaultdict[str | None, _Ranks] = defaultdict(lambda: _Ranks(FEW))
         self._left_out = False
 
     def __len__(self) -> int:
-        return len(self._held)
+        """Number of URLs that are drawn."""
+        return len(self._all)
 
-    def offer(self, url: str, payload: T) -> T | None:
-        """Offer a URL. Returns a payload that can no longer be drawn, this one or an earlier one, or None.
+    def offer(self, url: str, payload: T, segment: str | None = None) -> list[T]:
+        """Offer a URL. Returns the payloads that can no longer be drawn, this one or earlier ones; see `others`.
 
         For a URL that is already held, the first payload stays and the new one is returned: see `find`.
         """
         place = rank(url, self._seed)
         if place in self._held:
-            return payload
-        if len(self._held) < self._count:
-            heapq.heappush(self._worst, -place)
-            self._held[place] = (url, payload)
-            return None
-        self._left_out = True
-        if place > -self._worst[0]:
-            return payload
-        out = -heapq.heapreplace(self._worst, -place)
-        self._held[place] = (url, payload)
-        return self._held.pop(out)[1]
+            return [payload]
+        if place > self._all.limit and place > self._of_segment[segment].limit:
+            self._left_out = True
+            return [payload]
+        self._held[place] = (url, payload, segment)
+        out, of_segment = self._all.add(place), self._of_segment[segment].add(place)
+        self._left_out |= out is not None
+        gone = {one for one in (out, of_segment) if one is not None and self._is_out(one)}
+        return [self._held.pop(one)[1] for one in gone]
+
+    def _is_out(self, place: int) -> bool:
+        """True if a rank that has left one of the sets is in none."""
+        return place > self._all.limit and place > self._of_segment[self._held[place][2]].limit
 
     def find(self, url: str) -> T | None:
         """The payload held with a URL; None if the URL is not held."""
@@ -131,11 +168,21 @@ class Smallest(Generic[T]):
 
     def chosen(self) -> list[tuple[str, T]]:
         """The URLs drawn so far with their payloads, in order of rank, which is random."""
-        return [self._held[place] for place in sorted(self._held)]
+        return [self._held[place][:2] for place in sorted(self._chosen())]
+
+    def others(self) -> list[T]:
+        """The payloads held that are not drawn in the end."""
+        return [self._held[place][1] for place in self._held.keys() - self._chosen()]
+
+    def _chosen(self) -> set[int]:
+        number = len(self._of_segment)
+        least = min(FEW, max(1, self._count // (2 * number))) if 0 < number <= self._count else 0
+        first = {place for ranks in self._of_segment.values() for place in ranks.first(least)}
+        return {*first, *sorted(self._held.keys() - first)[: len(self) - len(first)]}
 
     @property
     def complete(self) -> bool:
-        """True if every distinct URL offered is held."""
+        """True if every distinct URL offered is drawn."""
         return not self._left_out
 
     @property
@@ -145,10 +192,8 @@ class Smallest(Generic[T]):
         The estimate is off by a factor of 1 ± 1 / sqrt(count - 2). Source: Bar-Yossef et al., Counting Distinct
         Elements in a Data Stream, 2002.
         """
-        held = len(self._held)
-        if self.complete:
-            return held
-        return max(held + 1, (held - 1) * RANKS // (1 - self._worst[0]))
+        held = len(self)
+        return held if self.complete else max(held + 1, (held - 1) * RANKS // (1 + self._all.limit))
 
 
 MAX_REPEATS = 100_000
@@ -159,19 +204,28 @@ class Holding:
     """Holds the records of the URLs that may be drawn into the sample."""
 
     def __init__(self, count: int, seed: int) -> None:
-        self.listed: Counter[str] = Counter()
-        """Records offered, by sitemap."""
+        self.listed: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+        """Records offered, by sitemap and segment."""
         self._drawn: Smallest[list[Note]] = Smallest(count, seed)
         self._repeats = 0
 
     def __len__(self) -> int:
-        """URLs held."""
+        """URLs drawn."""
         return len(self._drawn)
 
     @property
     def population(self) -> int:
-        """Distinct URLs offered; an estimate unless all of them are held."""
-        return min(self._drawn.distinct, self.listed.total())
+        """Distinct URLs offered; an estimate unless all of them are drawn."""
+        return min(self._drawn.distinct, self._by_segment.total())
+
+    @property
+    def _by_segment(self) -> Counter[str | None]:
+        return sum(self.listed.values(), Counter())
+
+    def shares(self) -> dict[str | None, Fraction]:
+        """Share of each segment in the records offered."""
+        found = self._by_segment
+        return {segment: Fraction(number, found.total()) for segment, number in found.items()}
 
     def offer(self, notes: Sequence[Note]) -> list[Note]:
         """Hold records back, with their notes; returns those that cannot be drawn, or of which too many wait."""
@@ -180,18 +234,23 @@ class Holding:
             key = urls.visit_key(note.record.loc)
             alike = self._drawn.find(key)
             if alike is None:
-                released += self._drawn.offer(key, [note]) or ()
+                for out in self._drawn.offer(key, [note], note.record.segment):
+                    released += out
             elif self._repeats < MAX_REPEATS:
                 self._repeats += 1
                 alike.append(note)
             else:
                 released.append(note)
-        self.listed.update(note.record.sitemap for note in notes)
+            self.listed[note.record.sitemap][note.record.segment] += 1
         return released
 
     def draw(self) -> dict[str, list[Note]]:
         """The records of the sample: {sitemap: notes on its records in order}."""
         return by_file(note for _, alike in self._drawn.chosen() for note in alike)
+
+    def others(self) -> list[Note]:
+        """The records held that are not in the sample."""
+        return [note for alike in self._drawn.others() for note in alike]
 
 
 def by_file(notes: Iterable[Note]) -> dict[str, list[Note]]:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import chain
 from math import prod
 from typing import Protocol
 
@@ -21,12 +23,13 @@ from sitemapcrawler.replies.usage import preferences_of
 from sitemapcrawler.replies.usage import recorded as usage_recorded
 from sitemapcrawler.robots.usage import Preference
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, Drawn, FileFacts, ReplyFacts, assets
-from sitemapcrawler.rules.facts.replied import estimate, is_home
+from sitemapcrawler.rules.facts.replied import Stratum, estimate, is_home, stratified
 from sitemapcrawler.rules.facts.tally import Evidence, Trust
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import site_of
+from sitemapcrawler.urls.segments import finder
 from sitemapcrawler.verification.asking import Asker, Verification
-from sitemapcrawler.verification.sampling import Holding
+from sitemapcrawler.verification.sampling import Holding, by_file
 from sitemapcrawler.verification.target_pages import Targets, modified, recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier, by_origin
 
@@ -136,6 +139,7 @@ class Status:
         self.verifier, self._asker, self._judge = verifier, asker, judge
         drawn = scope.sample.count if scope.sample is not None else None
         self._holding = None if drawn is None else Holding(drawn, scope.seed)
+        self._segment_of = finder(scope.segments) if scope.segments else lambda _: None
         self._done = False
         self._listed: Counter[str] = Counter()
         self.trusts = Trusts()
@@ -143,9 +147,10 @@ class Status:
         self.home_links: set[str] = set()
         """Sitemaps that the home pages among the listed URLs link to."""
         self._searched: set[str] = set()
-        self._checked = 0
-        self._bad = 0
-        self._not_indexable = 0
+        self._checked: Counter[str | None] = Counter()
+        """Checked URLs by segment, as a sample is drawn."""
+        self._bad: Counter[str | None] = Counter()
+        self._not_indexable: Counter[str | None] = Counter()
         """Checked URLs that are not indexable."""
         self._unknown = 0
         """Checked URLs that may be indexable or not."""
@@ -177,17 +182,17 @@ class Status:
         """Restore the result of a request from an earlier run. `key`: `urls.request_key` of its URL."""
         self._asker.remember(method, key, step)
 
-    def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
+    def count(self, url: str, bad: bool | None, indexable: bool | None, segment: str | None = None) -> None:
         """Count a verified URL once. `bad` is None for one that is not indexable although the reply to it is unknown:
-        it is blocked, or redirects to what is not requested."""
+        it is blocked, or redirects to what is not requested. `segment`: see `Holding`."""
         if not self._asker.is_first(url):
             return
         if bad is None:
             self._blocked += 1
         else:
-            self._checked += 1
-            self._bad += bad
-            self._not_indexable += indexable is False
+            self._checked[segment] += 1
+            self._bad[segment] += bad
+            self._not_indexable[segment] += indexable is False
             self._unknown += indexable is None
 
     @property
@@ -211,8 +216,9 @@ class Status:
             self._hold(self._holding, again, batch)
 
     def _number(self, batch: NotedBatch) -> None:
-        """Number records within their files."""
+        """Number records within their files, and name their segments."""
         for one in batch.urls:
+            one.segment = self._segment_of(one.loc)
             batch.notes.on(one).place = self._listed[one.sitemap]
             self._listed[one.sitemap] += 1
 
@@ -260,20 +266,28 @@ class Status:
         if self._holding is None or self._done:
             return []
         self._done = True
-        drawn = self._holding.draw()
+        drawn, others = self._holding.draw(), self._holding.others()
+        for note in others:
+            self._leave(note.record, Reason.SAMPLED_OUT, None)
         await self.verifier.verify(note.record.loc for notes in drawn.values() for note in notes)
         findings = {url: await self._settle(Drawn(url), notes) for url, notes in drawn.items()}
+        settled = by_file([*chain.from_iterable(drawn.values()), *others])
         return [
-            (FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings[url])
-            for url, notes in drawn.items()
+            (FinalBatch(url, [note.record for note in notes], Notes.table(notes)), findings.get(url, []))
+            for url, notes in settled.items()
         ]
 
     async def _settle(self, file: Drawn, notes: list[Note]) -> list[FindingRecord]:
         records = [note.record for note in notes]
         await self._ask(records, file, Notes.table(notes))
-        listed = self._holding.listed[file.url] if self._holding is not None else 0
-        file.replies.update(kind_of(record.reply) for record in records if record.reply is not None)
-        file.replies[Reason.SAMPLED_OUT] = listed - len(records)
+        assert self._holding is not None
+        file.by_segment = {
+            segment: Counter({Reason.SAMPLED_OUT: number}) for segment, number in self._holding.listed[file.url].items()
+        }
+        for record in records:
+            replies = file.by_segment[record.segment]
+            replies[Reason.SAMPLED_OUT] -= 1
+            replies.update([kind_of(record.reply)] if record.reply is not None else ())
         return self._judge.drawn(file)
 
     @property
@@ -284,7 +298,7 @@ class Status:
     @property
     def not_indexable(self) -> Share | None:
         """The share of URLs that are not indexable; None if none was verified and none is blocked."""
-        if not self._checked + self._blocked:
+        if not self._checked and not self._blocked:
             return None
         asked = self._share(self._not_indexable) if self._checked else Share(0, 0, 0, 0.0, 0.0, 0.0)
         population = asked.population + self._blocked
@@ -294,17 +308,19 @@ class Status:
         checked = asked.checked + self._blocked
         return Share(population, checked, asked.bad + self._blocked, share, low, high, self._unknown)
 
-    def _share(self, bad: int) -> Share:
+    def _share(self, bad: Counter[str | None]) -> Share:
         """A share of the checked URLs; of all, estimated, if they are a sample."""
-        population = self._checked
+        checked = population = self._checked.total()
+        weights: Mapping[str | None, Fraction] = {}
         if self.counts[Reason.STOPPED]:
             pass  # after a stop, the verified URLs are no random sample, so nothing is estimated
         elif self.scope.sample is not None and self.scope.sample.share is not None:
-            population = round(self._checked / self.scope.sample.share)
+            population = round(checked / self.scope.sample.share)
         elif self._holding is not None:
-            population = self._holding.population
-        found = estimate(bad, self._checked, population)
-        return Share(found.population, found.checked, found.bad, found.bad / found.checked, found.low, found.high)
+            population, weights = self._holding.population, self._holding.shares()
+        strata = [Stratum(bad[name], number, weights.get(name, 0)) for name, number in self._checked.items()]
+        found = stratified(strata, population) if weights else estimate(bad.total(), checked, population)
+        return Share(found.population, found.checked, found.bad, found.share or 0.0, found.low, found.high)
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
         self._give(one, NOT_ASKED[reason], file)
@@ -355,7 +371,7 @@ class Status:
         """Count the URL of a record for the shares, each once."""
         if reply.kind != ReplyKind.UNCHECKED:
             bad = reply.kind != ReplyKind.OK or reply.soft_404 is not None
-            self.count(one.loc, bad, one.indexable)
+            self.count(one.loc, bad, one.indexable, self._segment_of(one.loc))
         elif one.indexable is False and (reply.reason == Reason.BLOCKED or reply.redirects):
             self.count(one.loc, None, False)
 

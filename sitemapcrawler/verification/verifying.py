@@ -19,6 +19,7 @@ from sitemapcrawler.replies import Failed, Reason, ReplyKind, Unchecked
 from sitemapcrawler.robots import Agent
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import host_of
+from sitemapcrawler.urls.segments import Segment
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Sample, ShareDraw
 
@@ -36,6 +37,8 @@ class VerificationScope:
     sample: Sample | None = None
     """The sample to verify; None for all URLs."""
     seed: int = 0
+    segments: Sequence[Segment] = ()
+    """Parts of the site that a sample of a fixed size has pages of."""
 
 
 class Admission:

@@ -58,6 +58,10 @@ class Draws:
         self._factory = factory
         self._made: dict[tuple[str, str, int], Drawn] = {}
 
+    @property
+    def index(self) -> str:
+        return self._site.url("/index.xml")
+
     def draw(self, sample: str, way: str, seed: int = 0) -> Drawn:
         """A crawl in one of the `WAYS`."""
         key = (sample, way, seed)
@@ -68,9 +72,8 @@ class Draws:
     def _crawl(self, sample: str, settings: dict[str, object], seed: int) -> Drawn:
         site = self._site
         site.exchanges.clear()
-        sitemap = site.url("/index.xml")
         folder = self._factory.mktemp("drawn")
-        done = crawl(folder, settings=settings, sitemap=sitemap, verify="head", sample=sample, seed=seed)
+        done = crawl(folder, settings=settings, sitemap=self.index, verify="head", sample=sample, seed=seed)
         replies: dict[str, list[dict[str, Any]]] = {}
         for record in done.of_type("url"):
             path = record["loc"].removeprefix(site.url())
@@ -169,6 +172,41 @@ def test_each_file_is_told_its_part_of_the_sample(draws: Draws, way: str) -> Non
     asked = Counter(record["sitemap"] for record in done.of_type("url") if record["reply"]["kind"] != "unchecked")
     assert told.keys() == asked.keys()
     assert all(told[sitemap]["message"].startswith(f"{number} of ") for sitemap, number in asked.items())
+
+
+def test_sample_has_pages_of_each_segment_and_weighs_them(draws: Draws, tmp_path: Path) -> None:
+    segments = "gone=/gone,few=*/1$,few=*/2$,private=/private/"
+    done = crawl(tmp_path, sitemap=draws.index, verify="head", sample="9", segments=segments)
+    assert (
+        Counter(row["loc"].removeprefix(draws.index.removesuffix("/index.xml")) for row in done.of_type("url"))
+        == LISTED
+    )
+    asked = Counter(row["segment"] for row in done.of_type("url") if row["reply"]["kind"] != "unchecked")
+    assert asked["gone"] == 1 and asked["few"] >= 1 and asked["other"] >= 4 and not asked["private"]
+    bad = done.summary["bad"]
+    assert (bad["checked"], bad["bad"]) == (9, 1)
+    assert bad["low"] < bad["share"] < 0.02 < bad["high"]  # and not one of nine
+    [told] = [
+        one["message"]
+        for one in done.of_type("finding")
+        if one["rule"] == "status-sampled" and "/2.xml" in one["sitemap"]
+    ]
+    assert "not answered with 200: 3.2 % of 31" in told
+
+
+def test_rows_of_a_stopped_sample_name_their_segments(draws: Draws, tmp_path: Path) -> None:
+    done = crawl(
+        tmp_path,
+        sitemap=draws.index,
+        verify="head",
+        sample="9",
+        segments="even=*0$,even=*2$,even=*4$,even=*6$,even=*8$",
+        max_urls="20",
+    )
+    assert done.summary["partial"] == "max_urls"
+    rows = list(done.of_type("url"))
+    assert len(rows) == done.summary["urls"] > 9
+    assert all(row["segment"] == ("even" if row["loc"].endswith(tuple("02468")) else "other") for row in rows)
 
 
 @pytest.mark.parametrize("items", ["batches", "records"])

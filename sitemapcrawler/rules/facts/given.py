@@ -97,8 +97,13 @@ class Counted:
 class Drawn(Counted):
     """A file with entries in a sample that was drawn at the end of the crawl."""
 
-    replies: Counter[str] = field(default_factory=Counter)
-    """Entries by kind of reply, unchecked ones by reason."""
+    by_segment: Mapping[str | None, Counter[str]] = field(default_factory=dict)
+    """Entries of each segment by kind of reply, unchecked ones by reason."""
+
+    @property
+    def replies(self) -> Counter[str]:
+        """Entries by kind of reply, unchecked ones by reason."""
+        return sum(self.by_segment.values(), Counter())
 
 
 @dataclass

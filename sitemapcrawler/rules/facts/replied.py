@@ -8,11 +8,12 @@ Confidence Intervals for Proportions in Finite Populations, The American Statist
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from http import HTTPStatus
-from math import exp, lgamma
+from math import ceil, exp, floor, lgamma
 
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces.element import Element
@@ -207,6 +208,37 @@ def estimate(bad: int, checked: int, population: int) -> Estimate:
     low = population - most(checked - bad, checked, population)
     high = most(bad, checked, population)
     return Estimate(population, checked, bad, bad / checked, low / population, high / population)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """A part of a population, and what is known of those in the sample."""
+
+    bad: int
+    checked: int
+    population: Fraction | int
+    """Distinct URLs, at least in proportion to other strata."""
+
+
+def stratified(strata: Iterable[Stratum], population: int) -> Estimate:
+    """Estimate the share of bad URLs in a population of strata that were not sampled alike.
+
+    The share is the mean of those of the strata, weighed by their populations. The interval is that of a random sample
+    of the effective size: how many URLs would tell as much without weights. Source: E. L. Korn and B. I. Graubard,
+    Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data,
+    Survey Methodology 24, 1998.
+    """
+    parts = [one for one in strata if one.checked]
+    bad, checked = sum(one.bad for one in parts), sum(one.checked for one in parts)
+    whole = estimate(bad, checked, population)
+    if len(parts) < 2 or whole.exact:
+        return whole
+    weights = sum(Fraction(one.population) for one in parts)
+    share = sum(Fraction(one.population) * one.bad / one.checked for one in parts) / weights
+    effective = int(weights**2 / sum(Fraction(one.population) ** 2 / one.checked for one in parts))
+    low = estimate(floor(share * effective), effective, population).low
+    high = estimate(ceil(share * effective), effective, population).high
+    return Estimate(whole.population, checked, bad, float(share), low, high)
 
 
 @lru_cache(maxsize=4096)

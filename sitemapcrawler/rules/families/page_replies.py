@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from sitemapcrawler.replies import (
@@ -20,7 +21,7 @@ from sitemapcrawler.replies import (
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
-from sitemapcrawler.rules.facts.replied import Estimate, count_of, estimate, fault_of, statuses, way
+from sitemapcrawler.rules.facts.replied import Estimate, Stratum, count_of, fault_of, statuses, stratified, way
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, Severity, row, rule
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -320,15 +321,17 @@ MAX_KINDS = 4
 """Kinds of replies that a message counts."""
 
 
-def _answered(file: FileFacts | Drawn) -> int:
+def _answered(replies: Counter[str]) -> int:
     """Number of entries with a definite result."""
-    return sum(number for kind, number in file.replies.items() if kind not in list(Reason))
+    return sum(number for kind, number in replies.items() if kind not in list(Reason))
 
 
 def _bad_share(file: FileFacts | Drawn) -> Estimate:
     """Estimate the share of URLs that do not return a page."""
-    asked = _answered(file)
-    return estimate(asked - file.replies[ReplyKind.OK], asked, asked + file.replies[Reason.SAMPLED_OUT])
+    parts = file.by_segment.values() if isinstance(file, Drawn) else [file.replies]
+    asked = [(replies, _answered(replies)) for replies in parts]
+    strata = [Stratum(all - one[ReplyKind.OK], all, all + one[Reason.SAMPLED_OUT]) for one, all in asked]
+    return stratified(strata, sum(int(one.population) for one in strata))
 
 
 @rule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -147,7 +148,7 @@ def test_replies_of_a_list_are_summed_up_at_its_end() -> None:
 def test_replies_of_a_sample_are_summed_up_by_those_asked() -> None:
     judge, file = Judge(Choice((habit(Per.FILE, Of.REPLY),)), 100), Drawn(URL)
     judge.replies((reply_facts(ok(), record) for record in entries(1, 5)), file, Notes())
-    file.replies.update({"ok": 6, "sampled-out": 500})
+    file.by_segment = {None: Counter({"ok": 6, "sampled-out": 500})}
     [finding] = judge.drawn(file)
     assert finding.message.startswith("4 of 6 entries have a habit")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from math import comb
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitemapcrawler.rules.facts.replied import CONFIDENCE, estimate, most
+from sitemapcrawler.rules.facts.replied import CONFIDENCE, Stratum, estimate, most, stratified
 from sitemapcrawler.verification.sampling import ShareDraw, Smallest
 
 
@@ -148,3 +149,52 @@ def test_more_found_means_more_in_all() -> None:
     ends = [most(found, 50, 700) for found in range(51)]
     assert ends == sorted(ends)
     assert ends[-1] == 700
+
+
+def test_share_of_strata_weighs_each_by_its_population() -> None:
+    """Of a large part with 1 % of bad pages and a small one with 50 %, sampled alike."""
+    strata = [Stratum(1, 100, 9900), Stratum(50, 100, 100)]
+    found = stratified(strata, 10_000)
+    assert (found.bad, found.checked, found.population) == (51, 200, 10_000)
+    assert found.share == pytest.approx(0.0149)
+    assert found.low < 0.0149 < found.high < 0.08
+
+
+@pytest.mark.parametrize("strata", [[], [Stratum(3, 40, 900)], [Stratum(3, 40, 900), Stratum(0, 0, 7)]])
+def test_one_stratum_is_a_random_sample(strata: list[Stratum]) -> None:
+    assert stratified(strata, 907) == estimate(3 * bool(strata), 40 * bool(strata), 907)
+
+
+def test_strata_that_were_checked_as_a_whole_are_exact() -> None:
+    assert stratified([Stratum(1, 10, 10), Stratum(2, 30, 30)], 40) == estimate(3, 40, 40)
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 500)), min_size=1, max_size=8))
+def test_share_of_any_strata_is_in_its_interval(parts: list[tuple[int, int, int]]) -> None:
+    strata = [Stratum(min(bad, checked), checked, checked + more) for bad, checked, more in parts]
+    found = stratified(strata, sum(int(one.population) for one in strata))
+    assert found.share is not None
+    assert 0 <= found.low <= found.share + 1e-9 and found.share <= found.high + 1e-9 <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("truths", [(0.02, 0.02, 0.3), (0.0, 0.1, 1.0), (0.5, 0.05, 0.0)])
+def test_interval_of_strata_holds_the_truth_in_95_of_100_samples(truths: tuple[float, ...]) -> None:
+    sizes = {"a": 2000, "b": 900, "c": 100}
+    pages = {
+        f"https://e.com/{name}/{at}": (name, at < size * truth)
+        for (name, size), truth in zip(sizes.items(), truths, strict=True)
+        for at in range(size)
+    }
+    truth = sum(bad for _, bad in pages.values()) / len(pages)
+    holds = 0
+    for seed in range(200):
+        smallest: Smallest[None] = Smallest(150, seed)
+        for url, (name, _) in pages.items():
+            smallest.offer(url, None, name)
+        found = Counter(pages[url] for url, _ in smallest.chosen())
+        strata = [
+            Stratum(found[name, True], found[name, True] + found[name, False], size) for name, size in sizes.items()
+        ]
+        told = stratified(strata, len(pages))
+        holds += told.low <= truth <= told.high
+    assert holds >= 188  # a fair coin of 95 % falls below in 3 of 100 runs

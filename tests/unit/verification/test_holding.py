@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -23,13 +24,16 @@ def lines(held: Holding) -> dict[str, list[int | None]]:
     return {url: [note.record.line for note in drawn] for url, drawn in held.draw().items()}
 
 
-def test_every_record_is_released_or_drawn_and_none_twice() -> None:
+@pytest.mark.parametrize("segment", [lambda _: None, lambda number: "ab"[number % 2], lambda number: str(number % 40)])
+def test_every_record_is_released_or_drawn_and_none_twice(segment: Callable[[int], str | None]) -> None:
     held = Holding(10, 0)
     offered = notes(*range(500))
+    for note in offered:
+        note.record.segment = segment(note.place)
     released = [record for start in range(0, 500, 7) for record in held.offer(offered[start : start + 7])]
     drawn = [record for alike in held.draw().values() for record in alike]
     assert len(drawn) == 10
-    assert sorted(map(id, released + drawn)) == sorted(map(id, offered))
+    assert sorted(map(id, released + drawn + held.others())) == sorted(map(id, offered))
 
 
 def test_sample_is_the_same_in_any_order() -> None:
@@ -47,7 +51,7 @@ def test_records_of_one_url_stay_together() -> None:
     assert held.offer(notes(1)) == []
     assert held.offer(notes(1, sitemap="https://e.com/t.xml")) == []
     assert lines(held) == {SITEMAP: [1], "https://e.com/t.xml": [1]}
-    assert held.listed == {SITEMAP: 1, "https://e.com/t.xml": 1}
+    assert held.listed == {SITEMAP: {None: 1}, "https://e.com/t.xml": {None: 1}}
 
 
 def test_what_is_listed_over_and_over_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
