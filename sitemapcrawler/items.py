@@ -729,9 +729,10 @@ class ChangeRecord:
     its reply. Of a robots.txt: rules, sitemaps, blocked or allowed (listed URLs). Null for all other kinds of
     change."""
     before: str | None = None
-    """The old value in words; null if only more than the first ten items of a list differ."""
+    """The old value in words; null if only more than the first ten items of a list differ. The crawler of a solved
+    problem with what it gets."""
     after: str | None = None
-    """The new value in words."""
+    """The new value in words; the crawler of such a new problem."""
     rule: str | None = None
     """Id of the rule whose problem is new or solved."""
     severity: str | None = None

@@ -1,6 +1,7 @@
 """Lists what has changed since the baseline: URLs with old and new values in words, and problems solved and new.
 
-A problem is a pair of a URL, or a file, and a rule that reports an error or a warning there.
+A problem is a pair of a URL, or a file, and a rule that reports an error or a warning there; of what a crawler gets,
+the crawler is a part of it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.page import distance
 from sitemapcrawler.report.wording import REPLIES
+from sitemapcrawler.rules.choice import OF_ANSWERS
 from sitemapcrawler.rules.facts.robots_changes import verdicts_in_words
 from sitemapcrawler.rules.facts.sites import (
     ADDED,
@@ -55,15 +57,17 @@ BEFORE = f"""
     CREATE OR REPLACE TEMP TABLE change_before AS
     SELECT loc, coalesce(bool_or(reply.kind <> 'unchecked'), false) AS asked FROM {LISTED} GROUP BY loc"""
 """SQL: the same of the baseline."""
-PROBLEMS = """
-    CREATE OR REPLACE TEMP TABLE change_{name} AS
-    SELECT url, rule, min(sitemap) AS sitemap FROM (
-        SELECT loc AS url, unnest(issues) AS rule, sitemap FROM {urls}
+PROBLEMS = f"""
+    CREATE OR REPLACE TEMP TABLE change_{{name}} AS
+    SELECT url, rule, crawler, min(sitemap) AS sitemap, min(severity) AS severity FROM (
+        SELECT loc AS url, unnest(issues) AS rule, '' AS crawler, sitemap, NULL AS severity FROM {{urls}}
         UNION ALL
-        SELECT coalesce(url, sitemap, '') AS url, rule, sitemap FROM {findings} f
-        WHERE NOT EXISTS (SELECT 1 FROM change_{known} k WHERE k.loc = f.url))
+        SELECT coalesce(url, sitemap, '') AS url, rule, if(rule IN {OF_ANSWERS}, coalesce(value, ''), '') AS crawler,
+               sitemap, if(rule IN {OF_ANSWERS}, severity, NULL) AS severity FROM {{findings}} f
+        WHERE NOT EXISTS (SELECT 1 FROM change_{{known}} k WHERE k.loc = f.url))
     WHERE rule IN (SELECT unnest(?)) GROUP BY ALL"""
-"""SQL: pairs of a URL or a file and a rule that found something on it. Parameter: ids of rules."""
+"""SQL: URLs or files with the rules that found something on them, and the crawlers that get something else. Parameter:
+ids of rules."""
 SEVERITY = f"""
     CREATE OR REPLACE TEMP TABLE change_severities AS
     SELECT rule, coalesce(any_value(found), any_value(own)) AS severity FROM (
@@ -75,13 +79,14 @@ SEVERITY = f"""
 """SQL: the worst severity of each rule's findings, or that of the rule. Parameters: ids and severities of rules."""
 FOUND = """
     INSERT INTO changes BY NAME
-    SELECT p.url, '{change}' AS change, p.rule, s.severity, coalesce(u.sitemap, p.sitemap) AS sitemap, u.line
-    FROM change_{name} p ANTI JOIN change_{other} o USING (url, rule)
+    SELECT p.url, '{change}' AS change, nullif(p.crawler, '') AS {side}, p.rule,
+           coalesce(p.severity, s.severity) AS severity, coalesce(u.sitemap, p.sitemap) AS sitemap, u.line
+    FROM change_{name} p ANTI JOIN change_{other} o USING (url, rule, crawler)
     LEFT JOIN change_severities s USING (rule)
     LEFT JOIN change_urls c ON c.loc = p.url
     LEFT JOIN main.urls u ON u.rowid = c.entry
-    WHERE s.severity <> '{note}' AND ({condition})
-    ORDER BY list_position({severities}, s.severity), p.rule, p.url"""
+    WHERE coalesce(p.severity, s.severity) <> '{note}' AND ({condition})
+    ORDER BY list_position({severities}, coalesce(p.severity, s.severity)), p.rule, p.url, p.crawler"""
 IS_NEW = f"""
     CASE WHEN c.loc IS NULL THEN $3 AND ($2 OR NOT list_contains($1, p.rule))
          ELSE NOT list_contains($1, p.rule) OR c.rank = {RANKS.index(ADDED) + 1}
@@ -187,12 +192,12 @@ def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
     then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{BASELINE}.findings", known="before")
     for statement in (now, then):
         store.execute(statement, [ids])
-    for change, name, other, condition in (
-        (NEW_PROBLEM, "now", "then", IS_NEW),
-        (SOLVED_PROBLEM, "then", "now", IS_SOLVED),
+    for change, name, other, condition, side in (
+        (NEW_PROBLEM, "now", "then", IS_NEW, "after"),
+        (SOLVED_PROBLEM, "then", "now", IS_SOLVED, "before"),
     ):
         statement = FOUND.format(
-            change=change, name=name, other=other, condition=condition, severities=ORDER, note=Severity.INFO
+            change=change, name=name, other=other, condition=condition, severities=ORDER, note=Severity.INFO, side=side
         )
         store.execute(statement, [list(rules.of_pages), rules.pages_of_files, rules.files])
 

@@ -79,7 +79,7 @@ def _told(number: int, one: str, many: str, examples: Sequence[ChangeRecord], at
         return
     rules = [rule for rule, _ in Counter(change.rule for change in examples).most_common(MAX_RULES) if rule]
     named = f" ({listed(rules)})" if rules else ""
-    place = next((change.url or change.sitemap for change in examples if change.url or change.sitemap), None)
+    place = next(filter(None, (change.url or change.sitemap or change.after for change in examples)), None)
     where = "" if place is None else f": {place}" if number == 1 else f", such as {place}"
     yield f"{'At least ' * at_least}{counted(number, one, many)}{named}{where}."
 

@@ -243,6 +243,22 @@ def test_search_engine_that_is_refused_is_an_error(tmp_path: Path) -> None:
         assert told == {"Googlebot": "error", "GPTBot": "warning", "Claude-User": "warning"}
 
 
+def test_each_crawler_that_the_server_begins_or_ceases_to_refuse_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"fetch_as": "Googlebot,GPTBot,Claude-User"}
+    refused = Reply("no", 403)
+    with SiteServer() as site:
+        hostile(by_agent("GPTBot", refused, by_agent("Claude-User", refused, text())), token="")(site)
+        settings = {**SETTINGS, "JOBDIR": "first"}
+        crawl(tmp_path, settings=settings, domain=site.url(), **arguments)
+        site.routes[PAGE] = by_agent("GPTBot", refused, by_agent("Googlebot", refused, text()))
+        done = crawl(tmp_path, settings=SETTINGS, domain=site.url(), baseline="first", **arguments)
+    found = [one for one in done.of_type("change") if one.get("rule") == "crawler-refused"]
+    told = {(one["change"], one.get("before"), one.get("after"), one["severity"]) for one in found}
+    assert told == {
+        ("new problem", None, "Googlebot", "error"), ("solved problem", "Claude-User", None, "warning"),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
 def test_crawl_that_goes_on_does_not_repeat_what_it_has_compared(tmp_path: Path, number: signal.Signals) -> None:
     with SiteServer() as site:

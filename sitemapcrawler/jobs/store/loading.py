@@ -176,7 +176,7 @@ FROM_CELLS = {
     "problems": "string_split(problems, '; ')",
 }
 """{column of a CSV feed: SQL for its value}, as far as it is that of a url record."""
-OF_FINDINGS = ("rule", "severity", "sitemap", "url")
+OF_FINDINGS = ("rule", "severity", "sitemap", "url", "value")
 """Fields of the findings of a baseline that are compared."""
 REPLY = "reply"
 """Field with the result of verifying the URL."""
@@ -297,7 +297,7 @@ def findings_of(path: Path) -> Path:
 
 
 def _import_findings(store: Store, path: Path) -> None:
-    """Load the findings of a feed, if it has any: rule, severity, file and URL."""
+    """Load the findings of a feed, if it has any: rule, severity, file, URL and value."""
     if path.suffix not in (PARQUET, CSV):
         _import_lines(store, path, "findings", "finding")
     elif path.suffix == PARQUET and {*OF_FINDINGS} <= _described(store, path, "*").keys():
