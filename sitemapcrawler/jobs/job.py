@@ -364,7 +364,19 @@ class Job:
             before = self.comparison.baseline.summary if self.comparison is not None else None
             if before is not None and before.revisits is not None and before.revisits.compared:
                 report.true_before = before.revisits.true / before.revisits.compared
+            if before is not None:
+                report.broken_before = frozenset(one.limit for one in before.breaches or ())
         return report
+
+    async def keep_breaches(self, summary: SummaryRecord) -> None:
+        """Store the broken limits of a finished job, for audits with it as baseline."""
+
+        def keep() -> None:
+            if self.store.get("state") == FINISHED:
+                breaches = msgspec.to_builtins(summary.breaches)
+                self.store.set(summary=self.store.get("summary") | {"breaches": breaches})
+
+        await self._writer.run(keep)
 
     async def exported_contents(self) -> Path | None:
         """Write the table of contents. Returns the Parquet file, which goes with the job; None without contents,

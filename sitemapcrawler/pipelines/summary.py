@@ -81,6 +81,7 @@ class SummaryPipeline(CrawlPipeline):
             summary = await self._conclude(audit, job)
             if audit.params.policy and job is not None:
                 summary.breaches = breaches(audit.params.policy, summary, job.measured)
+                await job.keep_breaches(summary)
                 self._stats.set_value(BREACHES, [str(breach) for breach in summary.breaches])
             reporting = self._crawler.get_extension(Reporting) if job is not None else None
             if reporting is not None and job is not None:

@@ -306,6 +306,8 @@ class Report:
     """Number of applied rules: 0 for `select=none`, None if unknown."""
     true_before: float = 1.0
     """Share of the dates that had proved true in the baseline; 1 if it could compare none."""
+    broken_before: frozenset[str] = frozenset()
+    """Limits of the policy that were broken in the baseline."""
 
     @property
     def listed(self) -> int:

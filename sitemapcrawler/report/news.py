@@ -35,9 +35,9 @@ NOT_LOST = {None, *map(str, (Indexability.OK, *UNKNOWN))}
 def news(report: Report) -> list[str]:
     """Sentences about what is new since the baseline, the worst first, at most `MOST`; empty if nothing is.
 
-    New are errors, pages that can no longer be indexed, removed URLs, reasons to mistrust dates, and what a robots.txt
-    says. An audit that ended early or has read nothing is news each time, since what it missed is unknown. Without a
-    baseline all errors are new. Text of the site is inert.
+    New are broken limits of the policy, errors, pages that can no longer be indexed, removed URLs, reasons to mistrust
+    dates, and what a robots.txt says. An audit that ended early or has read nothing is news each time, since what it
+    missed is unknown. Without a baseline all errors are new. Text of the site is inert.
     """
     found = [inert(text, MAX_TEXT) for text in _news(report)]
     more = len(found) - MOST
@@ -50,6 +50,11 @@ def _news(report: Report) -> Iterator[str]:
         yield partial(report)
     if not report.listed:
         yield from health(report).sentences[:1]
+    broken = [one for one in report.summary.breaches or () if one.limit and one.limit not in report.broken_before]
+    if broken:
+        first = f"{broken[0].limit}: {broken[0].message}"
+        what = counted(len(broken), "limit of the policy is broken", "limits of the policy are broken")
+        yield f"{what}{': ' if len(broken) == 1 else ', such as '}{first}."
     if changes is None:
         errors = places(report.summary.severity_reach).get(Severity.ERROR)
         if errors and not report.summary.partial:

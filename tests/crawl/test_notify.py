@@ -19,6 +19,7 @@ PAGES = 12
 NIGHTS = 30
 DATED = "2024-05-01"
 SECRET = "secret-token"
+POLICY = "min-urls=1,must-not-list=/21$,must-not-list=/22$,must-not-list=/23$"
 CORE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
@@ -100,6 +101,8 @@ def change(site: Site, server: SiteServer, night: int) -> bool:
             site.noindex(1)
         case 4:
             site.routes["/1"] = html(1)  # repaired
+        case 5:
+            site.pages["/21"] = "2024-05-05"  # new pages, which the policy forbids
         case 6:
             site.routes["/2"] = Reply("", 404)
         case 8:
@@ -127,12 +130,14 @@ def change(site: Site, server: SiteServer, night: int) -> bool:
             site.sitemap = Reply("", 503)
         case 25 | 30:
             site.sitemap = None
+        case 26:
+            site.pages["/22"] = site.pages["/23"] = "2024-05-26"
         case 27:
             site.noindex(10)
             site.noindex(11)
         case 29:
             site.sitemap = b"<html>no sitemap</html>"
-    return night in (3, 6, 8, 10, 13, 15, 18, 20, 22, 24, 27, 29)
+    return night in (3, 5, 6, 8, 10, 13, 15, 18, 20, 22, 24, 26, 27, 29)
 
 
 def audited(folder: Path, server: SiteServer, channel: str, **arguments: object) -> Crawl:
@@ -141,7 +146,7 @@ def audited(folder: Path, server: SiteServer, channel: str, **arguments: object)
 
 
 @pytest.mark.slow
-def test_thirty_nights_with_twelve_incidents_are_twelve_messages(
+def test_thirty_nights_with_fourteen_incidents_are_fourteen_messages(
     site: SiteServer, channel: Channel, tmp_path: Path
 ) -> None:
     tonight, baseline = Site(site), {}
@@ -152,7 +157,7 @@ def test_thirty_nights_with_twelve_incidents_are_twelve_messages(
             incidents.add(night)
         tonight.serve()
         channel.messages.clear()
-        done = audited(tmp_path, site, channel.address, report=tmp_path / str(night), **baseline)
+        done = audited(tmp_path, site, channel.address, report=tmp_path / str(night), policy=POLICY, **baseline)
         if done.code != NOTHING_READ:
             baseline = {"baseline": tmp_path / str(night)}
         assert "notify" not in done.log
@@ -164,6 +169,7 @@ def test_thirty_nights_with_twelve_incidents_are_twelve_messages(
     told = {night: one["message"].replace(site.url(), "").splitlines()[0] for night, one in messages.items()}
     assert told == {
         3: "1 new error (page-noindex-meta): /1.",
+        5: "1 limit of the policy is broken: must-not-list=/21$: 1 URL is listed, such as /21.",
         6: "1 new error (status-404): /2.",
         8: "1 URL is no longer listed: /3.",
         10: "1 new error (url-blocked-by-robots): /4.",
@@ -173,9 +179,21 @@ def test_thirty_nights_with_twelve_incidents_are_twelve_messages(
         20: "1 new error (page-canonical-other): /9.",
         22: "1 new error (status-404): /../10.",
         24: "1 sitemap was found; none could be read: HTTP status 503.",
+        26: "2 limits of the policy are broken, such as must-not-list=/22$: 1 URL is listed, such as /22.",
         27: "2 new errors (page-noindex-meta), such as /10.",
         29: "1 sitemap was found; none could be read: an HTML page, no sitemap.",
     }
+
+
+def test_limit_that_a_job_has_broken_is_told_once(site: SiteServer, channel: Channel, tmp_path: Path) -> None:
+    Site(site).serve()
+    arguments = {"domain": site.url(), "policy": "min-urls=99", "notify": channel.address}
+    for job, baseline in (("first", {}), ("second", {"baseline": tmp_path / "first"})):
+        report = str(tmp_path / f"{job}-report")
+        crawl(tmp_path, settings={"JOBDIR": tmp_path / job}, report=report, **arguments, **baseline)
+    assert [one["message"].splitlines()[0] for one in channel.messages] == [
+        "1 limit of the policy is broken: min-urls=99: 12 URLs are listed."
+    ]
 
 
 def test_channel_that_fails_is_one_line_without_its_address(site: SiteServer, channel: Channel, tmp_path: Path) -> None:

@@ -216,6 +216,12 @@ class EarlierRevisits(msgspec.Struct):
     true: int = 0
 
 
+class EarlierBreach(msgspec.Struct):
+    """A limit of the policy that was broken; see `items.Breach`."""
+
+    limit: str = ""
+
+
 class EarlierSummary(msgspec.Struct):
     """What comparisons need of the summary record of an earlier crawl; see `items.SummaryRecord`."""
 
@@ -226,6 +232,7 @@ class EarlierSummary(msgspec.Struct):
     graph: EarlierGraph | None = None
     coverage: EarlierCoverage | None = None
     revisits: EarlierRevisits | None = None
+    breaches: list[EarlierBreach] | None = None
     skipped: dict[str, int] = {}
 
 

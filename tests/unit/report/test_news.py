@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.items import ChangeCounts, ChangeRecord, Reach, Revisits, RobotsChange, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import (
+    Breach,
+    ChangeCounts,
+    ChangeRecord,
+    Reach,
+    Revisits,
+    RobotsChange,
+    SitemapRecord,
+    SummaryRecord,
+)
 from sitemapcrawler.report.model import MAX_CHANGED, FileProblems, Report
 from sitemapcrawler.report.news import MOST, news
 from sitemapcrawler.rules.facts.sites import CHANGED, NEW_PROBLEM, REMOVED
@@ -85,6 +94,27 @@ def test_dates_that_lost_trust_are_news(before: float, now: int, is_news: bool) 
     found.true_before = before
     why = f"Google can trust {now} of 100 lastmod dates: {100 - now} moved although the page is the same."
     assert news(found) == [why] * is_news
+
+
+@pytest.mark.parametrize("changes", [None, ChangeCounts()])
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        ([], ["min-urls=9"], ["1 limit of the policy is broken: min-urls=9: 3 URLs are listed."]),
+        (["min-urls=9"], ["min-urls=9"], []),
+        (["min-urls=9"], [], []),
+        (["min-urls=8"], ["min-urls=9"], ["1 limit of the policy is broken: min-urls=9: 3 URLs are listed."]),
+        (["min-urls=9"], ["min-urls=9", "max-errors=0", "min-urls=8"],
+         ["2 limits of the policy are broken, such as max-errors=0: 3 URLs are listed."]),
+        ([], [""], []),  # the crawl ended early, which is news in itself
+    ],
+)  # fmt: skip
+def test_limit_that_was_kept_and_is_broken_is_news(
+    changes: ChangeCounts | None, before: list[str], now: list[str], told: list[str]
+) -> None:
+    found = report(changes, breaches=[Breach(limit, "3 URLs are listed") for limit in now])
+    found.broken_before = frozenset(before)
+    assert news(found) == told
 
 
 def test_text_of_the_site_is_inert() -> None:
