@@ -15,6 +15,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     JsonObject,
     PageRecord,
+    RenderedRecord,
     SitemapRecord,
     Unpacked,
     UrlBatch,
@@ -155,7 +156,7 @@ class FinalBatch(NotedBatch):
 class RecordBatch(Envelope):
     """Some records of the end of a crawl, all of one type: what travels through Scrapy."""
 
-    records: list[PageRecord] | list[AnswerRecord] | list[ChangeRecord] | list[FindingRecord]
+    records: list[PageRecord] | list[AnswerRecord | RenderedRecord] | list[ChangeRecord] | list[FindingRecord]
     """The records."""
 
     def unpack(self) -> Unpacked:

@@ -824,6 +824,66 @@ class AnswerRecord:
 
 
 @dataclass(slots=True)
+class RenderedRecord:
+    """One page as its server sends it, and as its scripts leave it. Fields that begin with `rendered_` are about the
+    latter; they are null if it could not be read."""
+
+    type: str = field(default="rendered", init=False)
+    """Always `rendered`."""
+    url: str = ""
+    """URL of the page, as listed."""
+    result: str = ""
+    """rendered, timeout (its scripts did not come to rest), limit (too many requests, bytes or characters), crashed, or
+    redirected (a script or refresh leads to another page, which is not requested)."""
+    note: str | None = None
+    """The reason for any other result than rendered."""
+    changed: list[str] = field(default_factory=list)
+    """What scripts have changed, of title, h1, canonical, noindex, hreflang, links (some were added) and text."""
+    title: str | None = None
+    """Title in the HTML that the server sends."""
+    rendered_title: str | None = None
+    """Title of the rendered page."""
+    h1: str | None = None
+    """First main heading."""
+    rendered_h1: str | None = None
+    """The same of the rendered page."""
+    canonical: str | None = None
+    """Canonical, absolute; in either case also from the headers."""
+    rendered_canonical: str | None = None
+    """The same of the rendered page."""
+    noindex: bool | None = None
+    """Whether it tells a crawler, or all, not to index it, in the page or its headers."""
+    rendered_noindex: bool | None = None
+    """The same of the rendered page."""
+    hreflang: int | None = None
+    """Language versions that it links to."""
+    rendered_hreflang: int | None = None
+    """The same of the rendered page."""
+    links: int | None = None
+    """Distinct URLs that its links lead to and that crawlers may follow."""
+    rendered_links: int | None = None
+    """The same of the rendered page."""
+    words: int | None = None
+    """Words of its main content; null if it was not read to its end."""
+    rendered_words: int | None = None
+    """The same of the rendered page."""
+    added_links: int | None = None
+    """Listed URLs to which only the rendered page links."""
+    added: list[str] = field(default_factory=list)
+    """The first 10 of these."""
+    requests: int = 0
+    """Requests for scripts and data, those included that an earlier page has made before."""
+    failed: int = 0
+    """Requests that got no answer, or an error, or that a limit refused."""
+    blocked: list[str] = field(default_factory=list)
+    """The first 10 URLs that robots.txt denied."""
+    elapsed_ms: int = 0
+    """Milliseconds that rendering took, with the waiting for delays."""
+    crawler: str | None = None
+    """Crawler whose robots.txt decided on requests, with the argument `render_as`."""
+
+
+@dataclass(slots=True)
 class ComparedList:
     """A list that the listed pages were compared with."""
 
@@ -1261,6 +1321,8 @@ class SummaryRecord:
     """Listed URLs that robots.txt denies each crawler; crawlers that are denied nothing are left out."""
     crawlers: Sequence[CrawlerAccess] = ()
     """What is known of each crawler in the arguments `agents` and `fetch_as`, in their order."""
+    rendered: dict[str, int] = field(default_factory=dict)
+    """Rendered pages by `result` of their record; empty without the argument `render`."""
     usage: dict[str, UsageCounts] = field(default_factory=dict)
     """Listed URLs by `usage`, for `train`, `search` and `input`; empty if no URL has any, and without a database."""
     replies: dict[str, int] = field(default_factory=dict)
@@ -1322,6 +1384,7 @@ Record = (
     | FindingRecord
     | PageRecord
     | AnswerRecord
+    | RenderedRecord
     | ChangeRecord
     | SummaryRecord
 )

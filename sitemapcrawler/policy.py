@@ -13,7 +13,16 @@ from fractions import Fraction
 
 from sitemapcrawler.items import Breach, SegmentCounts, SummaryRecord
 from sitemapcrawler.rules import Rule, all_rules
-from sitemapcrawler.rules.choice import OF_ANSWERS, OF_HEADS, OF_LINKS, OF_LISTS, check_names, names, needs_pages
+from sitemapcrawler.rules.choice import (
+    OF_ANSWERS,
+    OF_HEADS,
+    OF_LINKS,
+    OF_LISTS,
+    OF_RENDERING,
+    check_names,
+    names,
+    needs_pages,
+)
 from sitemapcrawler.rules.registry import Of
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.urls.segments import OTHER, UrlPattern, check_name
@@ -267,6 +276,7 @@ class _Check:
             and not of_answers
             and summary.coverage is None,
             "no pages were requested as crawlers (use fetch_as)": of_answers and "fetch_as" not in given,
+            "no pages were rendered (use render)": rule.family == OF_RENDERING and "render" not in given,
         }
         return next((why for why, is_lacking in lacking.items() if is_lacking), None)
 

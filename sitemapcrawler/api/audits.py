@@ -32,6 +32,7 @@ from sitemapcrawler.items import (
     ImageRecord,
     NewsRecord,
     PageRecord,
+    RenderedRecord,
     RobotsRecord,
     SitemapRecord,
     SummaryRecord,
@@ -68,6 +69,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "changes": ("change", "url", "what", "before", "after", "rule"),
     "pages": ("url", "listed", "depth", "inlinks", "indexability"),
     "answers": ("crawler", "verdict", "note", "url"),
+    "rendered": ("url", "result", "changed", "words", "rendered_words"),
     "images": ("loc", "image_loc", "title", "caption", "sitemap"),
     "videos": ("loc", "title", "content_loc", "player_loc", "duration", "sitemap"),
     "news": ("loc", "title", "publication_date", "sitemap"),
@@ -326,6 +328,8 @@ class AuditResult:
         """The pages as links show them: `PageRecord`s; empty without the argument `links`."""
         self.answers = RecordTable("answers", AnswerRecord, folder, temporary)
         """What crawlers get for pages: `AnswerRecord`s; empty without the argument `fetch_as`."""
+        self.rendered = RecordTable("rendered", RenderedRecord, folder, temporary)
+        """What scripts make of pages: `RenderedRecord`s; empty without the argument `render`."""
         self.changes = RecordTable("changes", ChangeRecord, folder, temporary)
         """What has changed since the baseline: `ChangeRecord`s; empty without the argument `baseline`."""
         self.images = RecordTable("images", ImageRecord, folder, temporary)

@@ -24,6 +24,8 @@ from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import NONE, check_names
 from sitemapcrawler.urls.display import masked_argument, masked_url
 from sitemapcrawler.urls.expressions import Expression
+from sitemapcrawler.verification.browser import lacking
+from sitemapcrawler.verification.sampling import Sample
 
 MAX_SHOWN = 80  # characters of a value in a message
 MAX_LIST_BYTES = 16 * 2**20  # of an @file: some 500,000 hosts
@@ -269,6 +271,22 @@ def crawler(text: str) -> str:
     """Parse the name of a known crawler that makes requests, or of a group of crawlers."""
     found = requesting(text)
     return found[0].name if len(found) == 1 else text.lower()
+
+
+def crawler_of_robots(text: str) -> str:
+    """Parse the name of one crawler."""
+    found = named(agent(text)) if text != NONE else ()
+    if len(found) != 1:
+        raise ValueError("names no crawler, or several")
+    return found[0].name
+
+
+def sample_to_render(text: str) -> Sample:
+    """Parse how many pages to render. Raises ValueError too if there is no browser."""
+    sample = Sample.parse(text)
+    if (why := lacking()) is not None:
+        raise ValueError(why)
+    return sample
 
 
 def agent(text: str) -> str:

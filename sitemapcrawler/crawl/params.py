@@ -160,6 +160,16 @@ class Params(BaseModel):
         Argument("names of crawlers and the groups search and ai, separated by commas", Use.ONE_SITE),
     ] = ()
     """Request five pages a host as these crawlers would, and compare what they get; for sites of your own."""
+    render: Annotated[
+        Annotated[Sample, Text(values.sample_to_render)] | None,
+        Argument("a number such as 50, or a share such as 0.5%", Use.ONE_SITE),
+    ] = None
+    """Render so many listed pages in a browser, and compare them with the HTML that the server sends."""
+    render_as: Annotated[
+        Annotated[str, Text(values.crawler_of_robots)] | None,
+        Argument("the name of a crawler, such as Googlebot", Use.ONE_SITE, needs=("render",)),
+    ] = None
+    """Load no script or data that robots.txt denies this crawler."""
     urls: Annotated[
         Annotated[str, Text(values.list_file)] | None,
         Argument(
@@ -308,6 +318,8 @@ class Params(BaseModel):
                 yield "base_url", f"{len(files)} files cannot live at one URL", accepted
         if self.offline and (self.domain or self.urls is not None or len(files) < len(self.sitemap)):
             yield "offline", "requests would be needed", "with sitemap=FILE only"
+        if self.offline and self.render is not None:
+            yield "render", "makes requests", "without offline"
         if self.offline and self.verify != "off":
             yield "offline", f"verify={self.verify} makes requests", "with verify=off"
 

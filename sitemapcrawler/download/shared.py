@@ -73,6 +73,10 @@ UNNAMED_URL = "SITEMAP_UNNAMED_URL"
 need not be allowed to have private addresses requested."""
 
 
+ANONYMOUS_KEY = "sitemap_anonymous"
+"""Key in `Request.meta`, true for requests without a login: a rendered page of another host could read the answer."""
+
+
 class Named(OfCrawler):
     """What the user named in the arguments, or as the URL of a command; for other spiders, nothing."""
 

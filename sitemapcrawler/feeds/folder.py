@@ -17,6 +17,7 @@ from sitemapcrawler.items import (
     FindingRecord,
     JsonObject,
     PageRecord,
+    RenderedRecord,
     RobotsRecord,
     SitemapRecord,
     UrlRecord,
@@ -35,6 +36,7 @@ FEEDS: Mapping[str, type] = MappingProxyType(
         "robots": RobotsRecord,
         "pages": PageRecord,
         "answers": AnswerRecord,
+        "rendered": RenderedRecord,
         "changes": ChangeRecord,
         **{namespace.field: kind for kind, namespace in EXTENSIONS.items()},
     }
@@ -42,14 +44,14 @@ FEEDS: Mapping[str, type] = MappingProxyType(
 """Record type of each feed, by name without suffix."""
 OF_EXTENSIONS = tuple(namespace.field for namespace in EXTENSIONS.values())
 """The feeds of objects of url records, which are missing where no page has such objects."""
-OF_LINKS, OF_CRAWLERS, OF_BASELINE = "pages", "answers", "changes"
-"""The feeds that only a crawl with the argument `links`, `fetch_as` or `baseline` has."""
-ON_DEMAND = frozenset((OF_LINKS, OF_CRAWLERS, OF_BASELINE))
+OF_LINKS, OF_CRAWLERS, OF_SCRIPTS, OF_BASELINE = "pages", "answers", "rendered", "changes"
+"""The feeds that only a crawl with the argument `links`, `fetch_as`, `render` or `baseline` has."""
+ON_DEMAND = frozenset((OF_LINKS, OF_CRAWLERS, OF_SCRIPTS, OF_BASELINE))
 """All of them."""
 FORMATS = ("jsonl", "parquet")
 """Feed formats, which are also the suffixes."""
 TABLES = (
-    "audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "answers.csv", "changes.csv",
+    "audit.xlsx", "urls.csv", "findings.csv", "pages.csv", "answers.csv", "rendered.csv", "changes.csv",
     *(f"{feed}.csv" for feed in OF_EXTENSIONS),
 )  # fmt: skip
 """Tables for people, which the command `audit` writes."""
@@ -76,6 +78,7 @@ def on_demand(arguments: Mapping[str, str]) -> set[str]:
     has = {
         OF_LINKS: arguments.get("links", "no") != "no",
         OF_CRAWLERS: "fetch_as" in arguments,
+        OF_SCRIPTS: "render" in arguments,
         OF_BASELINE: "baseline" in arguments,
     }
     return {feed for feed in ON_DEMAND if has[feed]}

@@ -320,7 +320,7 @@ def choose_record_types(settings: BaseSettings, targets: Iterable[str], on_deman
     and for the objects of url records other formats too (`images.jsonl`). `item_classes` of a feed take precedence.
 
     `targets`: as from `named_formats`. `on_demand`: feeds of `ON_DEMAND` whose records the crawl has; without them,
-    `pages.csv`, `answers.csv` and `changes.csv` hold url records.
+    `pages.csv`, `answers.csv`, `rendered.csv` and `changes.csv` hold url records.
     """
     feeds: dict[str | Path, dict[str, object]] = settings.getdict("FEEDS")
     exporters = components_in(settings, "FEED_EXPORTERS")

@@ -9,14 +9,23 @@ from dataclasses import dataclass
 from sitemapcrawler.items import Coverage, SummaryRecord
 from sitemapcrawler.jobs.store.baseline import Baseline
 from sitemapcrawler.jobs.store.loading import EarlierCoverage, EarlierSummary
-from sitemapcrawler.rules.choice import OF_ANSWERS, OF_HEADS, OF_LINKS, OF_LISTS, ON_THE_CRAWL, names, needs_pages
+from sitemapcrawler.rules.choice import (
+    OF_ANSWERS,
+    OF_HEADS,
+    OF_LINKS,
+    OF_LISTS,
+    OF_RENDERING,
+    ON_THE_CRAWL,
+    names,
+    needs_pages,
+)
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule
 
 VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
-FETCH_AS = "fetch_as"
+FETCH_AS, RENDER = "fetch_as", "render"
 OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
-DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS)
+DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS, RENDER)
 """Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
 their ids; `MAX_PAGES` matters to a crawl that reached it."""
 NOT_COMPARED = frozenset((Of.BASELINE, Of.REVISIT, *ON_THE_CRAWL))
@@ -104,5 +113,6 @@ def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str 
         LISTS: names(rule, OF_LISTS) and rule.id not in OF_ANSWERS,
         AGENTS: Of.VERDICT in rule.of,
         FETCH_AS: rule.id in OF_ANSWERS,
+        RENDER: rule.family == OF_RENDERING,
     }
     return next((reason for reason, is_concerned in concerned.items() if is_concerned and reason in differing), None)

@@ -34,6 +34,7 @@ from sitemapcrawler.items import (
     IndexCounts,
     LinkGraph,
     PageRecord,
+    RenderedRecord,
     Revisits,
     RobotsChange,
     SummaryRecord,
@@ -66,7 +67,7 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
-from sitemapcrawler.jobs.store.schema import iso
+from sitemapcrawler.jobs.store.schema import RECORDS, iso
 from sitemapcrawler.jobs.store.spool import Spool
 from sitemapcrawler.policy import Limit, Measured
 from sitemapcrawler.reader.duck import duckdb
@@ -295,11 +296,12 @@ class Job:
         await self._writer.flush()
         return await self._writer.run(partial(work, part))
 
-    async def answers(self) -> AsyncIterator[RecordBatch]:
-        """Yield what crawlers get for pages, those of earlier runs included."""
+    async def gathered(self, kind: type[AnswerRecord | RenderedRecord]) -> AsyncIterator[RecordBatch]:
+        """Yield what crawlers get for pages, or what scripts make of them; the records of earlier runs included."""
         await self._writer.flush()
-        decode = msgspec.json.Decoder(AnswerRecord).decode
-        async for lines in self._writer.each(partial(self.store.lines, "answers")):
+        decode = msgspec.json.Decoder(kind).decode
+        table = next(name for name, one in RECORDS.items() if one is kind)
+        async for lines in self._writer.each(partial(self.store.lines, table)):
             yield RecordBatch(list(map(decode, lines)))
 
     async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
@@ -446,6 +448,7 @@ class Job:
         summary.reach, summary.severity_reach = reaches(site, summary.rules)
         count_access(site, summary.crawlers)
         summary.crawlers = with_answers(site, summary.crawlers)
+        summary.rendered = dict(site.query("SELECT result, count(*) FROM rendered GROUP BY result ORDER BY result"))
         summary.usage = count_usage(site)
         self._count_segments(site, summary)
         if self._listing is not None:

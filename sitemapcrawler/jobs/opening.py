@@ -28,7 +28,7 @@ from sitemapcrawler.report.model import Run
 
 ASIDE = ".earlier"
 """End of the name of a database that `fresh` replaces, until the new one can be used."""
-NEEDING = ("baseline", "links", "compare", "fetch_as", "segments", "policy")
+NEEDING = ("baseline", "links", "compare", "fetch_as", "render", "segments", "policy")
 """Arguments that need a database."""
 ODD_CHARACTERS = frozenset("?\\")
 """Characters that DuckDB does not accept in a database's path."""

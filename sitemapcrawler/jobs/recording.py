@@ -20,7 +20,7 @@ from sitemapcrawler.envelopes import (
     SitemapEnd,
 )
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
-from sitemapcrawler.items import AnswerRecord, FindingRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import AnswerRecord, FindingRecord, RenderedRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.jobs.committing import Committer
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.links import FoundBy, LinkRows, found_row
@@ -256,8 +256,15 @@ class Recorder:
 
     def answer(self, record: AnswerRecord) -> None:
         """Add what a crawler gets for a page."""
+        self._put("answers", record)
+
+    def rendered(self, record: RenderedRecord) -> None:
+        """Add what scripts make of a page."""
+        self._put("rendered", record)
+
+    def _put(self, table: str, record: AnswerRecord | RenderedRecord) -> None:
         row: dict[str, object] = msgspec.to_builtins(record)
-        self._writer.put("answers", {name: value for name, value in row.items() if name != TYPE})
+        self._writer.put(table, {name: value for name, value in row.items() if name != TYPE})
 
     def policy(self, origin: str, answer: dict[str, object]) -> None:
         """Add the result of fetching a robots.txt."""

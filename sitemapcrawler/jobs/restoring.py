@@ -121,11 +121,11 @@ class _Place(msgspec.Struct):
 _place = msgspec.json.Decoder(_Place).decode
 
 
-PARTS = ("sitemaps", "findings", "robots", "pages", "answers", "changes")
+PARTS = ("sitemaps", "findings", "robots", "pages", "answers", "rendered", "changes")
 """Tables of all other records, in the order of feeds."""
-OF_THE_END = ("robots", "pages", "answers", "changes")
+OF_THE_END = ("robots", "pages", "answers", "rendered", "changes")
 """Those that each run sends at its end."""
-IN_BATCHES = ("pages", "answers", "changes")
+IN_BATCHES = ("pages", "answers", "rendered", "changes")
 """Those of which many are sent at once."""
 OK = 200
 ALTERNATES = b'"alternates":'

@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler import urls
 from sitemapcrawler.crawl.argument_values import CONTROL
 from sitemapcrawler.download.private import use_own_list_of_suffixes
-from sitemapcrawler.download.shared import Named
+from sitemapcrawler.download.shared import ANONYMOUS_KEY, Named
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.display import removed
 
@@ -73,7 +73,7 @@ class CredentialsMiddleware:
             return request.replace(url=urls.without_user(request.url))
         if not self._own:
             return None
-        if urls.authority(request.url) not in self._named:
+        if urls.authority(request.url) not in self._named or request.meta.get(ANONYMOUS_KEY):
             self._take_back(request)
         elif self._auth is not None:
             request.headers.setdefault(AUTHORIZATION, self._auth)

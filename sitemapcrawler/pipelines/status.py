@@ -12,9 +12,11 @@ from scrapy.exceptions import DontCloseSpider
 from sitemapcrawler.download.private import look_again
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
 from sitemapcrawler.pipelines import CrawlPipeline
+from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.asking_as import AskerAs
 from sitemapcrawler.verification.following import Follower
+from sitemapcrawler.verification.rendering import Renderer
 from sitemapcrawler.verification.url_status import Status
 
 DRAWN_AT_ONCE = 1000
@@ -29,6 +31,7 @@ class StatusPipeline(CrawlPipeline):
         self._drawing: asyncio.Future[None] | None = None
         self._follower: Follower | None = None
         self._asker_as: AskerAs | None = None
+        self._renderer: Renderer | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -50,6 +53,11 @@ class StatusPipeline(CrawlPipeline):
             )  # fmt: skip
         if audit.params.fetch_as and audit.job is not None and not audit.job.finished:
             self._asker_as = AskerAs(self._crawler, audit.job, audit.params.crawlers, audit.params.own_sites)
+        if audit.params.render is not None and audit.job is not None and not audit.job.finished:
+            self._renderer = Renderer(
+                self._crawler, audit.job, audit.params.render, audit.params.seed, audit.params.own_sites,
+                agent(audit.params.render_as) if audit.params.render_as else None,
+            )  # fmt: skip
 
     async def process_item(self, item: object) -> object:
         """Attach replies to url records. Those of a file that waits for its turn come again in another batch; those
@@ -74,10 +82,10 @@ class StatusPipeline(CrawlPipeline):
         return None if self._follower is None else self._follower.comparing_ended
 
     def idle(self) -> None:
-        """Verify the sample, and request unlisted pages and pages as other crawlers, once all is read; raises
-        DontCloseSpider until it is done."""
+        """Verify the sample, request unlisted pages and pages as other crawlers, and render pages, once all is read;
+        raises DontCloseSpider until it is done."""
         holds = self._status is not None and self._status.holds
-        more = (self._follower, self._audit.beside, self._asker_as)
+        more = (self._follower, self._audit.beside, self._asker_as, self._renderer)
         if self._drawing is None and (holds or any(part is not None for part in more)):
             self._drawing = asyncio.ensure_future(self._finish())
             self._drawing.add_done_callback(self._look_again)
@@ -107,6 +115,8 @@ class StatusPipeline(CrawlPipeline):
             await self._audit.beside.run(site.origin for site in self._audit.sites)
         if self._asker_as is not None:
             await self._asker_as.run()
+        if self._renderer is not None:
+            await self._renderer.run()
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

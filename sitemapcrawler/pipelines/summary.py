@@ -16,7 +16,15 @@ from sitemapcrawler.crawl.state import Audit
 from sitemapcrawler.download.addresses import COUNT
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds.reporting import Reporting
-from sitemapcrawler.items import UNREAD, Basis, CrawlerAccess, SitemapRecord, SummaryRecord
+from sitemapcrawler.items import (
+    UNREAD,
+    AnswerRecord,
+    Basis,
+    CrawlerAccess,
+    RenderedRecord,
+    SitemapRecord,
+    SummaryRecord,
+)
 from sitemapcrawler.jobs.comparable import DECISIVE
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.listing import MAX_ROWS
@@ -139,9 +147,10 @@ class SummaryPipeline(CrawlPipeline):
         if job is not None and audit.complete and audit.params.compare:
             audit.phase = "comparing lists"
             await job.compare(audit.link_scope(), audit.params, status.comparing_ended if status else None)
-        if job is not None and audit.params.fetch_as:
-            async for answers in job.answers():
-                await audit.delivery.send(answers)
+        for kind, asked in {AnswerRecord: audit.params.fetch_as, RenderedRecord: audit.params.render}.items():
+            if job is not None and asked:
+                async for records in job.gathered(kind):
+                    await audit.delivery.send(records)
         if job is not None and audit.complete:
             audit.phase = "judging the site"
             async for finding in job.findings(audit):

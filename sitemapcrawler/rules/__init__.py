@@ -52,6 +52,7 @@ FAMILIES = (
     "crawler_logs",
     "index_status",
     "crawler_answers",
+    "rendering",
 )
 """Modules with rules, in the order of the catalogue."""
 

@@ -27,6 +27,8 @@ OF_LISTS = ("coverage", "crawler", "google", "listed")
 """Families of rules that need lists to compare with."""
 OF_ANSWERS = ("crawler-refused", "crawler-gets-other-content", "crawler-must-pay")
 """Rules of one of these that need the answers to crawlers instead."""
+OF_RENDERING = "render"
+"""Family of rules that need rendered pages."""
 OF_PAGES = ("status", "page")
 """Families of rules that need the answers of pages."""
 OF_HEADS = (

@@ -153,7 +153,7 @@ class AskerAs:
             known = plain_headers(one for one in dict.items(response.headers) if one[0] in WANTED)
             if "dataloss" in response.flags:
                 return PageAnswer(error="the connection ended before the body did")
-            html, size = _read(body, known)
+            html, size = html_of(body, known)
             page = page_of(html, known, response.url)
             elapsed = round(attempts.seconds * MS)
             return PageAnswer.of(url, response.status, known, html or Html(), page, size=size, elapsed_ms=elapsed)
@@ -165,7 +165,7 @@ class AskerAs:
             body.close()
 
 
-def _read(body: Body, headers: dict[str, list[str]]) -> tuple[Html | None, int]:
+def html_of(body: Body, headers: dict[str, list[str]]) -> tuple[Html | None, int]:
     """The page in a body, None if it is no HTML, and its size."""
     kind = joined(headers.get("content-type", ()))
     if not is_html(kind):

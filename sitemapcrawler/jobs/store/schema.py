@@ -13,6 +13,7 @@ from sitemapcrawler.items import (
     ChangeRecord,
     FindingRecord,
     PageRecord,
+    RenderedRecord,
     RobotsRecord,
     SitemapRecord,
     UrlRecord,
@@ -28,6 +29,7 @@ RECORDS: dict[str, type] = {
     "robots": RobotsRecord,
     "pages": PageRecord,
     "answers": AnswerRecord,
+    "rendered": RenderedRecord,
     "changes": ChangeRecord,
 }
 """Tables that hold records. Their columns are the fields of the record."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from sitemapcrawler.items import AnswerRecord, FindingRecord, RobotsRecord, SitemapRecord, UrlRecord
+from sitemapcrawler.items import AnswerRecord, FindingRecord, RenderedRecord, RobotsRecord, SitemapRecord, UrlRecord
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.jobs.store.schema import RECORDS, statements, tables
 from sitemapcrawler.namespaces.extensions import Alternate
@@ -48,7 +48,7 @@ class Site:
 
     def __init__(
         self,
-        *records: UrlRecord | SitemapRecord | RobotsRecord | AnswerRecord,
+        *records: UrlRecord | SitemapRecord | RobotsRecord | AnswerRecord | RenderedRecord,
         children: Sequence[tuple[str, str]] = (),
         choice: Choice | None = None,
         per_rule: int = 100,
