@@ -1,7 +1,7 @@
 """A browser without a network: Chromium, to which a function of ours answers each request of a page.
 
 No request leaves the browser itself. It can resolve no name, and its proxy does not exist, so that what Playwright does
-not intercept (WebSockets, WebRTC, prefetching, requests of workers) fails. The answers come from Scrapy's downloader,
+not intercept (WebSockets, WebRTC, prefetching) fails. The answers come from Scrapy's downloader,
 with the address guard, delays and limits of all other requests.
 """
 
@@ -11,6 +11,7 @@ import asyncio
 import os
 import shutil
 import sys
+import time
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -56,8 +57,8 @@ stands while requests run, and skips the time until the next timer. Source:
 https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirtualTimePolicy"""
 FRAME_S = 1
 """Seconds in which a page must be drawn after a round, for observers of what is in view."""
-QUIET_S = 10
-"""Seconds without a request after which a page counts as busy: its rounds take less than one."""
+QUIET_S = 15
+"""Seconds without a request after which a page counts as busy: its rounds take less than one on an idle machine."""
 PAGE_S = 90
 """Seconds that a page may take at most: requests wait for the delays of their hosts."""
 CLOSE_S = 5
@@ -147,6 +148,8 @@ class Visit:
     """Requests so far."""
     running: int = 0
     """Requests without an answer."""
+    active: float = field(default_factory=time.monotonic)
+    """When the last one was answered."""
 
     def end(self, result: RenderResult, note: str | None = None) -> None:
         """End the visit; only the first call counts."""
@@ -169,6 +172,7 @@ class Visit:
             pass  # the page has gone
         finally:
             self.running -= 1
+            self.active = time.monotonic()
 
     async def _loaded(self, request: Request) -> Loaded | None:
         kind = request.resource_type
@@ -188,14 +192,16 @@ class Visit:
 
     async def wait(self) -> tuple[RenderResult, str | None]:
         """Wait for the end of the visit: its result and a note."""
-        begun = -1
         with suppress(TimeoutError):
             async with asyncio.timeout(PAGE_S):
-                while not self.ended.done() and (self.running or begun != self.begun):
-                    begun = self.begun
-                    await asyncio.wait((self.ended,), timeout=QUIET_S)
+                while not self.ended.done() and (left := self._quiet_for()) > 0:
+                    await asyncio.wait((self.ended,), timeout=left)
         self.end(RenderResult.TIMEOUT, "its scripts did not come to rest")
         return self.ended.result()
+
+    def _quiet_for(self) -> float:
+        """Seconds that the page may still be without a request."""
+        return QUIET_S if self.running else self.active + QUIET_S - time.monotonic()
 
 
 class Browser:

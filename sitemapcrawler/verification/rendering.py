@@ -56,6 +56,9 @@ OF_BROWSER = "sec-"
 """Start of the names of headers with which the browser describes itself."""
 OF_TRANSFER = frozenset((b"Content-Encoding", b"Content-Length", b"Transfer-Encoding", b"Connection", b"Set-Cookie"))
 """Headers of an answer that no longer hold once its body is unpacked, and cookies, as Scrapy spells them."""
+ALLOWED_ORIGIN, NO_ORIGIN = "access-control-allow-origin", "https://nobody.invalid"
+"""Header that lets scripts of other origins read an answer, and its value where there is none: Playwright would let all
+of them. Source: https://fetch.spec.whatwg.org/#http-access-control-allow-origin"""
 WANTED = frozenset((b"Content-Type", b"Content-Encoding", b"Content-Security-Policy", b"Link", b"X-Robots-Tag"))
 """Headers of a page that are kept, as Scrapy spells them."""
 
@@ -225,7 +228,10 @@ class PageRequests:
             return None
         self._bytes += len(response.body)
         kept = plain_headers(one for one in dict.items(response.headers) if one[0] not in OF_TRANSFER)
-        return Loaded(response.status, {name: ", ".join(values) for name, values in kept.items()}, response.body)
+        answered = {name: ", ".join(values) for name, values in kept.items()}
+        if is_foreign:
+            answered.setdefault(ALLOWED_ORIGIN, NO_ORIGIN)
+        return Loaded(response.status, answered, response.body)
 
 
 def _is_whole(response: Response) -> bool:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.crawl.crawling import Crawl, crawl
+from sitemapcrawler.verification.rendering import MAX_REQUESTS
+from tests.crawl.crawling import FEED, LOOPBACK, POLL_S, SOON_S, Crawl, command, crawl, launch
 from tests.crawl.documents import robots, urlset
 from tests.crawl.framework_pages import FILES, PAGES
-from tests.crawl.site_server import Reply, Route, SiteServer
+from tests.crawl.site_server import Reply, Route, SiteServer, moved, stalled
+from tests.crawl.verified import own_words
 
 pytestmark = [
     pytest.mark.slow,
@@ -92,3 +99,249 @@ def test_page_and_its_requests_are_sent_by_us_and_only_once(rendered: Crawl, sit
     assert {path: paths.count(path) for path in PAGES} == dict.fromkeys(PAGES, 1)
     assert paths.count("/react/main.js") == 1, "scripts are kept for the next page"
     assert not {"/react/chunk.css", "/angular/login", "/favicon.ico"} & {*paths}
+
+
+# ---- pages that do not end, or want too much
+
+LONG = "its scripts did not come to rest"
+MEMORY = "out of memory, or a fault of the browser"
+HOSTILE: dict[str, tuple[str, str, str | None]] = {
+    "/busy": ("while (true);", "timeout", LONG),
+    "/busy-later": ("setTimeout(() => { while (true); }, 500);", "timeout", LONG),
+    "/heap": ("const all = []; while (true) all.push(new Array(1e6).fill(Math.random()));", "crashed", MEMORY),
+    "/alerts": ("for (let i = 0; i < 1e3; i++) alert(i); onbeforeunload = () => 1;", "rendered", None),
+    "/windows": ("for (let i = 0; i < 1e3; i++) open('/window' + i);", "rendered", None),
+    "/polling": ("setInterval(() => fetch('/tick'), 200);", "rendered", None),
+    "/timers": ("const tick = () => { document.title += '.'; setTimeout(tick, 10); }; tick();", "rendered", None),
+    "/text": ("document.body.append('x '.repeat(3e6));", "limit", "more than 4,194,304 characters of HTML"),
+    "/requests": ("for (let i = 0; i < 250; i++) fetch('/tick?' + i);", "limit", "more than 200 requests"),
+    "/storm": ("for (let i = 0; i < 3e3; i++) fetch('/storm' + i);", "limit", "more than 2,000 requests"),
+    "/large": ("fetch('/megabytes').then(() => fetch('/tick?after'));", "rendered", None),
+    "/history": ("for (let i = 0; i < 50; i++) history.pushState({}, '', '/history?' + i);", "rendered", None),
+    "/lying": (
+        "Object.defineProperty(Element.prototype, 'outerHTML', {get: () => '<title>Lie</title>'});"
+        " window.requestAnimationFrame = () => 0; window.Promise = null; document.title = 'Truth';",
+        "rendered",
+        None,
+    ),
+    "/last": ("document.title = 'Last';", "rendered", None),
+}  # fmt: skip
+"""{path: (script, result, note)}"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawl, SiteServer]]:
+    with SiteServer() as server:
+        pages = {
+            path: page(f"<title>T</title><body><p>Text.<script>{script}</script>")
+            for path, (script, *_) in HOSTILE.items()
+        }
+        megabytes = Reply(b" " * 31 * 2**20, headers={"Content-Type": "text/plain"})
+        serve(server, pages, **{"/megabytes": megabytes})
+        server.otherwise = Reply("")
+        yield crawl(tmp_path_factory.mktemp("hostile"), domain=server.url(), render=50), server
+
+
+@pytest.mark.parametrize("path", HOSTILE)
+def test_page_that_wants_too_much_says_so_and_the_next_one_is_rendered(
+    hostile: tuple[Crawl, SiteServer], path: str
+) -> None:
+    done, _ = hostile
+    assert done.code == 0, done.log
+    record = records(done)[path]
+    assert (record["result"], record.get("note")) == HOSTILE[path][1:]
+    assert record["title"] == "T"
+
+
+def test_limits_bound_what_a_page_makes_the_crawl_request(hostile: tuple[Crawl, SiteServer]) -> None:
+    done, server = hostile
+    found = records(done)
+    paths = [one.path for one in server.exchanges]
+    assert sum(path.startswith("/tick?") for path in paths) == MAX_REQUESTS == found["/requests"]["requests"]
+    assert sum(path.startswith("/storm") for path in paths) <= MAX_REQUESTS + 1
+    assert 10 <= found["/polling"]["requests"] <= 30
+    assert not [path for path in paths if path.startswith("/window")][1:], "no pop-up is opened"
+    assert (found["/large"]["failed"], found["/last"]["rendered_title"]) == (1, "Last")
+
+
+def test_html_is_read_where_scripts_of_the_page_cannot_interfere(hostile: tuple[Crawl, SiteServer]) -> None:
+    assert records(hostile[0])["/lying"]["rendered_title"] == "Truth"
+
+
+# ---- which pages, and by whose rules
+
+
+def text(path: str) -> Reply:
+    return page(f"<title>{path}</title><p>{own_words(path)}")
+
+
+@pytest.mark.parametrize(("render", "number"), [("2", 2), ("50%", 3), ("9", 4)])
+def test_pages_that_are_none_are_replaced(tmp_path: Path, render: str, number: int) -> None:
+    with SiteServer() as site:
+        pages: dict[str, Route] = {
+            **{f"/{folder}/page": text(folder) for folder in "abcd"},
+            "/gone": Reply("", 404),
+            "/moved": moved("/a/page"),
+        }
+        serve(site, {**pages, "/file.pdf": Reply("%PDF", headers={"Content-Type": "application/pdf"})})
+        done = crawl(tmp_path, "-O", "rendered.csv", "-O", FEED, domain=site.url(), render=render)
+        assert len(records(done)) == min(number + (render == "50%"), 4)
+        assert {*records(done)} <= {*pages} - {"/gone", "/moved"}
+        rows = (tmp_path / "rendered.csv").read_text("utf-8").splitlines()
+        assert (rows[0].split(",")[:4], len(rows)) == (["type", "url", "result", "note"], len(records(done)) + 1)
+
+
+def api_site(site: SiteServer, rules: str) -> None:
+    script = "fetch('/api/data').then(answer => answer.text()).then(text => { document.title = text; }).catch(() => 0);"
+    pages = {"/page": page(f"<title>HTML</title><p>Text.<script src=/js/app.js></script><script>{script}</script>")}
+    files: dict[str, Route] = {
+        "/api/data": Reply("Data"),
+        "/js/app.js": Reply("window.app = 1", headers={"Content-Type": "text/javascript"}),
+    }
+    serve(site, pages, rules, **files)
+
+
+@pytest.mark.parametrize(
+    ("rules", "arguments", "title", "failed", "blocked"),
+    [
+        ("Disallow: /api/", {}, "HTML", 1, []),
+        ("Allow: /\nUser-agent: Googlebot\nDisallow: /api/\nDisallow: /js/", {}, "Data", 0, []),
+        ("Allow: /\nUser-agent: Googlebot\nDisallow: /api/", {"render_as": "Googlebot"}, "HTML", 0, ["/api/data"]),
+        ("Allow: /\nUser-agent: Bingbot\nDisallow: /", {"render_as": "googlebot"}, "Data", 0, []),
+    ],
+    ids=["denied to us", "denied to another", "as a crawler that it is denied", "as a crawler that it is allowed"],
+)  # fmt: skip
+def test_robots_txt_decides_on_what_scripts_request(
+    tmp_path: Path, rules: str, arguments: dict[str, str], title: str, failed: int, blocked: list[str]
+) -> None:
+    with SiteServer() as site:
+        api_site(site, rules)
+        record = records(crawl(tmp_path, domain=site.url(), render=1, **arguments))["/page"]
+        assert (record["rendered_title"], record["failed"]) == (title, failed)
+        assert record.get("blocked", []) == [site.url(path) for path in blocked]
+        assert record.get("crawler") == ("Googlebot" if arguments else None)
+
+
+def test_scripts_may_send_data_to_their_own_site_alone(tmp_path: Path) -> None:
+    with SiteServer() as site, SiteServer({"/robots.txt": ""}) as other:
+        other.otherwise = site.otherwise = Reply("{}", headers={"Access-Control-Allow-Origin": "*"})
+        send = "fetch('%s/api', {method: 'POST', body: '{\"query\": 1}'}).then(() => { document.title += '+'; }).catch(() => 0);"
+        large = "fetch('/large', {method: 'POST', body: 'x'.repeat(1e5)}).catch(() => 0);"
+        serve(site, {"/page": page(f"<title>T</title><script>{send % ''}{send % other.url()}{large}</script>")})
+        done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), render=1)
+        record = records(done)["/page"]
+        assert (record["rendered_title"], record["failed"]) == ("T+", 2)
+        [sent] = [one for one in site.exchanges if one.method == "POST"]
+        assert (sent.path, sent.headers["content-length"]) == ("/api", "12")
+        assert other.paths == []
+
+
+def test_answer_of_another_origin_is_for_those_that_it_names(tmp_path: Path) -> None:
+    with SiteServer() as site, SiteServer({"/robots.txt": ""}) as other:
+        allowed = {"Access-Control-Allow-Origin": site.url().rstrip("/")}
+        other.routes |= {"/open": Reply("open", headers=allowed), "/closed": Reply("closed")}
+        script = "".join(
+            f"fetch('{other.url(path)}').then(answer => answer.text()).then(text => {{ document.title += text; }}).catch(() => 0);"
+            for path in ("/open", "/closed")
+        )
+        serve(site, {"/page": page(f"<title>T</title><script>{script}</script>")})
+        done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), render=1)
+        assert records(done)["/page"]["rendered_title"] == "Topen"
+        assert other.exchange("/open").headers["origin"] == allowed["Access-Control-Allow-Origin"]
+
+
+# ---- the browser
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/nonexistent/chromium", "CHROME_PATH names no program: /nonexistent/chromium"),
+        ("", "needs Chromium: install it"),
+    ],
+    ids=["named", "none"],
+)
+def test_without_a_browser_nothing_is_requested(
+    monkeypatch: pytest.MonkeyPatch, refusal: Callable[..., str], path: str, message: str
+) -> None:
+    monkeypatch.setenv("CHROME_PATH", path)
+    monkeypatch.setattr("sitemapcrawler.verification.browser.COMMANDS", ())
+    monkeypatch.setattr("sitemapcrawler.verification.browser.FOLDERS", ())
+    assert message in refusal("audit", "example.com", "-a", "render=5")
+
+
+def test_browser_that_does_not_start_is_one_line_and_the_crawl_is_incomplete(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        serve(site, {"/page": text("/page")})
+        argv = ["env", f"CHROME_PATH={shutil.which('false')}", *command(domain=site.url(), render=1)]
+        with launch(tmp_path, argv) as running:
+            done = running.finish()
+        assert (done.code, done.of_type("rendered")) == (3, [])
+        assert "pages could not be rendered: the browser does not start: " in done.log
+
+
+def children(pid: int) -> set[int]:
+    """All processes that a process has started, and theirs."""
+    try:
+        tasks = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return set()
+    own = {int(word) for line in tasks for word in line.split()}
+    return own.union(*map(children, own))
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
+def test_no_browser_is_left_and_the_next_run_renders_the_rest(tmp_path: Path, number: signal.Signals) -> None:
+    with SiteServer() as site:
+        pages: dict[str, Route] = {
+            path: text(path) for path in ("/first/page/of/three", "/second/page/of/3", "/third/page/of/3")
+        }
+        serve(site, pages)
+        arguments: dict[str, Any] = {"domain": site.url(), "render": 3}
+        kept = {"settings": {"RETRY_TIMES": 0, "JOBDIR": "job", "SITEMAP_STOP_GRACE": 0.1}, **arguments}
+        *_, last = records(crawl(tmp_path, **arguments))
+        site.routes[last] = page(f"<title>{last}</title><script src=/slow.js></script>")
+        site.routes["/slow.js"] = stalled()
+        site.exchanges.clear()
+        with launch(tmp_path, command(**kept)) as running:
+            site.wait_for("/slow.js")
+            log = tmp_path / "job" / "audit.duckdb.wal"
+            running.wait_until(
+                lambda: (
+                    log.exists()
+                    and all(
+                        path.encode() in log.read_bytes().rpartition(b"<title>")[2] for path in pages if path != last
+                    )
+                )
+            )
+            started = children(running.process.pid)
+            assert len(started) > 3
+            running.process.send_signal(number)
+            running.process.wait()
+            until = time.monotonic() + SOON_S
+            while left := list(filter(is_running, started)):
+                assert time.monotonic() < until, left
+                time.sleep(POLL_S)
+        site.settle()
+        site.routes[last] = text(last)
+        site.exchanges.clear()
+        done = crawl(tmp_path, **kept)
+        assert [path for path in site.paths if path in pages] == [last]
+        assert records(done).keys() == pages.keys()
+
+
+def test_without_the_argument_no_driver_is_imported_and_nothing_more_is_requested(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        serve(site, {"/page": text("/page")})
+        done = crawl(tmp_path, domain=site.url())
+        assert site.paths == ["/sitemap.xml"]
+        assert done.of_type("rendered") == [] and "rendered" not in done.summary
+    code = "import sys, sitemapcrawler.pipelines.status; print([name for name in sys.modules if 'playwright' in name])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
