@@ -56,7 +56,7 @@ OF_BROWSER = "sec-"
 """Start of the names of headers with which the browser describes itself."""
 OF_TRANSFER = frozenset((b"Content-Encoding", b"Content-Length", b"Transfer-Encoding", b"Connection", b"Set-Cookie"))
 """Headers of an answer that no longer hold once its body is unpacked, and cookies, as Scrapy spells them."""
-ALLOWED_ORIGIN, NO_ORIGIN = "access-control-allow-origin", "https://nobody.invalid"
+ALLOWED_ORIGIN, NO_ORIGIN = "access-control-allow-origin", "https://another.invalid"
 """Header that lets scripts of other origins read an answer, and its value where there is none: Playwright would let all
 of them. Source: https://fetch.spec.whatwg.org/#http-access-control-allow-origin"""
 WANTED = frozenset((b"Content-Type", b"Content-Encoding", b"Content-Security-Policy", b"Link", b"X-Robots-Tag"))
