@@ -741,6 +741,8 @@ class ChangeRecord:
     """The file that lists the URL; of a removed one, the file of the baseline."""
     line: int | None = None
     """Line of that file on which the entry begins."""
+    segment: str | None = None
+    """Segment of the URL; null for files, the site and pages that no sitemap lists, and without `segments`."""
 
 
 @dataclass(slots=True)
@@ -1184,6 +1186,12 @@ class SegmentCounts:
     """Those that the baseline did not list; 0 without one."""
     removed: int = 0
     """URLs that only the baseline listed; 0 without one."""
+    new_problems: int = 0
+    """Problems of its URLs that the baseline had not, each of one URL and rule; 0 without one."""
+    solved_problems: int = 0
+    """Problems that only the baseline had."""
+    remaining_problems: int | None = None
+    """Problems that both have; null without a baseline, and if a finished job has counted other segments again."""
     dated: int = 0
     """Entries with a date, of files whose dates were judged."""
     trusted: float | None = None

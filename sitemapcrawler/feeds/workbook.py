@@ -295,6 +295,7 @@ CHANGES = (
     Column("after", 40, "after"),
     Column("severity", 10, _severity),
     Column("rule", 28, "rule"),
+    Column("segment", 16, "segment"),
     Column("sitemap", 50, "sitemap"),
     Column("line", 9, "line"),
 )
@@ -316,6 +317,9 @@ SEGMENTS = (
     Column("urls_with_warnings", 18, "warnings"),
     Column("added", 8, "added"),
     Column("removed", 9, "removed"),
+    Column("new_problems", 13, "new_problems"),
+    Column("solved_problems", 15, "solved_problems"),
+    Column("remaining_problems", 18, "remaining_problems"),
     Column("dated", 8, "dated"),
     Column("trusted_dates", 14, lambda one: None if one.trusted is None else Percent(one.trusted)),
 )

@@ -99,6 +99,11 @@ IS_SOLVED = f"""
               AND $3 AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
          ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index(REMOVED) + 1} END"""
 """SQL: this crawl could have found the problem again. Parameters as in `IS_NEW`."""
+REMAINING = f"""
+    SELECT u.segment, count(*) FROM change_now p SEMI JOIN change_then o USING (url, rule)
+    JOIN change_severities s USING (rule) JOIN change_urls c ON c.loc = p.url JOIN main.urls u ON u.rowid = c.entry
+    WHERE s.severity <> '{Severity.INFO}' AND u.segment IS NOT NULL GROUP BY ALL"""
+"""SQL, by segment: problems of URLs that the baseline had too."""
 COUNTS = f"""
     SELECT u.what_changed, count(*) AS number FROM temp.change_urls c JOIN main.urls u ON u.rowid = c.entry
     WHERE u.change = '{CHANGED}' AND u.what_changed IS NOT NULL GROUP BY ALL ORDER BY number DESC, u.what_changed"""
@@ -137,8 +142,11 @@ def _pairs(fields: Sequence[str]) -> str:
         QUALIFY row_number() OVER (PARTITION BY u.loc ORDER BY b.sitemap <> u.sitemap, b.sitemap, b.line) = 1"""
 
 
-def find(store: Store, baseline: Baseline, rules: Compared, robots: Sequence[RobotsChange] = ()) -> ChangeCounts:
-    """Fill the table `changes`, in the writing thread and a transaction of the caller. Raises duckdb.Error, OSError."""
+def find(
+    store: Store, baseline: Baseline, rules: Compared, robots: Sequence[RobotsChange] = ()
+) -> tuple[ChangeCounts, dict[str, int]]:
+    """Fill the table `changes`, in the writing thread and a transaction of the caller. Returns the counts, and the
+    remaining problems by segment. Raises duckdb.Error, OSError."""
     store.execute("DELETE FROM changes")
     store.insert_rows("changes", [row for change in robots for row in robots_rows(change)])
     store.execute(URLS)
@@ -156,10 +164,11 @@ def find(store: Store, baseline: Baseline, rules: Compared, robots: Sequence[Rob
     ):
         problems[change][severity] = number
     kinds: dict[str, int] = dict(store.execute(COUNTS))
+    remaining: dict[str, int] = dict(store.execute(REMAINING))
     for table in ("urls", "before", "now", "then", "severities", "pairs"):
         store.execute(f"DROP TABLE temp.change_{table}")
     numbers = {change: counts.get(rank, 0) for rank, change in enumerate(RANKS, 1)}
-    return ChangeCounts(
+    counted_changes = ChangeCounts(
         baseline.started,
         **numbers,
         new_problems=problems[NEW_PROBLEM],
@@ -168,6 +177,7 @@ def find(store: Store, baseline: Baseline, rules: Compared, robots: Sequence[Rob
         what_changed=kinds,
         robots=list(robots),
     )
+    return counted_changes, remaining
 
 
 def robots_rows(change: RobotsChange) -> Iterator[dict[str, object]]:

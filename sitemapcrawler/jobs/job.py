@@ -62,7 +62,7 @@ from sitemapcrawler.jobs.restoring import (
     with_returns,
 )
 from sitemapcrawler.jobs.robots_before import policies_before
-from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates, set_segments
+from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates, set_segments, set_segments_of_changes
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.files import in_words
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -421,15 +421,22 @@ class Job:
             if self._lists is not None and (self.fetches or self.google is not None):
                 self._lists.mark()
             set_segments(connection, self._segments)
-            self._sum_up(connection, summary, unlisted)
+            site = SiteFacts(rows_of(connection))
+            self._sum_up(site, connection, summary, unlisted)
             baseline = None if self.comparison is None else self.comparison.baseline
             since = None if baseline is None else baseline.started
             content_history.update(self.store, summary.started, baseline is not None, since)
+            remaining: dict[str, int] = {}
             if baseline is not None:
-                summary.changes = changes.find(
+                summary.changes, remaining = changes.find(
                     self.store, baseline, Compared.of(judge, summary, baseline), self.robots_changes
                 )
-            self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary))
+            set_segments_of_changes(connection)
+            self._count_segments(site, summary)
+            for one in summary.segments if baseline is not None else ():
+                one.remaining_problems = remaining.get(one.segment, 0)
+            texts = list(map(str, self._segments))
+            self.store.set(state=FINISHED, summary=msgspec.to_builtins(summary), segments=texts)
 
     async def changes(self) -> AsyncIterator[RecordBatch]:
         """Yield the differences from the baseline, once the job is finished."""
@@ -440,17 +447,19 @@ class Job:
             yield RecordBatch(list(map(decode, lines)))
 
     def _sum_up(
-        self, connection: duckdb.DuckDBPyConnection, summary: SummaryRecord, unlisted: Mapping[str, int]
+        self,
+        site: SiteFacts,
+        connection: duckdb.DuckDBPyConnection,
+        summary: SummaryRecord,
+        unlisted: Mapping[str, int],
     ) -> None:
         """Count what the rules concern, and find the rows that complete the list of findings. `unlisted`: findings that
         became no records, by rule. Raises duckdb.Error, OSError."""
-        site = SiteFacts(rows_of(connection))
         summary.reach, summary.severity_reach = reaches(site, summary.rules)
         count_access(site, summary.crawlers)
         summary.crawlers = with_answers(site, summary.crawlers)
         summary.rendered = dict(site.query("SELECT result, count(*) FROM rendered GROUP BY result ORDER BY result"))
         summary.usage = count_usage(site)
-        self._count_segments(site, summary)
         if self._listing is not None:
             self._listing.fill(connection)
             summary.findings_left_out = dict(sorted((Counter(unlisted) + Counter(self._listing.left_out)).items()))
@@ -462,17 +471,28 @@ class Job:
         if self._segments:
             summary.segments = [one for name, one in self.measured.counts.items() if name is not WHOLE]
 
-    def _set_segments(self) -> None:
+    def _set_segments(self) -> bool:
+        """Name the segments of all rows. Returns False if they have these names."""
+        texts = list(map(str, self._segments))
+        if self.store.get("segments") == texts:
+            return False
         with self.store.transaction() as connection:
             set_segments(connection, self._segments)
+            set_segments_of_changes(connection)
+            self.store.set(segments=texts)
+        return True
 
     async def count_again(self, summary: SummaryRecord) -> None:
         """Count segments and what the policy limits in a finished job: an earlier run may have had others."""
+        before = {one.segment: one.remaining_problems for one in summary.segments}
 
         def count() -> None:
-            self._set_segments()
+            if self._set_segments():
+                before.clear()
             with self.store.analysis() as cursor:
                 self._count_segments(SiteFacts(rows_of(cursor, self.store.give_more_memory)), summary)
+            for one in summary.segments:
+                one.remaining_problems = before.get(one.segment)
 
         summary.segments = ()
         await self._writer.run(count)
@@ -490,7 +510,9 @@ class Job:
 
         def sum_up(connection: duckdb.DuckDBPyConnection) -> None:
             with suppress(duckdb.Error, OSError):  # no room or time
-                self._sum_up(connection, summary, unlisted)
+                site = SiteFacts(rows_of(connection))
+                self._sum_up(site, connection, summary, unlisted)
+                self._count_segments(site, summary)
 
         def mark(connection: duckdb.DuckDBPyConnection) -> None:
             mark_files(connection, summary.rules)

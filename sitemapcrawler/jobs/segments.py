@@ -13,7 +13,7 @@ from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.revisits import REVISITS
 from sitemapcrawler.rules.facts.site import ROW_BITS, SiteFacts
-from sitemapcrawler.rules.facts.sites import ADDED, CURRENT, REMOVED, text_key
+from sitemapcrawler.rules.facts.sites import ADDED, CURRENT, NEW_PROBLEM, REMOVED, SOLVED_PROBLEM, text_key
 from sitemapcrawler.rules.registry import Severity
 from sitemapcrawler.urls.segments import OTHER, Segment, UrlPattern
 
@@ -42,6 +42,9 @@ PROBLEMS = f"""
     FROM temp.site_concerned JOIN temp.site_segments USING (url)
     WHERE rule IN (SELECT unnest($1)) GROUP BY GROUPING SETS ((segment), ())"""
 """SQL, by segment: URLs with errors and with warnings. Parameter: ids of rules."""
+CHANGED_PROBLEMS = f"""
+    SELECT segment, count(*) FILTER (change = '{NEW_PROBLEM}'), count(*) FILTER (change = '{SOLVED_PROBLEM}')
+    FROM changes WHERE rule IS NOT NULL AND segment IS NOT NULL GROUP BY segment"""
 TRUSTED = f"""
     SELECT segment, sum(number)::BIGINT, sum(s.lastmod.trusted * number) / sum(number)
     FROM (SELECT {SEGMENT} AS segment, sitemap, count(*) AS number FROM urls
@@ -79,6 +82,15 @@ def set_segments(connection: duckdb.DuckDBPyConnection, segments: Sequence[Segme
         connection.execute("UPDATE urls SET segment = NULL WHERE segment IS NOT NULL")
 
 
+def set_segments_of_changes(connection: duckdb.DuckDBPyConnection) -> None:
+    """Set `segment` of all change records to that of their URLs. Raises duckdb.Error."""
+    connection.execute("UPDATE changes SET segment = NULL WHERE segment IS NOT NULL")
+    connection.execute(
+        "UPDATE changes SET segment = u.segment "
+        "FROM (SELECT DISTINCT loc, segment FROM urls WHERE segment IS NOT NULL) u WHERE u.loc = changes.url"
+    )
+
+
 def proven_dates(site: SiteFacts, segments: Sequence[Segment]) -> dict[str, float]:
     """Share of the dates that proved true since the baseline, by segment; empty without a baseline. Raises
     duckdb.Error."""
@@ -104,6 +116,8 @@ def count_segments(
         site.need(CONCERNED)
         for name, *problems in site.query(PROBLEMS, list(rules)):
             found[name].errors, found[name].warnings = problems
+    for name, *problems in site.query(CHANGED_PROBLEMS):
+        found[name].new_problems, found[name].solved_problems = problems
     dated = site.query(TRUSTED) if site.has_rows("sitemaps WHERE lastmod IS NOT NULL") else ()
     for name, *dates in dated:
         found[name].dated, found[name].trusted = dates

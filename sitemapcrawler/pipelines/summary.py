@@ -126,17 +126,18 @@ class SummaryPipeline(CrawlPipeline):
             await job.flush()
             await job.settle(audit, any(audit.frontier.skipped_everywhere.values()))
             self._stats.set_value("sitemap/urls", await job.url_count())
+            earlier = job.summary() if job.finished else None
+            if earlier is not None:
+                await job.count_again(earlier)
             async for item in job.stored():
                 if isinstance(item, SitemapRecord):
                     self._count(item)
                 await audit.delivery.send(item)
-            if job.finished:
-                summary = job.summary()
-                await job.count_again(summary)
+            if earlier is not None:
                 await self._send_rows(audit, job)
-                summary.partial = audit.stop.reason or summary.partial
-                summary.limited_by = self._limited_by
-                return summary
+                earlier.partial = audit.stop.reason or earlier.partial
+                earlier.limited_by = self._limited_by
+                return earlier
         for record in audit.verdicts.records(audit.starts, audit.given_up):
             await audit.delivery.send_last(record)
         if job is not None and audit.complete and audit.params.links != "no":

@@ -211,6 +211,29 @@ def test_broken_limits_are_in_the_report_the_workbook_and_the_summary(
     assert Counter(urls.select("segment", "change").fetchall())[("shop", "removed")] == 2
 
 
+def test_changes_are_told_by_segment(tmp_path: Path) -> None:
+    fields = ("new_problems", "solved_problems", "remaining_problems", "added", "removed")
+    with SiteServer() as server:
+        arguments: dict[str, Any] = {"domain": server.url(), "verify": "get"}
+        server.routes = routes(server, ["/shop/7"], spoiled=True)
+        crawl(tmp_path, settings={"JOBDIR": "first"}, **arguments)
+        server.routes = routes(server, ["/shop/6"], spoiled=True) | {GONE: html(body="Back"), BLOG[3]: Reply("", 404)}
+        arguments |= {"settings": {"JOBDIR": "second"}, "baseline": "first"}
+        for segments, counts in (
+            ("shop=/shop/,blog=/blog/", {"shop": (0, 0, 2, 1, 1), "blog": (1, 1, 0, 0, 0), "other": (0, 0, 0, 0, 0)}),
+            ("shop=/shop/,blog=/blog/", {"shop": (0, 0, 2, 1, 1), "blog": (1, 1, 0, 0, 0), "other": (0, 0, 0, 0, 0)}),
+            ("gone=/blog/0", {"gone": (0, 1, None, 0, 0), "other": (1, 0, None, 1, 1)}),  # not compared again
+        ):
+            done = crawl(tmp_path, report="report", segments=segments, **arguments)
+            found = {one["segment"]: tuple(map(one.get, fields)) for one in done.summary["segments"]}
+            assert found == counts
+            shown = {(one["change"], one["segment"]) for one in done.of_type("change") if one.get("rule")}
+            assert shown == {("new problem", [*counts][1]), ("solved problem", "blog" if "blog" in counts else "gone")}
+            page = (tmp_path / "report" / "report.html").read_text()
+            [table] = re.findall(r"<caption[^>]*>Changes by segment.*?</table>", page, re.DOTALL)
+            assert len(re.findall("<th scope=.?row", table)) == len(counts)
+
+
 @pytest.mark.parametrize(
     ("format", "pattern"),
     [

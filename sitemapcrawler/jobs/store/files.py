@@ -125,7 +125,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 NEW = ".new"
 """Suffix of a file that is being created."""
-JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "state": str, "summary": dict}
+JOB_FIELDS = {"arguments": dict, "run": int, "pid": int, "state": str, "summary": dict, "segments": list}
 """Values that a job stores, with their types. Each may be missing or null."""
 
 

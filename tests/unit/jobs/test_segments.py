@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitemapcrawler.items import FindingRecord, Lastmods, SegmentCounts, SitemapRecord, UrlRecord
-from sitemapcrawler.jobs.segments import WHOLE, count_segments, measure, set_segments
+from sitemapcrawler.jobs.segments import WHOLE, count_segments, measure, set_segments, set_segments_of_changes
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.policy import Limit, Problems
 from sitemapcrawler.replies.indexability import Indexability
@@ -117,6 +117,24 @@ def test_segments_that_are_given_no_more_leave_no_names() -> None:
     for segments, name in (([SHOP], "shop"), ([OLD], "other"), ([], None)):
         set_segments(site.connection, segments)
         assert site.connection.execute("SELECT segment FROM urls").fetchall() == [(name,)]
+
+
+def test_changes_belong_to_the_segments_of_their_urls() -> None:
+    site = Site(page("/shop/1"), page("/shop/2", change="removed"), page("/about"), SitemapRecord(A))
+    for url, change in (
+        (at("/shop/1"), "new problem"),
+        (at("/shop/2"), "solved problem"),
+        (A, "new problem"),
+        (at("/about"), "new problem"),
+        ("", "solved problem"),
+    ):
+        site.connection.execute("INSERT INTO changes (url, change, rule) VALUES (?, ?, 'status-404')", [url, change])
+    set_segments(site.connection, [SHOP])
+    set_segments_of_changes(site.connection)
+    named = site.connection.execute("SELECT segment FROM changes ORDER BY rowid").fetchall()
+    assert named == [("shop",), ("shop",), (None,), ("other",), (None,)]
+    found = count_segments(SiteFacts(rows_of(site.connection)), [SHOP], ())
+    assert [(found[name].new_problems, found[name].solved_problems) for name in ("shop", "other")] == [(1, 1), (1, 0)]
 
 
 def test_pattern_is_no_sql() -> None:
