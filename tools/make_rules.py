@@ -4,6 +4,7 @@ other pages state: python tools/make_rules.py"""
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from pathlib import Path
 
 from sitemapcrawler.replies.discovery import COMMON_PATHS
@@ -21,9 +22,12 @@ The page of a rule, which `sitemapcrawler validate --explain RULE` prints too, s
 how to fix it. `select` and `ignore` take ids and families, the part of an id before its first dash:
 `-a ignore=priority,loc-port`.
 
-Rules without a mark run in every crawl. Marks say what the others need: *robots.txt* needs a site; *verify*,
-*verify_assets*, *sample* and *baseline* need the [argument](settings.md#arguments) of that name; *whole site* rules run
-at the end, with the database.
+Rules run in every crawl, unless their list says what they need: *robots.txt* needs a site; *verify*, *verify_assets*,
+*sample* and *baseline* need the [argument](settings.md#arguments) of that name; *whole site* rules run at the end, with
+the database.
+
+An error makes search engines reject, ignore or misread an entry or file. A warning works, but does harm or is probably
+a mistake. A note is worth knowing.
 
 Faults that are fixed one by one have a finding per entry. Habits of the program that writes the sitemaps have one per
 file or site, with the number of entries; `issues` of each [url record](records.md#url) names them all the same.
@@ -36,6 +40,7 @@ FAMILY = """# Rules: {family}
 {number}. [All rules](../rules.md) explains severities and units. *Elsewhere* names the report of another tool
 that shows the same fault.
 """
+SEVERITIES = {"error": "Errors", "warning": "Warnings", "info": "Notes"}
 NEEDS: dict[Subject, str] = {
     Of.ROBOTS: "robots.txt",
     Of.VERDICT: "robots.txt",
@@ -57,18 +62,29 @@ def documents() -> dict[str, str]:
     overview = [HEAD]
     for family in families(rules):
         own = [rule for rule in rules if rule.family == family]
-        overview.append(f"\n## {family}\n\n")
-        overview += map(row, own)
+        overview.append(f"\n## {family}\n")
+        for kind, group in groupby(sorted(own, key=kind_of), key=kind_of):
+            overview.append(heading(*kind))
+            overview += map(row, group)
         number = f"{len(own)} rules" if len(own) > 1 else "1 rule"
         pages[f"rules/{family}.md"] = FAMILY.format(family=family, number=number) + "".join(map(section, own))
     return {"rules.md": "".join(overview) + FOOT, **pages}
 
 
+def kind_of(rule: Rule) -> tuple[int, str]:
+    """Return the place of the rule's severity, and what the rule needs: rules of one kind share a list."""
+    needs = dict.fromkeys(NEEDS.get(one, "") for one in rule.of)
+    return list(SEVERITIES).index(rule.severity), "" if "" in needs else ", ".join(needs)
+
+
+def heading(severity: int, needs: str) -> str:
+    """Return the line above a list of rules."""
+    return f"\n{[*SEVERITIES.values()][severity]}{f' (*{needs}*)' if needs else ''}:\n\n"
+
+
 def row(rule: Rule) -> str:
     """Return the line of a rule in the overview."""
-    needs = dict.fromkeys(NEEDS.get(one, "") for one in rule.of)
-    mark = "" if "" in needs else f", *{', '.join(needs)}*"
-    return f"- [{rule.id}](rules/{rule.family}.md#{rule.id}), {rule.severity}{mark}: {rule.title}\n"
+    return f"- [{rule.id}](rules/{rule.family}.md#{rule.id}): {rule.title}\n"
 
 
 def counted(text: str) -> str:
