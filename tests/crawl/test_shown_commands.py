@@ -92,6 +92,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     write_programs(path / "bin")
     (path / "records.jsonl").write_text('{"type": "url", "loc": "https://example.com/"}\n')
     (path / "crawl.csv").write_text("Address\nhttps://example.com/\n")
+    inspected = {
+        "inspectionResult": {"indexStatusResult": {"verdict": "PASS"}},
+        "inspectionUrl": "https://example.com/",
+    }
+    (path / "inspected.jsonl").write_text(json.dumps(inspected) + "\n")
     (path / "logs").mkdir()
     (path / "ranges").mkdir()
     (path / "ranges/googlebot.json").write_text('{"prefixes": [{"ipv4Prefix": "203.0.113.0/24"}]}')

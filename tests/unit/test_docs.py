@@ -78,6 +78,8 @@ FILES = (
 """What the root may hold."""
 DOTTED = re.compile(r"`([a-z_]+(?:\.[a-z_]+)*\.[A-Z]\w+(?:\.\w+)*)(?:\(\))?`")
 """A class or constant with its module, in a docstring."""
+MAX_WORDS = 45_000
+"""Words of README.md and `docs/*.md`, as `wc -w` counts them: a page that says more is split or shortened."""
 TO_WRITE = {
     "catalogue.py", "depth_rules.py", "jsonlists.py", "locs.py", "pages.py", "shop_pipelines.py", "shop_rules.py",
     "shop_settings.py", "sitemapcrawler.toml", "toypaths.py", "toys.py",
@@ -232,6 +234,10 @@ def test_fixed_limits_are_those_of_the_code() -> None:
 def test_arguments_are_those_of_the_code() -> None:
     told = [[bare(row[0]), bare(row[1]), *row[2:]] for row in rows(section(SETTINGS, "Arguments"))]
     assert told == [[name, one.default_text, one.help, one.accepted] for name, one in ARGUMENTS.items()]
+
+
+def test_the_pages_are_short() -> None:
+    assert sum(len(page(name).split()) for name in ("README.md", "docs/rules.md", *WRITTEN)) <= MAX_WORDS
 
 
 def test_readme_is_short() -> None:
