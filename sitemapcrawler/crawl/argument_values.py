@@ -283,6 +283,8 @@ def crawler_of_robots(text: str) -> str:
 
 def sample_to_render(text: str) -> Sample:
     """Parse how many pages to render. Raises ValueError too if there is no browser."""
+    if not text.strip("0"):
+        raise ValueError("renders no page")
     sample = Sample.parse(text)
     if (why := lacking()) is not None:
         raise ValueError(why)

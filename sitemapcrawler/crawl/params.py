@@ -278,7 +278,7 @@ class Params(BaseModel):
             yield "urls", f"a list has no {named} beside it", f"urls or {named}"
         for name in given:
             for other in ARGUMENTS[name].needs:
-                if other not in given:
+                if other not in given and not (name == "seed" and self.render is not None):
                     yield name, f"has no effect without {other}", f"with {other}"
         if self.fetch_as and not self.own_authorities:
             yield "fetch_as", "no site is named", "with domain, or with a sitemap on the web"

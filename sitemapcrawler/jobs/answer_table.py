@@ -16,7 +16,7 @@ CANDIDATES = 10
 """Pages of a site that are tried at most, in case that some of them are no page to us."""
 ORIGIN = origin_of("loc")
 LISTED = f"""
-    SELECT loc, {ORIGIN} AS origin, {FOLDER.format(url="loc")} AS folder,
+    SELECT loc, {ORIGIN} AS origin, {FOLDER.format(url="loc")} AS folder, any_value(segment) AS segment,
         bool_or(reply.kind = '{ReplyKind.OK}' AND reply.final_status = 200) AS known
     FROM urls WHERE {CURRENT} AND (reply IS NULL OR reply.kind IN ('{ReplyKind.OK}', '{ReplyKind.UNCHECKED}'))
     GROUP BY loc"""

@@ -15,11 +15,13 @@ SPARE = 3
 """Pages that are tried for each that is wanted, in case that some of them are no pages."""
 CHOSEN = f"""
     SELECT loc FROM (
-        SELECT *, count(*) OVER (PARTITION BY origin, folder) AS size,
-            row_number() OVER (PARTITION BY origin, folder ORDER BY known DESC NULLS LAST, md5($2 || loc)) AS place
-        FROM ({LISTED}) WHERE $1 IS NULL OR list_contains($1, origin))
-    ORDER BY place, size DESC, folder, origin LIMIT $3"""
-"""SQL for some listed pages: one of each folder in turn, the largest folder first, the same with each seed."""
+        SELECT *, count(*) OVER part AS size,
+            row_number() OVER (part ORDER BY known DESC NULLS LAST, md5($2 || loc)) AS place
+        FROM ({LISTED}) WHERE list_contains($1, origin) WINDOW part AS (PARTITION BY segment, origin, folder))
+    ORDER BY row_number() OVER (PARTITION BY segment ORDER BY place, size DESC, folder, origin), size DESC, segment
+    LIMIT $3"""
+"""SQL for some listed pages: one of each segment in turn, and within these of each folder, the largest first; the same
+with each seed."""
 
 
 class RenderedTable:

@@ -33,6 +33,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.reader.formats import format_label
 from sitemapcrawler.replies import status_error
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
+from sitemapcrawler.replies.rendered import RenderResult
 from sitemapcrawler.report.model import Report, RuleReach
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.robots_changes import in_words
@@ -447,6 +448,8 @@ def answers(report: Report) -> list[str]:
             f"Links: {_are(graph.unlisted, 'page')} linked and not listed, "
             f"{_are(graph.not_linked, 'listed page')} not linked from any page that was read."
         )
+    if report.summary.rendered:
+        found.append(rendered(report.summary.rendered))
     if report.summary.revisits is not None:
         found.append(true_dates(report.summary.revisits))
     if report.summary.changes is not None:
@@ -470,6 +473,13 @@ def index_status(found: IndexCounts) -> str:
         were = "was" if found.not_crawled_since == 1 else "were"
         told.append(f"{found.not_crawled_since:,} {were} not crawled since lastmod")
     return f"{'; '.join(told)}."
+
+
+def rendered(results: Mapping[str, int]) -> str:
+    """How many pages were rendered, and how many of them not to their end. `results`: pages by result."""
+    early = ", ".join(f"{name} {number:,}" for name, number in results.items() if name != RenderResult.RENDERED)
+    pages = counted(sum(results.values()), "page")
+    return f"Rendered {pages} in a browser{f'; of these ended early: {early}' if early else ''}."
 
 
 def true_dates(found: Revisits) -> str:

@@ -81,6 +81,8 @@ class NoBrowser(Exception):
 
 def lacking() -> str | None:
     """Why no page can be rendered here; None if a browser and its driver are found. Starts neither."""
+    if sys.platform == "win32":
+        return "does not work on Windows, where Scrapy's event loop starts no other program"
     if find_spec(PACKAGE) is None:
         return "needs another package: pip install 'scrapy-sitemapcrawler[render]'"
     named = os.environ.get(VARIABLE)
@@ -367,7 +369,8 @@ def _error() -> type[Exception]:
     """What Playwright raises."""
     from playwright.async_api import Error
 
-    return Error
+    error: type[Exception] = Error  # of any type, where Playwright is not installed
+    return error
 
 
 def _first_line(error: Exception) -> str:

@@ -43,6 +43,8 @@ MAX_BYTES = 30 * 2**20
 """Uncompressed bytes that these may load; one page in ten loads more than 2 MB of scripts, compressed."""
 MAX_SENT = 64 * 1024
 """Bytes that a page may send in one request, which only queries for its content need."""
+MAX_MISSED = 20
+"""URLs in a row without a page, after which no more are tried."""
 TIMEOUT_S = 20
 """Seconds in which an answer must be complete."""
 MS = 1000
@@ -102,10 +104,12 @@ class Renderer:
         if rendered < wanted and left and not self._stop.begun():
             async with Browser() as browser:
                 self.crawler.signals.connect(browser.stop, stopping)
+                missed = 0
                 for url in left:
-                    if rendered == wanted or self._stop.begun():
+                    if rendered == wanted or missed == MAX_MISSED or self._stop.begun():
                         break
-                    rendered += await self._page(browser, table, url)
+                    is_page = await self._page(browser, table, url)
+                    rendered, missed = rendered + is_page, 0 if is_page else missed + 1
         logger.info("rendered %s", counted(rendered, "page"))
 
     async def _page(self, browser: Browser, table: RenderedTable, url: str) -> bool:

@@ -238,7 +238,7 @@ def page_links_uncrawlable(facts: ReplyFacts) -> Iterator[Message]:
 @rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Per.SITE("have the same HTML as a made-up URL"))
 def page_shell(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has the same HTML as a made-up URL. So its HTML does not show whether the page exists, and its
-    indexability is unknown.
+    indexability is unknown. The argument `render` shows what scripts make of some pages.
 
     Why: scripts render the page, or a wall for logins, consent or bots stands before it. Search engines render pages
     later, and not all of them do. They index nothing where rendering fails.

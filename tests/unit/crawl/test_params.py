@@ -689,3 +689,54 @@ def test_argument_cannot_have_the_name_of_a_method(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be the name of an argument"):
         declare(name, str, "", "Help.")
     assert name not in ARGUMENTS
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitemapcrawler.crawl.argument_values.lacking", lambda: None)
+
+
+@pytest.mark.usefixtures("browser")
+def test_pages_to_render_are_a_number_or_a_share_with_a_seed_of_their_own() -> None:
+    parsed = Params.parse({"domain": "e.com", "render": "0.50%", "render_as": "googlebot", "seed": "7"})
+    assert parsed.as_dict() == {"domain": "e.com", "render": "0.5%", "render_as": "Googlebot", "seed": "7"}
+    assert Params.parse({"domain": "e.com", "render": 20}).as_dict()["render"] == "20"
+
+
+@pytest.mark.usefixtures("browser")
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            {"render": "0"},
+            "argument render='0': renders no page; accepted: a number such as 50, or a share such as 0.5%",
+        ),
+        ({"render": "all"}, "argument render='all': neither a number nor a share"),
+        ({"render_as": "Googlebot"}, "argument render_as='Googlebot': has no effect without render"),
+        ({"render": "5", "render_as": "search"}, "argument render_as='search': names no crawler, or several"),
+        ({"render": "5", "render_as": "none"}, "argument render_as='none': names no crawler, or several"),
+    ],
+)
+def test_what_cannot_be_rendered_is_refused(arguments: dict[str, str], problem: str) -> None:
+    assert refusal(**{"domain": "e.com"} | arguments).startswith(problem)
+
+
+@pytest.mark.usefixtures("browser")
+def test_pages_are_not_rendered_offline(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").touch()
+    assert "argument render='5': makes requests" in refusal(sitemap=str(tmp_path / "x.xml"), offline="yes", render="5")
+
+
+@pytest.mark.parametrize(
+    ("package", "path", "problem"),
+    [
+        (False, "", "needs another package: pip install 'scrapy-sitemapcrawler[render]'"),
+        (True, "/nonexistent", "CHROME_PATH names no program: /nonexistent"),
+    ],
+)
+def test_without_a_browser_or_its_driver_pages_are_not_rendered(
+    monkeypatch: pytest.MonkeyPatch, package: bool, path: str, problem: str
+) -> None:
+    monkeypatch.setattr("sitemapcrawler.verification.browser.find_spec", lambda _: package or None)
+    monkeypatch.setenv("CHROME_PATH", path)
+    assert problem in refusal(domain="e.com", render="5")

@@ -31,6 +31,13 @@ def test_folders_take_turns_the_largest_first_and_some_pages_are_spare() -> None
     assert [url[1] for url in found] == [*"bca", *"bca", *"bcb"]
 
 
+def test_segments_take_turns_and_their_folders_within() -> None:
+    shop = [page(f"/shop/{folder}/{at}", segment="shop") for folder in "ab" for at in range(20)]
+    few = [page(f"/blog/{at}", segment="blog") for at in range(3)] + [page("/imprint", segment="other")]
+    found = chosen(3, *shop, *few)
+    assert [url.split("/")[1] for url in found] == ["shop", "blog", "imprint", *["shop", "blog"] * 2, "shop", "shop"]
+
+
 def test_the_seed_alone_selects_the_pages() -> None:
     assert chosen(3, *reversed(PAGES), seed=1) == chosen(3, *PAGES, seed=1) != chosen(3, *PAGES, seed=2)
 

@@ -214,6 +214,21 @@ def test_answers_to_compare_links_and_baseline() -> None:
 
 
 @pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ({"rendered": 20}, "Rendered 20 pages in a browser."),
+        (
+            {"crashed": 1, "rendered": 17, "timeout": 2},
+            "Rendered 20 pages in a browser; of these ended early: crashed 1, timeout 2.",
+        ),
+        ({"limit": 1}, "Rendered 1 page in a browser; of these ended early: limit 1."),
+    ],
+)
+def test_rendered_pages_are_counted(results: dict[str, int], told: str) -> None:
+    assert words.answers(Report(SummaryRecord(rendered=results))) == [told]
+
+
+@pytest.mark.parametrize(
     ("found", "said"),
     [
         (Revisits(40, 4, 35, 1),
