@@ -68,6 +68,7 @@ MAX_INTERCEPTED = 2_000
 LOADED = frozenset(("script", "xhr", "fetch"))
 """Types of requests that are made: what may change the elements of a page. Others fail, as documents in frames do."""
 WITHOUT_BODY = ("GET", "HEAD")
+ENDED = "the browser ended"
 PIXEL = b64decode("R0lGODlhAQABAAAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 STOOD_IN = {"stylesheet": ("text/css", b""), "image": ("image/gif", PIXEL)}
 """{type of request: media type and body in place of an answer}, so that scripts that wait for these continue."""
@@ -232,8 +233,11 @@ class Browser:
 
     def stop(self) -> None:
         """End the current visit."""
+        self._end(RenderResult.STOPPED)
+
+    def _end(self, result: RenderResult, note: str | None = None) -> None:
         if self._visit is not None:
-            self._visit.end(RenderResult.STOPPED)
+            self._visit.end(result, note)
 
     async def render(self, url: str, user_agent: str, document: Loaded, load: Load) -> Snapshot:
         """Render a page. Raises NoBrowser if another browser is needed, and does not start.
@@ -245,8 +249,7 @@ class Browser:
             await self._start()
         assert self._chromium is not None
         visit = self._visit = Visit(document, load)
-        self._chromium.once("disconnected", lambda _: visit.end(RenderResult.CRASHED, "the browser ended"))
-        snapshot = Snapshot(RenderResult.CRASHED, note="the browser ended")
+        snapshot = Snapshot(RenderResult.CRASHED, note=ENDED)
         try:
             async with asyncio.timeout(PAGE_S + 2 * CLOSE_S):
                 context = await self._chromium.new_context(
@@ -298,6 +301,7 @@ class Browser:
                     handle_sigterm=False,
                     handle_sighup=False,
                 )
+            self._chromium.on("disconnected", lambda _: self._end(RenderResult.CRASHED, ENDED))
         except (OSError, _error()) as error:
             raise NoBrowser(_first_line(error)) from None
 
