@@ -25,7 +25,6 @@ MAX_BYTES = 300_000
 SHOTS: dict[str, dict[str, Any]] = {
     "report-light": {"viewport": {"width": 1280, "height": 960}, "color_scheme": "light"},
     "report-dark": {"viewport": {"width": 1280, "height": 960}, "color_scheme": "dark"},
-    "report-phone": {"viewport": {"width": 360, "height": 740}, "color_scheme": "light", "device_scale_factor": 2},
 }
 """Browser options, by name of the picture."""
 PLACES = {"report-dark": "#where"}
