@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 import time
@@ -69,6 +70,8 @@ LOADED = frozenset(("script", "xhr", "fetch"))
 """Types of requests that are made: what may change the elements of a page. Others fail, as documents in frames do."""
 WITHOUT_BODY = ("GET", "HEAD")
 ENDED = "the browser ended"
+EXIT = re.compile(r"process did exit: ([^>]*)")
+"""How a process ended, in the messages of Playwright."""
 PIXEL = b64decode("R0lGODlhAQABAAAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
 STOOD_IN = {"stylesheet": ("text/css", b""), "image": ("image/gif", PIXEL)}
 """{type of request: media type and body in place of an answer}, so that scripts that wait for these continue."""
@@ -303,7 +306,7 @@ class Browser:
                 )
             self._chromium.on("disconnected", lambda _: self._end(RenderResult.CRASHED, ENDED))
         except (OSError, _error()) as error:
-            raise NoBrowser(_first_line(error)) from None
+            raise NoBrowser(_why_not(error)) from None
 
 
 class Script:
@@ -378,6 +381,13 @@ def _error() -> type[Exception]:
 
 
 def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    reason = next((line for line in lines if "rror" in line and "launch" not in line), lines[0])
-    return reason.strip()
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _why_not(error: Exception) -> str:
+    """Why a browser did not start, in one line."""
+    text = str(error)
+    if "sandboxing failed" in text:
+        return "its sandbox needs user namespaces, which this machine or container does not allow"
+    ended = EXIT.search(text)
+    return f"{_command()} ended with {ended[1]}" if ended else _first_line(error)

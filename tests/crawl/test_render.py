@@ -270,14 +270,27 @@ def test_without_a_browser_nothing_is_requested(
     assert message in refusal("audit", "example.com", "-a", "render=5")
 
 
-def test_browser_that_does_not_start_is_one_line_and_the_crawl_is_incomplete(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("exit 7", "{path} ended with exitCode=7, signal=null"),
+        ("echo 'FATAL: No usable sandbox!' >&2; kill -ABRT $$", "its sandbox needs user namespaces, which"),
+    ],
+    ids=["broken", "without user namespaces"],
+)
+def test_browser_that_does_not_start_is_one_line_and_the_crawl_is_incomplete(
+    tmp_path: Path, script: str, message: str
+) -> None:
+    path = tmp_path / "browser"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
     with SiteServer() as site:
         serve(site, {"/page": text("/page")})
-        argv = ["env", f"CHROME_PATH={shutil.which('false')}", *command(domain=site.url(), render=1)]
+        argv = ["env", f"CHROME_PATH={path}", *command(domain=site.url(), render=1)]
         with launch(tmp_path, argv) as running:
             done = running.finish()
         assert (done.code, done.of_type("rendered")) == (3, [])
-        assert "pages could not be rendered: the browser does not start: " in done.log
+        assert f"pages could not be rendered: the browser does not start: {message.format(path=path)}" in done.log
 
 
 def children(pid: int) -> set[int]:
@@ -345,3 +358,16 @@ def test_without_the_argument_no_driver_is_imported_and_nothing_more_is_requeste
         assert done.of_type("rendered") == [] and "rendered" not in done.summary
     code = "import sys, sitemapcrawler.pipelines.status; print([name for name in sys.modules if 'playwright' in name])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_login_is_sent_from_no_page_of_another_host(tmp_path: Path) -> None:
+    with SiteServer() as site, SiteServer() as other:
+        other.otherwise = Reply("data", headers={"Access-Control-Allow-Origin": "*"})
+        serve(other, {})
+        fetches = "".join(f"fetch('{one.url('/api')}').catch(() => 0);" for one in (site, other))
+        serve(site, {"/page": page(f"<title>T</title><script>{fetches}</script>")}, **{"/api": Reply("data")})
+        named = f"{site.url()},{other.url()}"
+        crawl(tmp_path, settings={"SITEMAP_AUTH": "user:secret"}, domain=named, render=1)
+        assert "authorization" in site.exchange("/api").headers
+        assert "authorization" in other.exchange("/sitemap.xml").headers
+        assert "authorization" not in other.exchange("/api").headers

@@ -160,6 +160,7 @@ def test_limits_of_findings(text: str, problems: Problems, why: str | None) -> N
         ("coverage", {}, "no lists were compared (use compare)"),
         ("coverage", {"coverage": Coverage()}, None),
         ("crawler-refused", {}, "no pages were requested as crawlers (use fetch_as)"),
+        ("render-noindex-set", {}, "no pages were rendered (use render)"),
         ("loc-relative", {"skipped": {"loc-relative": 2}}, "loc-relative could not judge 2 files or sites"),
         ("loc", {"basis": Basis(RULES)}, None),
     ],

@@ -86,6 +86,10 @@ LEFT_OUT: dict[str, tuple[SummaryRecord, SummaryRecord, str, set[str], set[str]]
     "answers to crawlers": (
         summary(fetch_as="GPTBot"), summary(), "fetch_as", {"crawler-refused", "crawler-gets-other-content"}, {"status-404"},
     ),
+    "rendered pages": (
+        summary(render="50"), summary(), "render", {"render-noindex-set", "render-links-added"}, {"status-404"},
+    ),
+    "other rendered pages": (summary(render="50"), summary(render="20"), "render", {"render-failed"}, {"status-404"}),
     "crawlers": (summary(agents="Bingbot"), summary(), "agents", {*VERDICTS}, {"status-404"}),
 }  # fmt: skip
 
