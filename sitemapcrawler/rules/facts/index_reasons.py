@@ -49,12 +49,12 @@ SPELLINGS: Mapping[str, str] = {
 _INDEXED = re.compile(r"(submitted and |page )?indexed\b")
 """Start of a reason of pages that are indexed."""
 _MARKS = re.compile("[,'\"\u2018\u2019\u201c\u201d]")
-_DASHES = re.compile("\\s*[\u2010-\u2015]\\s*")
+_DASHES = re.compile("[\u2010-\u2015]")
 
 
 def key_of(reason: str) -> str:
     """Spell a reason as in `REASONS`: in small letters, with hyphens for dashes, without quotes and commas."""
-    plain = _DASHES.sub(" - ", _MARKS.sub("", reason.lower())).strip()
+    plain = " - ".join(part.strip() for part in _DASHES.split(_MARKS.sub("", reason.lower()))).strip()
     return SPELLINGS.get(plain.removeprefix("submitted "), plain)
 
 
