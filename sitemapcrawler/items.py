@@ -984,6 +984,11 @@ class IndexCounts:
     """Listed URLs whose last crawl by Google is before the day of their `lastmod`."""
     reasons: dict[str, int] = field(default_factory=dict)
     """{reason: listed URLs that are not indexed}, the 50 most frequent, most first; empty text: no reason is given."""
+    not_asked: int = 0
+    """Listed URLs of the property in the argument `gsc` without an answer of Search Console."""
+    partial: str | None = None
+    """Why these have none: quota, credentials, permission, no answer, stopped, or other property if no listed
+    URL belongs to it; null if all were, and without `gsc`."""
 
 
 @dataclass(slots=True)

@@ -46,7 +46,8 @@ METAREFRESH_ENABLED = False
 URLLENGTH_LIMIT = 0
 DEPTH_LIMIT = 0
 REDIRECT_MAX_TIMES = 10
-DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}}
+DOWNLOAD_SLOTS = {"file": {"delay": 0, "concurrency": 8}, "search-console": {"delay": 0.1, "concurrency": 8}}
+SITEMAP_GSC_ENDPOINT = "https://searchconsole.googleapis.com"
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "sitemapcrawler.middlewares.adapted.StoppableRetryMiddleware": 550,

@@ -16,6 +16,8 @@ from typing import BinaryIO
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
+from sitemapcrawler.jobs.index_answers import check
+from sitemapcrawler.jobs.index_status import DOMAIN
 from sitemapcrawler.reader.exports import files_of, read_export
 from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.agents import named, requesting
@@ -25,6 +27,7 @@ from sitemapcrawler.rules.choice import NONE, check_names
 from sitemapcrawler.urls.display import masked_argument, masked_url
 from sitemapcrawler.urls.expressions import Expression
 from sitemapcrawler.verification.browser import lacking
+from sitemapcrawler.verification.google_token import credentials
 from sitemapcrawler.verification.sampling import Sample
 
 MAX_SHOWN = 80  # characters of a value in a message
@@ -307,3 +310,20 @@ def channel(item: str) -> str:
     if import_module("apprise").Apprise.instantiate(item) is None:
         raise ValueError("has an address that Apprise does not know")
     return item
+
+
+def search_property(text: str) -> str:
+    """Parse the name of a property of Search Console. Raises ValueError also without credentials for it."""
+    domain = text.removeprefix(DOMAIN)
+    is_domain = text != domain and urls.authority(f"http://{domain}/") is not None and "/" not in domain
+    if not is_domain and not (urls.is_web(text) and text.endswith("/")):
+        raise ValueError("is no name of a property")
+    credentials()
+    return f"{DOMAIN}{domain.lower()}" if is_domain else text
+
+
+def answers_file(text: str) -> str:
+    """The absolute path of a file of answers, given with or without `@`. Raises ValueError if it cannot be used."""
+    path = Path(text.removeprefix("@")).absolute()
+    check(path)
+    return str(path)

@@ -152,6 +152,22 @@ class Params(BaseModel):
         tuple[str, ...], Text(values.address_files), Argument(RANGES, Use.ONE_SITE, needs=("compare",))
     ] = ()
     """Tell crawlers in access logs from others that pretend to be them, by the address ranges of their operators."""
+    gsc: Annotated[
+        Annotated[str, Text(values.search_property)] | None,
+        Argument(
+            "sc-domain:example.com or https://example.com/, as Search Console names it",
+            Use.RUN | Use.ONE_SITE,
+            needs=("gsc_answers",),
+        ),
+    ] = None
+    """Ask Search Console for the index status of listed URLs of this property, up to 2,000 a day."""
+    gsc_answers: Annotated[
+        Annotated[str, Text(values.answers_file)] | None,
+        Argument("a file that is created or extended", Use.RUN | Use.ONE_SITE, needs=("gsc",)),
+    ] = None
+    """Keep the answers in this file, so that the next run asks for other URLs."""
+    gsc_sample: Annotated[Count | None, Argument(use=Use.RUN | Use.ONE_SITE, needs=("gsc",))] = None
+    """Ask for a random sample of so many URLs (default: those with most clicks and the newest lastmod first)."""
     max_pages: Annotated[Count, Argument(use=Use.ONE_SITE)] = MAX_PAGES
     """Fetch so many unlisted pages at most."""
     fetch_as: Annotated[

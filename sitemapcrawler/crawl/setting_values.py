@@ -18,7 +18,7 @@ from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
 
-from scrapy.settings import BaseSettings, default_settings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 from scrapy.spidermiddlewares.referer import RefererMiddleware
 from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
@@ -55,6 +55,9 @@ SINGLE = ("ASYNCIO_EVENT_LOOP", "DOWNLOADER_CLIENTCONTEXTFACTORY")
 """Settings that name one component though their default does not. Others are recognised by their default."""
 POLICY, MODULES = "REFERRER_POLICY", "SPIDER_MODULES"
 """Settings that hold the name of a policy, or its import path; and modules."""
+ENDPOINT = "SITEMAP_GSC_ENDPOINT"
+THIS_MACHINE = re.compile(r"http://(?:127\.0\.0\.1|\[::1\]):[0-9]{1,5}")
+"""Address of a test server."""
 _PATH = re.compile(r"(?:scrapy|sitemapcrawler|twisted)\.[\w.]+\.[A-Za-z]\w*")
 
 
@@ -84,9 +87,18 @@ def check_settings(settings: BaseSettings) -> None:
     for name, least in LEAST.items():
         if settings.getfloat(name) < least:
             raise ValueError(_refusal(name, settings[name], f"a number from {least}"))
+    _check_endpoint(settings)
     _check_encodings(changed)
     check_log(settings)
     _check_components(settings, changed)
+
+
+def _check_endpoint(settings: BaseSettings) -> None:
+    """Refuse to send credentials anywhere but to Google, or to a test server that the command line names."""
+    named = settings[ENDPOINT]
+    by_command = (settings.getpriority(ENDPOINT) or 0) >= SETTINGS_PRIORITIES["cmdline"]
+    if named != DEFAULTS[ENDPOINT] and not (by_command and THIS_MACHINE.fullmatch(str(named))):
+        raise ValueError(f"setting {ENDPOINT}={named!r}: only the command line may name a loopback address")
 
 
 def _check_type(name: str, settings: BaseSettings) -> None:

@@ -11,6 +11,8 @@ SLOT_KEY = Downloader.DOWNLOAD_SLOT
 too_much = object()
 """Signal with `request`, `status` and `headers`: a response with a status in `TOO_MUCH` starts. Its body follows."""
 
+OWN_PACE_KEY = "sitemap_own_pace"
+"""Key in `Request.meta`: who sends the request decides what an answer with status 429 means."""
 ATTEMPTS_KEY = "sitemap_attempts"
 """Key of `Attempts` in `Request.meta`."""
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches, IndexCounts
+from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches
 from sitemapcrawler.jobs.crawler_logs import CrawlerLogs
+from sitemapcrawler.jobs.index_answers import Known
 from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.store import Store
@@ -42,16 +43,17 @@ class Lists:
 
     found_by = FoundBy.LIST
 
-    def __init__(self, store: Store, scope: LinkScope, paths: Sequence[Path], ranges: Ranges) -> None:
+    def __init__(
+        self, store: Store, scope: LinkScope, paths: Sequence[Path], ranges: Ranges, statuses: IndexStatuses
+    ) -> None:
         """`scope`: which pages belong to the crawl. `paths`: the lists; one may be a pattern for several files.
-        `ranges`: addresses of crawlers."""
+        `ranges`: addresses of crawlers. `statuses`: gets what Google says of pages."""
         self._store = store
         self._scope = scope
         self._paths = paths
         self._links = Links(store, scope)
         self._logs = CrawlerLogs(store, ranges)
-        self.statuses = IndexStatuses(store)
-        """What Google says of the pages, by rows of lists."""
+        self._statuses = statuses
 
     def load(self) -> list[ComparedList]:
         """Read all lists into the table `compared`. Returns what was found in each. Raises ValueError or OSError, one
@@ -60,7 +62,6 @@ class Lists:
         execute("CREATE OR REPLACE TEMP TABLE compared_rows (page UBIGINT, url VARCHAR, list UTINYINT, number BIGINT)")
         execute("CREATE OR REPLACE TEMP TABLE compared_left_out (page UBIGINT)")
         self._logs.begin()
-        self.statuses.begin()
         totals = [self._read(path, number) for number, path in enumerate(self._paths)]
         if self._logs.has_any:
             self._logs.resolve(self._scope)
@@ -117,7 +118,7 @@ class Lists:
                 self._logs.read(export.lines, export.log, number, total)
             while read := list(islice(export.rows, AT_ONCE)):
                 total.rows += len(read)
-                rows, inspected = self._index_statuses(read, home)
+                rows, inspected = self._read_statuses(read, home)
                 total.inspected += inspected
                 pages = self._pages(rows, home, total)
                 if pages:
@@ -127,19 +128,23 @@ class Lists:
                     )
                 self._note_left_out(rows, home)
 
-    def _index_statuses(self, read: Sequence[ExportRow], home: str) -> tuple[list[str], int]:
-        """Keep what Google says of rows. Returns the URLs, with `LEFT_OUT` before those that are not indexed, and the
-        number of rows with an index status."""
-        rows, known = [], []
-        for url, status in read:
-            if status is not None and url != UNREAD:
-                loc = urls.resolve(home, url.removeprefix(LEFT_OUT))
-                if loc is not None:
-                    known.append((loc, status))
-                if is_indexed(status) is False and not url.startswith(LEFT_OUT):
-                    url = f"{LEFT_OUT}{url}"
-            rows.append(url)
-        self.statuses.add(known)
+    def _read_statuses(self, read: Sequence[ExportRow], home: str) -> tuple[list[str], int]:
+        """Keep what Google says of rows, and their clicks. Returns the URLs, with `LEFT_OUT` before those that are not
+        indexed, and the number of rows with an index status."""
+        rows: list[str] = []
+        known: list[Known] = []
+        clicked: list[tuple[str, int]] = []
+        for url, status, clicks in read:
+            says = (status is not None or clicks is not None) and url != UNREAD
+            loc = urls.resolve(home, url.removeprefix(LEFT_OUT)) if says else None
+            if loc is not None and status is not None:
+                known.append((loc, status, None))
+            if loc is not None and clicks is not None:
+                clicked.append((loc, clicks))
+            is_left_out = loc is not None and status is not None and is_indexed(status) is False
+            rows.append(f"{LEFT_OUT}{url}" if is_left_out and not url.startswith(LEFT_OUT) else url)
+        self._statuses.add(known)
+        self._statuses.add_clicks(clicked)
         return rows, len(known)
 
     def _note_left_out(self, rows: Sequence[str], home: str) -> None:
@@ -239,16 +244,9 @@ class Lists:
         before."""
         return self._logs.sum_up(self._scope.homes) if self._logs.has_any else {}
 
-    def index_counts(self) -> IndexCounts | None:
-        """What Google says of the listed pages; None if no list says anything. Call `compare` before."""
-        return self.statuses.sum_up() if self.statuses.has_any else None
-
     def mark(self) -> None:
-        """Set `fetched` and `google` of the entries, if lists have any. Raises duckdb.Error."""
-        if self._logs.has_any:
-            self._logs.mark()
-        if self.statuses.has_any:
-            self.statuses.mark()
+        """Set `fetched` of the entries, if `fetches` has found any crawler. Raises duckdb.Error."""
+        self._logs.mark()
 
     def _groups(self) -> list[ComparedGroup]:
         """The pages that are counted by group only, the largest group first."""

@@ -47,6 +47,7 @@ from sitemapcrawler.jobs.counting import reaches
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.crawlers import count_access, count_usage, with_answers
 from sitemapcrawler.jobs.gatherer import Gatherer, Interrupter
+from sitemapcrawler.jobs.index_status import IndexStatuses, Inspection
 from sitemapcrawler.jobs.links import Links, LinkScope
 from sitemapcrawler.jobs.listing import FirstFindings, Listing
 from sitemapcrawler.jobs.marking import Marks, mark_files
@@ -140,8 +141,10 @@ class Job:
         self._compared: list[ComparedList] | None = None
         self.fetches: dict[str, CrawlerFetches] = {}
         """What crawlers requested by access logs, by their names in lower case."""
+        self.statuses = IndexStatuses(store)
+        """What Google says of URLs."""
         self.google: IndexCounts | None = None
-        """What Google says of the listed URLs; None if no list does."""
+        """The same counted; None if nothing is said, or before it is counted."""
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
         self.revisits: Revisits | None = None
@@ -267,28 +270,33 @@ class Job:
             yield RecordBatch(list(map(decode, lines)))
 
     async def compare(self, scope: LinkScope, params: Arguments, why: str | None) -> None:
-        """Compare the listed pages with lists. Sets `coverage`, `fetches` and `google`. `why`: what ended requesting
-        pages early, if anything."""
-        lists = self._lists = self._lists or self.lists(scope, params)
+        """Compare the listed pages with lists. Sets `coverage` and `fetches`. `why`: what ended requesting pages early,
+        if anything."""
+        lists = await self.load_lists(scope, params)
         await self._writer.flush()
-        if self._compared is None:
-            self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
         if self._compared is not None:
             compare = partial(lists.compare, self._compared, why)
             self.coverage = await self._writer.run(partial(with_memory, compare, self.store.give_more_memory))
             fetches = await self._writer.run(partial(with_memory, lists.fetches, self.store.give_more_memory))
             self.fetches = fetches or {}
-            self.google = await self._writer.run(partial(with_memory, lists.index_counts, self.store.give_more_memory))
 
-    async def load_lists(self, lists: Lists) -> None:
-        """Read the lists to compare with into the database."""
-        await self._writer.flush()
-        self._lists = lists
-        self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
+    async def count_index(self, scope: LinkScope, inspection: Inspection | None) -> None:
+        """Count what Google says of the listed URLs. Sets `google`. `inspection`: of Search Console."""
+        if inspection is None and not self.statuses.has_any:
+            return
+        await self.follow(Links.number_listed, Links(self.store, scope))
+        self.google = await self._writer.run(partial(with_memory, self.statuses.sum_up, self.store.give_more_memory))
+        if self.google is not None and inspection is not None:
+            self.google.not_asked, self.google.partial = inspection
 
-    def lists(self, scope: LinkScope, params: Arguments) -> Lists:
-        """The lists to compare with, for `follow`."""
-        return Lists(self.store, scope, list(map(Path, params.compare)), read_ranges(params.crawler_addresses))
+    async def load_lists(self, scope: LinkScope, params: Arguments) -> Lists:
+        """Read the lists to compare with into the database, once."""
+        if self._lists is None:
+            paths, ranges = list(map(Path, params.compare)), read_ranges(params.crawler_addresses)
+            self._lists = lists = Lists(self.store, scope, paths, ranges, self.statuses)
+            await self._writer.flush()
+            self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
+        return self._lists
 
     async def follow(self, work: Callable[[Part], T], part: Part) -> T | None:
         """Run `work` on a part of the database, such as the link graph, when everything is committed; None if the
@@ -418,8 +426,10 @@ class Job:
             self.records.last_rows.put(self.holding)
             if self._marks is not None:
                 self._marks.apply()
-            if self._lists is not None and (self.fetches or self.google is not None):
+            if self._lists is not None and self.fetches:
                 self._lists.mark()
+            if self.google is not None:
+                self.statuses.mark()
             set_segments(connection, self._segments)
             site = SiteFacts(rows_of(connection))
             self._sum_up(site, connection, summary, unlisted)

@@ -22,7 +22,7 @@ from sitemapcrawler import settings as ours
 from sitemapcrawler.download.addresses import authority, spelt, why_refused
 from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
 from sitemapcrawler.download.shared import Named, may_cancel, stopping
-from sitemapcrawler.download.slots import ATTEMPTS_KEY, SLOT_KEY, Attempts, too_much
+from sitemapcrawler.download.slots import ATTEMPTS_KEY, OWN_PACE_KEY, SLOT_KEY, Attempts, too_much
 from sitemapcrawler.replies import retry_after
 from sitemapcrawler.replies.kinds import SERVER_ERROR, TOO_MUCH
 from sitemapcrawler.robots.agents import Agent
@@ -212,7 +212,9 @@ class PolitenessMiddleware:
         host.apply_to(slot)
 
     def _too_much(self, request: Request, status: int, headers: Headers) -> None:
-        """Pause a host for as long as its response asks for."""
+        """Pause a host for as long as its response asks for, unless the sender of the request sees to that."""
+        if request.meta.get(OWN_PACE_KEY):
+            return
         request.meta[PAUSED_KEY] = True
         key = request.meta[SLOT_KEY]
         host = self._host(key)

@@ -11,12 +11,14 @@ from scrapy.exceptions import DontCloseSpider
 
 from sitemapcrawler.download.private import look_again
 from sitemapcrawler.envelopes import FinalBatch, FreshBatch, SitemapEnd
+from sitemapcrawler.jobs.index_status import Inspection
 from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.robots.agents import agent
 from sitemapcrawler.rules.facts.given import FileFacts
 from sitemapcrawler.verification.asking_as import AskerAs
 from sitemapcrawler.verification.following import Follower
 from sitemapcrawler.verification.rendering import Renderer
+from sitemapcrawler.verification.search_console import Inspector
 from sitemapcrawler.verification.url_status import Status
 
 DRAWN_AT_ONCE = 1000
@@ -32,6 +34,7 @@ class StatusPipeline(CrawlPipeline):
         self._follower: Follower | None = None
         self._asker_as: AskerAs | None = None
         self._renderer: Renderer | None = None
+        self._inspector: Inspector | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -58,6 +61,8 @@ class StatusPipeline(CrawlPipeline):
                 self._crawler, audit.job, audit.params.render, audit.params.seed, audit.params.own_sites,
                 agent(audit.params.render_as) if audit.params.render_as else None,
             )  # fmt: skip
+        if audit.params.gsc is not None and audit.job is not None and not audit.job.finished:
+            self._inspector = Inspector(self._crawler, audit.job, audit.params)
 
     async def process_item(self, item: object) -> object:
         """Attach replies to url records. Those of a file that waits for its turn come again in another batch; those
@@ -81,11 +86,16 @@ class StatusPipeline(CrawlPipeline):
         """What ended requesting the pages of lists early: max_pages; None if nothing did."""
         return None if self._follower is None else self._follower.comparing_ended
 
+    @property
+    def inspection(self) -> Inspection | None:
+        """Result of asking Search Console; None if it was not asked."""
+        return None if self._inspector is None else self._inspector.result
+
     def idle(self) -> None:
-        """Verify the sample, request unlisted pages and pages as other crawlers, and render pages, once all is read;
-        raises DontCloseSpider until it is done."""
+        """Verify the sample, request unlisted pages and pages as other crawlers, render pages, and ask Search Console,
+        once all is read; raises DontCloseSpider until it is done."""
         holds = self._status is not None and self._status.holds
-        more = (self._follower, self._audit.beside, self._asker_as, self._renderer)
+        more = (self._follower, self._audit.beside, self._asker_as, self._renderer, self._inspector)
         if self._drawing is None and (holds or any(part is not None for part in more)):
             self._drawing = asyncio.ensure_future(self._finish())
             self._drawing.add_done_callback(self._look_again)
@@ -117,6 +127,8 @@ class StatusPipeline(CrawlPipeline):
             await self._asker_as.run()
         if self._renderer is not None:
             await self._renderer.run()
+        if self._inspector is not None:
+            await self._inspector.run(self._audit.link_scope())
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

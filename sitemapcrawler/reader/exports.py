@@ -37,6 +37,9 @@ NO_PAGE: Mapping[str, Callable[[str], bool]] = {
 }
 """Columns of this project's own feeds and of Screaming Frog that say whether a row is a page to index: name -> True if
 a value, in small letters, says that it is not."""
+CLICKS = "clicks"
+"""Column of Search Console."""
+COUNT = re.compile(r"[0-9]{1,12}")
 UNREAD = ""
 """In place of a URL: a row that has none."""
 LEFT_OUT = "-"
@@ -51,6 +54,8 @@ class ExportRow(NamedTuple):
     or `UNREAD`."""
     status: IndexStatus | None = None
     """What Google says of the URL, if the row has it."""
+    clicks: int | None = None
+    """Clicks on it in search results, if the row has them."""
 
 
 @dataclass
@@ -75,7 +80,7 @@ def files_of(path: str) -> list[str]:
 def read_export(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> Export:
     """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
     found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
-    found = read_rows(file, path, (*NO_PAGE, *StatusReader.columns), cells)
+    found = read_rows(file, path, (*NO_PAGE, CLICKS, *StatusReader.columns), cells)
     if found.log is not None:
         return Export(found.format, iter(()), found.log, found.lines)
     return Export(found.format, _read(found))
@@ -88,7 +93,12 @@ def _read(found: Rows) -> Iterator[ExportRow]:
             yield ExportRow(UNREAD)
         else:  # in a text, other values may stand behind the URL
             url = cleaned(row.url.split()[0].strip("\"'") if found.format == TEXT else row.url.lstrip("'"))
-            yield ExportRow(f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url, statuses.status(row.cells))
+            clicks = str(row.cells[CLICKS] or "").replace(",", "") if CLICKS in row.cells else ""
+            yield ExportRow(
+                f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url,
+                statuses.status(row.cells, url),
+                int(clicks) if COUNT.fullmatch(clicks) else None,
+            )
 
 
 def cleaned(url: str) -> str:

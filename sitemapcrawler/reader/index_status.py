@@ -6,12 +6,12 @@ columns that Screaming Frog and Search Console export. Start reading in `StatusR
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import IndexStatus
-from sitemapcrawler.reader.dates import iso, parse
+from sitemapcrawler.reader.dates import utc
 
 RESULT, STATUS = "inspectionresult", "indexstatusresult"
 """Objects of the API's answer, the second one in the first."""
@@ -42,7 +42,8 @@ NO_VALUES = frozenset(("", "-", "n/a", "none", "null", "nan", "nat"))
 """What programs write where there is no value, in small letters."""
 MAX_REASON = 200
 """Characters of a reason; those of Google have fewer than 80."""
-GOOGLE_BEGAN = datetime(1998, 9, 4, tzinfo=UTC)
+MAX_NO_VALUE = max(map(len, NO_VALUES))
+GOOGLE_BEGAN = "1998-09-04"
 """A crawl before this day is a zero of some program."""
 
 
@@ -53,43 +54,57 @@ class StatusReader:
     """Columns to read, in small letters."""
 
     def __init__(self) -> None:
-        self._names: Collection[str] = ()
+        self._names: Collection[object] = ()
         self._fields: Mapping[str, str] = {}
 
-    def status(self, cells: Mapping[str, object]) -> IndexStatus | None:
-        """Return the index status that a row states; None if it has none."""
-        for outer in (RESULT, STATUS):
-            if isinstance(inner := cells.get(outer), Mapping):
-                return self.status({name.lower(): value for name, value in inner.items() if isinstance(name, str)})
-        if self._names != (names := tuple(cells)):
-            self._names, self._fields = names, _fields_of(names)
+    def status(self, cells: Mapping[str, object], url: str = "") -> IndexStatus | None:
+        """Return the index status that a row states; None if it has none. `url`: the row's own."""
+        start, result, inner = "", cells.get(RESULT), cells.get(STATUS)
+        if isinstance(result, Mapping):
+            inner = result.get("indexStatusResult")
+        if isinstance(inner, Mapping):
+            cells, start = inner, f"{STATUS}."
+        if self._names != (names := (start, *cells)):
+            self._names, self._fields = names, _fields_of(start, cells)
         if not self._fields:
             return None
         found = {field: text for field, name in self._fields.items() if (text := _text(cells[name]))}
+        if not found:
+            return None
+        canonical = found.get("canonical", "")
         status = IndexStatus(
-            VERDICTS.get(found.get("verdict", "").lower().replace(",", "")),
+            _verdict(found.get("verdict", "")),
             found.get("reason", "")[:MAX_REASON] or None,
-            urls.resolve("", found.get("canonical", "")),
+            canonical if canonical == url and url.startswith("http") else urls.resolve("", canonical),
             _moment(found.get("last_crawl", "")),
         )
         return None if status == IndexStatus() else status
 
 
-def _fields_of(names: Collection[str]) -> Mapping[str, str]:
-    """{field: the first column with it}; empty if these columns may be of another list."""
+def _fields_of(start: str, names: Iterable[object]) -> Mapping[str, str]:
+    """{field: the first column with it}; empty if these columns may be of another list. `start`: what stands before
+    their names."""
     fields: dict[str, str] = {}
     for name in names:
-        if name in COLUMNS:
-            fields.setdefault(COLUMNS[name], name)
-    return fields if len(fields) > 1 or not USUAL.issuperset(fields.values()) else {}
+        if isinstance(name, str) and (field := COLUMNS.get(start + name.lower())) is not None:
+            fields.setdefault(field, name)
+    return fields if start or len(fields) > 1 or not USUAL.issuperset(fields.values()) else {}
 
 
 def _text(value: object) -> str:
     """A value on one line; empty if there is none."""
-    text = "" if value is None else " ".join(str(value).encode("utf-8", "replace").decode().split())
-    return "" if text.lower() in NO_VALUES else text
+    if isinstance(value, str) and value.isascii() and value.isprintable():  # most are
+        text = value.strip()
+    else:
+        text = "" if value is None else " ".join(str(value).encode("utf-8", "replace").decode().split())
+    return "" if len(text) <= MAX_NO_VALUE and text.lower() in NO_VALUES else text
+
+
+@lru_cache(maxsize=64)
+def _verdict(text: str) -> str | None:
+    return VERDICTS.get(text.lower().replace(",", ""))
 
 
 def _moment(text: str) -> str | None:
-    moment = parse(text)
-    return None if moment is None or moment < GOOGLE_BEGAN else iso(moment)
+    moment = utc(text)
+    return None if moment is None or moment < GOOGLE_BEGAN else moment

@@ -459,10 +459,21 @@ def answers(report: Report) -> list[str]:
     return found
 
 
+NOT_ASKED = {
+    "quota": "the quota of Search Console is used up for today",
+    "credentials": "Google does not accept the credentials, or they have expired",
+    "permission": "the credentials have no permission for the property",
+    "no answer": "Search Console does not answer",
+    "stopped": "the crawl was stopped",
+    "other property": "no listed URL belongs to the property",
+}
+"""Why URLs were not inspected, by `partial`."""
+
+
 def index_status(found: IndexCounts) -> str:
     """What Google says of the listed URLs, in one sentence."""
     reasons = [f"{number:,} {inert(reason) or 'without a reason'}" for reason, number in found.reasons.items()]
-    told = [f"Google has indexed {found.indexed:,} of {counted(found.urls, 'inspected URL')}"]
+    told = [f"Google has indexed {found.indexed:,} of {counted(found.urls, 'inspected URL')}"] if found.urls else []
     if found.not_indexed:
         told.append(
             f"{found.not_indexed:,} {'is' if found.not_indexed == 1 else 'are'} not indexed ({listed(reasons)})"
@@ -472,7 +483,9 @@ def index_status(found: IndexCounts) -> str:
     if found.not_crawled_since:
         were = "was" if found.not_crawled_since == 1 else "were"
         told.append(f"{found.not_crawled_since:,} {were} not crawled since lastmod")
-    return f"{'; '.join(told)}."
+    if found.partial is not None:
+        told.append(f"{counted(found.not_asked, 'URL')} not asked: {NOT_ASKED.get(found.partial, found.partial)}")
+    return f"{'; '.join(told) or 'No listed URL has an index status'}."
 
 
 def rendered(results: Mapping[str, int]) -> str:

@@ -68,8 +68,7 @@ class Follower:
         logger.info("followed links to %s", counted(asked, "unlisted page"))
 
     async def _compare(self, scope: LinkScope) -> None:
-        lists = self._job.lists(scope, self._params)
-        await self._job.load_lists(lists)
+        lists = await self._job.load_lists(scope, self._params)
         await self._job.follow(Lists.wanted, lists)
         asked, is_whole = await self._request(Lists, lists, scope)
         if not is_whole:

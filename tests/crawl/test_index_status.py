@@ -117,7 +117,7 @@ def test_url_records_have_the_index_status(done: tuple[SiteServer, Crawl]) -> No
 def test_summary_report_and_workbook_count_the_reasons(done: tuple[SiteServer, Crawl]) -> None:
     _, found = done
     assert found.summary["google"] == {
-        "urls": 9, "indexed": 2, "not_indexed": 7, "other_canonical": 2, "not_crawled_since": 0,
+        "urls": 9, "indexed": 2, "not_indexed": 7, "other_canonical": 2, "not_crawled_since": 0, "not_asked": 0,
         "reasons": {CRAWLED: 2, GONE: 2, "Alternate page with proper canonical tag": 1, "Excluded by ‘noindex’ tag": 1,
                     "Page with redirect": 1},
     }  # fmt: skip

@@ -38,6 +38,7 @@ NOT_TRIED = {
     r"shub .*|curl .*app\.zyte\.com.*": "asks Zyte's servers, for an account; test_scrapy_cloud.py builds what is deployed",
     r"(scrapyd|scrapyd-deploy|curl) .*": "runs in tests/deploy/test_scrapyd.py, on a real server",
     r"jq .*indexnow\.org.*": "sends to search engines; tests/unit/feeds/test_indexnow.py reads the bodies",
+    r"sitemapcrawler audit .* -a gsc=.*": "asks Google, for an account; test_search_console.py asks a server in its place",
     r"duckdb .*": "DuckDB's command line is installed apart; tests/crawl/test_database.py runs the queries",
     r"(scrapy|sitemapcrawler) fleet .*": "asks many sites; tests/unit/fleet/test_command.py reads it, tests/fleet/ runs others",
     r"scrapy (crawl|crawl sitemap|inspect|fleet)|sitemapcrawler (audit|crawl|fix|inspect|validate|fleet|COMMAND -h|validate --explain RULE)": "names a command, and is none",

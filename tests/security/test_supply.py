@@ -64,6 +64,7 @@ REASONS = {
     ("reader/duck.py", "import_module"): "duckdb, by its name",
     ("crawl/argument_values.py", "import_module"): "Apprise, by its name",
     ("extensions/notifying.py", "import_module"): "Apprise, by its name",
+    ("verification/google_token.py", "import_module"): "modules of google-auth, by their names",
     ("assistants/tools.py", "import_module"): "modules of mcp, by their names",
     (
         "api/child.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from sitemapcrawler.items import IndexStatus
 
@@ -52,6 +53,7 @@ _MARKS = re.compile("[,'\"\u2018\u2019\u201c\u201d]")
 _DASHES = re.compile("[\u2010-\u2015]")
 
 
+@lru_cache(maxsize=256)
 def key_of(reason: str) -> str:
     """Spell a reason as in `REASONS`: in small letters, with hyphens for dashes, without quotes and commas."""
     plain = " - ".join(part.strip() for part in _DASHES.split(_MARKS.sub("", reason.lower()))).strip()

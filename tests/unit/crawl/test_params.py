@@ -637,6 +637,26 @@ def test_arguments_about_files_fit_each_other(two: str, arguments: dict[str, str
     assert problem in refusal(**{"sitemap": two, **arguments})
 
 
+@pytest.mark.parametrize(
+    ("text", "site"),
+    [
+        ("sc-domain:example.com", "sc-domain:example.com"), ("sc-domain:Example.COM", "sc-domain:example.com"),
+        ("https://example.com/", "https://example.com/"), ("https://example.com/shop/", "https://example.com/shop/"),
+        ("example.com", None), ("https://example.com", None), ("sc-domain:", None), ("sc-domain:a/b", None),
+        ("sc-domain:a b", None), ("ftp://example.com/", None),
+    ],
+)  # fmt: skip
+def test_property_is_named_as_search_console_does(
+    text: str, site: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(argument_values, "credentials", lambda: None)
+    arguments = {"domain": "e.com", "gsc": text, "gsc_answers": str(tmp_path / "answers.jsonl")}
+    if site is None:
+        assert "is no name of a property" in refusal(**arguments)
+    else:
+        assert Params.parse(arguments).gsc == site
+
+
 # Arguments of plug-ins
 
 

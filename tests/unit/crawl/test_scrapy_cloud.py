@@ -115,7 +115,7 @@ CHOICES = {
     "links": ["no", "yes", "site"],
 }
 SWITCHES = {"offline", "verify_offsite", "verify_assets", "fresh", "force"}
-COUNTS = {"max_urls": 1, "max_sitemaps": 1, "max_pages": 1, "max_depth": 0, "seed": 0}
+COUNTS = {"gsc_sample": 1, "max_urls": 1, "max_sitemaps": 1, "max_pages": 1, "max_depth": 0, "seed": 0}
 """Whole numbers, with the least of each."""
 
 

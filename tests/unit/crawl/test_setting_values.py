@@ -150,3 +150,20 @@ def test_earlier_log_stays_as_it_is(tmp_path: Path) -> None:
     log.write_text("earlier\n")
     check_settings(settings("LOG_FILE", str(log)))
     assert log.read_text() == "earlier\n"
+
+
+@pytest.mark.parametrize(
+    ("address", "priority"),
+    [
+        ("https://example.com", "cmdline"), ("https://127.0.0.1.example.com", "cmdline"), ("127.0.0.1", "cmdline"),
+        ("http://user@example.com@127.0.0.1:1", "cmdline"), ("http://127.0.0.1:8000", "project"), ("", "cmdline"),
+    ],
+)  # fmt: skip
+def test_credentials_go_to_google_or_to_a_test_server_of_the_command_line(address: str, priority: str) -> None:
+    changed = project_settings()
+    changed.set("SITEMAP_GSC_ENDPOINT", "http://127.0.0.1:8000", priority="cmdline")
+    check_settings(changed)
+    changed = project_settings()
+    changed.set("SITEMAP_GSC_ENDPOINT", address, priority=priority)
+    with pytest.raises(ValueError, match=r"SITEMAP_GSC_ENDPOINT=.*: only the command line may name a loopback address"):
+        check_settings(changed)

@@ -12,6 +12,7 @@ import pytest
 
 from sitemapcrawler.items import ComparedList, CrawlerFetches
 from sitemapcrawler.jobs.coverage import Lists
+from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.robots.addresses import read_ranges
@@ -47,7 +48,9 @@ class Loaded:
         if ranges:
             (folder / "googlebot.txt").write_text(ranges)
         known = read_ranges([str(folder / "googlebot.txt")] if ranges else [])
-        self.lists = Lists(store, LinkScope([HOME], None, max_pages=0), [folder / "access.log*"], known)  # type: ignore[arg-type]  # no robots.txt is asked
+        self.lists = Lists(
+            store, LinkScope([HOME], None, max_pages=0), [folder / "access.log*"], known, IndexStatuses(store)
+        )  # type: ignore[arg-type]  # no robots.txt is asked
         [self.total] = self.lists.load()
         self.lists.compare([self.total], None)
         self.found: dict[str, CrawlerFetches] = self.lists.fetches()

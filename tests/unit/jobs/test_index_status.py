@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import ComparedList, IndexCounts
 from sitemapcrawler.jobs.coverage import Lists
+from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.robots.addresses import read_ranges
@@ -39,15 +40,16 @@ def row(path: str, verdict: str | None = "NEUTRAL", reason: str | None = CRAWLED
     return json.dumps(fields)
 
 
-def compared(store: Store, folder: Path, *lists: str) -> tuple[Lists, list[ComparedList], IndexCounts | None]:
+def compared(store: Store, folder: Path, *lists: str) -> tuple[IndexStatuses, list[ComparedList], IndexCounts]:
     """What lists of these lines say of the listed pages."""
+    statuses = IndexStatuses(store)
     paths = [folder / f"{number}.jsonl" for number, _ in enumerate(lists)]
     for path, lines in zip(paths, lists, strict=True):
         path.write_bytes(lines.encode("utf-8", "surrogatepass"))
-    made = Lists(store, LinkScope([HOME], None, max_pages=0), paths, read_ranges([]))  # type: ignore[arg-type]  # no robots.txt is asked
+    made = Lists(store, LinkScope([HOME], None, max_pages=0), paths, read_ranges([]), statuses)  # type: ignore[arg-type]  # no robots.txt is asked
     totals = made.load()
     made.compare(totals, None)
-    return made, totals, made.index_counts()
+    return statuses, totals, statuses.sum_up()
 
 
 def known(store: Store) -> dict[str, object]:
@@ -91,7 +93,6 @@ def test_other_spellings_of_a_canonical_are_no_other_canonical(
     store: Store, tmp_path: Path, canonical: str, others: int
 ) -> None:
     _, _, counts = compared(store, tmp_path, row("caf%C3%A9", googleCanonical=HOME + canonical))
-    assert counts is not None
     assert counts.other_canonical == others
 
 
@@ -119,9 +120,9 @@ def test_inspected_urls_are_no_list_of_pages(store: Store, tmp_path: Path) -> No
 
 
 def test_entries_get_their_status_in_their_order(store: Store, tmp_path: Path) -> None:
-    lists, _, _ = compared(store, tmp_path, row("b", googleCanonical=f"{HOME}c", lastCrawlTime="2026-11-01"))
+    statuses, _, _ = compared(store, tmp_path, row("b", googleCanonical=f"{HOME}c", lastCrawlTime="2026-11-01"))
     with store.transaction():
-        lists.mark()
+        statuses.mark()
     found = store.execute("SELECT loc, google FROM urls")
     assert [loc.removeprefix(HOME) for loc, _ in found] == [*LISTED]
     [status] = [status for _, status in found if status is not None]
@@ -145,9 +146,8 @@ rows = st.lists(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_rows_give_records(store: Store, tmp_path: Path, rows: list[dict[str, str]]) -> None:
     first = {"url": f"{HOME}a"}
-    lists, _, counts = compared(store, tmp_path, "\n".join(map(json.dumps, [first, *rows])))
-    if counts is not None:
-        with store.transaction():
-            lists.mark()
-        assert counts.indexed + counts.not_indexed <= counts.urls <= len(LISTED)
+    statuses, _, counts = compared(store, tmp_path, "\n".join(map(json.dumps, [first, *rows])))
+    with store.transaction():
+        statuses.mark()
+    assert counts.indexed + counts.not_indexed <= counts.urls <= len(LISTED)
     assert store.execute("SELECT count(*) FROM urls") == [(len(LISTED),)]

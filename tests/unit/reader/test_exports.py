@@ -141,3 +141,8 @@ def test_a_damaged_end_and_a_huge_line_are_rows_without_a_url() -> None:
     data = gzip.compress(f"url\n{SITE}/a\n{'x' * 100_000}\n{SITE}/b\n".encode())
     assert urls(read_export(io.BytesIO(data))) == [f"{SITE}/a", UNREAD, f"{SITE}/b"]
     assert urls(read_export(io.BytesIO(data[:-12])))[:1] == [f"{SITE}/a"]
+
+
+def test_clicks_of_search_console_are_read() -> None:
+    data = f'Top pages,Clicks,Impressions\n{SITE}/a,"1,204",9\n{SITE}/b,0,1\n{SITE}/c,many,1\n{SITE}/d\n'.encode()
+    assert [row.clicks for row in read_export(io.BytesIO(data)).rows] == [1204, 0, None, None]
