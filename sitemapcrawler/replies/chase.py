@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-import ada_url
 import msgspec
 
 from sitemapcrawler import urls
@@ -30,6 +29,7 @@ from sitemapcrawler.replies.kinds import (
     Unchecked,
 )
 from sitemapcrawler.replies.page import Headers, PageFacts, joined
+from sitemapcrawler.urls import browsers
 from sitemapcrawler.urls.display import masked_url
 
 MAX_EXCERPT = 200  # characters of a value in a message
@@ -51,15 +51,14 @@ def target(location: str | None, base: str) -> str:
     if location is None or not location.strip():
         raise NoTarget("a redirect without a Location")
     try:
-        read = ada_url.URL(location, base)
+        scheme, found = browsers.target_of(location, base)
     except ValueError:
         raise NoTarget(f"a redirect to {_excerpt(location)}, which is no URL") from None
-    if read.protocol not in {"http:", "https:"}:
-        raise NoTarget(f"a redirect to {_excerpt(read.href)}, which is not http or https")
-    read.username = read.password = ""
-    if not urls.is_web(read.href):
+    if scheme not in browsers.WEB:
+        raise NoTarget(f"a redirect to {_excerpt(location)}, which is not http or https")
+    if not urls.is_web(found):
         raise NoTarget(f"a redirect to {_excerpt(location)}, a host that cannot be asked")
-    return str(read.href)
+    return found
 
 
 def _excerpt(text: str) -> str:

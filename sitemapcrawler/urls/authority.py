@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
-import ada_url
+from sitemapcrawler.urls import browsers
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 STANDARD_INPUT = "file:///dev/stdin"
@@ -105,7 +105,7 @@ def _ascii(name: str) -> str | None:
     if _CONTROL.search(name):  # ada would cut the name at a NUL
         return None
     try:
-        return ada_url.idna_to_ascii(name).decode("ascii") or None
+        return browsers.ascii_host(name) or None
     except UnicodeEncodeError:
         return None
 

@@ -27,9 +27,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 
-import ada_url
-
-from sitemapcrawler.urls import DEFAULT_PORTS, Authority, authority
+from sitemapcrawler.urls import DEFAULT_PORTS, Authority, authority, browsers
 
 UNRESERVED = r"A-Za-z0-9\-._~"
 SUB_DELIMITERS = r"!$&'()*+,;="
@@ -206,10 +204,9 @@ def _foreign(text: str, at: int, name: str) -> str:
 
 def _address(url: str, host: str) -> str | None:
     try:
-        read = ada_url.URL(url)
+        return browsers.address_of(url)
     except ValueError:
         raise Invalid(f"{host!r} is no host to a browser") from None
-    return read.hostname if read.host_type != ada_url.HostType.DEFAULT else None
 
 
 def path_of(url: str) -> str:
@@ -218,7 +215,7 @@ def path_of(url: str) -> str:
     if usual is not None:
         return usual[1] or "/"
     try:
-        path = ada_url.URL(url).pathname
+        path = browsers.path_of(url)
     except ValueError:
         return "/"
     return ESCAPE.sub(unescaped, path) if "%" in path else path
