@@ -17,7 +17,7 @@ help:
 	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 10 seconds each by default'
 	@echo 'make lint                                               ruff, mypy and the layers of imports'
 	@echo 'make docs                                               build the documentation as a site in build/site/'
-	@echo 'make audit [ARGS=--strict]                              look up what is installed in the lists of known holes'
+	@echo 'make audit [ARGS=--strict]                              look up known holes of packages, and wheels for each Python'
 	@echo 'make sbom                                               list what a release consists of, in build/sbom.json'
 	@echo 'make dist                                               build and check the wheel and the source archive in dist/'
 	@echo 'make clean                                              remove .venv and what was built'
@@ -70,6 +70,7 @@ docs: .venv/.docs
 
 audit: .venv/.release
 	@$(BIN)/python release/audit.py $(ARGS)
+	@$(BIN)/python release/wheels.py $(ARGS)
 
 # In an environment of its own, which has what users install and nothing of what tests need.
 sbom: .venv/.release

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from release import wheels
 from release.crawlers import TABLE, problem
 from sitemapcrawler import __version__
 
@@ -33,6 +34,36 @@ def test_ci_runs_on_every_python_that_is_named_and_on_three_systems() -> None:
     assert {run["os"].partition("-")[0] for run in runs} == {"ubuntu", "macos", "windows"}
     assert PROJECT["requires-python"] == ">=" + min(named, key=lambda text: int(text.partition(".")[2]))
     assert WORKFLOW["jobs"]["test"]["steps"][-1]["run"] == ".ci/run"
+
+
+@pytest.mark.parametrize(
+    ("complaint", "words", "code", "told"),
+    [
+        ("", [], 0, "wheels: all packages have some for Python 3.11, 3.12, 3.13, 3.14, 3.15"),
+        ("error: No solution found: ray", [], 1, "wheels: Python 3.15: error: No solution found: ray"),
+        ("error: Failed to fetch", [], 0, "wheels: SKIPPED, the package index cannot be reached"),
+        ("timed out", ["--strict"], 1, "wheels: SKIPPED, the package index cannot be reached"),
+    ],
+)
+def test_wheels_are_looked_up_for_every_python(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    complaint: str,
+    words: list[str],
+    code: int,
+    told: str,
+) -> None:
+    asked: dict[str, list[str]] = {}
+
+    def resolved(version: str, extras: list[str]) -> str:
+        asked[version] = extras
+        return complaint if version == "3.15" else ""
+
+    monkeypatch.setattr(wheels, "resolved", resolved)
+    assert wheels.main(words) == code
+    assert capsys.readouterr().out == f"{told}\n"
+    assert "fleet" in asked["3.14"] and "fleet" not in asked["3.15"]
+    assert PROJECT["optional-dependencies"].keys() > wheels.OF_DEVELOPERS
 
 
 def copied() -> list[str]:
