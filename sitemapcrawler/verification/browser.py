@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from sitemapcrawler.replies.rendered import MAX_HTML, RenderResult
+from sitemapcrawler.urls.display import quoted
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
@@ -186,7 +187,7 @@ class Visit:
             if self.begun == 1:
                 return self.document
             if request.frame.parent_frame is None:
-                self.end(RenderResult.REDIRECTED, f"a script or refresh leads to {request.url}")
+                self.end(RenderResult.REDIRECTED, f"a script or refresh leads to {quoted(request.url)}")
             return None
         if kind in STOOD_IN:
             media_type, content = STOOD_IN[kind]

@@ -27,7 +27,7 @@ from sitemapcrawler.replies.page.media_type import HTML_TYPES
 from sitemapcrawler.replies.rendered import Rendering, RenderResult, added_links, facts_of, record, rendered_html
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.urls import as_sent
-from sitemapcrawler.urls.display import counted
+from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_url
 from sitemapcrawler.verification.asking_as import html_of
 from sitemapcrawler.verification.browser import SANDBOX, WITHOUT_BODY, Asked, Browser, Loaded, NoBrowser
 from sitemapcrawler.verification.sampling import Sample
@@ -179,7 +179,7 @@ class PageRequests:
     async def load(self, asked: Asked) -> Loaded | None:
         """The answer to a request; None if it fails, or is not made."""
         if await self._is_denied(asked.url):
-            self.how.blocked.append(asked.url)
+            self.how.blocked.append(inert(masked_url(asked.url), MAX_URL))
             return None
         loaded = await self._answer(asked) if self._may_send(asked) else None
         self.how.failed += loaded is None or loaded.status >= ERROR
