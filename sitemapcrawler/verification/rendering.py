@@ -115,7 +115,7 @@ class Renderer:
     async def _page(self, browser: Browser, table: RenderedTable, url: str) -> bool:
         """Render a page. Returns False if it is no page, or the crawl ends first."""
         answer = await self._document(url)
-        if answer is None:
+        if answer is None or self._stop.begun():
             return False
         html, headers = answer
         requests, begun = PageRequests(self, url), time.monotonic()
@@ -162,8 +162,8 @@ class Renderer:
 
     def share(self, key: tuple[str, bool], script: Loaded) -> None:
         """Keep a script for other pages, while there is room."""
-        self._shared_bytes += len(script.body)
-        if self._shared_bytes <= SHARED_BYTES:
+        if self._shared_bytes + len(script.body) <= SHARED_BYTES:
+            self._shared_bytes += len(script.body)
             self.shared[key] = script
 
 
