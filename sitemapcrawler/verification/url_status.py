@@ -182,14 +182,15 @@ class Status:
         """Restore the result of a request from an earlier run. `key`: `urls.request_key` of its URL."""
         self._asker.remember(method, key, step)
 
-    def count(self, url: str, bad: bool | None, indexable: bool | None, segment: str | None = None) -> None:
+    def count(self, url: str, bad: bool | None, indexable: bool | None) -> None:
         """Count a verified URL once. `bad` is None for one that is not indexable although the reply to it is unknown:
-        it is blocked, or redirects to what is not requested. `segment`: see `Holding`."""
+        it is blocked, or redirects to what is not requested."""
         if not self._asker.is_first(url):
             return
         if bad is None:
             self._blocked += 1
         else:
+            segment = self._segment_of(url)
             self._checked[segment] += 1
             self._bad[segment] += bad
             self._not_indexable[segment] += indexable is False
@@ -371,7 +372,7 @@ class Status:
         """Count the URL of a record for the shares, each once."""
         if reply.kind != ReplyKind.UNCHECKED:
             bad = reply.kind != ReplyKind.OK or reply.soft_404 is not None
-            self.count(one.loc, bad, one.indexable, self._segment_of(one.loc))
+            self.count(one.loc, bad, one.indexable)
         elif one.indexable is False and (reply.reason == Reason.BLOCKED or reply.redirects):
             self.count(one.loc, None, False)
 
