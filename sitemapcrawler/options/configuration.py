@@ -270,7 +270,7 @@ def _leaves(path: str, name: str, value: object, nested: int = 0) -> Iterator[tu
 def _item(path: str, table: str, name: str, value: object) -> str:
     """The text of an item of an argument, from a value of a table."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{path}: {quoted(name)[1:-1]} = {quoted(value)}: accepted: a text or a whole number")
+        raise ValueError(f"{path}: {quoted(name)[1:-1]} = {quoted(value)}: accepted: a text or a number")
     text = f"{name.removeprefix(f'{table}.')}={value}".replace(",", "%2C")  # a comma separates items
     try:
         TABLES[table](text)

@@ -235,7 +235,7 @@ WRONG = {
     "list that is missing": ('select = "@nosuch.txt"', "cannot read 'nosuch.txt', no such file"),
     "segments that are no table": ("segments = 3", "segments: accepted: a table"),
     "number as a pattern": ("[segments]\nshop = 5", "segments.shop = 5: begins with none of /, * and https://"),
-    "flag as a pattern": ("[segments]\nshop = true", "segments.shop = True: accepted: a text or a whole number"),
+    "flag as a pattern": ("[segments]\nshop = true", "segments.shop = True: accepted: a text or a number"),
     "table as a pattern": ("[[segments.shop]]\na = 1", "segments.shop = {'a': 1}: accepted: a text or"),
     "list of segments": ('[segments]\n"@/etc/passwd" = "/"', "segments.@/etc/passwd = '/': the name of a segment has"),
     "nested segments": ("[segments.a.b.c.d.e]\nf = '/x'", "segments.a.b.c.d.e: nests too deeply"),
