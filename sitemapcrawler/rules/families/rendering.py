@@ -96,7 +96,7 @@ def render_canonical_changed(site: SiteFacts) -> Iterator[SiteMessage]:
     Good: the canonical of the page in its HTML
     """
     what = "coalesce(canonical, '') || ' ' || coalesce(rendered_canonical, '')"
-    where = "result <> 'redirected' AND rendered_words IS NOT NULL AND canonical IS DISTINCT FROM rendered_canonical"
+    where = "rendered_words IS NOT NULL AND canonical IS DISTINCT FROM rendered_canonical"
     for fault in _pages(site, where, what):
         before, _, after = (fault.what or "").partition(" ")
         if not before:
