@@ -966,6 +966,11 @@ class Coverage:
     partial: str | None = None
     """max_pages if not all pages were requested; null if they were, or nothing is verified."""
 
+    @property
+    def compares_pages(self) -> bool:
+        """True if it says something about pages: rows of URL Inspection are about listed ones."""
+        return self.not_listed > 0 or not all(one.inspected for one in self.lists)
+
 
 @dataclass(slots=True)
 class IndexCounts:

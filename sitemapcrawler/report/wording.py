@@ -435,7 +435,7 @@ def limited(report: Report) -> str:
 def answers(report: Report) -> list[str]:
     """Sentences that answer `compare`, `links` and `baseline`, if they were requested."""
     found, coverage, graph = [], report.summary.coverage, report.summary.graph
-    if coverage is not None:
+    if coverage is not None and coverage.compares_pages:
         lists = listed([one.name for one in coverage.lists])
         found.append(
             f"Compared with {lists}: {_are(coverage.not_listed, 'page')} in a list and in no sitemap, "
