@@ -21,6 +21,7 @@ from sitemapcrawler.commands.audited_files import AuditedFiles
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
+from sitemapcrawler.feeds.folder import BASELINES
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.configuration import read_config
@@ -175,7 +176,8 @@ class Command(BaseCommand):
         if text.startswith(LIST):
             return self._of_list(text, opts, work)
         if opts.split_by is not None:
-            raise ValueError("--split-by: only for a list of pages, such as @urls.csv")
+            pages = path / BASELINES[0] if path.is_dir() and is_audit(path) else "urls.csv"
+            raise ValueError(f"--split-by: only for a list of pages, such as @{pages}")
         if path.is_dir() and is_audit(path):
             return self._of_audit(path, opts, rules, work, stack)
         if not path.is_dir():

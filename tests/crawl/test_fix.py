@@ -364,7 +364,7 @@ def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
         (["@full", "--base-url", HOME], "'@full': is a folder"),
         (["@full/theirs.txt", "--base-url", HOME, "--out", "full"], "is not empty"),
         (["names.csv"], "'names.csv': is no sitemap; a list of pages is named @names.csv"),
-        (["a.xml", "--split-by", "folder"], "--split-by: only for a list"),
+        (["a.xml", "--split-by", "folder"], "--split-by: only for a list of pages, such as @urls.csv"),
         (["@a.txt", "--split-by", "segment"], "--split-by segment: no segments; accepted: -a segments="),
         (["@a.txt", "--split-by", "segment", "-a", "segments=x"], "argument segments='x': is no name=pattern"),
         (["@a.txt", "--split-by", "folder", "-a", "segments=x=/"], "-a: only for a site or a URL"),
