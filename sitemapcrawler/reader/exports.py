@@ -33,6 +33,7 @@ NO_PAGE: Mapping[str, Callable[[str], bool]] = {
     "status code": lambda status: status.isdecimal() and status != "200",
     "indexability": "non-indexable".__eq__,
     "indexable": "false".__eq__,
+    "change": "removed".__eq__,
     "content type": lambda kind: "/" in kind and "html" not in kind,
 }
 """Columns of this project's own feeds and of Screaming Frog that say whether a row is a page to index: name -> True if

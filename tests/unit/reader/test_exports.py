@@ -42,6 +42,8 @@ LISTS = {
     "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/s.xml"]),
     "rows that are not indexable": (
         f"loc,indexable\n{SITE}/a,true\n{SITE}/b,false\n{SITE}/c,\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b", f"{SITE}/c"]),
+    "a feed with URLs that only the baseline listed": (
+        f"loc,indexable,change\n{SITE}/a,true,unchanged\n{SITE}/b,,removed\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
     "a content system": (f"id,type,url\n1,page,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
     "no header": (f"{SITE}/a,12\n{SITE}/b,3\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
     "text": (f"# mine\n{SITE}/a,b\n\n{SITE}/c#d\nno url\n", "text", [f"{SITE}/a,b", f"{SITE}/c", UNREAD]),
