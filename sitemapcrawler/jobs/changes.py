@@ -57,6 +57,8 @@ BEFORE = f"""
     CREATE OR REPLACE TEMP TABLE change_before AS
     SELECT loc, coalesce(bool_or(reply.kind <> 'unchecked'), false) AS asked FROM {LISTED} GROUP BY loc"""
 """SQL: the same of the baseline."""
+LISTED_NOW = f"(SELECT loc FROM change_urls WHERE rank <> {RANKS.index(REMOVED) + 1})"
+"""SQL: the listed URLs, whose problems their rows have."""
 PROBLEMS = f"""
     CREATE OR REPLACE TEMP TABLE change_{{name}} AS
     SELECT url, rule, crawler, min(sitemap) AS sitemap, min(severity) AS severity FROM (
@@ -64,7 +66,7 @@ PROBLEMS = f"""
         UNION ALL
         SELECT coalesce(url, sitemap, '') AS url, rule, if(rule IN {OF_ANSWERS}, coalesce(value, ''), '') AS crawler,
                sitemap, if(rule IN {OF_ANSWERS}, severity, NULL) AS severity FROM {{findings}} f
-        WHERE NOT EXISTS (SELECT 1 FROM change_{{known}} k WHERE k.loc = f.url))
+        WHERE NOT EXISTS (SELECT 1 FROM {{known}} k WHERE k.loc = f.url))
     WHERE rule IN (SELECT unnest(?)) GROUP BY ALL"""
 """SQL: URLs or files with the rules that found something on them, and the crawlers that get something else. Parameter:
 ids of rules."""
@@ -198,8 +200,8 @@ def robots_rows(change: RobotsChange) -> Iterator[dict[str, object]]:
 def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
     ids = list(rules.severities)
     store.execute(SEVERITY, [ids, list(rules.severities.values())])
-    now = PROBLEMS.format(name="now", urls=f"main.urls WHERE {CURRENT}", findings="main.findings", known="urls")
-    then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{BASELINE}.findings", known="before")
+    now = PROBLEMS.format(name="now", urls=f"main.urls WHERE {CURRENT}", findings="main.findings", known=LISTED_NOW)
+    then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{BASELINE}.findings", known="change_before")
     for statement in (now, then):
         store.execute(statement, [ids])
     for change, name, other, condition, side in (

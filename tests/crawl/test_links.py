@@ -128,6 +128,20 @@ def test_links_are_followed(tmp_path: Path, site: SiteServer) -> None:
     assert len(list(book["Links"].iter_rows())) == 1 + len(found)
 
 
+def test_linked_page_that_is_no_longer_listed_is_a_new_problem_and_one_that_is_listed_by_now_solved(
+    tmp_path: Path, site: SiteServer
+) -> None:
+    audited(tmp_path, site, links="site", report="before")
+    site.routes |= {"/sitemap.xml": urlset(*map(site.url, (*LISTED, "/unlisted"))).replace(b"/b<", b"/deep<")}
+    done = audited(tmp_path, site, "-O", "records.jsonl", links="site", baseline="before")
+    found = {
+        (one["change"], one["url"].removeprefix(site.url("")))
+        for one in done.of_type("change")
+        if one.get("rule") == "cross-not-in-sitemap"
+    }
+    assert found == {("new problem", "/b"), ("solved problem", "/unlisted"), ("solved problem", "/deep")}
+
+
 def test_limit_of_found_pages(tmp_path: Path, site: SiteServer) -> None:
     site.routes = {**site.routes, "/b": page("/month?of=0")}
     for month in range(30):
