@@ -70,7 +70,7 @@ from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import RECORDS, iso
 from sitemapcrawler.jobs.store.spool import Spool
-from sitemapcrawler.policy import Limit, Measured
+from sitemapcrawler.policy import NO_BASELINE, Limit, Measured
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.report.model import Report, Run
 from sitemapcrawler.robots.addresses import read_ranges
@@ -375,7 +375,9 @@ class Job:
             if before is not None and before.revisits is not None and before.revisits.compared:
                 report.true_before = before.revisits.true / before.revisits.compared
             if before is not None:
-                report.broken_before = frozenset(one.limit for one in before.breaches or ())
+                report.broken_before = frozenset(
+                    one.limit for one in before.breaches or () if one.message != NO_BASELINE
+                )
         return report
 
     async def keep_breaches(self, summary: SummaryRecord) -> None:

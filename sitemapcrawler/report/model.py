@@ -307,7 +307,7 @@ class Report:
     true_before: float = 1.0
     """Share of the dates that had proved true in the baseline; 1 if it could compare none."""
     broken_before: frozenset[str] = frozenset()
-    """Limits of the policy that were broken in the baseline."""
+    """Limits of the policy that were broken in the baseline; not those that only lacked a baseline of its own."""
 
     @property
     def listed(self) -> int:

@@ -196,6 +196,20 @@ def test_limit_that_a_job_has_broken_is_told_once(site: SiteServer, channel: Cha
     ]
 
 
+def test_limit_that_only_lacked_a_baseline_is_news_when_it_is_broken(
+    site: SiteServer, channel: Channel, tmp_path: Path
+) -> None:
+    tonight = Site(site)
+    for night, baseline in (("first", {}), ("second", {"baseline": tmp_path / "first"})):
+        tonight.serve()
+        audited(tmp_path, site, channel.address, report=tmp_path / night, policy="max-removed=0", **baseline)
+        tonight.pages.pop("/3", None)
+    assert [one["message"].splitlines()[0] for one in channel.messages] == [
+        "1 limit of the policy is broken: max-removed=0: a baseline is needed, and there is none.",
+        "1 limit of the policy is broken: max-removed=0: 1 of 12 URLs (8.33 %) is no longer listed.",
+    ]
+
+
 def test_channel_that_fails_is_one_line_without_its_address(site: SiteServer, channel: Channel, tmp_path: Path) -> None:
     tonight = Site(site)
     tonight.noindex(1)

@@ -220,6 +220,7 @@ class EarlierBreach(msgspec.Struct):
     """A limit of the policy that was broken; see `items.Breach`."""
 
     limit: str = ""
+    message: str = ""
 
 
 class EarlierSummary(msgspec.Struct):
