@@ -47,9 +47,7 @@ https://source.chromium.org/chromium/chromium/src/+/main:net/docs/proxy.md"""
 HEAP_MIB = 512
 """MiB that the objects of a page's scripts may take: a page needs some 50, and V8 allows 4,096."""
 MEMORY = 2**31
-"""Bytes of data that a process of the browser may have beyond what this one has, on Linux: a page needs some 200 MB."""
-DATA = 5
-"""Index of the pages of data and stack in `/proc/self/statm`. Source: proc_pid_statm(5)"""
+"""Bytes of data that a process of the browser may have, where the system limits it: a page needs some 200 MB."""
 WIDTH, HEIGHT = 1024, 10_000
 """Pixels of the window, as high as that of Google's renderer: what loads when it is scrolled to is there."""
 SANDBOX = "sandbox allow-scripts allow-same-origin"
@@ -355,19 +353,15 @@ class Script:
 
 @contextmanager
 def _limited_memory() -> Iterator[None]:
-    """Limit the data of the processes that are started meanwhile: they take over our limit, which is back afterwards.
-
-    It leaves room for the other threads of this process.
-    """
-    if sys.platform != "linux":
+    """Give `MEMORY` to the processes that are started meanwhile: they take over our limit, which is back afterwards."""
+    if sys.platform == "win32":
         yield
         return
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[DATA])
-    limits = (soft, MEMORY + pages * resource.getpagesize())
-    resource.setrlimit(resource.RLIMIT_DATA, (min(one for one in limits if one != resource.RLIM_INFINITY), hard))
+    given = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (given, hard))
     try:
         yield
     finally:
