@@ -22,7 +22,7 @@ from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.page import distance
 from sitemapcrawler.report.wording import REPLIES
-from sitemapcrawler.rules.choice import OF_ANSWERS
+from sitemapcrawler.rules.choice import OF_ANSWERS, OF_RENDERING
 from sitemapcrawler.rules.facts.robots_changes import verdicts_in_words
 from sitemapcrawler.rules.facts.sites import (
     ADDED,
@@ -99,6 +99,8 @@ IS_SOLVED = f"""
     CASE WHEN c.loc IS NULL
          THEN p.url NOT IN (SELECT loc FROM change_before) AND (NOT list_contains($1, p.rule) OR $2)
               AND $3 AND coalesce(p.sitemap, '') NOT IN (SELECT sitemap FROM main.sitemaps WHERE outcome IN {UNREAD})
+         WHEN starts_with(p.rule, '{OF_RENDERING}-')
+         THEN p.url IN (SELECT url FROM main.rendered) OR c.rank = {RANKS.index(REMOVED) + 1}
          ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index(REMOVED) + 1} END"""
 """SQL: this crawl could have found the problem again. Parameters as in `IS_NEW`."""
 REMAINING = f"""

@@ -250,6 +250,26 @@ def test_answer_of_another_origin_is_for_those_that_it_names(tmp_path: Path) -> 
         assert other.exchange("/open").headers["origin"] == allowed["Access-Control-Allow-Origin"]
 
 
+NOINDEX = "<title>T</title><script>document.head.innerHTML += '<meta name=robots content=noindex>'</script>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "others", "changes"),
+    [("<title>T</title>", 0, ["solved problem"]), (NOINDEX, 9, [])],
+    ids=["solved", "not rendered"],
+)
+def test_problem_is_solved_once_the_page_is_rendered_without_it(
+    tmp_path: Path, markup: str, others: int, changes: list[str]
+) -> None:
+    with SiteServer() as site:
+        serve(site, {"/page": page(NOINDEX)})
+        crawl(tmp_path, settings={"JOBDIR": "first"}, domain=site.url(), render=1)
+        serve(site, {"/page": page(markup), **{f"/larger/{number}": page("Other") for number in range(others)}})
+        done = crawl(tmp_path, domain=site.url(), render=1, baseline="first")
+    found = [one["change"] for one in done.of_type("change") if one.get("rule") == "render-noindex-set"]
+    assert found == changes
+
+
 # ---- the browser
 
 
