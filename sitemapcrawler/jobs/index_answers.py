@@ -77,12 +77,13 @@ class IndexAnswers:
     def _known(self, line: bytes) -> Known | None:
         try:
             found = _answer(line)
-        except (msgspec.MsgspecError, RecursionError, UnicodeError):
+            asked = parse(found.asked)
+            is_today = asked is not None and _day(asked) == self._today
+        except (msgspec.MsgspecError, RecursionError, UnicodeError, OverflowError):
             return None
-        asked = parse(found.asked)
         if found.site_url != self.site or asked is None:
             return None
-        self.asked_today += _day(asked) == self._today
+        self.asked_today += is_today
         status = StatusReader().status({"inspectionresult": found.inspection_result})
         return found.inspection_url, status or IndexStatus(), iso(asked)
 

@@ -77,8 +77,9 @@ def test_half_a_line_of_a_killed_run_costs_itself_alone(path: Path) -> None:
 @pytest.mark.parametrize(
     "broken",
     ["\n", "garbage\n", "[1]\n", "\xff\xfe\n", line(site="sc-domain:other.example"), line(asked="yesterday"),
+     line(asked="0001-01-01T00:00:00Z"),
      '{"siteUrl": "x"}\n', "[" * 100_000 + "\n", "x" * 3_000_000 + "\n", '{"inspectionUrl": 1}\n'],
-    ids=range(10),
+    ids=range(11),
 )  # fmt: skip
 def test_lines_that_are_no_answers_of_the_property_are_skipped(path: Path, broken: str) -> None:
     path.write_bytes((line() + broken + line(f"{HOME}b")).encode("latin-1"))
