@@ -315,8 +315,8 @@ def channel(item: str) -> str:
 def search_property(text: str) -> str:
     """Parse the name of a property of Search Console. Raises ValueError also without credentials for it."""
     domain = text.removeprefix(DOMAIN)
-    is_domain = text != domain and urls.authority(f"http://{domain}/") is not None and "/" not in domain
-    if not is_domain and not (urls.is_web(text) and text.endswith("/")):
+    is_domain = text != domain and urls.authority(f"http://{domain}/") is not None and not {*"/?@:"} & {*domain}
+    if not is_domain and not (urls.is_web(text) and text.endswith("/") and masked_url(text) == text):
         raise ValueError("is no name of a property")
     credentials()
     return f"{DOMAIN}{domain.lower()}" if is_domain else text

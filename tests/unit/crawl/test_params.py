@@ -643,7 +643,8 @@ def test_arguments_about_files_fit_each_other(two: str, arguments: dict[str, str
         ("sc-domain:example.com", "sc-domain:example.com"), ("sc-domain:Example.COM", "sc-domain:example.com"),
         ("https://example.com/", "https://example.com/"), ("https://example.com/shop/", "https://example.com/shop/"),
         ("example.com", None), ("https://example.com", None), ("sc-domain:", None), ("sc-domain:a/b", None),
-        ("sc-domain:a b", None), ("ftp://example.com/", None),
+        ("sc-domain:a b", None), ("ftp://example.com/", None), ("sc-domain:example.com:80", None),
+        ("https://user:secret@example.com/", None),
     ],
 )  # fmt: skip
 def test_property_is_named_as_search_console_does(
