@@ -295,7 +295,7 @@ class Browser:
         from playwright.async_api import async_playwright
 
         try:
-            with _limited_memory():
+            with limited_memory():
                 self._driver = await async_playwright().start()
                 self._chromium = await self._driver.chromium.launch(
                     executable_path=_command(),
@@ -352,20 +352,31 @@ class Script:
 
 
 @contextmanager
-def _limited_memory() -> Iterator[None]:
-    """Give `MEMORY` to the processes that are started meanwhile: they take over our limit, which is back afterwards."""
-    if sys.platform == "win32":
+def limited_memory() -> Iterator[None]:
+    """Give `MEMORY` to the processes that are started meanwhile: they take over our limit, which is back afterwards.
+
+    Until then it is our own too, so a large crawl gives a multiple that leaves it half as much: with other numbers
+    Chromium ends."""
+    if sys.platform != "linux":
         yield
         return
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    given = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    given = MEMORY * ((own_data() + MEMORY // 2) // MEMORY + 1)
+    if soft != resource.RLIM_INFINITY:
+        given = min(given, soft)
     resource.setrlimit(resource.RLIMIT_DATA, (given, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def own_data() -> int:
+    """Bytes of our own memory that the limit counts. Source: proc_pid_status(5)"""
+    found = re.search(r"^VmData:\s+(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
 
 
 def _is_root() -> bool:
