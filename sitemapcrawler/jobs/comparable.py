@@ -23,9 +23,9 @@ from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule
 
 VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
-FETCH_AS, RENDER = "fetch_as", "render"
+FETCH_AS, RENDER, RENDER_AS = "fetch_as", "render", "render_as"
 OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
-DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS, RENDER)
+DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS, RENDER, RENDER_AS)
 """Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
 their ids; `MAX_PAGES` matters to a crawl that reached it."""
 NOT_COMPARED = frozenset((Of.BASELINE, Of.REVISIT, *ON_THE_CRAWL))
@@ -114,5 +114,6 @@ def _reason(rule: Rule, differing: AbstractSet[str], with_replies: bool) -> str 
         AGENTS: Of.VERDICT in rule.of,
         FETCH_AS: rule.id in OF_ANSWERS,
         RENDER: rule.family == OF_RENDERING,
+        RENDER_AS: rule.family == OF_RENDERING,
     }
     return next((reason for reason, is_concerned in concerned.items() if is_concerned and reason in differing), None)

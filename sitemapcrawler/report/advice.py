@@ -41,13 +41,14 @@ def here(rule: RuleReach, origin: str = "") -> Markup:
 def in_words(rule: RuleReach, origin: str = "") -> str:
     """What to do about a rule's findings, as one line of plain text for a terminal; empty if nothing is known.
 
-    A single finding is named with its file and line. `origin`: URLs on it are shown without it.
+    A single finding is named with its URL, file and line. `origin`: URLs on it are shown without it.
     """
     parts = [rule.fix.replace("`", ""), here(rule, origin).striptags()]
     if rule.count == 1 and rule.examples:
         [finding, *_] = rule.examples
         if place := address(finding.sitemap, origin, finding.line, finding.column).striptags():
-            parts.append(f"See {place}.")
+            url = address(finding.url, origin).striptags() if finding.url else ""
+            parts.append(f"See {url} in {place}." if url else f"See {place}.")
     return " ".join(filter(None, parts))
 
 

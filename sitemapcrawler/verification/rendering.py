@@ -110,7 +110,12 @@ class Renderer:
                         break
                     is_page = await self._page(browser, table, url)
                     rendered, missed = rendered + is_page, 0 if is_page else missed + 1
-        logger.info("rendered %s", counted(rendered, "page"))
+        if rendered < min(wanted, len(candidates)) and not self._stop.begun():
+            logger.warning(
+                "rendered %s; the others that were tried do not answer 200 with HTML", counted(rendered, "page")
+            )
+        else:
+            logger.info("rendered %s", counted(rendered, "page"))
 
     async def _page(self, browser: Browser, table: RenderedTable, url: str) -> bool:
         """Render a page. Returns False if it is no page, or the crawl ends first."""

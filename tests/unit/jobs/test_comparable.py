@@ -90,6 +90,9 @@ LEFT_OUT: dict[str, tuple[SummaryRecord, SummaryRecord, str, set[str], set[str]]
         summary(render="50"), summary(), "render", {"render-noindex-set", "render-links-added"}, {"status-404"},
     ),
     "other rendered pages": (summary(render="50"), summary(render="20"), "render", {"render-failed"}, {"status-404"}),
+    "pages rendered as another": (
+        summary(render="5", render_as="Googlebot"), summary(render="5"), "render_as", {"render-failed"}, {"status-404"},
+    ),
     "crawlers": (summary(agents="Bingbot"), summary(), "agents", {*VERDICTS}, {"status-404"}),
 }  # fmt: skip
 

@@ -160,6 +160,12 @@ def test_single_finding_is_named_with_its_place(count: int, expected: str) -> No
     assert in_words(reach, SITE) == expected
 
 
+def test_single_finding_on_an_entry_is_named_with_its_url() -> None:
+    found = [FindingRecord("status-404", url=f"{SITE}/a", sitemap=FILE, line=1)]
+    reach = RuleReach("status-404", Reach("error", 1, 1, 1), 1, "", "", "", found, fix="Fix it.", kept=1)
+    assert in_words(reach, SITE) == "Fix it. See /a in /products.xml.gz:1."
+
+
 @pytest.mark.parametrize("step", ["Remove the entry: its target is listed too.", "List the target instead."])
 def test_url_that_leads_elsewhere_is_advised_as_in_the_workbook(step: str) -> None:
     found = [FindingRecord("status-redirect", url=f"{SITE}/old", value=f"{SITE}/new")]
