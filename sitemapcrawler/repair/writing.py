@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
+from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.repair.change_list import Action, Change, State
 from sitemapcrawler.repair.edits import CODE, Draft, correct_code, unlink
 from sitemapcrawler.repair.places import Place
@@ -40,7 +41,7 @@ class Part:
 
     entries: int
     lastmod: str | None
-    """Newest `lastmod_at` of its entries."""
+    """Newest `lastmod_at` of its entries that is not in the future."""
     ended_by: str
     """The rule on a limit for which the next entries go to another file; empty for the last."""
 
@@ -118,6 +119,7 @@ class SetWriter:
         self._work = work
         self._folder = folder
         self._rules = rules
+        self._now = iso(rules.at)
         self._note = note
         self._count = count
         self._seen = Seen(work / "seen.sqlite", rules)
@@ -152,8 +154,8 @@ class SetWriter:
                 comments = entry.comments.encode()
                 data = comments + self._bytes(entry, repair)
                 file.write(data)
-                origin, date = entry.origin, entry.lastmod_at or "-"
-                marks = f"{entry.articles} {date} {origin.line or 0} {CHANGED if origin.changes else 0}"
+                origin = entry.origin
+                marks = f"{entry.articles} {self._past(entry)} {origin.line or 0} {CHANGED if origin.changes else 0}"
                 sizes.write(f"{len(data)} {len(comments)} {marks}\n")
                 if origin.changes:
                     origins.write(msgspec.json.encode(origin) + b"\n")
@@ -175,7 +177,12 @@ class SetWriter:
         data = self._bytes(entry, spooled.repair)
         with spooled.path.open("ab") as file, spooled.sizes.open("a", encoding="ascii") as sizes:
             file.write(data)
-            sizes.write(f"{len(data)} 0 0 {entry.lastmod_at or '-'} 0 {ADDED}\n")
+            sizes.write(f"{len(data)} 0 0 {self._past(entry)} 0 {ADDED}\n")
+
+    def _past(self, entry: Kept) -> str:
+        """The date of an entry, `-` if it has none or one in the future, which an index must not take over."""
+        date = entry.lastmod_at
+        return "-" if date is None or date > self._now else date
 
     @staticmethod
     def _bytes(entry: Kept, repair: FileRepair) -> bytes:

@@ -69,7 +69,9 @@ def test_audit_of_a_site_prints_the_verdict_and_writes_a_folder(shop: SiteServer
     assert lines[0] == "Most important problems:"
     problems = lines[1 : lines.index("")]
     assert re.fullmatch(r"  Error +1 URL  .+ \(status-404\)", problems[0])
-    assert problems[1].strip() == "Remove these URLs from the sitemap, or restore the pages. See /gone in /sitemap.xml:6."
+    assert (
+        problems[1].strip() == "Remove these URLs from the sitemap, or restore the pages. See /gone in /sitemap.xml:6."
+    )
     assert len(problems) <= 2 * 5 + 1
     folder = folder_in(tmp_path)
     host = shop.url("").removeprefix("http://").replace(":", "-").rstrip("/")

@@ -331,6 +331,13 @@ def test_list_is_split_by_the_segments_of_a_file_or_of_the_command_line(tmp_path
     assert locs(tmp_path / "out/upload/sitemap.xml") == [f"{HOME}sitemap-{name}.xml" for name in ("other", "blog")]
 
 
+def test_index_of_a_list_has_no_date_in_the_future(tmp_path: Path) -> None:
+    (tmp_path / "pages.csv").write_text(f"loc,lastmod\n{HOME}a,2026-01-02\n{HOME}b,2999-01-01\n")
+    assert run(tmp_path, "fix", "@pages.csv", "--base-url", HOME, "--out", "out").returncode == 0
+    text = (tmp_path / "out/upload/sitemap.xml").read_text()
+    assert "<lastmod>2026-01-02</lastmod>" in text and "2999" not in text
+
+
 def test_list_without_a_page_to_list_makes_no_set(tmp_path: Path) -> None:
     (tmp_path / "pages.txt").write_text("https://other.example/\n")
     done = run(tmp_path, "fix", "@pages.txt", "--base-url", HOME, "--out", "out")
