@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, SUMMARY
 from sitemapcrawler.reader.duck import ALONE, Config, duckdb
+from sitemapcrawler.urls.display import first_line
 
 if TYPE_CHECKING:
     import duckdb as _duckdb
@@ -107,6 +108,6 @@ def _limited(connection: _duckdb.DuckDBPyConnection) -> Iterator[None]:
     except duckdb.InterruptException:
         raise QueryFailed(f"took longer than {SECONDS:.0f} s") from None
     except duckdb.Error as error:
-        raise QueryFailed(str(error).splitlines()[0]) from None
+        raise QueryFailed(first_line(error)) from None
     finally:
         timer.cancel()

@@ -30,7 +30,7 @@ from sitemapcrawler.fleet.domains import Domain, DomainRecord
 from sitemapcrawler.fleet.look_ups import addresses_of
 from sitemapcrawler.fleet.output.destination import OutputFailed
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
-from sitemapcrawler.urls.display import inert
+from sitemapcrawler.urls.display import first_line, inert
 
 for _name, _value in {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -269,8 +269,3 @@ def check_reachable(address: str | None) -> None:
     """Raise OSError if nothing listens at HOST:PORT; Ray itself would retry for minutes."""
     if address is not None and (found := _PLACE.fullmatch(address)):
         socket.create_connection((found[1].strip("[]"), int(found[2])), CONNECT_S).close()
-
-
-def first_line(error: BaseException) -> str:
-    """First line of an error's message, or its type if there is none."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -32,6 +30,7 @@ from sitemapcrawler.pipelines import CrawlPipeline
 from sitemapcrawler.pipelines.reach_counter import ReachCounter
 from sitemapcrawler.pipelines.status import StatusPipeline
 from sitemapcrawler.policy import BREACHES, breaches
+from sitemapcrawler.processes import own_memory
 from sitemapcrawler.report.wording import verdict
 from sitemapcrawler.robots.agents import BY_NAME
 from sitemapcrawler.rules.reach import places, unknown
@@ -39,9 +38,7 @@ from sitemapcrawler.urls.display import counted, inert, percent
 
 LIMITED_BY = "SITEMAP_LIMITED_BY"
 """Setting in which commands pass what a configuration file switches off."""
-KIB = 1024
-STATUS = Path("/proc/self/status")
-HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+KIB, MIB = 2**10, 2**20
 
 
 class SummaryPipeline(CrawlPipeline):
@@ -266,13 +263,11 @@ def limits_of(settings: BaseSettings) -> str | None:
 
 def peak_mb() -> float:
     """Peak resident memory of this process in MiB; 0 if the system does not report it."""
-    with suppress(OSError):  # Linux, where rusage includes the parent process
-        found = HIGH_WATER.search(STATUS.read_text())
-        if found is not None:
-            return int(found[1]) / KIB
+    if peak := own_memory("VmHWM"):  # Linux, where rusage includes the parent process
+        return peak / MIB
     with suppress(ImportError):  # no such module on Windows
         import resource
 
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak / KIB / (KIB if sys.platform == "darwin" else 1)
+        unit = 1 if sys.platform == "darwin" else KIB
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MIB
     return 0.0

@@ -19,7 +19,7 @@ from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
 from sitemapcrawler.reader.decode import decode, inflate
 from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
-from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.display import first_line, quoted
 
 COLUMNS = (
     "loc", "url", "inspectionurl", "inspection url", "address", "page", "top pages", "pages", "page url",
@@ -611,7 +611,7 @@ def _parquet(path: str, columns: Collection[str]) -> Iterator[Row | Unread]:
         chosen = ", ".join('"{}"'.format(name.replace('"', '""')) for name in [names[column], *others])
         connection.execute(f"SELECT {NUMBER} + 1, {chosen} FROM {source}", [escape(path)])
     except duckdb.Error as error:
-        raise ValueError(f"is damaged Parquet: {_first_line(error)}") from None
+        raise ValueError(f"is damaged Parquet: {first_line(error)}") from None
     return _fetched(connection, list(map(_plain, others)))
 
 
@@ -626,8 +626,4 @@ def _fetched(result: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Iterato
                     cells, before = dict(zip(names, others, strict=True)), others
                 yield Row(line, url, cells)
     except duckdb.Error as error:
-        yield Unread(line + 1, f"{_first_line(error)}: {REST_UNREAD}")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+        yield Unread(line + 1, f"{first_line(error)}: {REST_UNREAD}")

@@ -113,6 +113,11 @@ LONG_H, DAY_H = 10, 24
 """Hours from which minutes are omitted, and hours of a day."""
 
 
+def first_line(error: BaseException) -> str:
+    """First line of an error's message, or its type if the message is empty."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Format a number with its noun: `1 file`, `2,000 files`, `3 entries`."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -21,8 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from sitemapcrawler.processes import own_memory
 from sitemapcrawler.replies.rendered import MAX_HTML, RenderResult
-from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.display import first_line, quoted
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
@@ -332,7 +333,7 @@ class Script:
                         await self.evaluate(DRAWN)
             visit.end(RenderResult.RENDERED)
         except _error() as error:
-            visit.end(RenderResult.CRASHED, _first_line(error))
+            visit.end(RenderResult.CRASHED, first_line(error))
 
     async def evaluate(self, expression: str) -> str | None:
         """The value of an expression, a text or null."""
@@ -363,7 +364,7 @@ def limited_memory() -> Iterator[None]:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    given = MEMORY * ((own_data() + MEMORY // 2) // MEMORY + 1)
+    given = MEMORY * ((own_memory("VmData") + MEMORY // 2) // MEMORY + 1)
     if soft != resource.RLIM_INFINITY:
         given = min(given, soft)
     resource.setrlimit(resource.RLIMIT_DATA, (given, hard))
@@ -371,12 +372,6 @@ def limited_memory() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def own_data() -> int:
-    """Bytes of our own memory that the limit counts. Source: proc_pid_status(5)"""
-    found = re.search(r"^VmData:\s+(\d+) kB$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
 
 
 def _is_root() -> bool:
@@ -392,14 +387,10 @@ def _error() -> type[Exception]:
     return error
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
 def _why_not(error: Exception) -> str:
     """Why a browser did not start, in one line."""
     text = str(error)
     if "sandboxing failed" in text:
         return "its sandbox needs user namespaces, which this machine or container does not allow"
     ended = EXIT.search(text)
-    return f"{_command()} ended with {ended[1]}" if ended else _first_line(error)
+    return f"{_command()} ended with {ended[1]}" if ended else first_line(error)

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from sitemapcrawler.processes import own_memory
 from sitemapcrawler.verification import browser
 
 
@@ -17,7 +18,7 @@ def test_limit_of_the_browser_leaves_a_large_crawl_its_memory(
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    monkeypatch.setattr(browser, "own_data", lambda: int(own * browser.MEMORY))
+    monkeypatch.setattr(browser, "own_memory", lambda _: int(own * browser.MEMORY))
     with browser.limited_memory():
         assert resource.getrlimit(resource.RLIMIT_DATA) == (given * browser.MEMORY, before[1])
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
@@ -25,6 +26,6 @@ def test_limit_of_the_browser_leaves_a_large_crawl_its_memory(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts all data of a process")
 def test_own_data_are_those_that_the_system_counts() -> None:
-    before = browser.own_data()
+    before = own_memory("VmData")
     more = bytearray(64 * 2**20)
-    assert browser.own_data() - before >= len(more)
+    assert own_memory("VmData") - before >= len(more)
