@@ -914,6 +914,11 @@ class ComparedList:
     inspected: int = 0
     """Rows with an index status of Google."""
 
+    @property
+    def is_inspection(self) -> bool:
+        """True if all rows are of URL Inspection: who inspects some URLs lists no pages."""
+        return 0 < self.inspected == self.rows - self.unread
+
 
 @dataclass(slots=True)
 class ComparedFolder:
@@ -968,8 +973,8 @@ class Coverage:
 
     @property
     def compares_pages(self) -> bool:
-        """True if it says something about pages: rows of URL Inspection are about listed ones."""
-        return self.not_listed > 0 or not all(one.inspected for one in self.lists)
+        """True if it says something about pages, not only about the index status of listed ones."""
+        return self.not_listed > 0 or not all(one.is_inspection for one in self.lists)
 
 
 @dataclass(slots=True)

@@ -203,7 +203,7 @@ class Lists:
         self._links.number_listed()
         with self._store.transaction():
             execute("DELETE FROM uncompared")
-            if any(one.rows > one.unread + one.inspected for one in totals):  # who inspects some URLs lists no pages
+            if not all(one.is_inspection for one in totals):
                 execute(
                     """
                     INSERT INTO uncompared
