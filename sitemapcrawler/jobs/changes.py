@@ -104,7 +104,7 @@ IS_SOLVED = f"""
          ELSE NOT list_contains($1, p.rule) OR c.asked OR c.rank = {RANKS.index(REMOVED) + 1} END"""
 """SQL: this crawl could have found the problem again. Parameters as in `IS_NEW`."""
 REMAINING = f"""
-    SELECT u.segment, count(*) FROM change_now p SEMI JOIN change_then o USING (url, rule)
+    SELECT u.segment, count(*) FROM change_now p SEMI JOIN change_then o USING (url, rule, crawler)
     JOIN change_severities s USING (rule) JOIN change_urls c ON c.loc = p.url JOIN main.urls u ON u.rowid = c.entry
     WHERE s.severity <> '{Severity.INFO}' AND u.segment IS NOT NULL GROUP BY ALL"""
 """SQL, by segment: problems of URLs that the baseline had too."""
