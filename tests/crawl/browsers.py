@@ -5,9 +5,15 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
+
+NEEDS_CHROMIUM = pytest.mark.skipif(
+    find_spec("playwright") is None or shutil.which("chromium") is None,
+    reason="needs playwright and Debian's chromium: apt-get install chromium",
+)
 
 
 @contextmanager

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sitemapcrawler.verification.rendering import MAX_REQUESTS
+from tests.crawl.browsers import NEEDS_CHROMIUM
 from tests.crawl.crawling import FEED, LOOPBACK, POLL_S, SOON_S, Crawl, command, crawl, launch
 from tests.crawl.documents import robots, urlset
 from tests.crawl.framework_pages import FILES, PAGES
 from tests.crawl.site_server import Reply, Route, SiteServer, moved, stalled
 from tests.crawl.verified import own_words
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        find_spec("playwright") is None or shutil.which("chromium") is None,
-        reason="needs playwright and Debian's chromium: apt-get install chromium",
-    ),
-]
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 
 
 def serve(site: SiteServer, pages: Mapping[str, Route], rules: str = "Allow: /", **more: Route) -> None:
@@ -356,7 +349,7 @@ def test_no_browser_is_left_and_the_next_run_renders_the_rest(tmp_path: Path, nu
             until = time.monotonic() + SOON_S
             while left := list(filter(is_running, started)):
                 assert time.monotonic() < until, left
-                time.sleep(POLL_S)
+                time.sleep(POLL_S)  # the processes of the browser end after the crawl
         site.settle()
         site.routes[last] = text(last)
         site.exchanges.clear()

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
+from tests.crawl.browsers import NEEDS_CHROMIUM
 from tests.crawl.crawling import Crawl, start
 from tests.crawl.documents import robots, urlset
 from tests.crawl.site_server import Reply, SiteServer, moved
 from tests.nameserver import NameServer, asking_it
 from tests.namespace import add_address
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        find_spec("playwright") is None or shutil.which("chromium") is None,
-        reason="needs playwright and Debian's chromium: apt-get install chromium",
-    ),
-]
+pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
 
 PUBLIC, METADATA, PRIVATE, LOOPBACK = "93.184.216.34", "169.254.169.254", "10.0.0.1", "127.0.0.1"
 NAMES = {
