@@ -78,6 +78,8 @@ EXTENSIONS = {
     "sitemapcrawler.extensions.stopping.ClosingLine": 900,
     "sitemapcrawler.extensions.notifying.Notifying": 910,
     "scrapy.extensions.logstats.LogStats": None,
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "sitemapcrawler.feeds.whole.WholeFeedExporter": 0,
 }
 SITEMAP_FINDINGS_PER_RULE = 100
 SITEMAP_SEVERITIES: dict[str, str] = {}

@@ -31,7 +31,9 @@ RETRY = f"{SCRAPY}.retry.RetryMiddleware"
 ROBOTS = f"{SCRAPY}.robotstxt.RobotsTxtMiddleware"
 COMPRESSION = f"{SCRAPY}.httpcompression.HttpCompressionMiddleware"
 HTTP_CACHE = f"{SCRAPY}.httpcache.HttpCacheMiddleware"
+FEEDS = "scrapy.extensions.feedexport.FeedExporter"
 REPLACEMENTS = {
+    FEEDS: f"{PACKAGE}.feeds.whole.WholeFeedExporter",
     RETRY: f"{PACKAGE}.middlewares.adapted.StoppableRetryMiddleware",
     ROBOTS: f"{PACKAGE}.middlewares.adapted.RobotsMiddleware",
     COMPRESSION: f"{PACKAGE}.middlewares.adapted.CollectedBodyCompressionMiddleware",
@@ -45,6 +47,7 @@ OF_PAGES: Mapping[str, Mapping[str, int | None]] = {
             f"{PACKAGE}.extensions.logs.InertLog",
             f"{PACKAGE}.download.bodies.BodyCollector",
             f"{PACKAGE}.extensions.stopping.Stopping",
+            FEEDS,
         )
     },
     MIDDLEWARES: {

@@ -105,8 +105,8 @@ class Stop(OfCrawler):
         """Seconds after which the crawl is stopped; None for no limit."""
         self.internal_errors = 0
         """Number of unexpected exceptions in our code; the crawl is incomplete if there are any."""
-        self.unreadable = False
-        """True if records of the job's database cannot be read back, so that feeds would be incomplete."""
+        self.records_lost = ""
+        """Why feeds lack records, so that they are not stored; empty if they lack none."""
         self._closing: asyncio.Future[None] | None = None
 
     def begun(self) -> bool:

@@ -40,7 +40,7 @@ from sitemapcrawler.feeds.storages import (
     AtomicFileStorage,
     FeedFile,
     FeedLost,
-    check_readable,
+    check_complete,
     create,
     null_file,
     release,
@@ -102,7 +102,7 @@ class ReportStorage(AtomicFileStorage):
     def store(self, file: IO[bytes]) -> None:
         """Pass the file to the report."""
         assert isinstance(file, FeedFile)
-        check_readable(file, self._spider)
+        check_complete(file, self._spider)
         self._reporting.add(file)
 
 

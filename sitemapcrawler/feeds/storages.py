@@ -91,7 +91,7 @@ class AtomicFileStorage(FileFeedStorage):
     def store(self, file: IO[bytes]) -> None:
         """Rename the file to its place. Raises FeedLost if it could not be written; the earlier feed then stays."""
         assert isinstance(file, FeedFile)
-        check_readable(file, self._spider)
+        check_complete(file, self._spider)
         shorten_lost_feeds()
         failure = file.finish()
         try:
@@ -145,10 +145,10 @@ def _shorten_lost_feed(record: logging.LogRecord) -> bool:
     return True
 
 
-def check_readable(file: FeedFile, spider: Spider | None) -> None:
-    """Fail the file if records of the crawl could not be read from its database."""
-    if spider is not None and Stop.of(spider.crawler).unreadable:
-        file.fail(OSError(errno.EIO, "records of the job could not be read"))
+def check_complete(file: FeedFile, spider: Spider | None) -> None:
+    """Fail the file if records of the crawl did not reach the feeds."""
+    if spider is not None and (why := Stop.of(spider.crawler).records_lost):
+        file.fail(OSError(errno.EIO, why))
 
 
 def place_of(path: Path) -> Path:
@@ -413,7 +413,7 @@ class Outlet:
 
     def __init__(self, file: IO[bytes], encoding: str | None, errors: str, painted: bool = False) -> None:
         self._file = file
-        self._target = _target(file)
+        self._target = target_of(file)
         self._to_terminal = not painted and is_terminal(self._target)
         self.appending = _appends(self._target)
         self.deserted = False
@@ -467,7 +467,7 @@ def _escaped(found: re.Match[str]) -> str:
     return char if char.isprintable() else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
 
 
-def _target(file: IO[bytes]) -> IO[bytes]:
+def target_of(file: IO[bytes]) -> IO[bytes]:
     """Return the storage's file behind the plugins of `postprocessing`."""
     return file.file if isinstance(file, PostProcessingManager) else file
 

@@ -635,5 +635,6 @@ class Job:
         advice = "; free some space and run the same command to resume" if resumable else ""
         logger.error("%s cannot be %s: %s%s", self.store.path, doing, why, advice)
         self._crawler.stats.set_value("sitemap/store_lost", why)
-        self._stop.unreadable = self._giving
+        if self._giving:
+            self._stop.records_lost = "records of the job could not be read"
         self._stop.end(STORE_LOST)

@@ -70,6 +70,9 @@ class SummaryPipeline(CrawlPipeline):
         async def close_spider_async() -> None:
             try:
                 await self.conclude()
+            except Exception:
+                self._audit.stop.records_lost = "an error left records out"
+                raise
             finally:
                 await close()
 

@@ -254,3 +254,32 @@ def test_feed_that_could_not_be_sent_is_not_said_to_be_written(site: SiteServer,
         assert "Error storing csv feed" in running.log
         assert re.findall("wrote (.*)", running.log) == [FEED]
         assert "secret" not in running.log
+
+
+TORN = """
+from scrapy.exporters import JsonLinesItemExporter
+class Torn(JsonLinesItemExporter):
+    def export_item(self, item):
+        if item.type == "url":
+            raise MemoryError
+        super().export_item(item)
+"""
+"""An exporter that writes the first items of a crawl, and raises an exception for others."""
+JSON_LINES = "sitemapcrawler.feeds.exporters.JsonLinesExporter"
+
+
+def test_feed_that_has_lost_a_row_leaves_the_earlier_one_and_the_other_feeds_whole(
+    site: SiteServer, tmp_path: Path
+) -> None:
+    site.routes = {"/a.xml": urlset(*pages("a", 3))}
+    (tmp_path / "torn.py").write_text(TORN)
+    (tmp_path / "some.csv").write_text("earlier")
+    settings = {"FEED_EXPORTERS": json.dumps({"csv": "torn.Torn", "jsonl": JSON_LINES}), "SITEMAP_ITEMS": "records"}
+    feeds = ("-O", "some.csv", "-O", "all.jsonl")
+    with start(tmp_path, *feeds, settings=settings, sitemap=site.url("/a.xml")) as running:
+        assert running.process.wait(DEADLINE_S) == 1, running.log
+    assert (tmp_path / "some.csv").read_text() == "earlier"
+    assert types(read_feed(tmp_path / "all.jsonl")) == ["sitemap", "url", "url", "url", "summary"]
+    assert running.log.count("some.csv was not written: MemoryError; what stood there before is kept") == 1
+    assert running.log.count("Traceback") == 1
+    assert not list(tmp_path.glob(".*.part"))

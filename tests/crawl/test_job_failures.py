@@ -151,6 +151,31 @@ def test_records_that_cannot_be_read_back_leave_the_earlier_feed(shop: Shop, fin
     job.complete(shop.undisturbed())
 
 
+# ---- an error before the last records
+
+TORN_END = """
+from sitemapcrawler.jobs.job import Job
+
+def no_memory(self):
+    raise MemoryError
+
+Job.urls = no_memory
+"""
+
+
+def test_error_before_the_last_records_leaves_the_earlier_feed(shop: Shop) -> None:
+    job = shop.job()
+    (job.folder / FEED).write_text("earlier\n")
+    patch(job, TORN_END)
+    log = log_of(running := job.start())
+    assert running.process.returncode == 1, log
+    assert (job.folder / FEED).read_text() == "earlier\n"
+    assert "was not written: an error left records out; what stood there before is kept" in log
+    assert job.parts == []
+    unpatch(job)
+    job.complete(shop.undisturbed())
+
+
 # ---- killed where a finished job writes its feed
 
 DEADLY_STORE = """

@@ -53,6 +53,8 @@ def test_defaults_of_scrapy_are_completed() -> None:
         "sitemapcrawler.download.bodies.BodyCollector",
         "sitemapcrawler.extensions.stopping.Stopping",
         "sitemapcrawler.extensions.logs.InertLog",
+        "scrapy.extensions.feedexport.FeedExporter",
+        "sitemapcrawler.feeds.whole.WholeFeedExporter",
     }
     middlewares = settings.getwithbase("DOWNLOADER_MIDDLEWARES")
     assert (middlewares[ROBOTS], middlewares[OURS]) == (None, 100)
