@@ -37,8 +37,8 @@ MAX_SETS = 4096
 DROPPED, UNLINKED, UNREPAIRED = "dropped", "unlinked", "unrepaired"
 """Decisions on an entry."""
 TABLES = """
-    CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, news INT, versions INT,
-                          linked INT,
+    CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, undated INT, news INT,
+                          versions INT, linked INT,
                           PRIMARY KEY (digest, file, entry)) WITHOUT ROWID;
     CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID;
     CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID;
@@ -53,12 +53,13 @@ REPEATED = f"""
            CASE WHEN moved AND max(in_file, in_kind) > 1 THEN ''
                 WHEN NOT moved AND :file AND in_file > 1 THEN '{DUPLICATE}'
                 WHEN NOT moved AND :set AND bare AND in_bare > 1 THEN '{CROSS}' END AS rule
-    FROM (SELECT *, row_number() OVER (PARTITION BY digest, file ORDER BY moved, entry) AS in_file,
-                 row_number() OVER (PARTITION BY digest, news ORDER BY moved, file, entry) AS in_kind,
-                 row_number() OVER (PARTITION BY digest, bare ORDER BY moved, file, entry) AS in_bare
+    FROM (SELECT *, row_number() OVER (PARTITION BY digest, file ORDER BY moved, bare, undated, entry) AS in_file,
+                 row_number() OVER (PARTITION BY digest, news ORDER BY moved, bare, undated, file, entry) AS in_kind,
+                 row_number() OVER (PARTITION BY digest, bare ORDER BY moved, undated, file, entry) AS in_bare
           FROM entries WHERE digest IN (SELECT digest FROM entries GROUP BY digest HAVING count(*) > 1))
     WHERE rule IS NOT NULL"""
-"""SQL for the entries that repeat others: an entry that an audit moved to its page makes way for the page's own."""
+"""SQL for the entries that repeat others, and say no more than the one that stays: it has extensions or a date if any
+has, and is the first of such. An entry that an audit moved to its page makes way for the page's own."""
 KEPT = """
     entries e WHERE versions IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry)"""
@@ -109,9 +110,9 @@ class Seen:
     def add(self, file: int, entry: int, kept: Kept) -> None:
         """Remember an entry. `file` and `entry`: numbers of the file, and of the entry in it."""
         versions = self._set_of(kept.versions) if kept.versions else None
-        row = (_digest(kept.loc), file, entry, kept.origin.move != "", kept.is_bare, kept.articles > 0, versions,
-               kept.has_only_versions)  # fmt: skip
-        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        row = (_digest(kept.loc), file, entry, kept.origin.move != "", kept.is_bare,
+               kept.lastmod_at is None, kept.articles > 0, versions, kept.has_only_versions)  # fmt: skip
+        self._database.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         for rule in kept.problems:
             self._database.execute("INSERT INTO edits VALUES (?, ?, ?, ?, '')", (file, entry, UNREPAIRED, rule))
 

@@ -212,7 +212,7 @@ def moving(**targets: str | None) -> Verified:
         ([[page("old", IMAGE.format(1)), page("new")]], [[page("new")]]),
         ([[page("new"), page("old", IMAGE.format(1))]], [[page("new")]]),
         ([[page("old", IMAGE.format(1)), page("x")], [page("new")]], [[page("x")], [page("new")]]),
-        ([[page("old"), page("old2", IMAGE.format(1))]], [[page("new")]]),
+        ([[page("old"), page("old2", IMAGE.format(1))]], [[page("new", IMAGE.format(1))]]),
         ([[page("x"), page("old")], [page("y"), page("old2")]], [[page("x"), page("new")], [page("y")]]),
         ([[page("old")], [page("new")]], [None, [page("new")]]),
     ],
@@ -235,7 +235,8 @@ def test_a_page_that_moved_makes_way_for_the_entry_of_its_target(
 
 
 OTHER = "<url><loc>https://other.example/x</loc></url>"
-AGAIN = page("a", "<lastmod>2026-05-02</lastmod>", IMAGE.format(2))
+DATED = "<lastmod>2026-05-02</lastmod>"
+AGAIN = page("a", DATED, IMAGE.format(2))
 FTP = "<url><loc>ftp://example.com/a</loc><lastmod>soon</lastmod></url>"
 DE, EN, ZZ = link("de", "de"), link("en", "en"), link("zz-QQ", "d")
 CDATA = f"{IMAGE.format(1)[:-14]}<image:title><![CDATA[ <!-- ]]></image:title></image:image>"
@@ -244,8 +245,19 @@ Files = list[list[str]]
 SETS: dict[str, tuple[Files, Files, list[tuple[str, str, str]]]] = {
     "another host": ([[page("a"), OTHER]], [[page("a")]], [("dropped", "loc-offsite", OTHER)]),
     "a page again": (
-        [[page("a", IMAGE.format(1)), page("b"), AGAIN]], [[page("a", IMAGE.format(1)), page("b")]],
-        [("dropped", "loc-duplicate", AGAIN)],
+        [[page("a", IMAGE.format(1)), page("b"), AGAIN]], [[page("b"), AGAIN]],
+        [("dropped", "loc-duplicate", page("a", IMAGE.format(1)))],
+    ),
+    "a page of which the second entry has a date": (
+        [[page("a"), page("a", DATED), page("a")]], [[page("a", DATED)]], [("dropped", "loc-duplicate", page("a"))] * 2,
+    ),
+    "a page of which the last entry has an image": (
+        [[page("a"), page("a", DATED), page("a", IMAGE.format(1))]], [[page("a", IMAGE.format(1))]],
+        [("dropped", "loc-duplicate", page("a")), ("dropped", "loc-duplicate", page("a", DATED))],
+    ),
+    "a page of several files, in one with a date": (
+        [[page("a"), page("b")], [page("a", DATED)]], [[page("b")], [page("a", DATED)]],
+        [("dropped", "cross-duplicate-url", page("a"))],
     ),
     "another spelling": ([[page("~a"), page("%7Ea")]], [[page("~a")]], [("dropped", "loc-duplicate", page("%7Ea"))]),
     "a page of several files, in one with an image": (
