@@ -21,8 +21,9 @@ from sitemapcrawler.commands.audited_files import AuditedFiles
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
-from sitemapcrawler.feeds.folder import BASELINES
+from sitemapcrawler.feeds.folder import BASELINES, FORMATS
 from sitemapcrawler.feeds.scratch import scratch
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import FILE, Targets, of_file, read_targets, target
@@ -55,6 +56,8 @@ OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
 MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes one of the pages that an audit with links=site has found"
 BY_FOLDER, BY_SEGMENT = "folder", "segment"
 """Values of --split-by."""
+RECORDS, NAME_OF_URLS = BASELINES[-1], f"{UrlRecord.__module__}.{UrlRecord.__qualname__}"
+"""Feed of the crawl of a site with --split-by, and the class of its records."""
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
@@ -111,7 +114,7 @@ class Command(BaseCommand):
         add(
             "--split-by",
             choices=[BY_FOLDER, BY_SEGMENT],
-            help="of a list: make a sitemap for each first folder, or segment",
+            help="make a new set, with a sitemap for each first folder or segment",
         )
         add("--add", action="store_true", help="add pages that links or lists have and no sitemap lists")
         add("--lastmod", choices=["content"], help="write dates by what crawls and their baselines saw of the content")
@@ -174,10 +177,12 @@ class Command(BaseCommand):
         path = Path(text)
         arguments: dict[str, str] = opts.given
         if text.startswith(LIST):
-            return self._of_list(text, opts, work)
+            segments = self._segments(opts)
+            _check_local(opts)
+            pages = self._pages(text.removeprefix(LIST), _base(opts), segments, opts, work)
+            return SiteRepair(Rules.chosen(is_new=True), _no_children, compress=opts.gz, pages=pages), pages.sources
         if opts.split_by is not None:
-            pages = path / BASELINES[0] if path.is_dir() and is_audit(path) else "urls.csv"
-            raise ValueError(f"--split-by: only for a list of pages, such as @{pages}")
+            return self._split(text, opts, work, stack)
         if path.is_dir() and is_audit(path):
             return self._of_audit(path, opts, rules, work, stack)
         if not path.is_dir():
@@ -196,9 +201,9 @@ class Command(BaseCommand):
         self._unreadable = targets.unreadable
         return _of_files(text, targets, opts, rules)
 
-    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path) -> Path:
-        """Crawl a site into a temporary job. Raises LostCrawl if that cannot be written, and ValueError, one line, if
-        the crawl fails otherwise."""
+    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, feed: str = "") -> Path:
+        """Crawl a site into a temporary job. `feed`: file of url records to write there. Raises LostCrawl if the job
+        cannot be written, and ValueError, one line, if the crawl fails otherwise."""
         for name in ("domain", "sitemap", "urls", "report"):
             if name in arguments:
                 raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
@@ -206,6 +211,8 @@ class Command(BaseCommand):
         given = {argument: value, "verify": VERIFY, **arguments}
         rows = work / "progress"
         settings = {"LOG_LEVEL": "ERROR", **self._settings(), "JOBDIR": job, PROGRESS_FILE: rows}
+        if feed:
+            settings["FEEDS"] = json.dumps({str(job / feed): {"format": FORMATS[0], "item_classes": [NAME_OF_URLS]}})
         command = ["sitemapcrawler", "crawl", "sitemap"]
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         command += [part for name, text in given.items() for part in ("-a", f"{name}={text}")]
@@ -219,7 +226,10 @@ class Command(BaseCommand):
         return job
 
     def _segments(self, opts: argparse.Namespace) -> Sequence[Segment]:
-        """The segments of the command line, which are taken out of `opts`, or else of the configuration file."""
+        """The segments of --split-by: those of the command line, which are taken out of `opts`, or else of the
+        configuration file."""
+        if opts.split_by != BY_SEGMENT:
+            return ()
         assert self.settings is not None
         text = opts.given.pop("segments", None) or read_config(self.settings).arguments({}).get("segments")
         if text is None:
@@ -236,27 +246,62 @@ class Command(BaseCommand):
             for name, value in values.items()
         }
 
-    def _of_list(self, text: str, opts: argparse.Namespace, work: Path) -> tuple[SiteRepair, list[Source]]:
-        """Make a set of a list of pages. Raises ValueError, one line, if none of it can be listed."""
-        segments = self._segments(opts) if opts.split_by == BY_SEGMENT else ()
-        _check_local(opts)
+    def _split(
+        self, text: str, opts: argparse.Namespace, work: Path, stack: ExitStack
+    ) -> tuple[SiteRepair, list[Source]]:
+        """Make a new set of the pages that the sitemaps of a site list, by the records of its audit."""
+        segments = self._segments(opts)
+        for option in ("add", "lastmod"):
+            if getattr(opts, option):
+                raise ValueError(f"--{option}: not with --split-by, which makes a new set")
+        job = Path(text)
+        if not (job.is_dir() and is_audit(job)):
+            found = target(text) if not job.is_dir() else None
+            if found is None or found.kind == FILE:
+                raise ValueError("--split-by: only for a site, a URL, an audit, or a list of pages such as @urls.csv")
+            job = self._crawl(found.argument, found.value, opts.given, work, RECORDS)
+        elif opts.given:
+            raise ValueError("-a: only for a site or a URL, which is crawled")
+        records = next((feed for name in BASELINES if (feed := job / name).is_file()), None)
+        if records is None:
+            raise ValueError(
+                f"--split-by: {quoted(text)} has no {' or '.join(BASELINES)}, as the folder of an audit has"
+            )
+        audit = AuditedSite(job, work, opts.keep_unverified)
+        stack.callback(audit.close)
+        replaced = [one.sitemap for one in audit.sitemaps]
+        home = next((f"{urls.origin(one)}/" for one in replaced if urls.is_web(one)), None)
+        pages = self._pages(str(records), _base(opts) or home, segments, opts, work, replaced)
+        rules = Rules.chosen(is_new=True)
+        return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, pages=pages), pages.sources
+
+    def _pages(
+        self,
+        name: str,
+        base: str | None,
+        segments: Sequence[Segment],
+        opts: argparse.Namespace,
+        work: Path,
+        replaced: Sequence[str] = (),
+    ) -> PageList:
+        """The set that is made of a list, or of the records of an audit that has read the files `replaced`. Raises
+        ValueError, one line, if none of it can be listed."""
         if opts.only is not None:
             raise ValueError("--only: not for a list, of which a valid set is made")
-        base = _base(opts)
         if base is None:
             raise ValueError("--base-url is missing: the URL of the folder where the files will be, with /")
         if not base.endswith("/"):
             raise ValueError(f"--base-url {quoted(base)}: is the URL of a file; accepted: that of a folder, with /")
+        told = quoted(f"{LIST}{name}")
         try:
-            path = urls.local_path(of_file(text.removeprefix(LIST)).value)
+            path = urls.local_path(of_file(name).value)
             suffix = ".xml.gz" if opts.gz else ".xml"
-            pages = PageList(Path(path or ""), base, work, opts.split_by == BY_FOLDER, suffix, segments)
+            pages = PageList(Path(path or ""), base, work, opts.split_by == BY_FOLDER, suffix, segments, replaced)
         except ValueError as error:
-            raise ValueError(f"{quoted(text)}: {error}") from None
-        for column in sorted(pages.counted):
-            complain(f"{quoted(text)}: column {column} has numbers, not URLs: they are left out")
-        rules = Rules.chosen(is_new=True)
-        return SiteRepair(rules, _no_children, compress=opts.gz, pages=pages), pages.sources
+            raise ValueError(f"{told}: {error}") from None
+        for column in sorted(pages.unread_columns):
+            complain(f"{told}: column {column} has values that are no {column}: they are left out")
+        return pages
 
     def _of_audit(
         self, path: Path, opts: argparse.Namespace, rules: Rules, work: Path, stack: ExitStack, crawled: str = ""

@@ -1,4 +1,4 @@
-"""A list of pages as sitemaps to repair: a new set is made of its rows.
+"""A list of pages, or the records of an audit, as sitemaps to repair: a new set is made of its rows.
 
 The rows that can be listed are written as sitemaps for `SiteRepair`, one entry a line, by folder or segment if
 requested; the others get a row in the list of changes. Start reading in `PageList`.
@@ -12,6 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import fields
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,14 @@ import msgspec
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.columns import Cells
 from sitemapcrawler.namespaces import CORE
-from sitemapcrawler.namespaces.extensions import HREFLANG, IMAGE
+from sitemapcrawler.namespaces.declared import Namespace
+from sitemapcrawler.namespaces.element import nested
+from sitemapcrawler.namespaces.extensions import (
+    HREFLANG_EXTENSION,
+    IMAGE_EXTENSION,
+    NEWS_EXTENSION,
+    VIDEO_EXTENSION,
+)
 from sitemapcrawler.reader.exports import NO_PAGE
 from sitemapcrawler.reader.lists import TABLES, ListedUrl, listed_url
 from sitemapcrawler.reader.rows import LOG, REST_UNREAD, TEXT, Row, Unread, read_rows
@@ -36,9 +44,23 @@ from sitemapcrawler.urls.segments import OTHER, Segment, finder
 
 FIELDS = {"lastmod": ("lastmod", "last modified"), "changefreq": ("changefreq",), "priority": ("priority",)}
 """Elements of an entry -> names of the columns that they are taken from, the preferred one first."""
-IMAGES, ALTERNATES = "images", "alternates"
-COLUMNS = (*(name for names in FIELDS.values() for name in names), IMAGES, ALTERNATES, *NO_PAGE)
-ROOT = f'<urlset xmlns="{CORE}" xmlns:image="{IMAGE}" xmlns:xhtml="{HREFLANG}">'
+ALTERNATES = HREFLANG_EXTENSION.field
+EXTENSIONS = (IMAGE_EXTENSION, VIDEO_EXTENSION, NEWS_EXTENSION)
+"""Namespaces whose objects are elements in an entry, and columns in a list."""
+COLUMNS = (
+    *(name for names in FIELDS.values() for name in names), *(one.field for one in EXTENSIONS), ALTERNATES, *NO_PAGE,
+)  # fmt: skip
+SITEMAP, LINE, CHANGE = "sitemap", "line", "change"
+"""Columns of the records of an audit: where an entry stands, and whether it still does."""
+PREFIXES = "".join(f' xmlns:{one.prefix}="{one.uri}"' for one in (*EXTENSIONS, HREFLANG_EXTENSION))
+ROOT = f'<urlset xmlns="{CORE}"{PREFIXES}>'
+ELEMENTS = {
+    one.prefix: {
+        field.name: field.metadata.get("read") is nested for field in fields(one.kind) if field.name != "extra"
+    }
+    for one in EXTENSIONS
+}
+"""{prefix: {name of an element: True if its parts are elements too, and no attributes}}."""
 UNREADABLE, NO_PAGE_ROW = "list-row-unreadable", "list-row-not-indexable"
 """In place of a rule, for a row that is not listed: it has no URL or cannot be read; it says that it is no page to
 index."""
@@ -52,12 +74,17 @@ BETWEEN_IMAGES = re.compile(r"[;\s]+")
 BETWEEN_ALTERNATES = re.compile(r"(?<![;\s])[;\s]++(?=[A-Za-z][\w-]*+=)")
 """Between two language versions such as `de=https://example.com/de; en=https://example.com/en`."""
 NUMBER = re.compile(r"[0-9]+")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+"""Name of an element or attribute without a prefix."""
 
 
 class _Page(NamedTuple):
     """A row that can be listed."""
 
+    file: str
+    """URL of the file that has it: the list, or the sitemap of a record."""
     line: int
+    """Row of the list, or line of the sitemap; 0 if it is not known."""
     loc: str
     cells: Mapping[str, object]
 
@@ -73,9 +100,11 @@ class PageList:
         by_folder: bool = False,
         suffix: str = ".xml",
         segments: Sequence[Segment] = (),
+        replaces: Sequence[str] = (),
     ) -> None:
         """`base`: URL of the folder where the files will stand, with a slash at its end; `work`: folder for temporary
-        files; `suffix`: of the files; `segments`: those with a sitemap of their own. Raises ValueError, one line, if no
+        files; `suffix`: of the files; `segments`: those with a sitemap of their own; `replaces`: of the records of an
+        audit, whose verdicts decide what is listed, the sitemaps that it has read. Raises ValueError, one line, if no
         row can be listed, and OSError."""
         self._path = path
         self._base = base
@@ -83,12 +112,16 @@ class PageList:
         self._suffix = suffix
         self._spool = work / "refused.jsonl"
         self._rows: dict[str, array[int]] = {}
-        """{URL of a temporary sitemap: the row of each of its lines}."""
+        """{URL of a temporary sitemap: for each of its lines, the number of the file in `_files`, and the line}."""
+        self._files: dict[str, int] = {}
+        """Files that have rows, numbered."""
+        self.replaces = replaces
+        """URLs of the sitemaps that the set takes the place of."""
         self.url = urls.file_url(str(path))
         self.index = f"{base}{INDEX}{suffix}"
         """URL of the index of the set."""
-        self.counted: set[str] = set()
-        """Columns that have numbers instead of URLs, which are left out."""
+        self.unread_columns: set[str] = set()
+        """Columns of images, videos, articles or language versions with other values, which are left out."""
         self.unread = 0
         """1 if the rest of the list could not be read."""
         if segments:
@@ -98,9 +131,14 @@ class PageList:
             self.sources = self._written(partial(_file_of, files=files))
 
     def located(self, url: str, line: int | None) -> tuple[str, int | None]:
-        """Return the list and the row for a line of a temporary sitemap."""
+        """Return the file and its line, or the list and its row, for a line of a temporary sitemap."""
         rows = self._rows.get(url)
-        return (url, line) if rows is None else (self.url, rows[line - 1] if line is not None else None)
+        if rows is None:
+            return url, line
+        if line is None:
+            return self.url, None
+        file, place = rows[2 * line - 2 : 2 * line]
+        return self._names[file], place or None
 
     def refused(self) -> Iterator[Change]:
         """Yield a change for each row that is not listed."""
@@ -144,37 +182,56 @@ class PageList:
                     sources[name] = source
                     self._rows[source.url] = array("Q")
                 opened[name].write(f"{self._entry(page)}\n")
-                self._rows[sources[name].url].append(page.line)
+                self._rows[sources[name].url].extend((self._files.setdefault(page.file, len(self._files)), page.line))
             for file in opened.values():
                 file.write("</urlset>\n")
         if not sources:
             raise ValueError(f"no row can be listed; {first}" if first else "lists no URL")
+        self._names = [*self._files]
         return list(sources.values())
 
     def _entries(self) -> Iterator[_Page | Change]:
         """Yield the rows that can be listed, and the changes for the others. Raises ValueError and OSError."""
         with self._path.open("rb") as file:
             is_table = self._path.name.lower().removesuffix(".gz").endswith(TABLES)
-            found = read_rows(file, str(self._path), COLUMNS, Cells, guesses=is_table)
+            columns = (*COLUMNS, SITEMAP, LINE) if self.replaces else COLUMNS
+            found = read_rows(file, str(self._path), columns, Cells, guesses=is_table)
             if found.format == LOG:
                 raise ValueError("is an access log; accepted: a list of pages")
             for row in found.rows:
                 yield self._page(row, found.format == TEXT)
 
     def _page(self, row: Row | Unread, is_text: bool) -> _Page | Change:
-        if isinstance(row, Row) and (why := _why_no_page(row.cells)):
-            return self._refused(NO_PAGE_ROW, row.url if isinstance(row.url, str) else "", why, row.line)
+        if isinstance(row, Row) and (why := self._why_no_page(row.cells)):
+            return self._refused(NO_PAGE_ROW, row.url if isinstance(row.url, str) else "", why, row)
         listed = row if isinstance(row, Unread) else listed_url(row, is_text, self._base)
         if not isinstance(listed, ListedUrl):
-            is_rest = listed.problem.endswith(REST_UNREAD)
-            return self._refused(UNREADABLE, "", listed.problem, listed.line, is_rest)
+            return self._refused(UNREADABLE, "", listed.problem, row, listed.problem.endswith(REST_UNREAD))
         assert isinstance(row, Row)
         if FORBIDDEN.search(listed.loc):
-            return self._refused(UNREADABLE, listed.loc, "the URL has a control character", row.line)
-        return _Page(row.line, listed.loc, row.cells)
+            return self._refused(UNREADABLE, listed.loc, "the URL has a control character", row)
+        file, line = self._place(row)
+        return _Page(file, line or 0, listed.loc, row.cells)
 
-    def _refused(self, rule: str, url: str, why: str, line: int | None, is_rest: bool = False) -> Change:
-        return Change(Action.UNREAD if is_rest else Action.DROPPED, rule, url, why, "", self.url, line)
+    def _why_no_page(self, cells: Mapping[str, object]) -> str:
+        """The column that says that a row is no page to index, and its value; empty if none does. Of a record, only
+        whether the entry was removed: verdicts decide on the others."""
+        for name in (CHANGE,) if self.replaces else NO_PAGE:
+            value = cells.get(name)
+            if value not in (None, "") and NO_PAGE[name](str(value).strip().lower()):
+                return f"{name}: {value}"
+        return ""
+
+    def _place(self, row: Row | Unread) -> tuple[str, int | None]:
+        """The file that has a row, and its line there."""
+        if self.replaces and isinstance(row, Row):
+            sitemap, line = row.cells.get(SITEMAP), row.cells.get(LINE)
+            return str(sitemap or self.url), line if isinstance(line, int) else None
+        return self.url, row.line
+
+    def _refused(self, rule: str, url: str, why: str, row: Row | Unread, is_rest: bool = False) -> Change:
+        file, line = self._place(row)
+        return Change(Action.UNREAD if is_rest else Action.DROPPED, rule, url, why, "", file, line)
 
     def _entry(self, page: _Page) -> str:
         """The row as an entry, on one line."""
@@ -183,54 +240,71 @@ class PageList:
             for name, columns in FIELDS.items():
                 text = next((text for column in columns if (text := _text(page.cells.get(column)))), "")
                 parts += [f"<{name}>{escape(text)}</{name}>"] if text else []
-            parts += self._images(page.cells.get(IMAGES))
+            for namespace in EXTENSIONS:
+                parts += self._extensions(namespace, page.cells.get(namespace.field))
             parts += self._alternates(page.cells.get(ALTERNATES))
         return "".join([*parts, "</url>"])
 
-    def _images(self, value: object) -> Iterator[str]:
-        for one in self._objects(IMAGES, value, BETWEEN_IMAGES):
-            loc = _text(one.get("loc") if isinstance(one, dict) else one)
-            if loc:
-                yield f"<image:image><image:loc>{escape(self._without_login(loc))}</image:loc></image:image>"
+    def _extensions(self, namespace: Namespace, value: object) -> Iterator[str]:
+        """The images, videos or articles of a page as elements."""
+        for one in self._objects(namespace.field, value, BETWEEN_IMAGES):
+            if isinstance(one, dict):
+                stated = {name: one.get(name) for name in ELEMENTS[namespace.prefix]}
+            elif namespace is IMAGE_EXTENSION:
+                stated = {"loc": one}
+            else:
+                self.unread_columns.add(namespace.field)
+                continue
+            if parts := "".join(self._elements(namespace.prefix, stated)):
+                name = f"{namespace.prefix}:{namespace.prefix}"
+                yield f"<{name}>{parts}</{name}>"
+
+    def _elements(self, prefix: str, stated: Mapping[str, object]) -> Iterator[str]:
+        """The parts of an object as elements: a text, a dictionary of `value` and attributes or of parts, or a list."""
+        for name, value in stated.items():
+            for one in value if isinstance(value, list) else (value,):
+                parts: Mapping[str, object] = one if isinstance(one, dict) else {"value": one}
+                if ELEMENTS[prefix].get(name):
+                    text, attributes = "".join(self._elements(prefix, parts)), ""
+                else:
+                    text = _text(parts.get("value"))
+                    text = escape(self._without_login(text) if name.endswith("loc") else text)
+                    attributes = _attributes({key: part for key, part in parts.items() if key != "value"})
+                if (text or attributes) and NAME.fullmatch(name):
+                    yield f"<{prefix}:{name}{attributes}>{text}</{prefix}:{name}>"
 
     def _alternates(self, value: object) -> Iterator[str]:
         for one in self._objects(ALTERNATES, value, BETWEEN_ALTERNATES):
             if isinstance(one, dict):
                 if one.get("rel"):
                     continue  # in a record: a link that is no alternate
+                stated = dict(others) if isinstance(others := one.get("attributes"), dict) else {}
                 code, href = _text(one.get("hreflang")), _text(one.get("href"))
             else:
                 code, _, href = (part.strip() for part in _text(one).partition("="))
+                stated = {}
+            stated |= {"hreflang": code, "href": self._without_login(href), "rel": ""}
             if code or href:
-                attributes = f"hreflang={quoteattr(code)} href={quoteattr(self._without_login(href))}"
-                yield f'<xhtml:link rel="alternate" {attributes}/>'
+                yield f'<xhtml:link rel="alternate"{_attributes(stated)}/>'
 
     def _objects(self, column: str, value: object, between: re.Pattern[str]) -> Iterable[object]:
-        """The values of a cell: a list, the same as JSON, or a text with separators. A number is left out."""
-        if isinstance(value, str) and value.lstrip().startswith("["):
+        """The values of a cell: a list or one object, the same as JSON, or a text with separators. A number is left
+        out."""
+        if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 value = None
         if isinstance(value, (int, float)) or (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
-            self.counted.add(column)
+            self.unread_columns.add(column)
             return ()
         if isinstance(value, str):
             return filter(None, between.split(value.strip()))
-        return value if isinstance(value, list) else ()
+        return value if isinstance(value, list) else [value] if isinstance(value, dict) else ()
 
     def _without_login(self, url: str) -> str:
         """The absolute URL, without user name and password."""
         return urls.resolve(self._base, url) or url
-
-
-def _why_no_page(cells: Mapping[str, object]) -> str:
-    """The column that says that a row is no page to index, and its value; empty if none does."""
-    for name, is_no_page in NO_PAGE.items():
-        value = cells.get(name)
-        if value not in (None, "") and is_no_page(str(value).strip().lower()):
-            return f"{name}: {value}"
-    return ""
 
 
 class _Folder(NamedTuple):
@@ -266,6 +340,12 @@ def _by_segment(segments: Sequence[Segment]) -> Callable[[str], str]:
     find, free = finder(segments), Names(()).free
     files = {name: free(f"{INDEX}-{name}", name) for name in dict.fromkeys([*(one.name for one in segments), OTHER])}
     return lambda loc: files[find(loc)]
+
+
+def _attributes(stated: Mapping[str, object]) -> str:
+    """The attributes that have a name and a text, each behind a blank."""
+    texts = {name: _text(value) for name, value in stated.items() if NAME.fullmatch(name)}
+    return "".join(f" {name}={quoteattr(text)}" for name, text in texts.items() if text)
 
 
 def _text(value: object) -> str:

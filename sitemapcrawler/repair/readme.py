@@ -29,6 +29,8 @@ class Advice:
     """(URL, its new one) of files that do not keep their URL."""
     emptied: list[str] = field(default_factory=list)
     """URLs of files without any entry left."""
+    replaced: list[str] = field(default_factory=list)
+    """URLs of files whose pages other files of the set list."""
     added: list[str] = field(default_factory=list)
     """URLs of new files that no index lists."""
     gone: list[str] = field(default_factory=list)
@@ -46,6 +48,7 @@ Console:"""
 EMPTIED = """\
 No entry is left of these files, and they are not part of the set. Remove them from robots.txt, Search Console and the
 server:"""
+REPLACED = "The set takes the place of these files. Remove them from robots.txt, Search Console and the server:"
 ADDED = "No index lists these new files. Add them to robots.txt:"
 GROWN = "Pages that no sitemap listed were added to these files:"
 GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
@@ -60,6 +63,7 @@ def lines_of(advice: Advice, paths: Sequence[str]) -> Iterator[str]:
     yield from _section(UPLOADS, roots)
     yield from _section(MOVED, [f"{_shown(old)} -> {_shown(new)}" for old, new in advice.moved])
     yield from _section(EMPTIED, [*map(_shown, advice.emptied)])
+    yield from _section(REPLACED, [*map(_shown, advice.replaced)])
     yield from _section(ADDED, [f"Sitemap: {_shown(url)}" for url in advice.added])
     yield from _section(GROWN, [f"{_shown(url)}: {counted(many, 'page')}" for url, many in advice.grown.items()])
     yield from _section(GONE, [*map(_shown, advice.gone)])

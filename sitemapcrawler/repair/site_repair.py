@@ -229,8 +229,10 @@ class SiteRepair:
                 self._write_file(member, member.placed, listing, writer)
             elif member.spooled is not None:
                 writer.write(member.spooled, ())
-        if of_list and places[-1] is not None:
+        if self._pages is not None and places[-1] is not None:
             self._write_index_of_list(places[-1].own, writer, result)
+            made = {place.url for placed in places if placed is not None for place in (placed.own, *placed.parts)}
+            result.advice.replaced = [url for url in self._pages.replaces if url not in made]
         result.files = writer.written
         states = writer.states
         result.kept, result.changed = states[State.KEPT], states[State.CHANGED]

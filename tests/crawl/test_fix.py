@@ -22,7 +22,7 @@ from sitemapcrawler.feeds.scratch import LOCK, prefix_of
 from sitemapcrawler.repair.publishing import manifest_of
 from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, SETTINGS, program, run
-from tests.crawl.documents import index, page, robots, urlset
+from tests.crawl.documents import CORE, index, page, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.mounts import Mounted, small
 from tests.crawl.site_server import Exchange, Reply, SiteServer, stalled
@@ -90,6 +90,47 @@ def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> N
         ["not", "repaired", "hreflang-return-missing"],
         ["not", "read", "index-child-missing"],
     ]
+
+
+@pytest.mark.parametrize("by", ["segment", "folder"])
+def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(by: str, tmp_path: Path) -> None:
+    with SiteServer() as site:
+        video = (
+            f"<video:video><video:thumbnail_loc>{site.url('/t.jpg')}</video:thumbnail_loc><video:title>T</video:title>"
+            f"<video:description>D</video:description><video:content_loc>{site.url('/v.mp4')}</video:content_loc></video:video>"
+        )
+        entries = {"/shop/a": video, "/shop/old": "", "/shop/gone": "", "/blog/b": "", "/blog/c": ""}
+        text = "".join(f"<url><loc>{site.url(path)}</loc>{more}</url>\n" for path, more in entries.items())
+        root = f'<urlset {CORE} xmlns:video="http://www.google.com/schemas/sitemap-video/1.1">'
+        site.routes |= {path: page() for path in ("/shop/a", "/shop/new", "/blog/b", "/blog/c")}
+        site.routes["/shop/old"] = Reply("", 301, {"Location": site.url("/shop/new")})
+        site.routes |= {
+            "/robots.txt": robots(site.url("/index.xml")), "/index.xml": index(site.url("/one.xml"), site.url("/two.xml")),
+            "/one.xml": f"{root}\n{text}</urlset>".encode(), "/two.xml": urlset(site.url("/shop/a")),
+        }  # fmt: skip
+        (tmp_path / "sitemapcrawler.toml").write_text('[segments]\nshop = "/shop/"\nblog = "/blog/"\n')
+        run(tmp_path, "audit", site.url(), "--out", "audit", *SETTINGS)
+        for target, more in ((site.url(), SETTINGS), ("audit", ())):
+            done = run(tmp_path, "fix", target, "--split-by", by, "--out", "new", *more)
+            assert done.returncode == 0, done.stderr
+            assert ": 1 file read, 6 entries: 3 kept, 1 changed, 2 dropped, 0 not repaired" in done.stdout
+            new = tmp_path / "new/upload"
+            assert locs(new / "sitemap.xml") == [site.url(f"/sitemap-{name}.xml") for name in ("shop", "blog")]
+            assert locs(new / "sitemap-shop.xml") == [*map(site.url, ("/shop/a", "/shop/new"))]
+            assert locs(new / "sitemap-blog.xml") == [*map(site.url, ("/blog/b", "/blog/c"))]
+            assert video in (new / "sitemap-shop.xml").read_text()
+            found = {
+                (row["action"], row["rule"], row["url"], row["sitemap"], row["line"]) for row in rows(tmp_path / "new")
+            }
+            assert found == {
+                ("changed", "status-redirect", site.url("/shop/old"), site.url("/one.xml"), "3"),
+                ("dropped", "status-404", site.url("/shop/gone"), site.url("/one.xml"), "4"),
+                ("dropped", "loc-duplicate", site.url("/shop/a"), site.url("/two.xml"), "3"),
+            }
+            told = (tmp_path / "new/README.txt").read_text()
+            assert all(f"  {site.url(path)}\n" in told for path in ("/index.xml", "/one.xml", "/two.xml"))
+            valid = run(tmp_path, "validate", "new/upload", "--base-url", site.url(""), "--min-severity", "error")
+            assert valid.returncode == 0, valid.stdout
 
 
 MOVES = {"/old": (301, "/b"), "/older": (301, "/old"), "/soon": (302, "/a"), "/dead": (301, "/gone"), "/loop": (301, "/loop"),
@@ -371,7 +412,9 @@ def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
         (["@full", "--base-url", HOME], "'@full': is a folder"),
         (["@full/theirs.txt", "--base-url", HOME, "--out", "full"], "is not empty"),
         (["names.csv"], "'names.csv': is no sitemap; a list of pages is named @names.csv"),
-        (["a.xml", "--split-by", "folder"], "--split-by: only for a list of pages, such as @urls.csv"),
+        (["a.xml", "--split-by", "folder"], "--split-by: only for a site, a URL, an audit, or a list"),
+        (["empty.csv", "--split-by", "folder", "--add"], "--add: not with --split-by"),
+        (["http://127.0.0.1:9/", "--split-by", "folder", "--only", "loc-offsite"], "--only: not for a list"),
         (["@a.txt", "--split-by", "segment"], "--split-by segment: no segments; accepted: -a segments="),
         (["@a.txt", "--split-by", "segment", "-a", "segments=x"], "argument segments='x': is no name=pattern"),
         (["@a.txt", "--split-by", "folder", "-a", "segments=x=/"], "-a: only for a site or a URL"),

@@ -386,11 +386,16 @@ def check_indexes(site: Site, outcome: Outcome) -> None:
 
 cells = locs.map(lambda url: url.replace("&amp;", "&")) | values
 versions = st.lists(st.tuples(st.sampled_from(("de", "en", "en_US", "x-default", "zz-QQ", "")), cells), max_size=4)
+names = st.sampled_from(
+    ("thumbnail_loc", "title", "description", "content_loc", "restriction", "price", "publication", "a>b")
+)
+parts = st.dictionaries(names, cells | st.lists(cells, max_size=2) | st.dictionaries(names | words, cells, max_size=3))
+"""Parts of a video or an article, with any names and values."""
 listed = st.fixed_dictionaries(
     {"loc": cells},
     optional={
         "lastmod": dates | values, "priority": words, "images": st.lists(cells, max_size=3), "alternates": versions,
-        "indexable": st.booleans(),
+        "videos": st.lists(parts, max_size=2), "news": parts, "indexable": st.booleans(),
     },
 ).filter(lambda row: not str(row["loc"]).strip().startswith("#") and str(row["loc"]).strip())  # fmt: skip
 """Rows of a list; blank ones and comments are none in a table."""
@@ -422,9 +427,12 @@ def table(rows: Iterable[dict[str, object]]) -> str:
     """The rows as our own CSV feed protects them."""
     text = io.StringIO()
     out, cell = csv.writer(text), Cells().disarmed
-    names = ("loc", "lastmod", "priority", "images", "alternates", "indexable")
-    out.writerow(names)
+    columns = ("loc", "lastmod", "priority", "images", "alternates", "videos", "news", "indexable")
+    out.writerow(columns)
     for row in rows:
-        texts = (json.dumps(value) if isinstance(value, (list, bool)) else str(value) for value in map(row.get, names))
+        texts = (
+            json.dumps(value) if isinstance(value, (list, dict, bool)) else str(value)
+            for value in map(row.get, columns)
+        )
         out.writerow([cell(" ".join(text.split())) if text != "None" else "" for text in texts])
     return text.getvalue()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import errno
+import json
 import tempfile
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitemapcrawler import read_sitemap
 from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import site_repair, writing
 from sitemapcrawler.repair.change_list import NAME
@@ -320,12 +324,45 @@ def test_any_site_adds_up_and_is_stable(site: list[tuple[str, tuple[list[str], l
             assert {name: again.data(name) for name in again.names} == {name: once.data(name) for name in once.names}
 
 
+GOOD = sorted(
+    path
+    for pattern in (
+        "image*",
+        "video*",
+        "news.xml",
+        "hreflang*",
+        "mixed.xml",
+        "namespaces-on-entries.xml",
+        "rss-media.xml",
+    )
+    for path in (Path(__file__).parents[2] / "data/good").glob(pattern)
+)
 LINKS = (
     '<xhtml:link rel="alternate" hreflang="de" href="https://example.com/a"/>'
     '<xhtml:link rel="alternate" hreflang="en-GB" href="https://example.com/b?x=1;y"/>'
 )
 IMAGES = "".join(
     f"<image:image><image:loc>https://example.com/{name}</image:loc></image:image>" for name in ("1.png", "2.png")
+)
+VIDEO = {
+    "thumbnail_loc": "https://user:secret@example.com/t.jpg", "title": "A & <B>", "description": "One\nline", "duration": None,
+    "content_loc": "https://example.com/v.mp4", "tag": ["a", "b"], "uploader": {"value": "Me", "info": "https://example.com/me"},
+    "restriction": {"relationship": "allow", "value": "DE FR", "x onload='y'>": "z"}, "tvshow": {}, "price": [],
+}  # fmt: skip
+WRITTEN_VIDEO = (
+    "<video:video><video:thumbnail_loc>https://example.com/t.jpg</video:thumbnail_loc>"
+    "<video:title>A &amp; &lt;B&gt;</video:title><video:description>One line</video:description>"
+    "<video:content_loc>https://example.com/v.mp4</video:content_loc>"
+    '<video:restriction relationship="allow">DE FR</video:restriction>'
+    '<video:uploader info="https://example.com/me">Me</video:uploader>'
+    "<video:tag>a</video:tag><video:tag>b</video:tag></video:video>"
+)
+ARTICLE = {
+    "publication": {"name": "N", "language": "en", "a><b": "x"}, "publication_date": "2026-05-01", "title": "T", "extra": None,
+}  # fmt: skip
+WRITTEN_ARTICLE = (
+    "<news:news><news:publication><news:name>N</news:name><news:language>en</news:language></news:publication>"
+    "<news:publication_date>2026-05-01</news:publication_date><news:title>T</news:title></news:news>"
 )
 CELLS: dict[str, tuple[str, str, str]] = {
     "images between semicolons": ("images", "https://example.com/1.png; https://example.com/2.png", IMAGES),
@@ -340,6 +377,20 @@ CELLS: dict[str, tuple[str, str, str]] = {
         LINKS,
     ),
     "number of versions": ("alternates", "2", ""),
+    "version without a code": (
+        "alternates",
+        '[{"hreflang": null, "href": "android-app://com.example/a", "attributes": {"media": "tv", "a b>": "c"}}]',
+        '<xhtml:link rel="alternate" media="tv" href="android-app://com.example/a"/>',
+    ),
+    "video with parts of all kinds": (
+        "videos",
+        json.dumps([{**VIDEO, "unknown": "x", "extra": [{"name": "x"}]}]),
+        WRITTEN_VIDEO,
+    ),
+    "videos as text": ("videos", "https://example.com/v.mp4", ""),
+    "number of videos": ("videos", "2", ""),
+    "article": ("news", json.dumps(ARTICLE), WRITTEN_ARTICLE),
+    "article as text": ("news", "News of the day", ""),
     "date": ("Last_Modified", "2024-05-01", "<lastmod>2024-05-01</lastmod>"),
     "date with control characters": ("lastmod", "2024-\x0005-01", "<lastmod>2024-05-01</lastmod>"),
     "date that is none": ("lastmod", "17. Mai 2024", ""),
@@ -357,6 +408,25 @@ def test_cell_of_a_list(name: str, tmp_path: Path) -> None:
     outcome = repair_list(tmp_path / "list.csv")
     assert f"<url><loc>{HOME}a</loc>{written}</url>" in outcome.data("sitemap-pages.xml").decode()
     assert outcome.errors() + outcome.violations() == []
+
+
+EXTENSIONS = ("images", "videos", "news", "alternates")
+
+
+def records(data: bytes) -> dict[str, UrlRecord]:
+    """The url records of a file, by URL."""
+    return {one.loc: one for one in read_sitemap(data, url=f"{HOME}sitemap.xml") if isinstance(one, UrlRecord)}
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.name)
+def test_records_of_a_good_file_give_its_extensions_again(path: Path, tmp_path: Path) -> None:
+    before = {loc: one for loc, one in records(path.read_bytes()).items() if loc.isascii() and loc.startswith(HOME)}
+    rows = [{"loc": loc, **{name: getattr(one, name) for name in EXTENSIONS}} for loc, one in before.items()]
+    (tmp_path / "list.jsonl").write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    after = records(repair_list(tmp_path / "list.jsonl").data("sitemap-pages.xml"))
+    assert after.keys() == before.keys()
+    for loc, one in after.items():
+        assert [getattr(one, name) for name in EXTENSIONS] == [getattr(before[loc], name) for name in EXTENSIONS]
 
 
 def test_folders_of_a_list(tmp_path: Path) -> None:
