@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.verification.rendering import MAX_REQUESTS
+from tests.constants import constants
 from tests.crawl.browsers import NEEDS_CHROMIUM
 from tests.crawl.crawling import FEED, LOOPBACK, POLL_S, SOON_S, Crawl, command, crawl, launch
 from tests.crawl.documents import robots, urlset
 from tests.crawl.framework_pages import FILES, PAGES
-from tests.crawl.site_server import Reply, Route, SiteServer, moved, stalled
+from tests.crawl.site_server import Reply, Route, SiteServer, in_turn, moved, stalled
 from tests.crawl.verified import own_words
 
 pytestmark = [pytest.mark.slow, NEEDS_CHROMIUM]
@@ -96,6 +96,17 @@ def test_page_and_its_requests_are_sent_by_us_and_only_once(rendered: Crawl, sit
 
 # ---- pages that do not end, or want too much
 
+REQUESTS, BEGUN = 40, 300
+"""Requests that a page may make, and begin."""
+BOUNDS = constants(
+    {
+        "verification.browser.QUIET_S": 8,
+        "verification.browser.CLOSE_S": 3,
+        "verification.browser.MAX_INTERCEPTED": BEGUN,
+        "verification.rendering.MAX_REQUESTS": REQUESTS,
+    }
+)
+"""Settings of a crawl whose limits are reached earlier, to take less time."""
 LONG = "its scripts did not come to rest"
 MEMORY = "out of memory, or a fault of the browser"
 HOSTILE: dict[str, tuple[str, str, str | None]] = {
@@ -106,9 +117,9 @@ HOSTILE: dict[str, tuple[str, str, str | None]] = {
     "/windows": ("for (let i = 0; i < 1e3; i++) open('/window' + i);", "rendered", None),
     "/polling": ("setInterval(() => fetch('/tick'), 200);", "rendered", None),
     "/timers": ("const tick = () => { document.title += '.'; setTimeout(tick, 10); }; tick();", "rendered", None),
-    "/text": ("document.body.append('x '.repeat(3e6));", "limit", "more than 4,194,304 characters of HTML"),
-    "/requests": ("for (let i = 0; i < 250; i++) fetch('/tick?' + i);", "limit", "more than 200 requests"),
-    "/storm": ("for (let i = 0; i < 3e3; i++) fetch('/storm' + i);", "limit", "more than 2,000 requests"),
+    "/text": ("document.body.append('x '.repeat(2.2e6));", "limit", "more than 4,194,304 characters of HTML"),
+    "/requests": ("for (let i = 0; i < 50; i++) fetch('/tick?' + i);", "limit", f"more than {REQUESTS} requests"),
+    "/storm": ("for (let i = 0; i < 400; i++) fetch('/storm' + i);", "limit", f"more than {BEGUN} requests"),
     "/large": ("fetch('/megabytes').then(() => fetch('/tick?after'));", "rendered", None),
     "/history": ("for (let i = 0; i < 50; i++) history.pushState({}, '', '/history?' + i);", "rendered", None),
     "/lying": (
@@ -132,7 +143,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawl, S
         megabytes = Reply(b" " * 31 * 2**20, headers={"Content-Type": "text/plain"})
         serve(server, pages, **{"/megabytes": megabytes})
         server.otherwise = Reply("")
-        yield crawl(tmp_path_factory.mktemp("hostile"), domain=server.url(), render=50), server
+        yield crawl(tmp_path_factory.mktemp("hostile"), settings=BOUNDS, domain=server.url(), render=50), server
 
 
 @pytest.mark.parametrize("path", HOSTILE)
@@ -150,8 +161,8 @@ def test_limits_bound_what_a_page_makes_the_crawl_request(hostile: tuple[Crawl, 
     done, server = hostile
     found = records(done)
     paths = [one.path for one in server.exchanges]
-    assert sum(path.startswith("/tick?") for path in paths) == MAX_REQUESTS == found["/requests"]["requests"]
-    assert sum(path.startswith("/storm") for path in paths) <= MAX_REQUESTS + 1
+    assert sum(path.startswith("/tick?") for path in paths) == REQUESTS == found["/requests"]["requests"]
+    assert sum(path.startswith("/storm") for path in paths) <= REQUESTS + 1
     assert 10 <= found["/polling"]["requests"] <= 30
     assert not [path for path in paths if path.startswith("/window")][1:], "no pop-up is opened"
     assert (found["/large"]["failed"], found["/last"]["rendered_title"]) == (1, "Last")
@@ -184,6 +195,10 @@ def test_pages_that_are_none_are_replaced(tmp_path: Path, render: str, number: i
         assert (rows[0].split(",")[:4], len(rows)) == (["type", "url", "result", "note"], len(records(done)) + 1)
 
 
+API = "Allow: /\nUser-agent: Googlebot\nDisallow: /api/"
+"""Rules by which one crawler may not ask for what scripts do."""
+
+
 def api_site(site: SiteServer, rules: str) -> None:
     script = "fetch('/api/data').then(answer => answer.text()).then(text => { document.title = text; }).catch(() => 0);"
     pages = {"/page": page(f"<title>HTML</title><p>Text.<script src=/js/app.js></script><script>{script}</script>")}
@@ -195,72 +210,83 @@ def api_site(site: SiteServer, rules: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "arguments", "title", "failed", "blocked"),
+    ("crawler", "denied", "allowed"),
     [
-        ("Disallow: /api/", {}, "HTML", 1, []),
-        ("Allow: /\nUser-agent: Googlebot\nDisallow: /api/\nDisallow: /js/", {}, "Data", 0, []),
-        ("Allow: /\nUser-agent: Googlebot\nDisallow: /api/", {"render_as": "Googlebot"}, "HTML", 0, ["/api/data"]),
-        ("Allow: /\nUser-agent: Bingbot\nDisallow: /", {"render_as": "googlebot"}, "Data", 0, []),
+        (None, "Disallow: /api/", f"{API}\nDisallow: /js/"),
+        ("Googlebot", API, "Allow: /\nUser-agent: Bingbot\nDisallow: /"),
     ],
-    ids=["denied to us", "denied to another", "as a crawler that it is denied", "as a crawler that it is allowed"],
+    ids=["as we are", "as another crawler"],
 )  # fmt: skip
 def test_robots_txt_decides_on_what_scripts_request(
-    tmp_path: Path, rules: str, arguments: dict[str, str], title: str, failed: int, blocked: list[str]
+    tmp_path: Path, crawler: str | None, denied: str, allowed: str
 ) -> None:
-    with SiteServer() as site:
-        api_site(site, rules)
-        record = records(crawl(tmp_path, domain=site.url(), render=1, **arguments))["/page"]
-        assert (record["rendered_title"], record["failed"]) == (title, failed)
-        assert record.get("blocked", []) == [site.url(path) for path in blocked]
-        assert record.get("crawler") == ("Googlebot" if arguments else None)
+    with SiteServer() as closed, SiteServer() as open_one:
+        api_site(closed, denied)
+        api_site(open_one, allowed)
+        arguments = {"render_as": crawler.lower()} if crawler else {}
+        done = crawl(tmp_path, domain=f"{closed.url()},{open_one.url()}", render=2, **arguments)
+    found = {one["url"]: one for one in done.of_type("rendered")}
+    first, second = found[closed.url("/page")], found[open_one.url("/page")]
+    assert [(one["rendered_title"], one["failed"]) for one in (first, second)] == [
+        ("HTML", 0 if crawler else 1),
+        ("Data", 0),
+    ]
+    assert first.get("blocked") == ([closed.url("/api/data")] if crawler else None) and "blocked" not in second
+    assert {one.get("crawler") for one in (first, second)} == {crawler}
 
 
-def test_scripts_may_send_data_to_their_own_site_alone(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def crossing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawl, SiteServer, SiteServer]]:
+    """A crawl of two pages whose scripts send data, and read answers of another origin: that one's server is the last."""
     with SiteServer() as site, SiteServer({"/robots.txt": ""}) as other:
-        other.otherwise = site.otherwise = Reply("{}", headers={"Access-Control-Allow-Origin": "*"})
+        allowed = {"Access-Control-Allow-Origin": site.url()}
+        site.otherwise = Reply("{}")
+        other.routes |= {
+            "/api": Reply("{}", headers=allowed),
+            "/open": Reply("open", headers=allowed),
+            "/closed": "closed",
+        }
         send = "fetch('%s/api', {method: 'POST', body: '{\"query\": 1}'}).then(() => { document.title += '+'; }).catch(() => 0);"
         large = "fetch('/large', {method: 'POST', body: 'x'.repeat(1e5)}).catch(() => 0);"
-        serve(site, {"/page": page(f"<title>T</title><script>{send % ''}{send % other.url()}{large}</script>")})
-        done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), render=1)
-        record = records(done)["/page"]
-        assert (record["rendered_title"], record["failed"]) == ("T+", 2)
-        [sent] = [one for one in site.exchanges if one.method == "POST"]
-        assert (sent.path, sent.headers["content-length"]) == ("/api", "12")
-        assert other.paths == []
+        read = "fetch('%s').then(answer => answer.text()).then(text => { document.title += text; }).catch(() => 0);"
+        scripts = {
+            "/sends": f"{send % ''}{send % other.url()}{large}",
+            "/reads": "".join(read % other.url(path) for path in ("/open", "/closed")),
+        }
+        serve(site, {path: page(f"<title>T</title><script>{script}</script>") for path, script in scripts.items()})
+        yield crawl(tmp_path_factory.mktemp("crossing"), settings=LOOPBACK, domain=site.url(), render=2), site, other
 
 
-def test_answer_of_another_origin_is_for_those_that_it_names(tmp_path: Path) -> None:
-    with SiteServer() as site, SiteServer({"/robots.txt": ""}) as other:
-        allowed = {"Access-Control-Allow-Origin": site.url().rstrip("/")}
-        other.routes |= {"/open": Reply("open", headers=allowed), "/closed": Reply("closed")}
-        script = "".join(
-            f"fetch('{other.url(path)}').then(answer => answer.text()).then(text => {{ document.title += text; }}).catch(() => 0);"
-            for path in ("/open", "/closed")
-        )
-        serve(site, {"/page": page(f"<title>T</title><script>{script}</script>")})
-        done = crawl(tmp_path, settings=LOOPBACK, domain=site.url(), render=1)
-        assert records(done)["/page"]["rendered_title"] == "Topen"
-        assert other.exchange("/open").headers["origin"] == allowed["Access-Control-Allow-Origin"]
+def test_scripts_may_send_data_to_their_own_site_alone(crossing: tuple[Crawl, SiteServer, SiteServer]) -> None:
+    done, site, other = crossing
+    record = records(done)["/sends"]
+    assert (record["rendered_title"], record["failed"]) == ("T+", 2)
+    [sent] = [one for one in site.exchanges if one.method == "POST"]
+    assert (sent.path, sent.headers["content-length"]) == ("/api", "12")
+    assert "/api" not in other.paths
+
+
+def test_answer_of_another_origin_is_for_those_that_it_names(crossing: tuple[Crawl, SiteServer, SiteServer]) -> None:
+    done, site, other = crossing
+    assert records(done)["/reads"]["rendered_title"] == "Topen"
+    assert other.exchange("/open").headers["origin"] == site.url()
 
 
 NOINDEX = "<title>T</title><script>document.head.innerHTML += '<meta name=robots content=noindex>'</script>"
 
 
-@pytest.mark.parametrize(
-    ("markup", "others", "changes"),
-    [("<title>T</title>", 0, ["solved problem"]), (NOINDEX, 9, [])],
-    ids=["solved", "not rendered"],
-)
-def test_problem_is_solved_once_the_page_is_rendered_without_it(
-    tmp_path: Path, markup: str, others: int, changes: list[str]
-) -> None:
+def test_problem_is_solved_once_the_page_is_rendered_without_it(tmp_path: Path) -> None:
+    def changes(**pages: str) -> list[str]:
+        serve(site, {f"/{path}": page(markup) for path, markup in pages.items()})
+        done = crawl(tmp_path, domain=site.url(), render=1, baseline="first")
+        return [one["change"] for one in done.of_type("change") if one.get("rule") == "render-noindex-set"]
+
     with SiteServer() as site:
         serve(site, {"/page": page(NOINDEX)})
         crawl(tmp_path, settings={"JOBDIR": "first"}, domain=site.url(), render=1)
-        serve(site, {"/page": page(markup), **{f"/larger/{number}": page("Other") for number in range(others)}})
-        done = crawl(tmp_path, domain=site.url(), render=1, baseline="first")
-    found = [one["change"] for one in done.of_type("change") if one.get("rule") == "render-noindex-set"]
-    assert found == changes
+        others = {f"larger/{number}": "Other" for number in range(9)}
+        assert changes(page=NOINDEX, **others) == [], "another page is rendered"
+        assert changes(page="<title>T</title>") == ["solved problem"]
 
 
 # ---- the browser
@@ -326,22 +352,19 @@ def is_running(pid: int) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
 def test_no_browser_is_left_and_the_next_run_renders_the_rest(tmp_path: Path, number: signal.Signals) -> None:
     with SiteServer() as site:
-        pages: dict[str, Route] = {
-            path: page(f"<title>Title of {path}</title><p>{own_words(path)}")
-            for path in ("/a/first", "/b/second", "/c/third")
-        }
-        serve(site, pages)
-        arguments: dict[str, Any] = {"domain": site.url(), "render": 3}
-        kept = {"settings": {"RETRY_TIMES": 0, "JOBDIR": "job", "SITEMAP_STOP_GRACE": 0.1}, **arguments}
-        *_, last = records(crawl(tmp_path, **arguments))
-        site.routes[last] = page(f"<title>{last}</title><script src=/slow.js></script>")
-        site.routes["/slow.js"] = stalled()
-        site.exchanges.clear()
-        with launch(tmp_path, command(**kept)) as running:
+        titles = ["Title of one", "Title of another"]
+        replies = [page(f"<title>{title}</title><p>{own_words(title)}") for title in titles]
+        answer = in_turn(iter([*replies, page("<title>Slow</title><script src=/slow.js></script>")]))
+        pages: dict[str, Route] = dict.fromkeys(("/a/first", "/b/second", "/c/third"), answer)
+        serve(site, pages, **{"/slow.js": stalled()})
+        settings = {"RETRY_TIMES": 0, "JOBDIR": "job", "SITEMAP_STOP_GRACE": 0.1}
+        with launch(tmp_path, command(settings=settings, domain=site.url(), render=3)) as running:
             site.wait_for("/slow.js")
+            last = [path for path in site.paths if path in pages][-1]
             log = tmp_path / "job" / "audit.duckdb.wal"
-            titles = [f"Title of {path}".encode() for path in pages if path != last]
-            running.wait_until(lambda: log.exists() and all(title in log.read_bytes() for title in titles))  # committed
+            running.wait_until(
+                lambda: log.exists() and all(title.encode() in log.read_bytes() for title in titles)
+            )  # committed
             started = children(running.process.pid)
             assert len(started) > 3
             running.process.send_signal(number)
@@ -353,7 +376,7 @@ def test_no_browser_is_left_and_the_next_run_renders_the_rest(tmp_path: Path, nu
         site.settle()
         site.routes[last] = text(last)
         site.exchanges.clear()
-        done = crawl(tmp_path, **kept)
+        done = crawl(tmp_path, settings=settings, domain=site.url(), render=3)
         assert [path for path in site.paths if path in pages] == [last]
         assert records(done).keys() == pages.keys()
 
