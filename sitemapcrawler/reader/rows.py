@@ -19,6 +19,7 @@ from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
 from sitemapcrawler.reader.decode import decode, inflate
 from sitemapcrawler.reader.duck import CONFIG, duckdb
 from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
+from sitemapcrawler.reader.zipped import SIGNATURE, table_of
 from sitemapcrawler.urls.display import first_line, quoted
 
 COLUMNS = (
@@ -82,8 +83,8 @@ NUMBER = "file_row_number"
 """Column that DuckDB adds, counted from 0."""
 MAGIC = b"PAR1"
 """Start of a Parquet file. Source: https://parquet.apache.org/docs/file-format/"""
-ARCHIVE = "PK\x03\x04"
-"""Start of a ZIP file, such as an Excel spreadsheet. Source: APPNOTE.TXT, 4.3.7"""
+REASON = "coverage state"
+"""Column of the reason that an archive states for all rows of its table."""
 
 
 class Row(NamedTuple):
@@ -158,6 +159,10 @@ def read_rows(
     start = file.read(CHUNK)
     if start.startswith(MAGIC):
         return Rows("Parquet", _parquet(path, columns))
+    if start.startswith(SIGNATURE):
+        table, reason = table_of(file)
+        found = read_rows(table, "", columns, cells, guesses)
+        return replace(found, rows=_with_reason(found.rows, reason)) if reason and REASON in columns else found
     faults = Faults()
     _, texts = decode(inflate(chain([start], iter(lambda: file.read(CHUNK), b"")), LIMITS, faults), faults)
     found = _recognised(texts, faults, columns, cells, guesses)
@@ -172,8 +177,8 @@ def _recognised(
         raise ValueError("is empty")
     if head.startswith("<"):
         raise ValueError("is XML or HTML; accepted: CSV, JSON, Parquet or text (the argument sitemap takes sitemaps)")
-    if head.startswith((ARCHIVE, MAGIC.decode())):
-        raise ValueError("is an archive or a spreadsheet; save it as CSV, or unpack it")
+    if head.startswith((SIGNATURE.decode(), MAGIC.decode())):
+        raise ValueError("is an archive in an archive; unpack it")
     if head.startswith("["):
         objects = _Objects(columns)
         return Rows("JSON", objects.checked(_array(texts, objects), guesses))
@@ -194,6 +199,11 @@ def _recognised(
     if guesses:
         _check_text(first)
     return Rows(TEXT, _text(whole))
+
+
+def _with_reason(rows: Iterator[Row | Unread], reason: str) -> Iterator[Row | Unread]:
+    for row in rows:
+        yield row._replace(cells={**row.cells, REASON: reason}) if isinstance(row, Row) else row
 
 
 def _cut(faults: Faults) -> Iterator[Unread]:

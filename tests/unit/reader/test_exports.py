@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from sitemapcrawler.feeds.columns import Cells
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, Export, cleaned, read_export
+from sitemapcrawler.items import IndexStatus
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, Export, ExportRow, cleaned, read_export
 from sitemapcrawler.reader.rows import MAX_LINE
 
 SITE = "https://example.com"
@@ -66,6 +68,15 @@ LISTS = {
 }  # fmt: skip
 
 
+def zipped(files: dict[str, str]) -> bytes:
+    """A ZIP file with these tables, not compressed."""
+    data = io.BytesIO()
+    with ZipFile(data, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return data.getvalue()
+
+
 def urls(export: Export) -> list[str]:
     return [row.url for row in export.rows]
 
@@ -97,13 +108,46 @@ def test_parquet(tmp_path: Path) -> None:
         assert (export.format, urls(export)) == ("Parquet", [f"{SITE}/a", UNREAD])
 
 
+PERFORMANCE = {
+    "Chart.csv": "Date,Clicks\n2026-11-01,5\n",
+    "Queries.csv": "Top queries,Clicks\nshoes,5\n",
+    "Pages.csv": f"Top pages,Clicks,Impressions,CTR,Position\n{SITE}/a?utm_source=x,5,60,8%,4.1\n{SITE}/b,0,9,0%,40\n",
+    "Filters.csv": "Filter,Value\nSearch type,Web\nDate,Last 3 months\n",
+}
+ISSUE = {
+    "Diagramm.csv": "Datum,Betroffene Seiten\n2026-11-01,1\n",
+    "Tabelle.csv": f"URL,Last crawled\n{SITE}/a,2026-11-01\n",
+    "Metadaten.csv": f"\ufeffEigenschaft,Wert\nSitemap,{SITE}/sitemap.xml\nProblem,Nicht gefunden (404)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "rows"),
+    [
+        (PERFORMANCE, [ExportRow(f"{SITE}/a", None, 5), ExportRow(f"{SITE}/b", None, 0)]),
+        (ISSUE, [ExportRow(f"{SITE}/a", IndexStatus(None, "Nicht gefunden (404)", None, "2026-11-01T00:00:00Z"))]),
+        (
+            {**ISSUE, "Metadaten.csv": "Eigenschaft\n"},
+            [ExportRow(f"{SITE}/a", IndexStatus(last_crawl="2026-11-01T00:00:00Z"))],
+        ),
+    ],
+    ids=["performance", "pages with an issue", "pages without a reason"],
+)
+def test_archive_of_search_console(files: dict[str, str], rows: list[ExportRow]) -> None:
+    assert list(read_export(io.BytesIO(zipped(files))).rows) == rows
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
         (b"", "is empty"),
         (b"\n \n", "is empty"),
         (b"<urlset/>", "is XML or HTML"),
-        (b"PK\x03\x04", "is an archive"),
+        (b"PK\x03\x04", "is an archive that cannot be read: File is not a zip file"),
+        (zipped({"Queries.csv": "Top queries,Clicks\nshoes,5\n"}), "has no table of pages; there are 'Queries.csv'"),
+        (zipped({"Queries.json": "{}"}), "has no table of pages; there are no CSV files"),
+        (zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), "is a spreadsheet; save it as CSV"),
+        (zipped({"Pages.csv": f"Top pages\n{SITE}/a\n"}).replace(b"/a", b"/b"), "cannot be read: Bad CRC-32"),
         (b"name,views\na,1\n", "has no column with URLs; there are 'name', 'views'"),
         (b"hello world\n", "has no column with URLs"),
         (b'{"name": "a", "views": 1}\n' * 3, "has no column with URLs; there are 'name', 'views'"),

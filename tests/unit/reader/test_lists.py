@@ -116,7 +116,7 @@ def test_list_without_rows_has_no_entries(data: bytes) -> None:
         ),
         (b"<?xml version='1.0'?><urlset/>", "argument sitemap"),
         (b"  \n<!doctype html>", "argument sitemap"),
-        (b"PK\x03\x04\x14\x00\x08", "spreadsheet"),
+        (b"PK\x03\x04\x14\x00\x08", "is an archive that cannot be read"),
         (gzip.compress(b"PAR1" + bytes(50)), "unpack it"),
         (b"PAR1" + bytes(50) + b"PAR1", "damaged Parquet"),
     ],
