@@ -9,6 +9,7 @@ from sitemapcrawler.rules.facts.site import FILES, PAGES, SiteFacts, Table, file
 from sitemapcrawler.rules.facts.site_links import LINKS
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
+from sitemapcrawler.words import read_words
 
 CANONICALS = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 QUALITY = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content"
@@ -131,17 +132,8 @@ def page_thin_content(site: SiteFacts) -> Iterator[SiteMessage]:
         yield on_entry(fault, f"{counted(fault.number or 0, 'word')} of text", str(fault.number or 0))
 
 
-KINDS = {
-    "tag": """tag tags schlagwort schlagworte etiquette etiquettes mot-cle etiqueta etiquetas tagi znacznik etiket
-        etiketler tagg taggar metka metki тег теги метка 标签 標籤 タグ 태그 label labels""",
-    "category": """category categories product-category kategorie kategorien rubrik catégorie categorie rubrique
-        categoria categorias categorías categoría kategoria kategorii kategori kategorier kategoriler
-        kategoriya kategorija категория категории рубрика 分类 分類 カテゴリー カテゴリ 카테고리""",
-    "author": """author authors autor autoren autores auteur auteurs autore autori författare forfatter yazar yazarlar
-        avtor автор авторы 作者 著者 投稿者 저자 글쓴이""",
-    "page": """page seite página pagina strona sida side sayfa stranica stranitsa страница 页 頁 页面 ページ 페이지""",
-}
-"""Folders of archives, in the languages of the phrases in `replies/phrases.py` that have the most sites."""
+KINDS = read_words("sitemapcrawler.rules.families", "words")["archives"]
+"""Folders of archives, by kind."""
 NOUNS = {"tag": "by tag", "category": "by category", "author": "by author", "page": "further pages of a list"}
 """What the URLs of a kind are."""
 

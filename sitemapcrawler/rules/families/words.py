@@ -11,77 +11,25 @@ from sitemapcrawler.rules.facts.given import QUERY_PARAMETER, EntryFacts, UrlFac
 from sitemapcrawler.rules.facts.objects import is_in_feed
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, UrlWith, fault_message, rule
 from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.words import read_words
 
 URI = "https://www.rfc-editor.org/rfc/rfc3986"
 CANONICAL = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 
-UTILITY_PAGES = {
-    "an error page": (
-        "404", "404-error", "404-not-found", "404-page", "error-404", "error404", "page-not-found", "pagenotfound",
-        "not-found", "seite-nicht-gefunden", "page-introuvable", "pagina-no-encontrada", "pagina-niet-gevonden",
-    ),
-    "a login page": (
-        "login", "log-in", "logon", "signin", "sign-in", "sign_in", "logout", "log-out", "signout", "sign-out",
-        "wp-login", "einloggen", "abmelden", "connexion", "iniciar-sesion", "cerrar-sesion", "inloggen", "logowanie",
-        "zaloguj", "logga-in", "prihlaseni", "bejelentkezes", "kirjaudu", "giris-yap", "lost-password",
-        "forgot-password", "reset-password", "password-reset", "passwort-vergessen", "mot-de-passe-oublie", "вход",
-        "ログイン",
-    ),
-    "an administration page": ("admin", "administrator", "wp-admin", "cpanel", "phpmyadmin"),
-    "an account page": (
-        "my-account", "myaccount", "mein-konto", "mon-compte", "mi-cuenta", "il-mio-account", "mijn-account",
-        "minha-conta", "moje-konto", "mitt-konto", "личный-кабинет",
-    ),
-    "a shopping cart": (
-        "cart", "shopping-cart", "shopping_cart", "shoppingcart", "warenkorb", "panier", "carrito",
-        "carrito-de-compras", "carrello", "carrinho", "winkelwagen", "winkelmandje", "koszyk", "kosik", "kosar",
-        "varukorg", "handlekurv", "indkobskurv", "ostoskori", "sepet", "sepetim", "cos-de-cumparaturi", "корзина",
-        "カート", "购物车",
-    ),
-    "a checkout page": (
-        "checkout", "check-out", "kasse", "zur-kasse", "finalizar-compra", "finalizar-pedido", "afrekenen",
-        "valider-la-commande", "passer-commande", "order-confirmation", "order-complete", "order-received",
-        "order-success", "bestellbestaetigung", "confirmation-commande", "оформление-заказа",
-    ),
-    "a page of search results": (
-        "search", "search-results", "searchresults", "search-result", "suche", "suchergebnisse", "suchergebnis",
-        "resultats-de-recherche", "buscar", "resultados-de-busqueda", "risultati-ricerca", "zoeken", "zoekresultaten",
-        "wyszukiwarka", "szukaj", "vyhledavani", "поиск", "検索",
-    ),
-    "a thank-you page": (
-        "thank-you", "thankyou", "thank_you", "thank-you-page", "vielen-dank", "danke", "dankeschoen",
-        "merci-pour-votre-commande", "page-de-remerciement", "gracias", "obrigado", "bedankt", "dziekujemy", "spasibo",
-        "спасибо",
-    ),
-}  # fmt: skip
-"""{kind of page: names of the last path segment, in lower case}. Excludes ambiguous words: French `recherche` and
-Italian `ricerca` also mean research, `basket` is a sport, `merci` is a brand."""
-
-KINDS = {name: kind for kind, names in UTILITY_PAGES.items() for name in names}
+TABLE = read_words("sitemapcrawler.rules.families", "words")
+WORDS = TABLE["words"]
+KINDS = {name: kind for kind, names in TABLE["utility_pages"].items() for name in names.split()}
 """{name of a path segment: kind of page}"""
 
-CONTAINERS = frozenset((
-    "account", "accounts", "auth", "checkout", "customer", "customers", "error", "errors", "index.php", "member",
-    "members", "onepage", "page", "pages", "shop", "site", "store", "user", "users", "web", "webshop",
-    "my-account", "wordpress",
-))  # fmt: skip
+CONTAINERS = frozenset(WORDS["containers"].split())
 """Path segments that may precede such a name, besides language codes. `/docs/api/login` is a content page."""
 
 PAGE_EXTENSIONS = ("html", "htm", "php", "aspx", "asp", "jsp", "xhtml", "shtml", "cfm")
 
-ASSETS = ("css", "map", "json", "mjs", "scss", "less", "woff", "woff2", "ttf", "otf", "eot", "ico", "wasm", "xsl",
-          "webmanifest", "rss", "atom")  # fmt: skip
-"""Extensions of files that pages load and that are not pages. Excludes documents, images and archives, which search
-engines index and which occur in page names such as `File:Map.png`."""
-
-FOR_PROGRAMS = (
-    "robots.txt", "llms.txt", "llms-full.txt", "humans.txt", "ads.txt", "app-ads.txt", "security.txt",
-    "feed.xml", "rss.xml", "atom.xml", "opensearch.xml", "browserconfig.xml", "crossdomain.xml",
-)  # fmt: skip
-"""Names of files for crawlers, feed readers, advertisers and browsers, in lower case."""
-
+ASSETS = WORDS["assets"].split()
+FOR_PROGRAMS = WORDS["for_programs"].split()
 EMPTY_VALUES = ("undefined", "null", "NULL", "None", "NaN", "(null)")
 """How programs print a missing value: JavaScript, PHP and SQL, Python, Objective-C."""
 
@@ -107,13 +55,7 @@ MAX_CONTAINERS = 3
 
 ADMINISTRATION = "wp-admin"
 
-ABOUT_WORDS = frozenset((
-    "api", "author", "authors", "brand", "brands", "define", "definition", "dictionary", "doc", "docs",
-    "documentation", "global_objects", "glossary", "java", "javascript", "js", "keyword", "keywords", "label",
-    "labels", "language", "learn", "manual", "meaning", "operators", "php", "python", "questions", "ref",
-    "reference", "sql", "tag", "tagged", "tags", "topic", "topics", "typescript", "user", "users", "wiki", "word",
-    "words",
-))  # fmt: skip
+ABOUT_WORDS = frozenset(WORDS["about_words"].split())
 """Path segments below which a word such as `null` may be the topic of a page."""
 
 EMBEDDED = re.compile(r"(?::|%3A)/", re.IGNORECASE)
@@ -122,12 +64,7 @@ EMBEDDED = re.compile(r"(?::|%3A)/", re.IGNORECASE)
 ABOUT_FILES = (ABOUT_WORDS - {"api"}) | {"config", "configuration", "files", "guide", "guides", "help"}
 """Folders in which a file name such as `package.json` may be the topic of a page."""
 
-SCRIPT_FOLDERS = frozenset((
-    "_next", "_nuxt", "asset", "assets", "build", "bundles", "cdn", "chunks", "dist", "includes", "js", "javascript",
-    "javascripts", "lib", "libs", "node_modules", "plugins", "script", "scripts", "static", "themes", "wp-content",
-    "wp-includes", "webpack",
-))  # fmt: skip
-
+SCRIPT_FOLDERS = frozenset(WORDS["script_folders"].split())
 SCRIPT = re.compile(
     r"(?:app|bundle|chunk|common|custom|functions?|global|index|init|loader|main|polyfills?|runtime|scripts?|service-?worker"
     r"|site|sw|theme|vendors?|jquery.*|.*[.-]min|.*[.-][0-9a-f]{8,})\.js",
