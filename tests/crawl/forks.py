@@ -34,7 +34,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job", "tests.crawl.modelled")
+PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job", "tests.crawl.modelled", "tests.crawl.patched")
 """Modules that are forked when `python -m` runs them."""
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
 """Beginnings of the variables that count only when an interpreter starts."""

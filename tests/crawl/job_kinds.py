@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.constants import ONE_BY_ONE, constants
+from tests.crawl import patched
 from tests.crawl.crawling import DEADLINE_S, FEED, Running
 from tests.crawl.job_site import JobSite, behind
 from tests.crawl.jobs import FEEDS, JOBDIR, VERIFIED, Job, Undisturbed
@@ -118,14 +118,10 @@ class Shop:
         return job
 
 
-PATCHED = "patched.py"
-
-
 def patch(job: Job, code: str) -> None:
     """From now on the command runs with changes to the program."""
-    script = f"import sys\n{code}\nfrom sitemapcrawler.cli import main\nmain(sys.argv[3:])\n"
-    (job.folder / PATCHED).write_text(script)
-    job.within = (sys.executable, PATCHED)
+    (job.folder / patched.CODE).write_text(code)
+    job.within = patched.WITHIN
 
 
 def unpatch(job: Job) -> None:

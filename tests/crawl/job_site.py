@@ -28,7 +28,7 @@ GONE = (404, 410, 403, 451)
 """Statuses of pages that are gone, in turn: none that is asked again."""
 FOUND = 40
 """Pages that no sitemap lists, and that others link to."""
-MANY, FEW = 24, 8
+MANY, FEW = 12, 8
 """Pages of a file."""
 Entry = Callable[[str, int], str]
 """From a page's URL and its number to an entry, as markup."""

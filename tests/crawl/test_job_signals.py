@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.crawl import forks, patched
 from tests.crawl.crawling import FEED, LOG, SOON_S
-from tests.crawl.job_kinds import PATCHED, Shop, log_of, patch, unpatch
+from tests.crawl.job_kinds import Shop, log_of, patch, unpatch
 from tests.crawl.job_site import PLAIN, JobSite
 
 pytestmark = pytest.mark.slow
@@ -106,7 +107,7 @@ def test_stopped_while_a_finished_job_writes_its_feed(shop: Shop) -> None:
 # ---- signals before the crawl runs
 
 AT_IMPORT = """
-import os, signal
+import os, signal, sys
 from importlib.abc import MetaPathFinder
 
 class Deadly(MetaPathFinder):
@@ -149,11 +150,12 @@ os.kill = lambda *what: (kill(*what), kill(*what))
 def test_signal_during_imports_ends_quietly(shop: Shop, module: str, name: str) -> None:
     job, before = shop.job(), shop.site.connections
     patch(job, AT_IMPORT.format(module=module, name=name))
-    log = log_of(running := job.start())
+    with forks.fresh():
+        log = log_of(running := job.start())
     assert running.process.returncode == -signal.Signals[name]
     assert log == ""
     assert shop.site.connections == before
-    assert {path.name for path in job.folder.iterdir()} <= {LOG, PATCHED}
+    assert {path.name for path in job.folder.iterdir()} <= {LOG, patched.CODE}
 
 
 @pytest.mark.parametrize(
