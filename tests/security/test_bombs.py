@@ -79,7 +79,7 @@ def declared(count: int) -> bytes:
 
 KEPT: dict[str, Route] = {
     "/zeros.xml.gz": bomb(START + GOOD, b" " * MIB, 10_240),
-    "/entries.xml.gz": bomb(START + GOOD, GOOD * 20_000, 10_240),
+    "/entries.xml.gz": bomb(START + GOOD, entry(f"https://pages.example/{'x' * 1000}").encode() * 1000, 10_240),
     "/attributes.xml": attributes(500_000),
     "/nested.xml": filled(b"", b"<x>", 8 * MIB),
     "/comment.xml": filled(b"<!--", b"x", 8 * MIB),

@@ -17,7 +17,7 @@ RESULT = re.compile(r"^\[(gw\d)\].* PASSED (\S+?)::", re.MULTILINE)
 def test_worker_runs_whole_modules() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     [options] = re.findall(r"^PYTEST = .* -m pytest --numprocesses \S+ (.*)$", makefile, re.MULTILINE)
-    command = ["-n", "2", *options.split(), "-v", "-p", "no:cacheprovider", "--no-cov", "tests/unit/urls"]
+    command = ["-n", "2", *options.split(), "-v", "-p", "no:cacheprovider", "--no-cov", "tests/unit/options"]
     done = subprocess.run([sys.executable, "-m", "pytest", *command], cwd=ROOT, capture_output=True, text=True)
     by_module: dict[str, set[str]] = {}
     for worker, module in RESULT.findall(done.stdout):

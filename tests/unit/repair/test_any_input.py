@@ -131,7 +131,7 @@ entries = st.builds(lambda loc, rest: f"<url><loc>{loc}</loc>{''.join(rest)}</ur
 
 @pytest.mark.slow
 @given(st.lists(st.lists(entries, max_size=8), min_size=1, max_size=3))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_entries_with_all_kinds_of_faults(files: list[list[str]]) -> None:
     documents = [urlset(*file) for file in files]
     with tempfile.TemporaryDirectory() as folder:
@@ -299,7 +299,7 @@ def is_part(some: Iterable[object], whole: Iterable[object]) -> bool:
 
 @pytest.mark.slow
 @given(sites())
-@settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 250)
+@settings(max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 100)
 def test_a_made_site(site: Site) -> None:
     documents = site.documents
     with tempfile.TemporaryDirectory() as folder:
@@ -403,7 +403,7 @@ listed = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(st.lists(listed, min_size=1, max_size=8), st.booleans(), st.booleans())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_each_row_of_a_list_is_in_the_set_or_in_the_list_of_changes(
     found: list[dict[str, object]], is_table: bool, by_folder: bool
 ) -> None:
