@@ -93,6 +93,7 @@ async def audited(call: Call, site: str, **arguments: Any) -> str:
 LOOPBACK = ("-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8", "-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
 
 
+@pytest.mark.slow
 def test_every_tool_answers_and_orders_of_the_site_stay_data(hostile: SiteServer, tmp_path: Path) -> None:
     async def conversation(call: Call) -> None:
         name = await audited(call, hostile.url())
@@ -219,6 +220,7 @@ def test_mistakes_and_ways_out_are_refused(tool: str, arguments: dict[str, Any],
     assert [path.name for path in folder.iterdir()] == ["link"]
 
 
+@pytest.mark.slow
 def test_private_targets_are_refused_unless_the_user_allows_their_network(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {"/robots.txt": robots(site.url("/s.xml")), "/s.xml": urlset(site.url("/"))}
 

@@ -175,6 +175,7 @@ def first_day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SiteSe
         yield site, folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["second", "first"], ids=["beside", "replaced"])
 def test_next_day_says_what_has_changed_and_which_problems_are_solved(
     first_day: tuple[SiteServer, Path], tmp_path: Path, place: str
@@ -228,6 +229,7 @@ def unchanged(first_day: tuple[SiteServer, Path]) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LATER)
 def test_what_one_of_two_audits_did_not_check_is_no_change(
     first_day: tuple[SiteServer, Path], unchanged: dict[str, list[str]], name: str

@@ -200,6 +200,7 @@ def counted(done: Crawl, kind: str, shortened: Callable[[Mapping[str, Any]], Map
     return Counter(json.dumps(shortened(record), sort_keys=True) for record in done.of_type(kind))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feed", ["urls.jsonl.gz", "urls.parquet", "urls.csv"])
 def test_feed_as_a_baseline(week: Days, first: Crawl, feed: str) -> None:
     done = week.crawl(f"beside {feed}", before=f"monday/{feed}", keep=False)

@@ -88,6 +88,7 @@ def test_summary_counts_the_records(crawl: Demo) -> None:
     assert "partial" not in crawl.summary
 
 
+@pytest.mark.slow
 def test_failing_crawl_passes_its_exit_code_on(tmp_path: Path) -> None:
     done = demo_crawl("--out", str(tmp_path), "-a", "max_urls=many")
     assert done.returncode == 2

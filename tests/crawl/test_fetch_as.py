@@ -207,6 +207,7 @@ def test_page_that_robots_denies_a_crawler_is_not_requested(tmp_path: Path, obey
         }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_crawl_delay_of_the_crawler_is_kept(tmp_path: Path) -> None:
     with SiteServer() as site:
         site_of_folders(site, "Allow: /\nUser-agent: GPTBot\nCrawl-delay: 0.3")
@@ -259,6 +260,7 @@ def test_each_crawler_that_the_server_begins_or_ceases_to_refuse_is_a_problem_of
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "stopped"])
 def test_crawl_that_goes_on_does_not_repeat_what_it_has_compared(tmp_path: Path, number: signal.Signals) -> None:
     with SiteServer() as site:

@@ -59,6 +59,7 @@ def site() -> Iterator[str]:
         yield address
 
 
+@pytest.mark.slow
 def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> None:
     done = run(tmp_path, "fix", site, "--out", "fixed", *SETTINGS)
     assert done.returncode == 3, done.stderr  # three files of the demo cannot be read
@@ -594,6 +595,7 @@ STORED: dict[str, dict[str, str]] = {
 """Files, and what their headers say of a cache."""
 
 
+@pytest.mark.slow
 def test_after_an_audit_nothing_is_requested(tmp_path: Path) -> None:
     with SiteServer() as site:
         site.routes = {"/robots.txt": robots(site.url("/index.xml")), "/index.xml": index(*map(site.url, STORED))}

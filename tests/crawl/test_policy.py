@@ -174,6 +174,7 @@ def checked(
 COMMANDS = pytest.mark.parametrize("command", ["audit", "validate", "crawl"])
 
 
+@pytest.mark.slow
 @COMMANDS
 def test_policy_that_is_kept_changes_nothing(command: str, days: tuple[SiteServer, str], tmp_path: Path) -> None:
     done = checked(command, days, tmp_path, KEPT)
@@ -211,6 +212,7 @@ def test_broken_limits_are_in_the_report_the_workbook_and_the_summary(
     assert Counter(urls.select("segment", "change").fetchall())[("shop", "removed")] == 2
 
 
+@pytest.mark.slow
 def test_changes_are_told_by_segment(tmp_path: Path) -> None:
     fields = ("new_problems", "solved_problems", "remaining_problems", "added", "removed")
     with SiteServer() as server:

@@ -190,6 +190,7 @@ def test_pipe_gets_lines_and_no_escape_sequences(tmp_path: Path, monkeypatch: py
     assert ESCAPE.decode() not in done.log + done.output
 
 
+@pytest.mark.slow
 def test_several_crawls_in_one_process_share_the_terminal(tmp_path: Path) -> None:
     with museum(free=1) as (site, _):
         script = tmp_path / "several.py"

@@ -19,6 +19,8 @@ from tests.crawl.documents import robots
 from tests.crawl.job_site import html
 from tests.crawl.site_server import Reply, SiteServer
 
+pytestmark = pytest.mark.slow
+
 PAGES = 40
 MOVED, EDITED, TRUE, TITLED = range(1, 36), 36, 37, 38
 """Pages of which the date moves alone, the text alone, both, and the date with the title. The rest stays."""

@@ -407,6 +407,7 @@ def test_sitemaps_of_a_named_robots_txt_are_read(site: SiteServer, tmp_path: Pat
     assert (done.code, done.sitemaps[site.url("/a.xml")]["status"]) == (4, 404)
 
 
+@pytest.mark.slow
 def test_named_robots_txt_without_sitemaps_is_nothing_read(site: SiteServer, tmp_path: Path) -> None:
     site.routes = {ROBOTS: OPEN, SITEMAP: urlset(site.url("/page"))}
     done = crawl(tmp_path, settings=LOOPBACK, sitemap=site.url(ROBOTS))

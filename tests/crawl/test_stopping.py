@@ -80,6 +80,7 @@ def terminated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
         yield stopped(site, tmp_path_factory.mktemp("terminated"), signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_sigterm_ends_the_crawl_in_time(terminated: Stopped) -> None:
     assert terminated.seconds < SOON_S
     assert terminated.crawl.code == 3

@@ -154,6 +154,7 @@ print(json.dumps(found))
 VERSIONS = (b"<urlset>" * 100, gzip.compress(b"<urlset/>" * 100, mtime=0))
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_line_leaves_a_whole_body_or_none(tmp_path: Path) -> None:
     place = tmp_path / "cache"
     done = subprocess.run(

@@ -201,6 +201,7 @@ def test_reach_in_words(found: Reach, subject: str, place: str) -> None:
     assert (found.subject, found.place) == (subject, place)
 
 
+@pytest.mark.slow
 def test_urls_that_differ_in_two_numbers_are_told_apart() -> None:
     """`hash` of DuckDB 2.0.1 is equal for 1.7 % of such URLs."""
     number = 20_000

@@ -142,6 +142,7 @@ rows = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(rows)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_rows_give_records(store: Store, tmp_path: Path, rows: list[dict[str, str]]) -> None:

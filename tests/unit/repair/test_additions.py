@@ -194,6 +194,7 @@ PATHS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(PATHS, max_size=5), min_size=1, max_size=4),
     st.lists(st.tuples(PATHS, st.booleans(), st.sampled_from([None, "2026-05-01", "2099-01-01", "x"])), max_size=8),

@@ -89,6 +89,7 @@ def crawled(folder: Path, pages: list[Planned], runs: int) -> Path:
     return folder / str(runs - 1)
 
 
+@pytest.mark.slow
 def test_every_date_of_twenty_sites_follows_five_runs(tmp_path: Path) -> None:
     pages = planned()
     assert {page.policy for page in pages if page.changed} == {"true", "between", "nightly", "stale", "none"}

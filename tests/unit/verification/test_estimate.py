@@ -177,6 +177,7 @@ def test_share_of_any_strata_is_in_its_interval(parts: list[tuple[int, int, int]
     assert 0 <= found.low <= found.share + 1e-9 and found.share <= found.high + 1e-9 <= 1 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truths", [(0.02, 0.02, 0.3), (0.0, 0.1, 1.0), (0.5, 0.05, 0.0)])
 def test_interval_of_strata_holds_the_truth_in_95_of_100_samples(truths: tuple[float, ...]) -> None:
     sizes = {"a": 2000, "b": 900, "c": 100}
