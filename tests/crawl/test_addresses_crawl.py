@@ -10,77 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.urls import without_user
 from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, LOOPBACK, Crawl, crawl, program
 from tests.crawl.documents import index, page, pages, robots, urlset
 from tests.crawl.forks import environment
 from tests.crawl.site_server import SiteServer, moved
-
-SPELLINGS = ("http://localhost", "http://user:password@127.0.0.1")
-"""Some ways to name a server on this machine; `security/test_addresses.py` tries all others."""
-
-
-@dataclass
-class Refusals:
-    """A crawl of a site that names a server nobody allowed."""
-
-    crawl: Crawl
-    site: SiteServer
-    canary: SiteServer
-
-
-def spelt(number: int, canary: SiteServer) -> str:
-    """A URL of the canary in one of the spellings, each with a path of its own."""
-    return f"{SPELLINGS[number]}:{canary.server_address[1]}/{number}.xml"
-
-
-@pytest.fixture(scope="module")
-def refusals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refusals]:
-    with SiteServer() as site, SiteServer() as canary:
-        canary.otherwise = urlset(*pages("canary", 1))
-        spellings = [spelt(number, canary) for number in range(len(SPELLINGS))]
-        site.routes = {
-            "/robots.txt": robots("/index.xml", canary.url("/robots-names-me.xml")),
-            "/index.xml": index(*spellings, site.url("/go.xml"), "/good.xml"),
-            "/go.xml": moved(canary.url("/redirected.xml")),
-            "/good.xml": urlset(*pages("good", 2)),
-        }
-        folder = tmp_path_factory.mktemp("refusals")
-        settings = {"DOWNLOAD_TIMEOUT": 5, "RETRY_TIMES": 0}
-        done = crawl(folder, domain=site.url(), settings=settings)
-        yield Refusals(done, site, canary)
-
-
-def test_server_that_nobody_named_sees_nothing(refusals: Refusals) -> None:
-    assert refusals.canary.connections == 0
-
-
-@pytest.mark.parametrize("number", range(len(SPELLINGS)), ids=SPELLINGS)
-def test_refused_address_has_a_record_that_says_why(refusals: Refusals, number: int) -> None:
-    record = refusals.crawl.sitemaps[without_user(spelt(number, refusals.canary))]
-    assert (record["outcome"], record["url_count"]) == ("failed", 0)
-    assert "status" not in record
-    assert "not public" in record["error"], record["error"]
-    assert "SITEMAP_ALLOW_NETWORKS" in record["error"]
-
-
-def test_refused_redirect_keeps_its_hop(refusals: Refusals) -> None:
-    record = refusals.crawl.sitemaps[refusals.site.url("/go.xml")]
-    assert record["outcome"] == "failed"
-    assert "not public" in record["error"]
-    assert record["hops"] == [{"status": 302, "url": refusals.site.url("/go.xml")}]
-
-
-def test_refused_line_of_robots_has_a_record(refusals: Refusals) -> None:
-    record = refusals.crawl.sitemaps[refusals.canary.url("/robots-names-me.xml")]
-    assert (record["found_by"], record["outcome"]) == ("robots", "failed")
-    assert "not public" in record["error"]
-
-
-def test_crawl_goes_on_after_refusals(refusals: Refusals) -> None:
-    assert refusals.crawl.code == 0
-    assert refusals.crawl.locs() == pages("good", 2)
 
 
 def test_allowed_network_may_be_asked(site: SiteServer, other: SiteServer, tmp_path: Path) -> None:

@@ -11,7 +11,11 @@ from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
+from scrapy.settings import Settings
 
+from sitemapcrawler import settings as ours
+from sitemapcrawler.commands.fleet import passed
+from sitemapcrawler.fleet.task import FleetPlan
 from tests.crawl.crawling import NO_DELAYS, Crawl, Running, launch
 from tests.crawl.documents import index, urlset
 from tests.crawl.site_server import Route, SiteServer
@@ -69,6 +73,16 @@ def start(
 def run(folder: Path, domains: Sequence[str], *options: str, **parameters: Any) -> Crawl:
     """Run a fleet to its end; parameters as for `start`."""
     return start(folder, domains, *options, **parameters).finish()
+
+
+def plan(output: str, chosen: Mapping[str, object] | None = None, **changes: Any) -> FleetPlan:
+    """The plan of a task, without a fleet: its results go to a folder or bucket. `chosen`: settings."""
+    settings = Settings()
+    settings.setmodule(ours, "project")
+    own = {"AUTOTHROTTLE_ENABLED": False, "SITEMAP_MAX_ROBOTS": 0, "SITEMAP_STOP_GRACE": 0}
+    settings.setdict(own | dict(chosen or {}), "cmdline")
+    made = {"arguments": {"max_time": "60"}, "max_time": 60.0, "retries": 2, **changes}
+    return FleetPlan(output=output, settings=passed(settings), **made)
 
 
 @dataclass

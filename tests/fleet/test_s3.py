@@ -9,8 +9,12 @@ import boto3
 import pyarrow.parquet as pq
 import pytest
 
+from sitemapcrawler.fleet.domains import domain
+from sitemapcrawler.fleet.output.destination import OutputFailed
+from sitemapcrawler.fleet.task import crawl_domain
 from tests.crawl.crawling import Crawl
-from tests.fleet.fleets import TABLES, Site, run, sites
+from tests.fleet.fleets import TABLES, Site, plan, run, sites
+from tests.processes import stop_server
 from tests.unit.fleet.object_servers import BUCKET, S3_ENVIRONMENT, Fault, Proxy, environment, proxy, s3_server
 
 pytestmark = pytest.mark.slow
@@ -56,13 +60,14 @@ def domains(net: list[Site]) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def broken(server: Proxy, domains: list[str], tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The objects after a fleet whose store fails behind the URLs of a domain, before its row."""
+def broken(server: Proxy, domains: list[str]) -> Iterator[set[str]]:
+    """The objects after a task of a fleet whose store fails behind the URLs of a domain, before its row."""
     server.faults = [Fault("PUT", "/finding/")]
-    fleet = run(tmp_path_factory.mktemp("broken"), domains, "--retries", "0", out=OUT)
-    assert fleet.code == 1
-    assert "domains in a row have failed" in fleet.log
-    return {*objects(server)}
+    stop_server()  # one that was started before is in another network
+    with pytest.raises(OutputFailed):
+        crawl_domain(domain(domains[0]), plan(OUT), 1, lambda *_: None)
+    yield {*objects(server)}
+    stop_server()
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
-from tests.crawl.crawling import Running
+from tests.crawl.crawling import Crawl, Running
 from tests.crawl.site_server import Exchange
 from tests.fleet.fleets import Data, run, sites, start
-from tests.processes import below, wait_for_end, wait_for_process
+from tests.processes import Process, below, wait_for_end, wait_for_process
+from tests.security.watching import Seen, working_in
 
 pytestmark = pytest.mark.slow
 
@@ -20,26 +27,63 @@ HEAD = "gcs_server"
 """Ray's first process."""
 
 
-def test_sigterm_ends_it_at_once_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
+@dataclass
+class Terminated:
+    """A fleet that got SIGTERM while it read a file that does not end."""
 
-    with sites(1) as (site,):
+    pid: int
+    ended: Crawl
+    home: Path
+    temporary: Path
+    """Its TMPDIR."""
+    seen: Seen
+    """What was there just before."""
+    others: list[Process]
+    """Those that it had started."""
+
+
+@pytest.fixture(scope="module")
+def terminated(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminated]:
+    home, seen = tmp_path_factory.mktemp("home"), Seen()
+    temporary = Path(mkdtemp(prefix="t", dir="/tmp"))  # paths of sockets must be short
+    with pytest.MonkeyPatch.context() as patch, sites(1) as (site,):
+        patch.setenv("HOME", str(home))
+        patch.setenv("TMPDIR", str(temporary))
         site.routes["/1.xml"] = Exchange.wait_until_client_goes
-        with start(tmp_path, [site.url()]) as fleet:
+        with start(tmp_path_factory.mktemp("fleet"), [site.url()]) as fleet:
             site.wait_for("/1.xml")
+            seen.look(fleet.process.pid, temporary)
             others = below(fleet.process.pid)
             fleet.process.send_signal(signal.SIGTERM)
             ended = fleet.finish()
+    yield Terminated(fleet.process.pid, ended, home, temporary, seen, others)
+    shutil.rmtree(temporary)
+
+
+def test_sigterm_ends_it_at_once_and_leaves_nothing(terminated: Terminated) -> None:
+    ended = terminated.ended
     assert ended.code == 3
     assert "0 of 1 domain done" in ended.log
     assert "stopped before the end; run the same command to resume" in ended.log
-    assert not list(home.iterdir())
     assert "SIGTERM" not in ended.log
-    assert others
-    wait_for_end(*(process.pid for process in others))
-    assert not list((Data(tmp_path / "out").folder).rglob("*.parquet"))
+    assert terminated.others
+    wait_for_end(*(process.pid for process in terminated.others))
+    assert working_in(ended.folder) == set()
+    assert list(terminated.home.iterdir()) == []
+    assert list(terminated.temporary.glob("*/ray")) == [], "what its crawls leave is for the next crawl to remove"
+    sessions = (Path("/tmp").glob(f"{ours}ray/session_*_{terminated.pid}") for ours in ("", "sitemapcrawler-*/"))
+    assert [*chain.from_iterable(sessions)] == []
+    assert not list((Data(ended.folder / "out").folder).rglob("*.parquet"))
+
+
+def test_it_listens_on_loopback_alone(terminated: Terminated) -> None:
+    """Ray's processes talk by ports and sockets, which nobody else's machine reaches."""
+    seen = terminated.seen
+    assert seen.listening, "Ray listens"
+    assert {address for address in seen.listening if not address.startswith(("127.", "::1:"))} == set()
+    assert not any(address.endswith(":8265") for address in seen.listening), "Ray's dashboard"
+    assert {mode for name, mode in seen.modes.items() if "/" not in name} <= {0o600, 0o700}
+    assert any(re.fullmatch(rf"[^/]+/ray/session_\S+_{terminated.pid}", name) for name in seen.modes)
 
 
 def stopped(fleet: Running) -> None:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
-from scrapy.settings import Settings
 
-from sitemapcrawler import settings as ours
-from sitemapcrawler.commands.fleet import passed
 from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
-from tests.fleet.fleets import PAGES, SERVER, Data, Site, sites
+from tests.fleet.fleets import PAGES, SERVER, Data, Site, plan, sites
 from tests.fleet.test_faults import gated
 from tests.processes import below, children_of, stop_server
 
@@ -41,16 +37,6 @@ def site(alone: None) -> Iterator[Site]:
         yield server
 
 
-def plan(folder: Path, chosen: Mapping[str, object] | None = None, **changes: Any) -> FleetPlan:
-    """A plan with settings that are chosen."""
-    settings = Settings()
-    settings.setmodule(ours, "project")
-    own = {"AUTOTHROTTLE_ENABLED": False, "SITEMAP_MAX_ROBOTS": 0, "SITEMAP_STOP_GRACE": 0}
-    settings.setdict(own | dict(chosen or {}), "cmdline")
-    made = {"arguments": {"max_time": "60"}, "max_time": 60.0, "retries": 2, **changes}
-    return FleetPlan(output=str(folder / "out"), settings=passed(settings), **made)
-
-
 def crawled(each: Domain, chosen: FleetPlan, attempt: int = 1, told: list[int] | None = None) -> DomainRecord:
     """Crawl a domain. `told`: gets the numbers of URLs that the driver hears of."""
     heard = [] if told is None else told
@@ -70,7 +56,7 @@ def when_asked(site: Site, path: str, act: Callable[[int], None]) -> Thread:
 
 
 def test_results_are_in_their_places_and_the_row_tells_of_them(tmp_path: Path, site: Site) -> None:
-    record = crawled(domain(site.url()), plan(tmp_path))
+    record = crawled(domain(site.url()), plan(f"{tmp_path}/out"))
     assert (record.state, record.urls, record.attempts) == ("finished", site.listed, 1)
     assert 0 < record.elapsed_s < record.wall_s
     row = Data(tmp_path / "out").domains()[site.url()]
@@ -80,14 +66,14 @@ def test_results_are_in_their_places_and_the_row_tells_of_them(tmp_path: Path, s
 def test_a_domain_that_never_ends_has_what_came_in_its_time(tmp_path: Path, site: Site) -> None:
     told: list[int] = []
     with gated(site, "/1.xml"):
-        record = crawled(domain(site.url()), plan(tmp_path, arguments={"max_time": "3"}), told=told)
+        record = crawled(domain(site.url()), plan(f"{tmp_path}/out", arguments={"max_time": "3"}), told=told)
     assert (record.state, record.partial, record.urls) == ("partial", "max_time", PAGES)
     assert told[-1] == PAGES, "the driver hears of what was read so far"
     assert len(list((tmp_path / "out" / "_logs").iterdir())) == 1
 
 
 def test_an_extension_that_cannot_start_is_named(tmp_path: Path, site: Site) -> None:
-    wrong = plan(tmp_path, {"EXTENSIONS": {"zipfile.ZipFile": 1}})
+    wrong = plan(f"{tmp_path}/out", {"EXTENSIONS": {"zipfile.ZipFile": 1}})
     with pytest.raises(CrawlFault, match="its crawl could not run: TypeError: "):
         crawled(domain(site.url()), wrong)
 
@@ -96,11 +82,11 @@ def test_a_crawl_that_is_killed_can_be_tried_again(tmp_path: Path, site: Site) -
     with gated(site, "/1.xml") as gate:
         killing = when_asked(site, "/1.xml", lambda pid: os.kill(pid, signal.SIGKILL))
         with pytest.raises(CrawlDied, match="its process was ended by SIGKILL"):
-            crawled(domain(site.url()), plan(tmp_path))
+            crawled(domain(site.url()), plan(f"{tmp_path}/out"))
         killing.join()
         assert Data(tmp_path / "out").domains() == {}
         gate.open()
-        record = crawled(domain(site.url()), plan(tmp_path), attempt=2)
+        record = crawled(domain(site.url()), plan(f"{tmp_path}/out"), attempt=2)
     assert (record.attempts, record.urls) == (2, site.listed)
 
 
@@ -113,7 +99,7 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
         stopping = when_asked(site, "/1.xml", lambda pid: os.kill(pid, signal.SIGSTOP))
         began = time.monotonic()
         with pytest.raises(CrawlAbandoned, match="did not end within 9 s, and was killed"):
-            crawled(domain(site.url()), plan(tmp_path, max_time=8.0))
+            crawled(domain(site.url()), plan(f"{tmp_path}/out", max_time=8.0))
         stopping.join()
     assert time.monotonic() - began < PATIENCE_S
     assert Data(tmp_path / "out").domains() == {}
@@ -121,4 +107,4 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
 
 def test_a_domain_whose_workers_die_again_and_again_is_given_up(tmp_path: Path) -> None:
     with pytest.raises(CrawlAbandoned, match="its worker died 3 times"):
-        crawled(domain("a.example"), plan(tmp_path), attempt=4)
+        crawled(domain("a.example"), plan(f"{tmp_path}/out"), attempt=4)

@@ -152,6 +152,16 @@ def test_each_refusal_is_a_finding_and_counted(attack: Attack) -> None:
     assert attack.crawl.summary["skipped"]["addresses_refused"] > len(HOSTS)
 
 
+def test_refused_sitemap_has_a_record_that_says_why(attack: Attack) -> None:
+    named, moved_there = f"http://127.0.0.1:{attack.port}/0", attack.site.url("/file/0.xml")
+    for record in map(attack.crawl.sitemaps.__getitem__, (named, moved_there)):
+        assert (record["outcome"], record["url_count"]) == ("failed", 0)
+        assert "not public" in record["error"] and "SITEMAP_ALLOW_NETWORKS" in record["error"]
+    assert "status" not in attack.crawl.sitemaps[named]
+    assert attack.crawl.sitemaps[named]["found_by"] == "robots"
+    assert attack.crawl.sitemaps[moved_there]["hops"] == [{"status": 302, "url": moved_there}]
+
+
 @pytest.mark.parametrize("scheme", ["ftp", "file", "gopher", "data", "javascript", "unix", "ws"])
 def test_redirect_to_another_scheme_is_a_finding(attack: Attack, scheme: str) -> None:
     findings = [one for one in attack.crawl.of_type("finding") if one["severity"] == "error"]

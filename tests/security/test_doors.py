@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
@@ -18,7 +16,6 @@ from tests.constants import constants
 from tests.crawl.crawling import Crawl, Running, launch, start
 from tests.crawl.documents import index, page, robots, urlset
 from tests.crawl.site_server import Exchange, Reply, SiteServer
-from tests.fleet import fleets
 from tests.security.watching import Seen, working_in
 
 LARGE = 2 * 1024 * 1024
@@ -146,36 +143,6 @@ def test_other_commands_listen_nowhere(command: str, tmp_path: Path, monkeypatch
     assert (site.seen.listening, site.seen.children) == (set(), set())
     assert {mode for name, mode in site.seen.modes.items() if "/" not in name} <= {PRIVATE_FILE, PRIVATE_FOLDER}
     assert list(temporary.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_fleet_listens_on_loopback_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray's processes talk by ports and sockets; nobody else's machine reaches them, and none stays."""
-    pytest.importorskip("ray")
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    temporary = Path(mkdtemp(prefix="t", dir="/tmp"))
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    with Watched() as site:
-        site.folders = [temporary]
-        site.held, site.routes["/index.xml"] = "", index(site.url("/small.xml"))
-        site.running = fleets.start(tmp_path, [site.url()])
-        done = site.running.finish()
-        assert done.code == 0, done.log
-    assert site.seen.listening, "Ray listens"
-    assert {address for address in site.seen.listening if not address.startswith(("127.", "::1:"))} == set()
-    assert not any(address.endswith(":8265") for address in site.seen.listening), "Ray's dashboard"
-    assert working_in(tmp_path) == set()
-    assert sessions(Path("/tmp"), site.running.process.pid) == []
-    private = {name: mode for name, mode in site.seen.modes.items() if "/" not in name}
-    assert set(private.values()) <= {PRIVATE_FILE, PRIVATE_FOLDER}
-    assert any(re.fullmatch(rf"[^/]+/ray/session_\S+_{site.running.process.pid}", name) for name in site.seen.modes)
-    assert list(temporary.iterdir()) == []
-    temporary.rmdir()
-
-
-def sessions(folder: Path, pid: int) -> list[Path]:
-    """Folders of a process's cluster, in those of Ray or of ours. Ray gives them the number of the process."""
-    return [path for ours in ("", "sitemapcrawler-*/") for path in folder.glob(f"{ours}ray/session_*_{pid}")]
 
 
 def test_project_in_a_strangers_folder_is_not_run(tmp_path: Path) -> None:
