@@ -15,7 +15,7 @@ import yaml
 
 from demo.server import serving
 from tests.crawl.crawling import AT_HOME, LOOPBACK, NO_DELAYS, ROOT
-from tests.crawl.programs import run_shown, write_program, write_programs
+from tests.crawl.programs import OF_SHELL, run_shown, write_program, write_programs
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +70,9 @@ class Kitchen:
         )
         if language == "python":
             text = f"python - <<'END'\n{text}\nEND"
+        text = text.strip()
+        if text.startswith(("sitemapcrawler ", "scrapy ")) and not OF_SHELL.search(text):
+            text = f"{text} {OPTIONS}"  # started by no shell, and so without the scripts that have them
         done = run_shown(text, self.folder, self.folder / "bin")
         assert "Traceback" not in done.stderr, done.stderr
         return Step(done.returncode, done.stdout, done.stderr)
