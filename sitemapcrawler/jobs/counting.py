@@ -51,16 +51,17 @@ BY_SEVERITY = """
     WHERE rule IN (SELECT unnest($1)) GROUP BY rank"""
 
 
-def _place(site: SiteFacts) -> None:
-    """Fill the table. A rule without findings in the database has its own severity."""
+def _place(site: SiteFacts) -> tuple[()]:
+    """Make the table. A rule without findings in the database has its own severity."""
     for statement in (FINDINGS, MARKED, OTHERS):
         site.run(statement)
     for (rule,) in list(site.query("SELECT DISTINCT rule FROM temp.site_concerned WHERE rank IS NULL")):
         rank = ORDER.index(own_severity(rule)) + 1
         site.run("UPDATE temp.site_concerned SET rank = ? WHERE rank IS NULL AND rule = ?", rank, rule)
+    return ()
 
 
-CONCERNED = Table("site_concerned", (), fill=_place)
+CONCERNED = Table("site_concerned", _place)
 """(rule, sitemap, url, entries, rank): each URL that a rule concerns, as a hash, with its entries in this file and
 the rank of the severity from 1; without a URL what the rule concerns besides."""
 

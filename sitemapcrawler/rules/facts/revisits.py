@@ -31,12 +31,13 @@ PAIRS = f"""
 """SQL for the hashes of the pages that both crawls have read."""
 
 
-def _compare(site: SiteFacts) -> None:
-    site.run(f"CREATE OR REPLACE TEMP TABLE site_compared AS {volatile(PAIRS.format(baseline=site.baseline))}")
+COMPARED = Table("site_compared", lambda site: (volatile(PAIRS.format(baseline=site.baseline)),))
+"""By template, the parts of its pages' hashes that can be compared."""
+
+
+def _revisits(site: SiteFacts) -> tuple[object, ...]:
     both_times = f"least(length(n.written), length(b.written)) > {DATE_LENGTH}"
-    site.run(
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_revisits AS
+    sql = f"""
         WITH now AS (
             SELECT rowid AS row, loc, sitemap, trim(lastmod) AS written, lastmod_at AS moment, reply
             FROM urls WHERE {READ}
@@ -59,12 +60,11 @@ def _compare(site: SiteFacts) -> None:
         SELECT * EXCLUDE (step, is_other, is_touched, is_doubtful, is_before),
                step > INTERVAL 0 HOUR AND NOT is_other AND NOT is_touched AS moved,
                step = INTERVAL 0 HOUR AND is_other AND is_before AS stayed
-        FROM pairs WHERE step >= INTERVAL 0 HOUR AND (is_touched OR NOT is_doubtful)""",
-        site.since,
-    )
+        FROM pairs WHERE step >= INTERVAL 0 HOUR AND (is_touched OR NOT is_doubtful)"""
+    return sql, site.since
 
 
-REVISITS = Table("site_revisits", (), of=(FILES,), fill=_compare)
+REVISITS = Table("site_revisits", _revisits, of=(FILES, COMPARED))
 """Dated entries of pages that both crawls have read with the same version of the extraction: `moved` if the date is
 newer although nothing on the page has changed, `stayed` if the content has changed and the date is older than the crawl
 before, which saw the old content. Dates that moved back are corrections, and left out."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from sitemapcrawler.items import READ, RobotsChange
-from sitemapcrawler.reader.formats import LIST, format_names
+from sitemapcrawler.reader.formats import LIST, InputFormat, format_names
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.link_files import LinkFile
@@ -27,12 +27,13 @@ class Table:
     """A temporary table that rules share."""
 
     name: str
-    statements: tuple[str, ...]
-    """Create the table, replacing one of the same name, which earlier rules may have left on the connection."""
+    select: str | Callable[[SiteFacts], tuple[object, ...]]
+    """SQL for its rows; or what returns SQL and its parameters once the tables of `of` exist, or nothing if it has made
+    the table itself."""
     of: tuple[Table, ...] = ()
     """Tables that must exist first."""
-    fill: Callable[[SiteFacts], None] | None = None
-    """Inserts the rows that SQL cannot compute."""
+    key: Callable[[str, str], str | None] | None = None
+    """Returns the third column, `key`, of each row (base, url) that `select` yields; those without one are left out."""
 
 
 def ordered(tables: Iterable[Table]) -> list[Table]:
@@ -51,6 +52,10 @@ AT_ONCE = 10_000
 
 LISTED = f"SELECT rowid AS row, * FROM urls WHERE {CURRENT}"
 """SQL for the entries of the current crawl. With a baseline, `urls` also contains removed entries."""
+PLACED = f"""
+    SELECT (f.file << {ROW_BITS}) + u.row AS place, f.file, f.site, u.*
+    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)"""
+"""SQL for the same with their places, files and sites; needs `FILES`."""
 
 NORMAL = (
     r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{0,4})?/"
@@ -82,10 +87,13 @@ def odd(url: str) -> str:
     return f"(NOT regexp_full_match({url}, '{NORMAL}') OR regexp_matches({url}, '{DEFAULT_PORT}'))"
 
 
-def spell(site: SiteFacts, table: str, of: str, key: Callable[[str, str], str | None]) -> None:
-    """Insert (base, url, key) into a table for each (base, url) of a query, skipping rows without a key."""
-    for rows in in_parts(site, of):
-        _insert(site, table, ((base, url, made) for base, url in rows if (made := key(base, url)) is not None))
+def _is_feed(format: InputFormat) -> bool:
+    return format.is_feed
+
+
+def page_key_of(_: str, url: str) -> str:
+    """`Table.key` for the page key of a URL."""
+    return page_key(url)
 
 
 def in_parts(site: SiteFacts, of: str, *parameters: object) -> Iterator[list[tuple[str, ...]]]:
@@ -99,61 +107,26 @@ def in_parts(site: SiteFacts, of: str, *parameters: object) -> Iterator[list[tup
     site.run("DROP TABLE temp.site_parts")
 
 
-def _insert(site: SiteFacts, table: str, rows: Iterable[tuple[str, str, str]]) -> None:
-    if columns := list(zip(*rows, strict=True)):
-        values = ", ".join("unnest(?::VARCHAR[])" for _ in columns)
-        site.run(f"INSERT INTO temp.{table} SELECT {values}", *map(list, columns))
-
-
-def _spell_pages(site: SiteFacts) -> None:
-    spell(
-        site, "site_spellings", f"SELECT DISTINCT '' AS base, loc AS url FROM ({LISTED}) WHERE {odd('loc')}",
-        lambda base, url: page_key(url),
-    )  # fmt: skip
-
-
-def _insert_sites(site: SiteFacts) -> None:
-    site.run(f"INSERT INTO temp.site_sites {sites_of()}")
-
-
-SITES = Table(
-    "site_sites", ("CREATE OR REPLACE TEMP TABLE site_sites (sitemap VARCHAR, site VARCHAR)",), fill=_insert_sites
-)
+SITES = Table("site_sites", lambda site: (sites_of(),))
 """The site of each file."""
-
-
-def _mark_whole(site: SiteFacts) -> None:
-    site.run("INSERT INTO temp.site_whole SELECT unnest(?::VARCHAR[])", sorted(site.whole_sites))
-
-
-WHOLE = Table("site_whole", ("CREATE OR REPLACE TEMP TABLE site_whole (site VARCHAR)",), of=(SITES,), fill=_mark_whole)
+WHOLE = Table("site_whole", lambda site: ("SELECT unnest(?::VARCHAR[]) AS site", sorted(site.whole_sites)), of=(SITES,))
 """Sites that were crawled completely."""
-
-
-def _insert_feeds(site: SiteFacts) -> None:
-    site.run("INSERT INTO temp.site_feeds SELECT unnest(?::VARCHAR[])", format_names(lambda format: format.is_feed))
-
-
-FEEDS = Table("site_feeds", ("CREATE OR REPLACE TEMP TABLE site_feeds (format VARCHAR)",), fill=_insert_feeds)
+FEEDS = Table("site_feeds", lambda site: ("SELECT unnest(?::VARCHAR[]) AS format", format_names(_is_feed)))
 """Formats of feeds, which do not claim to list all pages of a site."""
-
 FILES = Table(
     "site_files",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_files AS
-        SELECT row_number() OVER (ORDER BY l.sitemap) AS file, l.* EXCLUDE (news, videos, images, versions),
-               coalesce(s.site, {site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
-               CASE WHEN f.format IN (FROM temp.site_feeds) THEN 'feed' WHEN f.format = '{LIST.name}' THEN 'list'
-                    WHEN 2 * news >= entries THEN 'news'
-                    WHEN 2 * videos >= entries THEN 'video'
-                    WHEN 2 * images >= entries THEN 'image'
-                    ELSE 'page' END AS kind
-        FROM (SELECT sitemap, count(*) AS entries, count(news) AS news, count(*) FILTER (len(videos) > 0) AS videos,
-                     count(*) FILTER (len(images) > 0) AS images, count(*) FILTER (len(alternates) > 0) AS versions
-              FROM ({LISTED}) GROUP BY sitemap) l
-        LEFT JOIN sitemaps f USING (sitemap) LEFT JOIN temp.site_sites s USING (sitemap)""",
-    ),
+    f"""
+    SELECT row_number() OVER (ORDER BY l.sitemap) AS file, l.* EXCLUDE (news, videos, images, versions),
+           coalesce(s.site, {site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
+           CASE WHEN f.format IN (FROM temp.site_feeds) THEN 'feed' WHEN f.format = '{LIST.name}' THEN 'list'
+                WHEN 2 * news >= entries THEN 'news'
+                WHEN 2 * videos >= entries THEN 'video'
+                WHEN 2 * images >= entries THEN 'image'
+                ELSE 'page' END AS kind
+    FROM (SELECT sitemap, count(*) AS entries, count(news) AS news, count(*) FILTER (len(videos) > 0) AS videos,
+                 count(*) FILTER (len(images) > 0) AS images, count(*) FILTER (len(alternates) > 0) AS versions
+          FROM ({LISTED}) GROUP BY sitemap) l
+    LEFT JOIN sitemaps f USING (sitemap) LEFT JOIN temp.site_sites s USING (sitemap)""",
     of=(SITES, FEEDS),
 )
 """Files with entries: entry count, site and `kind` (feed, list, or news, video or image if at least half of the entries
@@ -161,65 +134,53 @@ have one, else page). `versions` is true if at least half of the entries have la
 
 SPELLINGS = Table(
     "site_spellings",
-    ("CREATE OR REPLACE TEMP TABLE site_spellings (base VARCHAR, url VARCHAR, key VARCHAR)",),
-    fill=_spell_pages,
+    f"SELECT DISTINCT '' AS base, loc AS url FROM ({LISTED}) WHERE {odd('loc')}",
+    key=page_key_of,
 )
 """Page keys of listed URLs that are not in normal form."""
 
 ENTRIES = Table(
     "site_entries",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_entries AS
-        SELECT (f.file << {ROW_BITS}) + u.row AS place, coalesce(s.key, u.loc) AS key, u.recovered
-        FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) LEFT JOIN temp.site_spellings s ON s.url = u.loc""",
-    ),
+    f"""
+    SELECT u.place, coalesce(s.key, u.loc) AS key, u.recovered
+    FROM ({PLACED}) u LEFT JOIN temp.site_spellings s ON s.url = u.loc""",
     of=(FILES, SPELLINGS),
 )
 
 PAGES = Table(
     "site_pages",
-    (
-        """
-        CREATE OR REPLACE TEMP TABLE site_pages AS
-        SELECT key, min(place) AS page, count(*) AS entries, bool_or(recovered) AS doubtful
-        FROM temp.site_entries GROUP BY key""",
-    ),
+    """
+    SELECT key, min(place) AS page, count(*) AS entries, bool_or(recovered) AS doubtful
+    FROM temp.site_entries GROUP BY key""",
     of=(ENTRIES,),
 )
 """Listed pages. `doubtful` is true if an entry was read after a repair."""
 
 AGAIN = Table(
     "site_again",
-    (
-        """
-        CREATE OR REPLACE TEMP TABLE site_again AS
-        SELECT e.place, p.page FROM temp.site_entries e JOIN temp.site_pages p USING (key) WHERE p.entries > 1""",
-    ),
+    """
+    SELECT e.place, p.page FROM temp.site_entries e JOIN temp.site_pages p USING (key) WHERE p.entries > 1""",
     of=(PAGES,),
 )
 """All entries of pages that are listed more than once."""
 
 ORIGINS = Table(
     "site_origins",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_origins AS
-        SELECT origin, sum(entries) AS entries, max(share) AS share,
-               bool_and(site IN (SELECT site FROM temp.site_whole)) AS whole
-        FROM (
-            SELECT {origin_of("e.key")} AS origin, f.file, f.site, count(*) AS entries,
-                   count(*) / f.entries AS share
-            FROM temp.site_entries e JOIN temp.site_files f ON f.file = {file_of("e.place")}
-            GROUP BY origin, f.file, f.site, f.entries)
-        GROUP BY origin""",
-    ),
+    f"""
+    SELECT origin, sum(entries) AS entries, max(share) AS share,
+           bool_and(site IN (SELECT site FROM temp.site_whole)) AS whole
+    FROM (
+        SELECT {origin_of("e.key")} AS origin, f.file, f.site, count(*) AS entries,
+               count(*) / f.entries AS share
+        FROM temp.site_entries e JOIN temp.site_files f ON f.file = {file_of("e.place")}
+        GROUP BY origin, f.file, f.site, f.entries)
+    GROUP BY origin""",
     of=(ENTRIES, WHOLE),
 )
 """Scheme, host and port of listed pages: the number of entries, their largest share of a file, and whether all sites
 that list them were crawled completely."""
 
-MARKS = Table("site_marks", ("CREATE OR REPLACE TEMP TABLE site_marks (place BIGINT, rule VARCHAR)",))
+MARKS = Table("site_marks", "SELECT NULL::BIGINT AS place, NULL::VARCHAR AS rule WHERE false")
 """Entries that rules on the site concern."""
 
 AS_WRITTEN = "join_order,build_side_probe_side"
@@ -230,10 +191,6 @@ ON_THEIR_PAGES = """
     SELECT place FROM temp.site_faults
     UNION ALL SELECT a.place FROM temp.site_again a JOIN temp.site_faults t ON t.place = a.page"""
 """SQL for all entries of the pages that a rule reports."""
-ENTRIES_OF_FILES = (
-    f"SELECT (f.file << {ROW_BITS}) + u.row AS place FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)"
-)
-"""SQL for the places of entries, to be limited by a condition on the entry `u`."""
 ALONE = "SELECT place FROM temp.site_faults"
 """SQL for the entries that a rule reports, without others of the same pages."""
 UNDATED = "u.lastmod IS NULL AND u.news IS NULL"
@@ -441,10 +398,16 @@ class SiteFacts:
                 self.run("RESET disabled_optimizers")
 
     def _make(self, table: Table) -> None:
-        for statement in table.statements:
-            self.run(statement)
-        if table.fill is not None:
-            table.fill(self)
+        sql, *parameters = (table.select,) if isinstance(table.select, str) else table.select(self) or ("",)
+        if table.key is None and sql:
+            self.run(f"CREATE OR REPLACE TEMP TABLE {table.name} AS {sql}", *parameters)
+        elif table.key is not None:
+            self.run(f"CREATE OR REPLACE TEMP TABLE {table.name} (base VARCHAR, url VARCHAR, key VARCHAR)")
+            for rows in in_parts(self, str(sql), *parameters):
+                found = [(base, url, made) for base, url in rows if (made := table.key(base, url)) is not None]
+                columns = [list(column) for column in zip(*found, strict=True)] or [[], [], []]
+                values = ", ".join("unnest(?::VARCHAR[])" for _ in columns)
+                self.run(f"INSERT INTO temp.{table.name} SELECT {values}", *columns)
         self._made.add(table)
 
     def faults(self, sql: str, what: str | None = None, entries: str = ON_THEIR_PAGES) -> Iterator[EntryFault]:
@@ -480,7 +443,7 @@ class SiteFacts:
             if list(self.query(f"{reported} LIMIT 1", rule)):
                 self.rule = rule
                 self.mark(
-                    f"{ENTRIES_OF_FILES} WHERE sitemap IN ({reported}) AND NOT list_contains(?::VARCHAR[], f.site) "
+                    f"FROM ({PLACED}) u WHERE sitemap IN ({reported}) AND NOT list_contains(?::VARCHAR[], site) "
                     f"AND ({OF_FILES[rule]})",
                     rule, sorted(replaced.get(rule, ())),
                 )  # fmt: skip

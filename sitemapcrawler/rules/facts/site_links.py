@@ -8,17 +8,17 @@ from sitemapcrawler.rules.facts.languages import DEFAULT, page_key, read_code
 from sitemapcrawler.rules.facts.site import (
     AGAIN,
     FILES,
-    LISTED,
     ORIGINS,
     PAGES,
+    PLACED,
     ROW_BITS,
     SiteFacts,
     Table,
     odd,
     on_entry,
     origin_of,
+    page_key_of,
     row_of,
-    spell,
 )
 from sitemapcrawler.rules.facts.sites import CURRENT, text_key
 from sitemapcrawler.rules.registry import SiteMessage
@@ -31,9 +31,8 @@ URL."""
 HREFS = f"""
     SELECT l.place, l.sitemap, l.alternate.href AS href, l.alternate.hreflang AS hreflang,
            list_contains(map_keys(l.alternate.attributes), 'media') AS of_media
-    FROM (SELECT (f.file << {ROW_BITS}) + u.row AS place, u.sitemap, unnest(u.alternates) AS alternate
-          FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
-          WHERE len(u.alternates) > 0 {{only}}) l
+    FROM (SELECT place, sitemap, unnest(alternates) AS alternate FROM ({PLACED})
+          WHERE len(alternates) > 0 {{only}}) l
     WHERE l.alternate.href IS NOT NULL"""
 """SQL for all links as written, optionally limited by `only`."""
 ALL = HREFS.format(only="")
@@ -45,8 +44,8 @@ TO_PAGES = f"""
 
 
 CRAWLED = f"SELECT origin, whole FROM temp.site_origins WHERE entries >= {MIN_ENTRIES} OR share >= {MIN_SHARE}"
-OF_TOLD = f"""
-    AND (f.file << {ROW_BITS}) + u.row IN (
+OF_TOLD = """
+    AND place IN (
         SELECT place FROM temp.site_told
         UNION ALL SELECT a.place FROM temp.site_again a JOIN temp.site_told t ON t.place = a.page)"""
 FIRST_LOST = f"""
@@ -71,47 +70,36 @@ def code_of(_: str, written: str) -> str | None:
     return code.canonical if code.counts else None
 
 
-def _spell_targets(site: SiteFacts) -> None:
-    absolute = "regexp_matches(href, '^[A-Za-z][A-Za-z0-9+.-]*:')"
-    of = f"SELECT DISTINCT CASE WHEN {absolute} THEN '' ELSE sitemap END AS base, href AS url FROM ({ALL})"
-    spell(site, "site_targets", f"{of} WHERE {odd('href')}", target_key)
-
-
-def _read_codes(site: SiteFacts) -> None:
-    of = f"SELECT DISTINCT '' AS base, hreflang AS url FROM ({ALL}) WHERE hreflang IS NOT NULL"
-    spell(site, "site_codes", of, code_of)
-
-
 TARGETS = Table(
     "site_targets",
-    ("CREATE OR REPLACE TEMP TABLE site_targets (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    f"""
+    SELECT DISTINCT CASE WHEN regexp_matches(href, '^[A-Za-z][A-Za-z0-9+.-]*:') THEN '' ELSE sitemap END AS base,
+           href AS url
+    FROM ({ALL}) WHERE {odd("href")}""",
     of=(FILES,),
-    fill=_spell_targets,
+    key=target_key,
 )
 """Page keys of link targets that are not in normal form. `base`: the file, for relative links."""
 CODES = Table(
     "site_codes",
-    ("CREATE OR REPLACE TEMP TABLE site_codes (base VARCHAR, written VARCHAR, code VARCHAR)",),
+    f"SELECT DISTINCT '' AS base, hreflang AS url FROM ({ALL}) WHERE hreflang IS NOT NULL",
     of=(FILES,),
-    fill=_read_codes,
+    key=code_of,
 )
 """Usual spelling of the codes that count."""
 LINKS = Table(
     "site_links",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_links AS
-        SELECT coalesce(a.page, t.place) AS source,
-               coalesce(p.page, -1 - ({text_key("t.key")} >> 2)::BIGINT) AS target,
-               CASE WHEN NOT coalesce(t.of_media, false) THEN c.code END AS code,
-               p.page IS NULL AND o.origin IS NOT NULL AS lost,
-               lost AND o.whole AS surely
-        FROM ({TO_PAGES.format(only="")}) t
-        LEFT JOIN temp.site_pages p ON p.key = t.key
-        LEFT JOIN temp.site_codes c ON c.written = t.hreflang
-        LEFT JOIN temp.site_again a ON a.place = t.place
-        LEFT JOIN ({CRAWLED}) o ON p.page IS NULL AND o.origin = {origin_of("t.key")}""",
-    ),
+    f"""
+    SELECT coalesce(a.page, t.place) AS source,
+           coalesce(p.page, -1 - ({text_key("t.key")} >> 2)::BIGINT) AS target,
+           CASE WHEN NOT coalesce(t.of_media, false) THEN c.key END AS code,
+           p.page IS NULL AND o.origin IS NOT NULL AS lost,
+           lost AND o.whole AS surely
+    FROM ({TO_PAGES.format(only="")}) t
+    LEFT JOIN temp.site_pages p ON p.key = t.key
+    LEFT JOIN temp.site_codes c ON c.url = t.hreflang
+    LEFT JOIN temp.site_again a ON a.place = t.place
+    LEFT JOIN ({CRAWLED}) o ON p.page IS NULL AND o.origin = {origin_of("t.key")}""",
     of=(PAGES, AGAIN, ORIGINS, TARGETS, CODES),
 )
 """All links between pages. A target that is not listed is a negative number, one per page.
@@ -122,18 +110,15 @@ that host were crawled completely.
 
 LINK_ENDS = Table(
     "site_link_ends",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_link_ends AS
-        SELECT l.row, l.position, CASE WHEN l.is_listed THEN coalesce(a.page, l.place) END AS source, p.page AS target
-        FROM (
-            SELECT u.rowid AS row, generate_subscripts(u.alternates, 1) AS position, u.sitemap,
-                   unnest(u.alternates).href AS href, (f.file << {ROW_BITS}) + u.rowid AS place, {CURRENT} AS is_listed
-            FROM urls u LEFT JOIN temp.site_files f USING (sitemap) WHERE len(u.alternates) > 0) l
-        LEFT JOIN temp.site_targets s ON s.url = l.href AND s.base IN ('', l.sitemap)
-        LEFT JOIN temp.site_pages p ON p.key = coalesce(s.key, l.href) AND p.key <> ''
-        LEFT JOIN temp.site_again a ON a.place = l.place""",
-    ),
+    f"""
+    SELECT l.row, l.position, CASE WHEN l.is_listed THEN coalesce(a.page, l.place) END AS source, p.page AS target
+    FROM (
+        SELECT u.rowid AS row, generate_subscripts(u.alternates, 1) AS position, u.sitemap,
+               unnest(u.alternates).href AS href, (f.file << {ROW_BITS}) + u.rowid AS place, {CURRENT} AS is_listed
+        FROM urls u LEFT JOIN temp.site_files f USING (sitemap) WHERE len(u.alternates) > 0) l
+    LEFT JOIN temp.site_targets s ON s.url = l.href AND s.base IN ('', l.sitemap)
+    LEFT JOIN temp.site_pages p ON p.key = coalesce(s.key, l.href) AND p.key <> ''
+    LEFT JOIN temp.site_again a ON a.place = l.place""",
     of=(PAGES, AGAIN, TARGETS),
 )
 """Both pages of every link of every row: `source` is null for removed URLs, `target` for pages that are not listed."""
@@ -157,99 +142,77 @@ def returned(site: SiteFacts, condition: str) -> Iterator[tuple[str | None]]:
 
 SETS = Table(
     "site_sets",
-    (
-        """
-        CREATE OR REPLACE TEMP TABLE site_sets AS
-        SELECT source AS page, hash(count(code), sum(mark), bit_xor(mark)) AS fingerprint, count(code) AS links,
-               bool_or(source = target) AS self
-        FROM (SELECT *, CASE WHEN code IS NOT NULL THEN hash(target, code) END AS mark FROM temp.site_links)
-        GROUP BY source""",
-    ),
+    """
+    SELECT source AS page, hash(count(code), sum(mark), bit_xor(mark)) AS fingerprint, count(code) AS links,
+           bool_or(source = target) AS self
+    FROM (SELECT *, CASE WHEN code IS NOT NULL THEN hash(target, code) END AS mark FROM temp.site_links)
+    GROUP BY source""",
     of=(LINKS,),
 )
 """The links of each page: equal sets have equal fingerprints; `self` is true if the page links to itself."""
 SUSPECTS = Table(
     "site_suspects",
-    (
-        """
-        CREATE OR REPLACE TEMP TABLE site_suspects AS
-        SELECT l.source, l.target, l.code
-        FROM temp.site_links l
-        JOIN temp.site_sets s ON s.page = l.source
-        LEFT JOIN temp.site_sets t ON t.page = l.target
-        WHERE l.code IS NOT NULL AND l.target > 0 AND l.target <> l.source
-          AND s.self AND t.fingerprint IS DISTINCT FROM s.fingerprint""",
-        """
-        DELETE FROM temp.site_suspects
-        WHERE source IN (SELECT page FROM temp.site_pages WHERE doubtful)
-           OR target IN (SELECT page FROM temp.site_pages WHERE doubtful)""",
-        """
-        CREATE OR REPLACE TEMP TABLE site_back AS
-        SELECT source, target, code FROM temp.site_links
-        WHERE source IN (SELECT target FROM temp.site_suspects)""",
-    ),
+    """
+    SELECT l.source, l.target, l.code
+    FROM temp.site_links l
+    JOIN temp.site_sets s ON s.page = l.source
+    LEFT JOIN temp.site_sets t ON t.page = l.target
+    WHERE l.code IS NOT NULL AND l.target > 0 AND l.target <> l.source
+      AND s.self AND t.fingerprint IS DISTINCT FROM s.fingerprint
+      AND l.source NOT IN (SELECT page FROM temp.site_pages WHERE doubtful)
+      AND l.target NOT IN (SELECT page FROM temp.site_pages WHERE doubtful)""",
     of=(SETS,),
 )
 """Links between listed pages whose sets of links differ. Links between equal sets cannot be wrong, since each page
-lists itself. Pages that do not list themselves are reported separately. `site_back`: the links of the targets."""
+lists itself. Pages that do not list themselves are reported separately."""
+BACK = Table(
+    "site_back",
+    """
+    SELECT source, target, code FROM temp.site_links WHERE source IN (SELECT target FROM temp.site_suspects)""",
+    of=(SUSPECTS,),
+)
+"""The links of the targets of suspects."""
 UNRETURNED = Table(
     "site_unreturned",
-    (
-        """
-        CREATE OR REPLACE TEMP TABLE site_unreturned AS
-        SELECT DISTINCT s.source, s.target FROM temp.site_suspects s
-        WHERE NOT EXISTS (FROM temp.site_back b WHERE b.source = s.target AND b.target = s.source)""",
-    ),
-    of=(SUSPECTS,),
+    """
+    SELECT DISTINCT s.source, s.target FROM temp.site_suspects s
+    WHERE NOT EXISTS (FROM temp.site_back b WHERE b.source = s.target AND b.target = s.source)""",
+    of=(BACK,),
 )
 """Links between listed pages without a link back."""
 CONTRADICTED = Table(
     "site_contradicted",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_contradicted AS
-        SELECT s.source, s.target, min(s.code) AS code, min(own.code) AS own
-        FROM temp.site_suspects s JOIN temp.site_back own ON own.source = s.target AND own.target = s.target
-        WHERE s.code <> '{DEFAULT}' AND own.code <> '{DEFAULT}'
-          AND NOT EXISTS (FROM temp.site_unreturned u WHERE u.source = s.source AND u.target = s.target)
-        GROUP BY s.source, s.target HAVING NOT bool_or(s.code = own.code)""",
-    ),
+    f"""
+    SELECT s.source, s.target, min(s.code) AS code, min(own.code) AS own
+    FROM temp.site_suspects s JOIN temp.site_back own ON own.source = s.target AND own.target = s.target
+    WHERE s.code <> '{DEFAULT}' AND own.code <> '{DEFAULT}'
+      AND NOT EXISTS (FROM temp.site_unreturned u WHERE u.source = s.source AND u.target = s.target)
+    GROUP BY s.source, s.target HAVING NOT bool_or(s.code = own.code)""",
     of=(UNRETURNED,),
 )
 """Links between listed pages with a link back, whose code differs from all codes the target gives itself."""
 REPEATED = Table(
     "site_repeated",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_repeated AS
-        SELECT a.page FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
-        WHERE len(u.alternates) > 0 GROUP BY a.page HAVING count(*) > 1""",
-    ),
+    f"""
+    SELECT a.page FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
+    WHERE len(u.alternates) > 0 GROUP BY a.page HAVING count(*) > 1""",
     of=(AGAIN,),
 )
 """Pages with links in several entries."""
 APART = Table(
     "site_apart",
-    (
-        """
-        CREATE OR REPLACE TEMP TABLE site_apart AS
-        SELECT target AS page, max_by(source, (links, -source)) AS other FROM (
-            SELECT s.source, s.target, o.links FROM temp.site_suspects s
-            JOIN temp.site_sets o ON o.page = s.source
-            JOIN temp.site_sets t ON t.page = s.target
-            WHERE t.self AND o.links >= t.links)
-        GROUP BY target""",
-        """
-        DELETE FROM temp.site_apart WHERE page IN (
-            SELECT unnest([source, target]) FROM temp.site_unreturned
-            UNION ALL SELECT unnest([source, target]) FROM temp.site_contradicted
-            UNION ALL FROM temp.site_repeated)""",
-        """
-        DELETE FROM temp.site_apart WHERE other IN (
-            SELECT unnest([source, target]) FROM temp.site_unreturned
-            UNION ALL SELECT unnest([source, target]) FROM temp.site_contradicted
-            UNION ALL FROM temp.site_repeated)""",
-    ),
+    """
+    WITH wrong AS MATERIALIZED (
+        SELECT unnest([source, target]) AS page FROM temp.site_unreturned
+        UNION SELECT unnest([source, target]) FROM temp.site_contradicted
+        UNION FROM temp.site_repeated)
+    SELECT target AS page, max_by(source, (links, -source)) AS other FROM (
+        SELECT s.source, s.target, o.links FROM temp.site_suspects s
+        JOIN temp.site_sets o ON o.page = s.source
+        JOIN temp.site_sets t ON t.page = s.target
+        WHERE t.self AND o.links >= t.links)
+    WHERE target NOT IN (FROM wrong)
+    GROUP BY target HAVING other NOT IN (FROM wrong)""",
     of=(CONTRADICTED, REPEATED),
 )
 """Pages whose language version lists at least as many links, but a different set, with one such version each. Excludes
@@ -257,23 +220,17 @@ pages with any other problem."""
 
 
 LEADING = f"""
-    SELECT (f.file << {ROW_BITS}) + u.row AS place, u.reply.kind AS kind, u.reply.final_url AS final,
-           CASE u.reply.kind WHEN 'ok' THEN u.reply.canonical ELSE u.reply.final_url END AS url
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap)
-    WHERE u.reply.kind IN ('ok', 'redirected') AND u.reply.noindex IS NOT true AND url <> u.loc"""
+    SELECT place, reply.kind AS kind, reply.final_url AS final,
+           CASE reply.kind WHEN 'ok' THEN reply.canonical ELSE reply.final_url END AS url
+    FROM ({PLACED}) u WHERE reply.kind IN ('ok', 'redirected') AND reply.noindex IS NOT true AND url <> loc"""
 """SQL for entries whose page leads elsewhere, by its canonical or by redirects."""
-
-
-def _spell_ends(site: SiteFacts) -> None:
-    of = f"SELECT DISTINCT '' AS base, unnest([url, final]) AS url FROM ({LEADING})"
-    spell(site, "site_ends", f"SELECT * FROM ({of}) WHERE {odd('url')}", lambda _, url: page_key(url))
-
-
 ENDS = Table(
     "site_ends",
-    ("CREATE OR REPLACE TEMP TABLE site_ends (base VARCHAR, url VARCHAR, key VARCHAR)",),
+    f"""
+    SELECT * FROM (SELECT DISTINCT '' AS base, unnest([url, final]) AS url FROM ({LEADING}))
+    WHERE {odd("url")}""",
     of=(AGAIN,),
-    fill=_spell_ends,
+    key=page_key_of,
 )
 """Page keys of canonical and redirect targets that are not in normal form."""
 

@@ -9,12 +9,11 @@ from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
     AGAIN,
-    ENTRIES_OF_FILES,
     FILES,
     LISTED,
     ORIGINS,
     PAGES,
-    ROW_BITS,
+    PLACED,
     WHOLE,
     SiteFacts,
     file_of,
@@ -208,7 +207,7 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
         WHERE format = '{URLSET.name}' AND counts.news > 0 AND counts.news * 2 < url_count
         ORDER BY sitemap"""
     for sitemap, news, entries in list(site.query(files)):
-        site.mark(f"{ENTRIES_OF_FILES} WHERE u.news IS NOT NULL AND sitemap = ?", sitemap)
+        site.mark(f"FROM ({PLACED}) WHERE news IS NOT NULL AND sitemap = ?", sitemap)
         yield SiteMessage(share(news, entries, ENTRY_NOUNS, ("is of news", "are of news")), sitemap=sitemap)
 
 
@@ -236,8 +235,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
             FROM temp.site_again a JOIN urls u ON u.rowid = {row_of("a.place")}
         ), elsewhere AS (
             SELECT row FROM again WHERE NOT dated AND page IN (SELECT page FROM again WHERE dated))
-        SELECT f.site, u.sitemap, u.lastmod, (f.file << {ROW_BITS}) + u.row AS place
-        FROM ({LISTED}) u JOIN sitemaps s ON s.sitemap = u.sitemap JOIN temp.site_files f ON f.sitemap = u.sitemap
+        SELECT u.site, u.sitemap, u.lastmod, u.place FROM ({PLACED}) u JOIN sitemaps s USING (sitemap)
         WHERE s.format NOT IN {undated} AND u.news IS NULL AND u.row NOT IN (SELECT row FROM elsewhere)"""
     sums = f"""
         SELECT site, sum(dated), sum(entries), count(*), count(*) FILTER (dated = 0), min(sitemap) FILTER (dated = 0)
@@ -383,15 +381,12 @@ def _repeated(site: SiteFacts, column: str, locs: str, name: str) -> Iterator[Si
     if not site.has(column):
         return
     site.need(FILES)
-    of_media = f"FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) WHERE len(u.{column}) > 0"
-    listed = f"""
-        SELECT (f.file << {ROW_BITS}) + u.row AS place, {origin_of("u.loc")} AS host,
-               unnest(list_distinct({locs})) AS asset
-        {of_media}"""
+    of_media = f"FROM ({PLACED}) WHERE len({column}) > 0"
+    listed = f"SELECT place, {origin_of('loc')} AS host, unnest(list_distinct({locs})) AS asset {of_media}"
     site.run(f"""
         CREATE OR REPLACE TEMP TABLE site_buckets AS
         SELECT hash(host, asset) % {BUCKETS} AS bucket
-        FROM (SELECT {origin_of("u.loc")} AS host, unnest({locs}) AS asset {of_media})
+        FROM (SELECT {origin_of("loc")} AS host, unnest({locs}) AS asset {of_media})
         GROUP BY bucket HAVING count(*) >= {MIN_PAGES}""")
     site.run(f"""
         CREATE OR REPLACE TEMP TABLE site_hosts AS

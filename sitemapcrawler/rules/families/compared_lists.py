@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
+from sitemapcrawler.rules.facts.site import FILES, PLACED, SiteFacts, on_entry
 from sitemapcrawler.rules.facts.unlisted import MISSING, ONLY
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
@@ -18,9 +18,8 @@ NOT_LISTED_GROUPS = f"""
     SELECT grouped, count(*), min(url), bit_or(lists) FROM ({MISSING}) WHERE grouped IS NOT NULL
     GROUP BY grouped ORDER BY grouped"""
 LISTED_ONLY = f"""
-    SELECT min((f.file << {ROW_BITS}) + u.row) AS place
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN ({ONLY}) c ON c.loc = u.loc
-    WHERE c.grouped IS NULL GROUP BY u.loc"""
+    SELECT min(u.place) AS place
+    FROM ({PLACED}) u JOIN ({ONLY}) c ON c.loc = u.loc WHERE c.grouped IS NULL GROUP BY u.loc"""
 LISTED_ONLY_GROUPS = f"""
     SELECT grouped, count(*), min(loc) FROM ({ONLY}) WHERE grouped IS NOT NULL GROUP BY grouped ORDER BY grouped"""
 

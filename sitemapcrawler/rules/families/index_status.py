@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.rules.facts.index_reasons import advice_on
-from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
+from sitemapcrawler.rules.facts.site import FILES, PLACED, SiteFacts, on_entry
 from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.rules.registry import WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
 
 PAGE_INDEXING = "https://support.google.com/webmasters/answer/7440203"
 CANONICALS = "https://developers.google.com/search/docs/crawling-indexing/canonicalization"
-PLACE = f"(f.file << {ROW_BITS}) + u.row"
 REASONS = f"""
     SELECT reason, count(*) AS number, min(s.loc), histogram(u.indexability)
     FROM index_statuses s
@@ -21,14 +20,12 @@ REASONS = f"""
     WHERE NOT s.indexed GROUP BY reason ORDER BY number DESC, reason"""
 """SQL: reasons for which listed URLs are not indexed, each with a URL and what this crawl says of them."""
 NOT_INDEXED = f"""
-    SELECT {PLACE} AS place FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN index_statuses s USING (loc)
-    WHERE NOT s.indexed"""
+    SELECT u.place FROM ({PLACED}) u JOIN index_statuses s USING (loc) WHERE NOT s.indexed"""
 OTHER_CANONICAL = f"""
-    SELECT min({PLACE}) AS place, any_value(s.canonical) AS what,
+    SELECT min(u.place) AS place, any_value(s.canonical) AS what,
            CASE WHEN bool_or(u.reply.canonical = s.canonical) THEN 1
                 WHEN bool_or(u.reply.canonical = u.loc) THEN 2 END AS number
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN index_statuses s USING (loc)
-    WHERE s.other GROUP BY u.loc"""
+    FROM ({PLACED}) u JOIN index_statuses s USING (loc) WHERE s.other GROUP BY u.loc"""
 """SQL: listed URLs in place of which Google indexes another. `number`: a key of `DECLARED`, by the page's canonical."""
 DECLARED: Mapping[int | None, str] = {1: "; the page names it too", 2: "; the page names itself"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, SiteFacts, on_entry
+from sitemapcrawler.rules.facts.site import FILES, PLACED, SiteFacts, on_entry
 from sitemapcrawler.rules.facts.unlisted import NOT_LINKED, UNLISTED
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls import site_of
@@ -20,9 +20,8 @@ LINKED_GROUPS = f"""
     SELECT grouped, count(*), min_by(url, -inlinks) FROM ({UNLISTED}) WHERE grouped IS NOT NULL
     GROUP BY grouped ORDER BY grouped"""
 ORPHANS = f"""
-    SELECT min((f.file << {ROW_BITS}) + u.row) AS place, any_value(p.nofollow_inlinks) AS number
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN ({NOT_LINKED}) p ON p.url = u.loc
-    GROUP BY p.url"""
+    SELECT min(u.place) AS place, any_value(p.nofollow_inlinks) AS number
+    FROM ({PLACED}) u JOIN ({NOT_LINKED}) p ON p.url = u.loc GROUP BY p.url"""
 UNVERIFIED = {
     "not-listed": "links=site requests it",
     "blocked": "robots.txt does not allow us to request it",

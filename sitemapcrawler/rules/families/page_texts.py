@@ -30,16 +30,13 @@ OF_TEXT = len("2-0123") + 1
 """Position in a hash from which it tells texts apart; before it is that of the template."""
 CONTENTS = Table(
     "site_contents",
-    (
-        f"""
-        CREATE OR REPLACE TEMP TABLE site_contents AS
-        SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] AS hash,
-               ('0x' || u.reply.simhash)::UBIGINT AS near
-        FROM temp.site_pages p JOIN urls u ON u.rowid = {row_of("p.page")}
-        JOIN temp.site_files f ON f.file = {file_of("p.page")}
-        WHERE u.indexable AND u.reply.kind = 'ok' AND u.reply.words IS NOT NULL
-          AND (u.reply.canonical IS NULL OR u.reply.canonical IN (u.reply.final_url, u.loc))""",
-    ),
+    f"""
+    SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] AS hash,
+           ('0x' || u.reply.simhash)::UBIGINT AS near
+    FROM temp.site_pages p JOIN urls u ON u.rowid = {row_of("p.page")}
+    JOIN temp.site_files f ON f.file = {file_of("p.page")}
+    WHERE u.indexable AND u.reply.kind = 'ok' AND u.reply.words IS NOT NULL
+      AND (u.reply.canonical IS NULL OR u.reply.canonical IN (u.reply.final_url, u.loc))""",
     of=(PAGES, FILES),
 )
 """Indexable listed pages whose content was read, and whose canonical is their own URL."""

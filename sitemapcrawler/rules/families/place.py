@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from sitemapcrawler.items import READ
 from sitemapcrawler.reader.formats import format_names
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, UrlFacts, loc_message
-from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.objects import is_in_feed
-from sitemapcrawler.rules.facts.site import ALONE, ENTRIES, SiteFacts, Table, on_entry, row_of, spell
+from sitemapcrawler.rules.facts.site import ALONE, ENTRIES, SiteFacts, Table, on_entry, page_key_of, row_of
 from sitemapcrawler.rules.registry import ERROR, INFO, LOCS, PLACES, WARNING, Message, Of, Per, Severity, rule
 from sitemapcrawler.urls.display import HIDDEN, counted, quoted
 from sitemapcrawler.urls.grammar import Form, Standing, folder_of, path_of
@@ -272,23 +271,13 @@ def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
         yield loc_message(entry, "a sitemap, listed as if it were a page")
 
 
-def _spell_sitemaps(site: SiteFacts) -> None:
+def _sitemaps(_: SiteFacts) -> tuple[str]:
     formats = tuple(format_names(lambda format: format.is_sitemap))
-    read = f"outcome IN {READ} AND format IN {formats}"
-    files = f"SELECT unnest([sitemap, final_url]) AS url FROM sitemaps WHERE {read}"
-    spell(site, "site_read", f"SELECT DISTINCT '' AS base, url FROM ({files}) WHERE url IS NOT NULL", _key_of)
+    files = f"SELECT unnest([sitemap, final_url]) AS url FROM sitemaps WHERE outcome IN {READ} AND format IN {formats}"
+    return (f"SELECT DISTINCT '' AS base, url FROM ({files}) WHERE url IS NOT NULL",)
 
 
-def _key_of(_: str, url: str) -> str:
-    return page_key(url)
-
-
-SITEMAPS = Table(
-    "site_read",
-    ("CREATE OR REPLACE TEMP TABLE site_read (base VARCHAR, url VARCHAR, key VARCHAR)",),
-    of=(ENTRIES,),
-    fill=_spell_sitemaps,
-)
+SITEMAPS = Table("site_read", _sitemaps, of=(ENTRIES,), key=page_key_of)
 """Page keys of the files that were read as sitemaps or feeds."""
 
 

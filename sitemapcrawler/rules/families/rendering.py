@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sitemapcrawler.rules.facts.site import FILES, LISTED, ROW_BITS, EntryFault, SiteFacts, on_entry
+from sitemapcrawler.rules.facts.site import FILES, PLACED, EntryFault, SiteFacts, on_entry
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Of, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -19,8 +19,8 @@ MIN_WORDS = 20
 SHOWN = 60
 """Characters of a title in a message."""
 RENDERED = f"""
-    SELECT min((f.file << {ROW_BITS}) + u.row) AS place, any_value({{number}}) AS number, any_value({{what}}) AS what
-    FROM ({LISTED}) u JOIN temp.site_files f USING (sitemap) JOIN rendered p ON p.url = u.loc
+    SELECT min(u.place) AS place, any_value({{number}}) AS number, any_value({{what}}) AS what
+    FROM ({PLACED}) u JOIN rendered p ON p.url = u.loc
     WHERE {{where}} GROUP BY p.url"""
 """SQL for rendered pages that a condition is true of."""
 LACKING = "failed + coalesce(len(blocked), 0)"

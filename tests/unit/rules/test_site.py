@@ -15,7 +15,7 @@ from sitemapcrawler.namespaces.extensions import Image, News, Video
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.rules.choice import Allowance, Choice
 from sitemapcrawler.rules.facts import site as site_facts
-from sitemapcrawler.rules.facts.site import ENTRIES_OF_FILES, SiteFacts
+from sitemapcrawler.rules.facts.site import PLACED, SiteFacts
 from sitemapcrawler.urls.expressions import Expression
 
 from .sites import HOME, RULES, A, B, C, Site, page
@@ -545,7 +545,7 @@ def test_allowed_entries_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) ->
     rows = rows_of(crawled.connection.cursor())
     facts = SiteFacts(lambda sql, parameters: [steps.append("query"), rows(sql, parameters)][1])
     facts.rule = TWICE
-    facts.mark(ENTRIES_OF_FILES)
+    facts.mark(PLACED)
     del steps[:]
     facts.forget_marks(lambda url: [steps.append("judged"), not url.endswith("/3")][1])
     judged = [len(list(alike)) for step, alike in groupby(steps) if step == "judged"]
