@@ -20,7 +20,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.crawl.frontier import Selection
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.envelopes import FreshBatch, SitemapEnd
-from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.feeds.columns import cell_reader
 from sitemapcrawler.items import SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, LIST, TEXT, format_named
@@ -334,7 +334,7 @@ class Listing:
         try:
             record.bytes = record.bytes_fetched = path.stat().st_size
             with path.open("rb") as file:
-                yield from self._batches(readable(read_list(file, str(path), Cells), record), record, listed)
+                yield from self._batches(readable(read_list(file, str(path), cell_reader), record), record, listed)
         except (OSError, ValueError) as error:
             record.outcome, record.error = "truncated" if record.url_count else "failed", str(error)
         if not record.url_count:

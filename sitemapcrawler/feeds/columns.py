@@ -288,6 +288,11 @@ class Cells:
         return any(separator in text for separator in self._separators)
 
 
+def cell_reader(delimiter: str) -> Callable[[str], str]:
+    """What reads the cells of a table that may be one of ours."""
+    return Cells(delimiter).armed
+
+
 def quoted(values: Sequence[Any]) -> Sequence[str]:  # Any: texts, numbers and None
     """Quote a column of several as `csv.writer` does by default, but faster."""
     if isinstance(values, Constant):

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.feeds.columns import cell_reader
 from sitemapcrawler.items import ComparedFolder, ComparedGroup, ComparedList, Coverage, CrawlerFetches
 from sitemapcrawler.jobs.crawler_logs import CrawlerLogs
 from sitemapcrawler.jobs.index_answers import Known
@@ -112,7 +112,7 @@ class Lists:
 
     def _read_file(self, path: str, home: str, number: int, total: ComparedList) -> None:
         with Path(path).open("rb") as file:
-            export = read_export(file, path, Cells)
+            export = read_export(file, path, cell_reader)
             total.format = export.format
             if export.log is not None:
                 self._logs.read(export.lines, export.log, number, total)

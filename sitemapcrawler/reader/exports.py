@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.access_logs import LogFormat
 from sitemapcrawler.reader.index_status import StatusReader
-from sitemapcrawler.reader.rows import TEXT, WEB, AsWritten, CellReader, Rows, Unread, read_rows
+from sitemapcrawler.reader.rows import TEXT, WEB, CellReader, Rows, Unread, as_written, read_rows
 
 ASSET = re.compile(
     r"[^?#]*\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml"
@@ -78,7 +78,7 @@ def files_of(path: str) -> list[str]:
     return [path] if Path(path).is_file() else sorted(one for one in glob(path) if Path(one).is_file())  # noqa: PTH207 - a pattern may be absolute
 
 
-def read_export(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> Export:
+def read_export(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Export:
     """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
     found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
     found = read_rows(file, path, (*NO_PAGE, CLICKS, *StatusReader.columns), cells)

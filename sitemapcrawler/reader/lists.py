@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from sitemapcrawler import urls
-from sitemapcrawler.reader.rows import LOG, LOST, TEXT, AsWritten, CellReader, Row, Unread, read_rows
+from sitemapcrawler.reader.rows import LOST, TEXT, CellReader, Row, Unread, as_written, read_rows
 from sitemapcrawler.urls.display import quoted
 
 TYPE = "url"
@@ -30,7 +30,7 @@ class ListedUrl(NamedTuple):
     """As in `Row`."""
 
 
-def read_list(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> Iterator[ListedUrl | Unread]:
+def read_list(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Iterator[ListedUrl | Unread]:
     """Yield the URLs that an open file lists, in order and with duplicates, and the places that cannot be read.
 
     `path` and `cells`: as for `read_rows`. Raises ValueError with a one-line message before the first entry if the file
@@ -38,7 +38,7 @@ def read_list(file: BinaryIO, path: str = "", cells: CellReader = AsWritten) -> 
     """
     is_table = path.lower().removesuffix(".gz").endswith(TABLES)
     found = read_rows(file, path, ("type",), cells, guesses=is_table)
-    if found.format == LOG:
+    if found.log is not None:
         raise ValueError("is an access log, which the argument compare takes")
     for row in found.rows:
         if isinstance(row, Unread):

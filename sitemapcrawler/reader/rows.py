@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 
 from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
 from sitemapcrawler.reader.decode import decode, inflate
@@ -35,17 +35,8 @@ KEYS = "keys"
 
 Source: https://developers.google.com/webmaster-tools/v1/searchanalytics/query
 """
-LOG, TEXT = "access log", "text"
-"""Formats of which callers ask."""
-LOG_LINE = re.compile(
-    r'(?P<lead>[^"\[\n]*)\[[^\]\n]{10,40}\] "(?P<method>[A-Z]+) (?P<target>\S+)(?: HTTP/[0-9.]+)?" '
-    r"(?P<status>[0-9]{3})\b"
-)
-"""A line of an access log in the common or combined format, perhaps with the virtual host in front.
-
-Source: https://httpd.apache.org/docs/current/logs.html#accesslog
-"""
-VIRTUAL_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*\.[A-Za-z]{2,}(?::[0-9]+)?")
+TEXT = "text"
+"""A format of which callers ask."""
 WEB = re.compile(r"https?://", re.IGNORECASE)
 FIGURE = re.compile(r"[0-9.,:%TZ+ -]*")
 """A number or a date."""
@@ -116,37 +107,25 @@ class Rows:
     format: str
     """What it is, for people."""
     rows: Iterator[Row | Unread]
-    """In order."""
+    """In order; none of an access log."""
     log: LogFormat | None = None
     """Format of an access log; None for other lists."""
     lines: Iterable[str] = ()
-    """Lines of an access log, instead of `rows`: whoever takes some of the one misses them in the other."""
+    """Lines of an access log."""
 
 
-class Cells(Protocol):
-    """Reads the cells of a table."""
-
-    def armed(self, text: str) -> str:
-        """Return the value of a cell, without protection against spreadsheet formulas, which adds apostrophes."""
+CellReader = Callable[[str], Callable[[str], str]]
+"""Delimiter of a table -> what returns the value of a cell, without protection against spreadsheet formulas, which adds
+apostrophes."""
 
 
-CellReader = Callable[[str], Cells]
-"""Delimiter of a table -> what reads its cells."""
-
-
-class AsWritten:
+def as_written(_: str) -> Callable[[str], str]:
     """Cells of a program that does not protect them."""
-
-    def __init__(self, delimiter: str) -> None:
-        pass
-
-    def armed(self, text: str) -> str:
-        """Return the cell as it stands."""
-        return text
+    return str
 
 
 def read_rows(
-    file: BinaryIO, path: str = "", columns: Collection[str] = (), cells: CellReader = AsWritten, guesses: bool = True
+    file: BinaryIO, path: str = "", columns: Collection[str] = (), cells: CellReader = as_written, guesses: bool = True
 ) -> Rows:
     """Recognise an open file, and return its rows. `path`: of the file, which DuckDB opens if it is Parquet.
 
@@ -186,16 +165,14 @@ def _recognised(
     first = _first_of(lines)
     whole = chain(first, lines)
     log = log_format(first)
-    if log is not None and log is not COMMON:
-        return Rows(log.name, map(_no_url, enumerate(whole, 1)), log, whole)
-    if head.startswith("{"):
+    if head.startswith("{") and log in (None, COMMON):
         objects = _Objects(columns)
         return Rows("JSON lines", objects.checked(_json_lines(whole, objects), guesses))
     if log is not None:
-        return Rows(LOG, _log(whole), log, whole)
+        return Rows(log.name, iter(()), log, whole)
     header = _header(first, below_urls=guesses) or (_guessed(first) if guesses else None)
     if header is not None:
-        return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter).armed))
+        return Rows(_kind(header.names, first), _table(whole, header, columns, cells(header.delimiter)))
     if guesses:
         _check_text(first)
     return Rows(TEXT, _text(whole))
@@ -256,7 +233,7 @@ def _first_of(lines: Iterator[str]) -> list[str]:
     return first
 
 
-# Text and access logs
+# Text
 
 
 def _check_text(first: Iterable[str]) -> None:
@@ -276,24 +253,6 @@ def _text(lines: Iterable[str]) -> Iterator[Row]:
     for number, line in enumerate(lines, 1):
         if text := COMMENT.sub("", line).strip():
             yield Row(number, text, {})
-
-
-def _no_url(numbered: tuple[int, str]) -> Unread:
-    """A request in a log of a content delivery network, which only `compare` reads."""
-    return Unread(numbered[0], f"{quoted(numbered[1])} is a request in a log; compare reads it")
-
-
-def _log(lines: Iterable[str]) -> Iterator[Row | Unread]:
-    """Yield the requests of an access log, with the columns `method` and `status code`."""
-    for number, line in enumerate(lines, 1):
-        found = LOG_LINE.match(line)
-        if found is not None:
-            lead, url = found["lead"].split(), found["target"]
-            if url.startswith("/") and len(lead) > 3 and VIRTUAL_HOST.fullmatch(lead[0]):
-                url = f"//{lead[0].partition(':')[0]}{url}"
-            yield Row(number, url, {"method": found["method"], "status code": found["status"]})
-        elif line.strip():
-            yield Unread(number, f"{quoted(line)} is no line of an access log")
 
 
 # Tables

@@ -23,7 +23,7 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 
 from sitemapcrawler import urls
-from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.feeds.columns import cell_reader
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.namespaces.declared import Namespace
 from sitemapcrawler.namespaces.element import nested
@@ -35,7 +35,7 @@ from sitemapcrawler.namespaces.extensions import (
 )
 from sitemapcrawler.reader.exports import NO_PAGE
 from sitemapcrawler.reader.lists import TABLES, ListedUrl, listed_url
-from sitemapcrawler.reader.rows import LOG, REST_UNREAD, TEXT, Row, Unread, read_rows
+from sitemapcrawler.reader.rows import REST_UNREAD, TEXT, Row, Unread, read_rows
 from sitemapcrawler.repair.change_list import Action, Change
 from sitemapcrawler.repair.places import SAFE, Names, made_up
 from sitemapcrawler.repair.sources import Source
@@ -195,8 +195,8 @@ class PageList:
         with self._path.open("rb") as file:
             is_table = self._path.name.lower().removesuffix(".gz").endswith(TABLES)
             columns = (*COLUMNS, SITEMAP, LINE) if self.replaces else COLUMNS
-            found = read_rows(file, str(self._path), columns, Cells, guesses=is_table)
-            if found.format == LOG:
+            found = read_rows(file, str(self._path), columns, cell_reader, guesses=is_table)
+            if found.log is not None:
                 raise ValueError("is an access log; accepted: a list of pages")
             for row in found.rows:
                 yield self._page(row, found.format == TEXT)

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.feeds.columns import Cells, cell_reader
 from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, Export, ExportRow, cleaned, read_export
 from sitemapcrawler.reader.rows import MAX_LINE
@@ -95,7 +95,7 @@ def test_own_feed_is_read_as_it_was_before_it_was_protected() -> None:
     url = f"{SITE}/?a=1;-b"
     data = f"type,loc\nurl,{Cells().disarmed(url)}\n".encode()
     assert url.encode() not in data
-    assert urls(read_export(io.BytesIO(data), cells=Cells)) == [url]
+    assert urls(read_export(io.BytesIO(data), cells=cell_reader)) == [url]
 
 
 def test_parquet(tmp_path: Path) -> None:

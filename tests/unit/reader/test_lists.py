@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.envelopes import NotedBatch
-from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.feeds.columns import Cells, cell_reader
 from sitemapcrawler.feeds.exporters import CsvExporter, JsonExporter, JsonLinesExporter, ParquetExporter
 from sitemapcrawler.items import FindingRecord, SitemapRecord, SummaryRecord, UrlRecord
 from sitemapcrawler.namespaces.extensions import Image
@@ -32,7 +32,7 @@ def entries(data: bytes | str, name: str = "") -> list[ListedUrl | Unread]:
     with TemporaryDirectory() as folder:  # Parquet is read by path
         path = Path(folder, name or "list")
         path.write_bytes(content)
-        return list(read_list(io.BytesIO(content), str(path), Cells))
+        return list(read_list(io.BytesIO(content), str(path), cell_reader))
 
 
 def listed(data: bytes | str, name: str = "") -> list[tuple[str, int]]:
