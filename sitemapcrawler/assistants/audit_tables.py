@@ -5,6 +5,7 @@ Source: https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overvie
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,11 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from sitemapcrawler.feeds.folder import FEEDS, FORMATS, SUMMARY
+from sitemapcrawler.jobs.store.queries import reading
+from sitemapcrawler.jobs.store.schema import columns
 from sitemapcrawler.reader.duck import ALONE, Config, duckdb
+from sitemapcrawler.reader.rows import MAX_LINE
+from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.urls.display import first_line
 
 if TYPE_CHECKING:
@@ -25,14 +30,16 @@ MAX_ROWS = 1_000
 """Rows of a result at most."""
 LOCKED: Config = {"enable_external_access": False, "memory_limit": "512MB", "threads": 2, "temp_directory": ""}
 """Settings of a connection for SQL from elsewhere: no file, extension or other database, and bounded memory."""
-COMPARED = """
-    WITH one AS (SELECT DISTINCT ON (loc) loc, indexability FROM before.urls),
-         two AS (SELECT DISTINCT ON (loc) loc, indexability FROM now.urls)
+COMPARED = f"""
+    WITH one AS (SELECT DISTINCT ON (loc) loc, indexability, segment FROM before.urls WHERE {CURRENT}),
+         two AS (SELECT DISTINCT ON (loc) loc, indexability, segment FROM now.urls WHERE {CURRENT})
     SELECT CASE WHEN one.loc IS NULL THEN 'added' WHEN two.loc IS NULL THEN 'removed' ELSE 'indexability' END AS change,
-           coalesce(two.loc, one.loc) AS loc, one.indexability AS before, two.indexability AS now
+           coalesce(two.loc, one.loc) AS loc, one.indexability AS before, two.indexability AS now,
+           CASE WHEN two.loc IS NULL THEN one.segment ELSE two.segment END AS segment
     FROM one FULL JOIN two USING (loc)
     WHERE one.loc IS NULL OR two.loc IS NULL OR one.indexability IS DISTINCT FROM two.indexability"""
-"""SQL: URLs that only one of two audits lists, or of which the indexability differs."""
+"""SQL: URLs that only one of two audits lists, or of which the indexability differs, with their segment."""
+COUNTS = "SELECT segment, change, count(*) FROM compared GROUP BY ALL ORDER BY segment, change"
 
 
 class QueryFailed(ValueError):
@@ -61,16 +68,18 @@ class Tables:
             found = connection.execute(sql, parameters)
             return [column[0] for column in found.description or ()], found.fetchmany(most + 1)
 
-    def compare(self, now: Path, before: Path) -> tuple[dict[str, int], list[tuple[object, ...]]]:
-        """Count changes between two audits by kind, and return up to `MAX_ROWS` rows of (change, loc, before, now)."""
+    def compare(self, now: Path, before: Path) -> tuple[dict[str | None, Counter[str]], list[tuple[object, ...]]]:
+        """Count changes between two audits by segment (None without one) and kind, and return up to `MAX_ROWS` rows of
+        (change, loc, before, now, segment)."""
         with self._connected(":memory:", locked=False) as connection, _limited(connection):
             for name, folder in (("now", now), ("before", before)):
                 connection.execute(f"ATTACH '{self._database(folder)}' AS {name} (READ_ONLY)")
             connection.execute(f"CREATE TEMP TABLE compared AS {COMPARED}")
-            counts = connection.execute("SELECT change, count(*) FROM compared GROUP BY change ORDER BY change")
-            numbers = dict(counts.fetchall())
+            counts: dict[str | None, Counter[str]] = defaultdict(Counter)
+            for segment, change, number in connection.execute(COUNTS).fetchall():
+                counts[segment][change] = number
             rows = connection.execute(f"FROM compared ORDER BY change DESC, loc LIMIT {MAX_ROWS}").fetchall()
-            return numbers, rows
+            return counts, rows
 
     def _database(self, audit: Path) -> Path:
         """The database of an audit, made from its feeds with the first question."""
@@ -78,11 +87,11 @@ class Tables:
         if key not in self._made:
             path = Path(self._folder.name) / f"{len(self._made)}.duckdb"
             with self._connected(path, locked=False) as connection:
-                for feed in FEEDS:
+                for feed, kind in FEEDS.items():
                     for format in FORMATS:
                         if (file := audit / f"{feed}.{format}").is_file():
-                            reader = "read_parquet" if format == "parquet" else "read_json_auto"
-                            connection.execute(f"CREATE OR REPLACE TABLE {feed} AS FROM {reader}($1)", [str(file)])
+                            source = "read_parquet(?)" if format == "parquet" else reading(columns(kind), MAX_LINE)
+                            connection.execute(f"CREATE OR REPLACE TABLE {feed} AS FROM {source}", [str(file)])
             self._made[key] = path
         return self._made[key]
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import wraps
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 from sitemapcrawler.assistants.audit_tables import MAX_ROWS, Tables
 from sitemapcrawler.assistants.workspace import RUNNING, Workspace
 from sitemapcrawler.rules import all_rules, catalogue
+from sitemapcrawler.rules.facts.sites import CURRENT
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.version import __version__
 
@@ -47,9 +50,9 @@ BY_RULE = """
 FINDINGS = """
     SELECT rule, severity, message, url, sitemap, line FROM findings
     WHERE rule = coalesce(?, rule) AND severity = coalesce(?, severity) ORDER BY sitemap, line"""
-URLS = """
+URLS = f"""
     SELECT loc, lastmod, indexability, issues, sitemap, line FROM urls
-    WHERE contains(loc, coalesce(?, '')) AND indexability IS NOT DISTINCT FROM coalesce(?, indexability)
+    WHERE {CURRENT} AND contains(loc, coalesce(?, '')) AND indexability IS NOT DISTINCT FROM coalesce(?, indexability)
     AND (? IS NULL OR list_contains(issues, ?)) AND segment IS NOT DISTINCT FROM coalesce(?, segment)
     ORDER BY sitemap, line"""
 FINDING = ("rule", "severity", "message", "url", "sitemap", "line")
@@ -110,10 +113,13 @@ class Tools:
         return await self._rows(audit, sql, (), 0, MAX_ROWS)
 
     async def compare(self, audit: str, before: str) -> str:
-        """URLs that only one of two finished audits lists, or of which the indexability differs."""
+        """URLs that only one of two finished audits lists, or of which the indexability differs, counted by segment
+        too."""
         now, then = self._workspace.finished(audit), self._workspace.finished(before)
         counts, rows = await asyncio.to_thread(self._tables.compare, now, then)
-        return answer({"counts": counts}, ("change", "loc", "before", "now"), rows, from_site=True)
+        segments = {name: found for name, found in counts.items() if name is not None}
+        facts = {"counts": sum(counts.values(), Counter()), **({"segments": segments} if segments else {})}
+        return answer(facts, ("change", "loc", "before", "now", "segment"), rows, from_site=True)
 
     async def validate(self, target: str) -> str:
         """Check the sitemaps of a site or URL without requesting their pages; returns the findings."""
@@ -145,8 +151,19 @@ class Tools:
 def server(workspace: Workspace, tables: Tables) -> Any:  # Any: MCPServer of the package mcp
     """The server with its tools; `run("stdio")` serves until its standard input ends. Raises ImportError without the
     package."""
-    mcp = import_module("mcp.server").MCPServer("sitemapcrawler", instructions=INSTRUCTIONS, version=__version__)
     tools = Tools(workspace, tables)
+    base = import_module("mcp.server").MCPServer
+    error: type[Exception] = import_module("mcp.server.mcpserver.exceptions").ToolError
+
+    class Server(base):  # type: ignore[misc, valid-type]  # of an optional package
+        async def call_tool(self, name: str, arguments: Mapping[str, object], *rest: object) -> object:
+            """Call a tool. The package ignores arguments that do not exist: an assistant would take all for a part."""
+            known = signature(getattr(tools, name)).parameters if name in NAMES else arguments
+            if unknown := sorted(arguments.keys() - known.keys()):
+                raise error(inert(f"{name} has no argument {unknown[0]!r}; accepted: {', '.join(known)}", MAX_ERROR))
+            return await super().call_tool(name, dict(arguments), *rest)
+
+    mcp = Server("sitemapcrawler", instructions=INSTRUCTIONS, version=__version__)
     for name in NAMES:
         mcp.tool(structured_output=False)(telling(getattr(tools, name)))
     return mcp

@@ -163,6 +163,42 @@ def test_sql_reads_the_tables_of_the_audit_alone(sql: str, audit: Path, monkeypa
         tables.close()
 
 
+def test_what_only_the_baseline_listed_is_no_url_of_an_audit(tmp_path: Path) -> None:
+    urls = {
+        "before": [("a", "ok", None), ("b", "ok", None), ("c", "ok", None)],
+        "now": [("a", "noindex", None), ("b", "ok", "removed"), ("d", "ok", "added")],
+    }
+    for name, rows in urls.items():
+        (tmp_path / name).mkdir()
+        records = [
+            {"type": "url", "loc": loc, "indexability": of, "segment": f"s-{loc}", **({"change": how} if how else {})}
+            for loc, of, how in rows
+        ]
+        (tmp_path / name / "urls.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in records))
+        (tmp_path / name / "summary.json").write_text("{}")
+        (tmp_path / name / "report.html").touch()
+    tables = audit_tables.Tables()
+    tools = Tools(Workspace(tmp_path, {}), tables)
+    try:
+        listed = json.loads(asyncio.run(tools.urls("now")))
+        compared = json.loads(asyncio.run(tools.compare("now", "before")))
+    finally:
+        tables.close()
+    assert [row[0] for row in listed["rows"]] == ["a", "d"]
+    assert compared["counts"] == {"added": 1, "indexability": 1, "removed": 2}
+    assert compared["segments"] == {
+        "s-a": {"indexability": 1}, "s-b": {"removed": 1}, "s-c": {"removed": 1}, "s-d": {"added": 1},
+    }  # fmt: skip
+
+
+def test_an_argument_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    async def conversation(call: Call) -> None:
+        told = await call("audit_status", folder="a")
+        assert told.startswith("ERROR ") and told.endswith("audit_status has no argument 'folder'; accepted: audit")
+
+    talk(tmp_path, conversation)
+
+
 def test_rows_of_a_query_are_limited(audit: Path) -> None:
     tables = audit_tables.Tables()
     try:
