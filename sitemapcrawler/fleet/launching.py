@@ -16,7 +16,7 @@ from sitemapcrawler.feeds.folder import PAGE
 from sitemapcrawler.fleet.cluster import ClusterFailed, RayCluster
 from sitemapcrawler.fleet.dashboard import FleetDisplay, closing_line
 from sitemapcrawler.fleet.driver import Fleet, FleetStop
-from sitemapcrawler.fleet.output.destination import Output, OutputFailed
+from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
 from sitemapcrawler.fleet.output.folders import failing_as
 from sitemapcrawler.fleet.report.data_set import Source, loaded
 from sitemapcrawler.fleet.report.summary_page import SUMMARY, write_overview
@@ -43,7 +43,7 @@ def run(settings: BaseSettings, passed: dict[str, tuple[object, int]], opts: arg
     """Run a fleet and return its exit code. Raises ValueError or one of `FAILURES`, one line each."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
-    output = Output(opts.out)
+    output = output_at(opts.out)
     output.check()
     with output.lock():
         claim(output, opts.arguments)
@@ -124,7 +124,7 @@ def in_states(output: Output, states: Collection[str]) -> set[str]:
 
 def source_of(output: Output) -> Source:
     """Source of the summary; local files are read in place."""
-    return (None, output.url) if output.is_local else output.filesystem()
+    return (None, output.url) if output.is_local else output.open()
 
 
 def sum_up(output: Output, fleet: Fleet, judged: bool) -> None:

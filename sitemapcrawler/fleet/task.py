@@ -16,7 +16,7 @@ from pathlib import Path
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.crawling import LOG, CrawlJob, crawl, summary
 from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNREAD, WRITING, Domain, DomainRecord
-from sitemapcrawler.fleet.output.destination import Output, OutputFailed
+from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
 from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
 from sitemapcrawler.processes import RAISED, context, running
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
@@ -62,7 +62,7 @@ def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[
     Raises CrawlDied, CrawlAbandoned or OutputFailed if there is no result; the domain then has no row.
     """
     began = time.monotonic()
-    output = Output(plan.output)
+    output = output_at(plan.output)
     if attempt > plan.retries + 1:  # Ray's limit ignores workers that it kills for lack of memory
         raise CrawlAbandoned(f"its worker died {counted(attempt - 1, 'time')}")
     with output.scratch() as folder:

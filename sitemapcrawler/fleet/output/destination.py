@@ -13,104 +13,21 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from math import ceil
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from uuid import uuid4
 
 from sitemapcrawler import urls
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.fleet.domains import FileSystem
-from sitemapcrawler.fleet.output.folders import HIDDEN, PARTS, Folder, OutputFailed, failing_as, reason
+from sitemapcrawler.fleet.output.folders import HIDDEN, PARTS, Folder, OutputFailed, failing_as, reason, refusing
 
-__all__ = ["Output", "OutputFailed"]
+__all__ = ["Output", "OutputFailed", "output_at"]
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]*)://.*", re.IGNORECASE | re.DOTALL)
-
-
-class Output:
-    """A folder or bucket in which files appear complete or not at all.
-
-    Names are relative, with `/`. Names that start with `_` or `.` are not results. An output can be pickled, and used
-    after a fork. Methods raise OutputFailed.
-    """
-
-    def __init__(self, url: str) -> None:
-        """`url`: a folder, or a URL supported by fsspec. Sends no request. Raises ValueError, one line, if it is
-        invalid."""
-        self._place = _place(url)
-        self.url = self._place.url
-        """Absolute path of the folder, or URL without a trailing slash."""
-        self.is_local = self._place.is_local
-        """True for a folder. All machines must mount it at the same path."""
-
-    def __reduce__(self) -> tuple[type[Output], tuple[str]]:
-        return Output, (self.url,)
-
-    def check(self) -> None:
-        """Write and remove a probe file. Raises ValueError, one line, if that fails."""
-        try:
-            self._place.check()
-        except OutputFailed as error:
-            raise ValueError(str(error)) from None
-
-    def scratch(self) -> AbstractContextManager[Path]:
-        """Local temporary folder for one attempt; if the output is local, on the same file system."""
-        return self._place.scratch()
-
-    def publish(self, file: Path, name: str) -> None:
-        """Publish a file, replacing an earlier one. A local file is moved, and synced to disk."""
-        self._place.publish(file, _checked(name))
-
-    def read_bytes(self, name: str) -> bytes | None:
-        """Content of a file; None if it does not exist."""
-        return self._place.read_bytes(_checked(name))
-
-    def write_bytes(self, name: str, data: bytes) -> None:
-        """Write a small file, replacing an earlier one."""
-        self._place.write_bytes(_checked(name), data)
-
-    def names(self, folder: str) -> Iterator[str]:
-        """Yield the names of all results below a folder, starting with the folder's name, in any order."""
-        return self._place.names(_checked(folder) if folder else "")
-
-    def clean(self) -> None:
-        """Remove unfinished files and uploads of killed runs. Must not run while another fleet does. Stores that cannot
-        list unfinished uploads may be configured to expire them."""
-        self._place.clean()
-
-    def filesystem(self) -> tuple[FileSystem, str]:
-        """fsspec file system of this process, and the path within it."""
-        return self._place.open()
-
-    def lock(self) -> AbstractContextManager[None]:
-        """Lock the output. Raises ValueError if another fleet holds the lock. Buckets have no locks: two fleets with
-        the same prefix repeat each other's work, and the later result stays."""
-        return self._place.lock()
-
-
-def _place(url: str) -> Folder | ObjectStore:
-    is_url = _URL.fullmatch(url)
-    if not url or "\0" in url or (is_url is None and "://" in url):
-        raise ValueError(f"{url!r} is no folder and no URL")
-    if is_url is None:
-        return Folder(url)
-    if is_url[1].lower() != "file":
-        return ObjectStore(url)
-    path = urls.local_path(url)
-    if path is None:
-        raise ValueError(f"{url!r} is no folder of this machine")
-    return Folder(path)
-
-
-def _checked(name: str) -> str:
-    """Return the name. Raises ValueError if it leads out of the output, or to the output itself."""
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
-        raise ValueError(f"{name!r} is no name of a file")
-    return name
 
 
 S3, GCS = ("s3", "s3a"), ("gs", "gcs")
@@ -133,7 +50,8 @@ logger = logging.getLogger(__name__)
 
 
 class ObjectStore:
-    """Objects under a prefix. See `Output` for the methods.
+    """Objects under a prefix. See `Folder` for the methods. Has no lock: two fleets with the same prefix repeat each
+    other's work, and the later result stays.
 
     Each process opens its own file system: threads and connections do not survive a fork.
     """
@@ -163,7 +81,7 @@ class ObjectStore:
 
     def check(self) -> None:
         probe = self._at(f"_probe-{uuid4().hex}")
-        with failing_as(f"{self.url} cannot be written to"):
+        with refusing(f"{self.url} cannot be written to"):
             if self.fs.isfile(self._at("")):
                 raise OutputFailed(f"{self.url} is a file, and no folder")
             if self.protocol not in WHOLE:
@@ -290,3 +208,23 @@ def _check_package(protocol: str) -> None:
     except ValueError:
         accepted = "a folder, s3://bucket/path, gs://bucket/path"
         raise ValueError(f"{protocol}:// is not known; accepted: {accepted}") from None
+
+
+Output = Folder | ObjectStore
+"""A folder or bucket in which files appear complete or not at all; `Folder` documents the methods."""
+
+
+def output_at(url: str) -> Output:
+    """Return a folder, or a place that a URL supported by fsspec names. Sends no request. Raises ValueError, one line,
+    if the URL is invalid."""
+    is_url = _URL.fullmatch(url)
+    if not url or "\0" in url or (is_url is None and "://" in url):
+        raise ValueError(f"{url!r} is no folder and no URL")
+    if is_url is None:
+        return Folder(url)
+    if is_url[1].lower() != "file":
+        return ObjectStore(url)
+    path = urls.local_path(url)
+    if path is None:
+        raise ValueError(f"{url!r} is no folder of this machine")
+    return Folder(path)

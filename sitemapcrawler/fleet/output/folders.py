@@ -46,6 +46,16 @@ def failing_as(what: str) -> Iterator[None]:
         raise OutputFailed(f"{what}: {reason(error)}") from None
 
 
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Turn any error into ValueError with a prefix, for an output that is checked before it is used."""
+    try:
+        with failing_as(what):
+            yield
+    except OutputFailed as error:
+        raise ValueError(str(error)) from None
+
+
 PARTS = "_parts"
 """Folder for unfinished files."""
 LOCK = "_lock"
@@ -58,13 +68,17 @@ _PATTERN = re.compile(r"[*?\[\\]")
 
 
 class Folder:
-    """Files below a folder, published by rename. See `Output` for the methods."""
+    """Files below a folder, published by rename. All machines must mount it at the same path.
+
+    Names are relative, with `/`. Names that start with `_` or `.` are not results. Methods raise OutputFailed.
+    """
 
     is_local = True
 
     def __init__(self, path: str) -> None:
         self.root = Path(path).absolute()
         self.url = str(self.root)
+        """Absolute path of the folder; of an object store, the URL without a trailing slash."""
         if found := _PATTERN.search(self.url):
             raise ValueError(f"{self.url} has a {found[0]!r} in its name; accepted: a folder without * ? [ and \\")
         with suppress(OSError):  # `check` reports inaccessible folders
@@ -73,35 +87,35 @@ class Folder:
                     raise ValueError(f"{each} is a file, and no folder")
 
     def open(self) -> tuple[FileSystem, str]:
+        """fsspec file system of this process, and the path within it."""
         return import_module("fsspec").filesystem("file"), self.url
 
     def check(self) -> None:
-        with failing_as(f"{self.root} cannot be written to"):
+        """Write and remove a probe file. Raises ValueError, one line, if that fails."""
+        with refusing(f"{self.root} cannot be written to"):
             probe = self._parts() / uuid4().hex
             probe.write_bytes(b"probe")
             probe.unlink()
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
+        """Local temporary folder for one attempt; if the output is local, on the same file system."""
         with ExitStack() as stack:
             with failing_as(f"{self.root / PARTS} cannot be written to"):
                 folder = stack.enter_context(scratch(self._parts()))
             yield folder
 
     def publish(self, file: Path, name: str) -> None:
+        """Publish a file, replacing an earlier one. A local file is moved, and synced to disk."""
         target = self.root / name
         with failing_as(f"{target} cannot be written"):
             _to_disk(file)
             target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                file.replace(target)
-            except OSError as error:
-                if error.errno != errno.EXDEV:
-                    raise
-                self.publish(self._copied(file), name)
+            file.replace(target)
             _to_disk(target.parent)
 
     def read_bytes(self, name: str) -> bytes | None:
+        """Content of a file; None if it does not exist."""
         with failing_as(f"{self.root / name} cannot be read"):
             try:
                 return (self.root / name).read_bytes()
@@ -109,6 +123,7 @@ class Folder:
                 return None
 
     def write_bytes(self, name: str, data: bytes) -> None:
+        """Write a small file, replacing an earlier one."""
         with failing_as(f"{self.root / name} cannot be written"):
             part = self._parts() / uuid4().hex
             try:
@@ -118,14 +133,18 @@ class Folder:
                 part.unlink(missing_ok=True)
 
     def names(self, folder: str) -> Iterator[str]:
+        """Yield the names of all results below a folder, starting with the folder's name, in any order."""
         with failing_as(f"{self.root / folder} cannot be listed"):
             yield from _names(self.root / folder, f"{folder}/" if folder else "")
 
     def clean(self) -> None:
+        """Remove unfinished files and uploads of killed runs. Must not run while another fleet does. Stores that cannot
+        list unfinished uploads may be configured to expire them."""
         shutil.rmtree(self.root / PARTS, ignore_errors=True)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
+        """Lock the output. Raises ValueError if another fleet holds the lock."""
         with ExitStack() as stack:
             with failing_as(f"{self.root} cannot be written to"):
                 self.root.mkdir(parents=True, exist_ok=True)
@@ -140,16 +159,6 @@ class Folder:
         parts = self.root / PARTS
         parts.mkdir(mode=0o700, parents=True, exist_ok=True)
         return parts
-
-    def _copied(self, file: Path) -> Path:
-        """Copy a file to the output's file system."""
-        part = self._parts() / uuid4().hex
-        try:
-            shutil.copyfile(file, part)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
-        return part
 
 
 def _names(folder: Path, prefix: str) -> Iterator[str]:

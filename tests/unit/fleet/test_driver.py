@@ -12,7 +12,7 @@ from sitemapcrawler.fleet import driver
 from sitemapcrawler.fleet.cluster import DomainFailure
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.driver import IN_A_ROW, Fleet, FleetStop
-from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output.destination import output_at
 
 NAMES = ("a.example", "b.example", "c.example", "127.0.0.1:81", "http://[::1]")
 
@@ -54,7 +54,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def fleet(folder: Path, cluster: Cluster, per_address: int, stop: FleetStop | None = None) -> Fleet:
     plan: Any = None
     joined: Any = cluster
-    return Fleet([*map(domain, NAMES)], Output(str(folder)), plan, joined, per_address, stop or FleetStop())
+    return Fleet([*map(domain, NAMES)], output_at(str(folder)), plan, joined, per_address, stop or FleetStop())
 
 
 def test_names_are_looked_up_in_parts_before_any_domain_begins(tmp_path: Path) -> None:

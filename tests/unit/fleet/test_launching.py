@@ -21,7 +21,7 @@ from sitemapcrawler.fleet.dashboard import FleetDisplay
 from sitemapcrawler.fleet.domains import TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.driver import FleetStop
 from sitemapcrawler.fleet.launching import CLAIM, claim, sum_up
-from sitemapcrawler.fleet.output.destination import Output, OutputFailed
+from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import STOPPED
 
@@ -30,7 +30,7 @@ FLEET: Any = SimpleNamespace(counts=SimpleNamespace(failed=[]))
 
 @pytest.fixture
 def out(tmp_path: Path) -> Output:
-    return Output(str(tmp_path / "out"))
+    return output_at(str(tmp_path / "out"))
 
 
 def test_a_data_set_is_for_the_arguments_it_was_made_with(out: Output) -> None:

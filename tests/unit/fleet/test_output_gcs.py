@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler.fleet.output import destination
-from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output.destination import Output, output_at
 from sitemapcrawler.fleet.output.folders import OutputFailed
 from tests.unit.fleet.object_servers import (
     BUCKET,
@@ -37,7 +37,7 @@ def out(server: Proxy, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     monkeypatch.setattr(destination, "PART_BYTES", PART)
     server.faults.clear()
     server.requests.clear()
-    return Output(f"gs://{BUCKET}/{request.node.name}/")
+    return output_at(f"gs://{BUCKET}/{request.node.name}/")
 
 
 @pytest.fixture
@@ -72,4 +72,4 @@ def test_upload_that_breaks_leaves_what_was_there(
 
 def test_bucket_that_is_not_there(out: Output) -> None:
     with pytest.raises(ValueError, match=r"\Ags://no-bucket/out cannot be written to: [^\n]* not found\Z"):
-        Output("gs://no-bucket/out").check()
+        output_at("gs://no-bucket/out").check()

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from sitemapcrawler.fleet.output import destination
-from sitemapcrawler.fleet.output.destination import Output
+from sitemapcrawler.fleet.output.destination import Output, output_at
 from sitemapcrawler.fleet.output.folders import OutputFailed
 from tests.unit.fleet.object_servers import (
     BUCKET,
@@ -52,7 +52,7 @@ def s3(server: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
 
 @pytest.fixture
 def out(s3: Proxy, request: pytest.FixtureRequest) -> Output:
-    return Output(f"s3://{BUCKET}/{request.node.name}/")
+    return output_at(f"s3://{BUCKET}/{request.node.name}/")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def one_line(error: type[Exception], call: Callable[[], object]) -> str:
 
 def uploads(out: Output) -> list[str]:
     """Keys of the uploads in the bucket that were not completed."""
-    page = out.filesystem()[0].call_s3("list_multipart_uploads", Bucket=BUCKET)
+    page = out.open()[0].call_s3("list_multipart_uploads", Bucket=BUCKET)
     return [upload["Key"] for upload in page.get("Uploads", [])]
 
 
@@ -125,8 +125,8 @@ def test_connection_that_breaks_once_is_made_again(out: Output, s3: Proxy, large
 
 def test_names_of_many_pages(out: Output, s3: Proxy) -> None:
     shown = {f"url/bucket={number % 2}/{number}.parquet" for number in range(4 * PAGE)} | {"summary.parquet"}
-    root = out.filesystem()[1]
-    out.filesystem()[0].pipe({f"{root}/{name}": b"" for name in shown | {"url/_x", "url/.x", "_state/x", "url/_y/x"}})
+    root = out.open()[1]
+    out.open()[0].pipe({f"{root}/{name}": b"" for name in shown | {"url/_x", "url/.x", "_state/x", "url/_y/x"}})
     s3.requests.clear()
     assert set(out.names("")) == shown
     assert s3.asked("GET", "continuation-token") >= 2
@@ -140,12 +140,12 @@ def test_names_of_many_pages(out: Output, s3: Proxy) -> None:
 
 def test_file_that_another_process_has_written_is_seen(out: Output) -> None:
     assert list(out.names("url")) == []
-    Output(out.url).write_bytes(NAME, b"1")
+    output_at(out.url).write_bytes(NAME, b"1")
     assert list(out.names("url")) == [NAME]
 
 
 def test_clean_aborts_uploads_of_this_prefix_alone(out: Output, s3: Proxy) -> None:
-    fs, root = out.filesystem()
+    fs, root = out.open()
     keys = [f"{root}/{NAME}", f"{root}/{NAME}", f"{root}-2/{NAME}"]
     for key in keys:
         key = key.removeprefix(f"{BUCKET}/")
@@ -155,7 +155,7 @@ def test_clean_aborts_uploads_of_this_prefix_alone(out: Output, s3: Proxy) -> No
     assert list(out.names("")) == []
     out.clean()
     assert uploads(out) == [keys[2].removeprefix(f"{BUCKET}/")]
-    Output(f"{out.url}-2").clean()
+    output_at(f"{out.url}-2").clean()
     assert uploads(out) == []
 
 
@@ -166,14 +166,14 @@ def test_clean_of_a_store_that_lists_no_uploads(out: Output, s3: Proxy) -> None:
 
 
 def test_bucket_that_cannot_be_written_to(s3: Proxy, out: Output) -> None:
-    assert one_line(ValueError, Output("s3://no-bucket/out").check) == (
+    assert one_line(ValueError, output_at("s3://no-bucket/out").check) == (
         "s3://no-bucket/out cannot be written to: The specified bucket does not exist"
     )
     s3.faults.append(Fault("PUT", "_probe-", 500))
     assert one_line(ValueError, out.check) == f"{out.url} cannot be written to: It broke on the way"
     s3.faults.clear()
     out.write_bytes("file", b"1")
-    told = one_line(ValueError, Output(f"{out.url}/file").check)
+    told = one_line(ValueError, output_at(f"{out.url}/file").check)
     assert told == f"{out.url}/file is a file, and no folder"
 
 
@@ -183,7 +183,7 @@ def test_readers_take_the_data_set_as_it_is(out: Output, tmp_path: Path) -> None
         rows = {"domain": ["a.example"] * 3, "loc": [f"https://a.example/{bucket}/{row}" for row in range(3)]}
         pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "part")
         out.publish(tmp_path / "part", f"url/bucket={bucket}/a.example-0.parquet")
-    fs, root = out.filesystem()
+    fs, root = out.open()
     with duckdb.connect() as connection:
         connection.register_filesystem(fs)
         rows = connection.sql(
@@ -195,17 +195,16 @@ def test_readers_take_the_data_set_as_it_is(out: Output, tmp_path: Path) -> None
     assert sorted(table["bucket"].to_pylist()) == [0, 0, 0, 7, 7, 7]
 
 
-def test_output_survives_a_fork_and_a_pickle(out: Output) -> None:
-    """Workers are forked or get it pickled, after their parent has talked to the server."""
+def test_output_survives_a_fork(out: Output) -> None:
+    """Workers are forked after their parent has talked to the server."""
     code = """
-import os, pickle, sys
-from sitemapcrawler.fleet.output.destination import Output
-out = Output(sys.argv[1])
+import os, sys
+from sitemapcrawler.fleet.output.destination import output_at
+out = output_at(sys.argv[1])
 out.write_bytes("parent", b"1")
 child = os.fork()
 if not child:
     out.write_bytes("child", out.read_bytes("parent"))
-    pickle.loads(pickle.dumps(out)).write_bytes("copy", b"1")
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 print(*sorted(out.names("")))
@@ -218,4 +217,4 @@ print(*sorted(out.names("")))
         text=True,
         timeout=60,
     )
-    assert (done.stdout, done.stderr) == ("child copy parent\n", "")
+    assert (done.stdout, done.stderr) == ("child parent\n", "")
