@@ -2,7 +2,7 @@
 
 Importing this package checks that the required packages are installed: Scrapy imports it before it looks for a command,
 and a server that runs this project from an egg installs no dependencies. Commands may import every other package. Start
-reading in `audit.py`; `options` is what they share, `single.py` what Scrapy's commands for one URL do.
+reading in `audit.py`; `options` is what they share.
 """
 
 from __future__ import annotations

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 from scrapy.commands import fetch
 
-from sitemapcrawler.commands.single import name_url
+from sitemapcrawler.options.single import SingleUrl
 
 
-class Command(fetch.Command):
+class Command(SingleUrl, fetch.Command):
     """Scrapy's command."""
-
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check `--spider`, and name the URL."""
-        assert self.settings is not None
-        super().process_options(args, opts)
-        name_url(self.settings, args, opts)

@@ -10,19 +10,18 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.spider import spidercls_for_request
 from w3lib.url import is_url
 
-from sitemapcrawler.commands.single import name_url
 from sitemapcrawler.options.base import refuse
+from sitemapcrawler.options.single import SingleUrl
 from sitemapcrawler.urls.display import inert
 
 
-class Command(parse.Command):
+class Command(SingleUrl, parse.Command):
     """Scrapy's command."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check that a spider can parse the URL, and name the URL."""
         assert self.settings is not None
         super().process_options(args, opts)
-        name_url(self.settings, args, opts)
         for url in args[:1]:
             if not is_url(url):
                 refuse(f"parse {inert(url)}: no URL; accepted: one like https://example.com/")

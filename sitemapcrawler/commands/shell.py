@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -10,18 +9,12 @@ from scrapy import Request
 from scrapy.commands import shell
 
 from sitemapcrawler import urls
-from sitemapcrawler.commands.single import name_url
 from sitemapcrawler.download.shared import Named
+from sitemapcrawler.options.single import SingleUrl
 
 
-class Command(shell.Command):
+class Command(SingleUrl, shell.Command):
     """Scrapy's command."""
-
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check `--spider`, and name the URL."""
-        assert self.settings is not None
-        super().process_options(args, opts)
-        name_url(self.settings, args, opts)
 
     def update_vars(self, vars: dict[str, Any]) -> None:  # Any: as in Scrapy
         """Name each URL that is passed to `fetch()`."""

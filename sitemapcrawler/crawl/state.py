@@ -24,7 +24,6 @@ from sitemapcrawler.crawl.configuring import (
     new_status,
 )
 from sitemapcrawler.crawl.delivery import Delivery
-from sitemapcrawler.crawl.file_counts import FileCounts
 from sitemapcrawler.crawl.frontier import Frontier, Selection
 from sitemapcrawler.crawl.judging import Judging
 from sitemapcrawler.crawl.params import FROM_ELSEWHERE, Params
@@ -103,7 +102,6 @@ class Audit:
     judging: Judging
     status: Status | None
     """The verification of listed URLs; None for verify=off."""
-    counts: FileCounts
     delivery: Delivery
     backlog: Backlog | None
     """Records that wait until all sitemaps of their site are read; None unless listed URLs are requested then."""
@@ -138,14 +136,13 @@ class Audit:
         is_judged = any(rule.id in BESIDE for rule in plan.choice.rules(*ON_THE_SITE))
         is_judged &= job is not None and not job.finished
         beside = new_beside(crawler, params, policies, verdicts, status) if is_judged else None
-        counts = FileCounts(frontier, selection, judge, status)
         delivery = Delivery(crawler, stop, job)
         backlog = None if status is None or status.holding else Backlog(delivery)
         discovery = Discovery(sites, policies)
         walk = Walk(crawler, params, discovery, reading, children, fetcher, job, backlog)
         return cls(
             crawler, params, stop, named, policies, selection, frontier, sites, reading, judge, verdicts, judging,
-            status, counts, delivery, backlog, job, beside, walk,
+            status, delivery, backlog, job, beside, walk,
         )  # fmt: skip
 
     @staticmethod
@@ -252,7 +249,12 @@ class Audit:
 
     def add_file(self, tally: FileTally) -> None:
         """Add the counts of a file that an earlier run has read."""
-        self.counts.add(tally)
+        skipped = Counter(tally.skipped)
+        self.frontier.skip("follow", skipped.pop("follow", 0))
+        self.selection.skip(skipped)
+        self.judge.add(tally.found)
+        if self.status is not None and tally.trust is not None:
+            self.status.trusts.restore(tally.trust)
 
     def link_scope(self) -> LinkScope:
         """What of the link graph belongs to this crawl."""

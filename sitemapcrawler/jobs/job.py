@@ -90,6 +90,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Part = TypeVar("Part")
 Frontier = TypeVar("Frontier", Links, Lists)
+Gathered = AnswerRecord | ChangeRecord | PageRecord | RenderedRecord
 STORE_LOST = "store"
 """Stop reason if the database can no longer be written or read."""
 STOP_S = 13.0
@@ -265,9 +266,8 @@ class Job:
         await self._writer.flush()
         await self._writer.run(partial(with_memory, links.count, self.store.give_more_memory))
         self.graph = await self._writer.run(partial(links.graph, why))
-        decode = msgspec.json.Decoder(PageRecord).decode
-        async for lines in self._writer.each(partial(self.store.lines, "pages")):
-            yield RecordBatch(list(map(decode, lines)))
+        async for pages in self.gathered(PageRecord):
+            yield pages
 
     async def compare(self, scope: LinkScope, params: Arguments, why: str | None) -> None:
         """Compare the listed pages with lists. Sets `coverage` and `fetches`. `why`: what ended requesting pages early,
@@ -304,13 +304,14 @@ class Job:
         await self._writer.flush()
         return await self._writer.run(partial(work, part))
 
-    async def gathered(self, kind: type[AnswerRecord | RenderedRecord]) -> AsyncIterator[RecordBatch]:
-        """Yield what crawlers get for pages, or what scripts make of them; the records of earlier runs included."""
+    async def gathered(self, kind: type[Gathered]) -> AsyncIterator[RecordBatch]:
+        """Yield all records of a type: pages, what crawlers get for them, what scripts make of them, or the differences
+        from the baseline; those of earlier runs included."""
         await self._writer.flush()
         decode = msgspec.json.Decoder(kind).decode
         table = next(name for name, one in RECORDS.items() if one is kind)
         async for lines in self._writer.each(partial(self.store.lines, table)):
-            yield RecordBatch(list(map(decode, lines)))
+            yield RecordBatch(list(map(decode, lines)))  # type: ignore[arg-type]  # all are of one type
 
     async def findings(self, crawl: Crawl) -> AsyncIterator[FindingRecord]:
         """Yield the findings of whole-site rules. A stop interrupts the rules."""
@@ -452,11 +453,9 @@ class Job:
 
     async def changes(self) -> AsyncIterator[RecordBatch]:
         """Yield the differences from the baseline, once the job is finished."""
-        if self.comparison is None:
-            return
-        decode = msgspec.json.Decoder(ChangeRecord).decode
-        async for lines in self._writer.each(partial(self.store.lines, "changes")):
-            yield RecordBatch(list(map(decode, lines)))
+        if self.comparison is not None:
+            async for batch in self.gathered(ChangeRecord):
+                yield batch
 
     def _sum_up(
         self,

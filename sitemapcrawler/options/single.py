@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from scrapy.commands import ScrapyCommand
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.url import guess_scheme
@@ -18,7 +19,17 @@ FILES = {"file": "scrapy.core.downloader.handlers.file.FileDownloadHandler"}
 """Handler of a file that the command line names; that of crawls reads sitemaps alone."""
 
 
-def name_url(settings: BaseSettings, args: Sequence[str], opts: argparse.Namespace) -> None:
+class SingleUrl(ScrapyCommand):
+    """Base of Scrapy's commands for one URL, which may be at any address."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check `--spider`, and name the URL."""
+        assert self.settings is not None
+        super().process_options(args, opts)
+        _name_url(self.settings, args, opts)
+
+
+def _name_url(settings: BaseSettings, args: Sequence[str], opts: argparse.Namespace) -> None:
     """Let a command request the URL on its command line. Exits with one line if it cannot use `--spider`."""
     if opts.spider is not None:
         _check_spider(settings, opts.spider, args)
