@@ -23,7 +23,6 @@ from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, complete_repor
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
 from sitemapcrawler.feeds.scratch import is_abandoned
 from sitemapcrawler.feeds.setup import part_of_name
-from sitemapcrawler.feeds.storages import is_leftover
 from sitemapcrawler.options.base import (
     THRESHOLDS,
     BaseCommand,
@@ -273,7 +272,7 @@ def _is_taken(path: Path) -> bool:
     """True for a folder that is in use: it holds more than what a killed audit left."""
     if not path.is_dir():
         return path.exists()
-    return not all(PART.fullmatch(held.name) and (is_leftover(held) or is_abandoned(held)) for held in path.iterdir())
+    return not all(PART.fullmatch(held.name) and is_abandoned(held) for held in path.iterdir())
 
 
 def _name(found: Target) -> str:

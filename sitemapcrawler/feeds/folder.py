@@ -67,10 +67,10 @@ CACHE = "cache"
 """Folder with the bodies of sitemaps, in that of a report or a job; see `download/body_cache.py`."""
 EARLIER_CACHE = "cache.earlier"
 """Folder with the bodies of the job that `fresh` has discarded, in that of the new one until it is finished."""
-CACHE_PART = ".cache"
-"""Beginning of the name of a folder in which those of a report are collected."""
-PART = re.compile(rf"\.(?:{'|'.join(map(re.escape, NAMES))})\.\d+(?:\.\d+)?\.part|{re.escape(CACHE_PART)}@.*")
-"""Names of temporary files of a report."""
+CACHE_PART, FEED_PART = ".cache", ".feed"
+"""Beginnings of the names of folders in which the bodies of a report are collected, and a feed is written."""
+PART = re.compile(rf"(?:{re.escape(CACHE_PART)}|{re.escape(FEED_PART)})@.*")
+"""Names of temporary folders of a report."""
 
 
 def on_demand(arguments: Mapping[str, str]) -> set[str]:

@@ -43,7 +43,6 @@ from sitemapcrawler.feeds.storages import (
     check_complete,
     create,
     null_file,
-    release,
     replace,
     set_mode,
 )
@@ -241,10 +240,7 @@ class Reporting:
     def _discard(self) -> None:
         """Remove files that were not renamed, and empty folders created for a lost report."""
         for file in self._created:
-            if file.part is not None:
-                with suppress(OSError):  # the folder may have been locked
-                    file.part.unlink(missing_ok=True)
-                release(file.part)
+            file.folder.close()
         for folder in self._folders if self._is_lost else ():
             with suppress(OSError):  # another program uses it
                 folder.rmdir()

@@ -1,26 +1,23 @@
 """Feed storages: files that replace an earlier feed only when they are complete, and standard output.
 
-A feed is written to a temporary file next to its place, which is then renamed. A crawl that is killed at any moment
-leaves the earlier feed or the new one, and perhaps the temporary file. Its process keeps it locked until it is renamed:
-one without a lock is a leftover, which the next crawl with a feed of that name removes.
+A feed is written to a file in a temporary folder next to its place (`scratch`), which is then renamed. A crawl that is
+killed at any moment leaves the earlier feed or the new one, and perhaps the folder, which the next feed beside it
+removes.
 """
 
 from __future__ import annotations
 
 import codecs
 import errno
-import glob
 import io
-import itertools
 import json
 import logging
 import os
 import re
 import shutil
-import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ParamSpec
 
@@ -28,22 +25,21 @@ from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 
 from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.feeds.folder import NAMES
-from sitemapcrawler.feeds.scratch import lock_file
-from sitemapcrawler.feeds.uris import is_foreign_link, is_stream, local_path
+from sitemapcrawler.feeds.folder import FEED_PART
+from sitemapcrawler.feeds.scratch import scratch
+from sitemapcrawler.feeds.uris import is_foreign_link, is_stream
 from sitemapcrawler.terminal.streams import is_terminal, silence
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.settings import BaseSettings
     from typing_extensions import Buffer
 
 P = ParamSpec("P")
 
 logger = logging.getLogger(__name__)
 
-NAME_IN_PART = 60
-"""Characters of a feed's name in the name of its temporary file; file names are limited to 255 bytes."""
+NAME_IN_KEPT = 60
+"""Characters of a feed's name in that of a complete file whose place cannot be written; names have up to 255 bytes."""
 PRIVATE = 0o600
 """Mode of a temporary file."""
 PERMISSIONS = 0o777
@@ -56,11 +52,8 @@ STANDARD_OUTPUT = Path("standard output")
 """Stands for standard output in messages."""
 LIBRARIES = ("boto3", "botocore", "ftplib", "google", "requests", "urllib3")
 """Packages that raise the errors of Scrapy's storages on other machines."""
-_held: dict[Path, int] = {}
-"""{temporary file of this process: descriptor that keeps it locked}."""
 OnFailure = Callable[[Path, OSError], None]
 """Called once if a file cannot be written."""
-_FIELD = re.compile(r"%(?:%|\(\w+\)[-#0 +]*(?:\d+|\*)?(?:\.(?:\d+|\*))?[a-zA-Z])")
 _NOT_PLAIN = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
 
 
@@ -96,13 +89,15 @@ class AtomicFileStorage(FileFeedStorage):
         failure = file.finish()
         try:
             if failure:
-                _discard(file, failure)
+                _refuse(file, failure)
             elif file.part:
                 set_mode(file.target, file.part)
                 replace(file.target, file.part)
         except FeedLost:
             self.lost = True
             raise
+        finally:
+            file.folder.close()
 
     def _part(self, target: Path) -> FeedFile:
         if target.is_dir():
@@ -161,15 +156,13 @@ def replace(target: Path, part: Path) -> None:
     try:
         part.replace(target)
     except OSError as error:
-        rows = f"the rows are in {_kept(part)}" if part.exists() else f"{part} has been deleted meanwhile"
+        rows = f"the rows are in {_kept(target, part)}" if part.exists() else f"{part} has been deleted meanwhile"
         raise FeedLost(f"{target} could not be replaced: {error.strerror}; {rows}") from None
-    finally:
-        release(part)
 
 
-def _kept(part: Path) -> Path:
+def _kept(target: Path, part: Path) -> Path:
     """Give a file that cannot be renamed to its place a name that no crawl removes."""
-    kept = part.with_suffix(KEPT)
+    kept = target.with_name(f".{target.name[:NAME_IN_KEPT]}.{os.getpid()}{KEPT}")
     with suppress(OSError):
         return part.replace(kept)
     return part
@@ -189,10 +182,7 @@ def mode_of_new_files() -> int:
     return 0o666 & ~umask
 
 
-def _discard(file: FeedFile, failure: OSError) -> None:
-    if file.part:
-        file.part.unlink(missing_ok=True)
-        release(file.part)
+def _refuse(file: FeedFile, failure: OSError) -> None:
     if not isinstance(failure, BrokenPipeError):
         kept = "; what stood there before is kept" if file.part else ""
         raise FeedLost(f"{file.target} was not written: {failure.strerror}{kept}")
@@ -208,8 +198,8 @@ class FeedFile(io.BufferedWriter):
     The error is reported once, and `store` refuses the feed. A full disk therefore does not log a traceback for every
     item.
 
-    `target`: place of the feed. `part`: its temporary file, None if the target is written directly. `appending`: it
-    starts with rows of an earlier feed; `tail` holds their last bytes.
+    `target`: place of the feed. `part`: its temporary file, None if the target is written directly; `folder`: removes
+    the folder of that file. `appending`: it starts with rows of an earlier feed; `tail` holds their last bytes.
     """
 
     def __init__(self, raw: _Raw, target: Path, part: Path | None = None, on_failure: OnFailure = log_failure) -> None:
@@ -218,6 +208,7 @@ class FeedFile(io.BufferedWriter):
         self._raw = raw
         self.target = target
         self.part = part
+        self.folder = ExitStack()
         self.appending = False
         self.tail = b""
 
@@ -295,48 +286,13 @@ def null_file(path: Path, error: OSError, on_failure: OnFailure = log_failure) -
 
 
 def create(target: Path, on_failure: OnFailure = log_failure) -> FeedFile:
-    """Create a file of mode 0600 next to the target. Raises OSError. Names that exist are skipped: a killed crawl with
-    the same process ID may have left the file, or another user a link."""
-    beginning = target.with_name(_beginning(target, os.getpid()))
-    for suffix in itertools.chain(["part"], (f"{number}.part" for number in itertools.count(1))):
-        part = Path(f"{beginning}{suffix}")
-        try:
-            file = FeedFile(_Raw(part, "xb", opener=_private), target, part, on_failure)
-        except FileExistsError:
-            continue
-        try:
-            _lock(file, part)
-            if part.exists():
-                return file
-        except BlockingIOError:  # a crawl that begins takes the file for a leftover
-            pass
-        except OSError:
-            file.close()
-            part.unlink()
-            raise
-        release(part)
-        file.close()
-    raise AssertionError  # names never run out
-
-
-def _lock(file: FeedFile, part: Path) -> None:
-    """Lock a temporary file until `release`, also when it is closed. Raises OSError."""
-    descriptor = os.dup(file.fileno())
-    is_locked = False
-    try:
-        is_locked = lock_file(descriptor)
-    finally:
-        if is_locked:
-            _held[part] = descriptor
-        else:
-            os.close(descriptor)  # Windows has no locks, and renames and removes no open file
-
-
-def release(part: Path) -> None:
-    """Unlock a temporary file that was renamed or removed."""
-    descriptor = _held.pop(part, None)
-    if descriptor is not None:
-        os.close(descriptor)
+    """Create a file of mode 0600 in a temporary folder next to the target, and remove those of killed processes. Raises
+    OSError."""
+    with ExitStack() as stack:
+        part = stack.enter_context(scratch(target.parent, FEED_PART)) / "rows"
+        file = FeedFile(_Raw(part, "xb", opener=_private), target, part, on_failure)
+        file.folder = stack.pop_all()
+        return file
 
 
 def _private(path: str, flags: int) -> int:
@@ -345,62 +301,6 @@ def _private(path: str, flags: int) -> int:
 
 def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))  # Windows has no such flag
-
-
-def _beginning(target: Path, pid: int) -> str:
-    return f".{target.name[:NAME_IN_PART]}.{pid}."
-
-
-def remove_leftovers(settings: BaseSettings, report: str | None) -> None:
-    """Remove temporary files that killed crawls have left of the feeds in FEEDS, and in the folder `report`."""
-    feeds = [path for uri in settings.getdict("FEEDS") if (path := local_path(uri)) is not None]
-    feeds += [Path(report) / name for name in NAMES] if report is not None else []
-    for part in dict.fromkeys(part for feed in feeds for part in _parts(feed)):
-        with _leftover(part) as is_left:
-            if is_left:
-                part.unlink(missing_ok=True)
-
-
-def is_leftover(part: Path) -> bool:
-    """True for a temporary file that no process writes."""
-    with _leftover(part) as is_left:
-        return is_left
-
-
-@contextmanager
-def _leftover(part: Path) -> Iterator[bool]:
-    """True if a temporary file is a leftover: a regular file of this user that no process keeps locked. It stays locked
-    in this context. False where the file system has no locks."""
-    with ExitStack() as stack:
-        is_left = False
-        with suppress(OSError):
-            found = part.lstat()
-            if stat.S_ISREG(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):
-                is_left = lock_file(stack.enter_context(io.FileIO(part, "r+", opener=_no_link)))
-        yield is_left
-
-
-def _parts(feed: Path) -> Iterator[Path]:
-    """Yield the temporary files of a feed, whatever replaced its `%(name)s`."""
-    if _FIELD.search(str(feed)):
-        folder = _filled(str(feed.parent.relative_to(feed.anchor)), glob.escape, "*")
-        found, name = Path(feed.anchor).glob(f"{folder}/.*.part"), feed.name
-    elif not is_stream(feed):
-        target = place_of(feed)
-        found, name = target.parent.glob(".*.part"), target.name.replace("%", "%%")
-    else:
-        return
-    certain = _FIELD.split(name.replace("%%", "%"))[0][:NAME_IN_PART]
-    cut = f"{re.escape(certain)}.{{{NAME_IN_PART - len(certain)}}}"
-    whole = re.compile(rf"\.(?:{_filled(name, re.escape, '.*')}|{cut})\.\d+\.(?:\d+\.)?part", re.DOTALL)
-    yield from (part for part in found if whole.fullmatch(part.name))
-
-
-def _filled(text: str, escape: Callable[[str], str], anything: str) -> str:
-    """Return a pattern that matches all expansions of a text with fields."""
-    literals, fields = _FIELD.split(text), _FIELD.findall(text)
-    filled = ["%" if field == "%%" else anything for field in fields]
-    return "".join(escape(one) + other for one, other in zip(literals, [*filled, ""], strict=True))
 
 
 class Outlet:

@@ -27,7 +27,7 @@ from sitemapcrawler.download.answers import FetchResult
 from sitemapcrawler.feeds.folder import on_demand
 from sitemapcrawler.feeds.reporting import add_feeds
 from sitemapcrawler.feeds.setup import check_columns, overwrite, prepare_feeds
-from sitemapcrawler.feeds.storages import remove_leftovers, shorten_lost_feeds
+from sitemapcrawler.feeds.storages import shorten_lost_feeds
 from sitemapcrawler.feeds.writable import check_fields_of_names, check_writable
 from sitemapcrawler.middlewares.credentials import auth_of
 
@@ -108,7 +108,6 @@ class AuditSpider(Audited):
         """Request the named sitemaps and each site's robots.txt; nothing if the job is finished."""
         log_unguarded(self.settings)
         job = self.audit.job
-        remove_leftovers(self.crawler.settings, self.params.report)
         try:
             if job is not None:
                 await job.begin(self.audit, self.audit.delivery)

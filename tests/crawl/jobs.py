@@ -151,8 +151,8 @@ class Job:
 
     @property
     def parts(self) -> list[Path]:
-        """Feeds under their temporary names."""
-        return list(self.folder.glob(".*.part"))
+        """Feeds in their temporary folders."""
+        return list(self.folder.glob(".feed@*"))
 
     def rows(self) -> dict[str, Counter[str]]:
         """The rows of each feed."""

@@ -268,10 +268,10 @@ def test_audit_of_another_site_is_no_baseline(shop: SiteServer, tmp_path: Path) 
 def test_folder_of_the_day_that_a_killed_audit_left_is_taken_again(shop: SiteServer, tmp_path: Path) -> None:
     host = shop.url("").removeprefix("http://").replace(":", "-")
     folder = tmp_path / f"{host}-{date.today().isoformat()}"
-    left = folder / f"{prefix_of('.cache')}left"
-    left.mkdir(parents=True)
-    for path in (left / ".lock", *(folder / f".{name}.123.part" for name in ("report.html", "urls.csv"))):
-        path.touch()
+    for name in (".cache", ".feed"):
+        left = folder / f"{prefix_of(name)}left"
+        left.mkdir(parents=True)
+        (left / ".lock").touch()
     audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
     assert folder_in(tmp_path) == folder
     assert {file.name for file in folder.iterdir()} >= {*ALWAYS, "report.html"}

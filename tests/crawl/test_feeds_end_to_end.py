@@ -282,4 +282,4 @@ def test_feed_that_has_lost_a_row_leaves_the_earlier_one_and_the_other_feeds_who
     assert types(read_feed(tmp_path / "all.jsonl")) == ["sitemap", "url", "url", "url", "summary"]
     assert running.log.count("some.csv was not written: MemoryError; what stood there before is kept") == 1
     assert running.log.count("Traceback") == 1
-    assert not list(tmp_path.glob(".*.part"))
+    assert not list(tmp_path.glob(".*"))

@@ -116,8 +116,8 @@ def test_killed_as_soon_as_it_goes_on(shop: Shop) -> None:
     assert len(before) == len(FEEDS)
     assert job.kill_when(lambda: not before.issuperset(job.parts))
     assert job.kill(Moment(1))
-    others = job.folder / ".mine.part"
-    others.touch()
+    others = job.folder / ".feed@mine"
+    others.mkdir()
     job.complete(expected)
     assert job.parts == [others]
 

@@ -109,7 +109,7 @@ def test_crawl_starts_no_process_and_leaves_none(ended: Ended) -> None:
 
 
 def test_what_is_not_finished_is_private_whatever_the_umask(ended: Ended) -> None:
-    parts = {name: mode for name, mode in ended.seen.modes.items() if name.endswith(".part")}
+    parts = {name: mode for name, mode in ended.seen.modes.items() if ".feed@" in name and name.endswith("/rows")}
     assert len(parts) >= 8, "feeds and the report"
     assert set(parts.values()) == {PRIVATE_FILE}
     assert ended.seen.modes["job/.spool"] == PRIVATE_FOLDER
@@ -125,7 +125,7 @@ def test_what_is_finished_has_the_mode_that_the_umask_leaves(ended: Ended) -> No
     files = {name: mode for name, mode in ended.left.items() if "." in name and name not in cached}
     assert {"urls.csv", "out/records.jsonl.gz", "report/report.html", "report/urls.jsonl"} <= set(files)
     assert {name: oct(mode) for name, mode in files.items() if mode != PUBLIC_FILE and name != "log.txt"} == {}
-    assert [name for name in ended.left if name.endswith((".part", ".new", ".spool"))] == []
+    assert [name for name in ended.left if ".feed@" in name or name.endswith((".new", ".spool"))] == []
 
 
 @pytest.mark.parametrize("command", ["inspect", "validate"])

@@ -11,8 +11,9 @@ import pytest
 
 from sitemapcrawler.crawl.state import uri_params
 from sitemapcrawler.feeds import setup as feeds
+from sitemapcrawler.feeds.scratch import LOCK, prefix_of
 from sitemapcrawler.feeds.setup import MAX_PART, FeedNameParts, part_of_name
-from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost, create, release, remove_leftovers
+from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost
 from sitemapcrawler.settings import FEED_URI_PARAMS
 from tests.crawl.crawling import crawl
 from tests.crawl.documents import index, robots, urlset
@@ -98,38 +99,20 @@ def test_nothing_leaves_the_folder_whatever_site_and_sitemap_are_called(site: Si
     assert named.name.startswith("http-127.0.0.1-") and named.suffix == ".csv"
 
 
-def test_what_a_killed_crawl_left_of_such_feeds_is_removed(tmp_path: Path) -> None:
-    templates = ["%(name)s-100%%.csv", "%(domain)s/[all] %(time)s.jsonl", "x" * 80 + "%(name)s.csv", "plain.csv"]
-    filled = ["sitemap-100%.csv", "e.com/[all] 2026.jsonl", "x" * 80 + "sitemap.csv", "plain.csv"]
-    left, written = [], []
-    for name in filled:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        for parts in (left, written):
-            with create(tmp_path / name) as file:
-                assert file.part is not None
-                parts.append(file.part)
-    for part in left:
-        release(part)  # as the system does when a process ends
-    others = [
-        tmp_path / name for name in (".plain.csv.part", ".plain.csv.old.123.part", ".mine.csv.123.part", "x.123.part")
-    ]
-    linked = tmp_path / ".plain.csv.1.part"
-    linked.symlink_to(others[0])
-    for other in others:
-        other.touch()
-    remove_leftovers(feeds_settings({str(tmp_path / template): {"format": "csv"} for template in templates}), None)
-    assert [part for part in left if part.exists()] == []
-    assert [part for part in (*written, *others, linked) if not part.exists()] == [], (
-        "of a crawl that runs, or another feed"
-    )
-    for part in written:
-        release(part)
-
-
-def feeds_settings(given: dict[str, dict[str, str]]):  # type: ignore[no-untyped-def]  # Scrapy's own
-    from scrapy.settings import Settings
-
-    return Settings({"FEEDS": given})
+def test_what_a_killed_crawl_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    left, new, link, strange = (tmp_path / f"{prefix_of('.feed')}{name}" for name in ("left", "new", "link", "strange"))
+    for folder in (left, new, strange, tmp_path / ".feed", tmp_path / "precious"):
+        folder.mkdir()
+        (folder / "rows").touch()
+    for folder in (left, strange, tmp_path / "precious"):
+        (folder / LOCK).touch()
+    link.symlink_to(tmp_path / "precious")
+    if os.geteuid() == 0:
+        os.lchown(strange, STRANGER, STRANGER)
+    written(tmp_path / "out.csv", overwrite=True)
+    kept = {new, link, tmp_path / ".feed", tmp_path / "precious", tmp_path / "out.csv"}
+    assert {*tmp_path.iterdir()} == (kept | {strange} if os.geteuid() == 0 else kept)
+    assert (tmp_path / "precious" / "rows").exists()
 
 
 @pytest.fixture
@@ -181,17 +164,6 @@ def test_links_of_ones_own_are_followed(shared: Path) -> None:
     mine = shared.parent / "mine"
     assert (shared / "own.csv").is_symlink()
     assert ((mine / "own.csv").read_text(), (mine / "new.csv").read_text()) == ("own\nrows\n", "rows\n")
-
-
-def test_temporary_name_that_is_taken_is_left_alone(tmp_path: Path) -> None:
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    taken = tmp_path / f".out.csv.{os.getpid()}.part"
-    taken.symlink_to(victim)
-    with create(tmp_path / "out.csv") as file:
-        file.write(b"rows")
-    assert file.part is not None and file.part != taken
-    assert victim.read_text() == "precious" and file.part.stat().st_mode & 0o777 == 0o600
 
 
 def test_mode_that_runs_as_somebody_else_is_not_taken_over(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ def refusal(place: Path | str) -> str:
         {},
         REPORT,
         dict.fromkeys(NAMES, "") | REPORT,
-        {".urls.jsonl.123.part": "", ".report.html.1.2.part": ""},
-        {**REPORT, ".summary.json.77.part": ""},
+        {".feed@host@a": "", ".cache@host@b": ""},
+        {**REPORT, ".feed@host@a": ""},
     ],
     ids=lambda held: f"{len(held)} files",
 )
@@ -68,7 +68,7 @@ def test_link_is_followed(tmp_path: Path) -> None:
         ({PAGE: "", SUMMARY: '{"type": "url"}'}, "is not empty, and holds no report: summary.json is missing, or no summary"),
         ({PAGE: "", SUMMARY: "\0"}, "is not empty, and holds no report: summary.json is missing, or no summary"),
         ({SUMMARY: "[" * 100_000}, "is not empty, and holds no report: summary.json is missing, or no summary"),
-        ({".urls.jsonl.part": ""}, "is not empty, it holds '.urls.jsonl.part', which is no part of a report"),
+        ({".feeds": ""}, "is not empty, it holds '.feeds', which is no part of a report"),
     ],
 )  # fmt: skip
 def test_folder_with_anything_else_is_refused(tmp_path: Path, held: dict[str, str], problem: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from sitemapcrawler.feeds.scratch import LOCK, prefix_of
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedFile, FeedLost, shorten_lost_feeds
 
@@ -74,8 +75,10 @@ class TestWhole:
         target, file = opened(feed)
         file.write(b"rows")
         file.flush()
-        part = feed.with_name(f".urls.csv.{os.getpid()}.part")
-        assert (list(feed.parent.iterdir()), part.read_bytes()) == ([part], b"rows")
+        [folder] = feed.parent.iterdir()
+        assert (folder.name.partition("@")[0], stat.S_IMODE(folder.stat().st_mode)) == (".feed", 0o700)
+        assert file.part is not None
+        assert (file.part.read_bytes(), stat.S_IMODE(file.part.stat().st_mode)) == (b"rows", 0o600)
         target.store(file)
         assert (list(feed.parent.iterdir()), feed.read_bytes()) == ([feed], b"rows")
 
@@ -109,12 +112,15 @@ class TestWhole:
         write(feed, b"rows")
         assert stat.S_IMODE(feed.stat().st_mode) == 0o604
 
-    def test_what_a_killed_crawl_left_is_no_obstacle(self, feed: Path) -> None:
-        left = [feed.with_name(f".urls.csv.{os.getpid()}{number}.part") for number in ("", ".1")]
-        for part in left:
-            part.write_bytes(b"left")
+    def test_what_a_killed_crawl_left_of_any_feed_is_removed(self, feed: Path) -> None:
+        target, file = opened(feed.with_name("of a crawl that runs.csv"))
+        [running] = feed.parent.iterdir()
+        left = feed.with_name(f"{prefix_of('.feed')}left")
+        left.mkdir()
+        (left / LOCK).touch()
         write(feed, b"rows")
-        assert (feed.read_bytes(), [part.read_bytes() for part in left]) == (b"rows", [b"left", b"left"])
+        assert sorted(feed.parent.iterdir()) == [running, feed]
+        target.store(file)
 
     def test_a_link_is_followed(self, tmp_path: Path, feed: Path) -> None:
         (tmp_path / "real").mkdir()
@@ -231,7 +237,7 @@ class TestFailure:
         target, file = opened(feed)
         assert file.part is not None
         file.part.unlink()
-        with pytest.raises(OSError, match=r"could not be replaced: No such file .*\.part has been deleted meanwhile$"):
+        with pytest.raises(OSError, match=r"could not be replaced: No such file .* has been deleted meanwhile$"):
             target.store(file)
 
 

@@ -141,7 +141,7 @@ def test_report_that_fails_while_it_is_moved_says_so(
     [line] = caplog.messages
     assert line.endswith(f"{SUMMARY} could not be replaced: Read-only file system; the earlier one is incomplete")
     assert unfinished(tmp_path) == f"{PAGE} is missing"
-    assert [path for path in tmp_path.iterdir() if path.suffix == ".part"] == []
+    assert list(tmp_path.glob(".*")) == []
 
 
 @pytest.mark.parametrize("made", ["", "one", "one/two", "one/two/report"])
