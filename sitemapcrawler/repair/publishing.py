@@ -1,25 +1,28 @@
 """Publishes a folder as a whole: until the new one is complete, the one before stays as it is.
 
-The new folder is written beside its place as `.NAME.PID.part`, becomes `.NAME.PID.new` when it is complete, and changes
-places with the one before in one step, where the system can do that (Linux). Elsewhere the one before is renamed to
-`.NAME.PID.old` first. What a killed run leaves behind, the next one removes or puts back.
+The new folder is written in a temporary one beside its place (`feeds.scratch`), and changes places with the one before
+in one step, where the system can do that (Linux). Elsewhere the one before is renamed first, and the next run puts it
+back if this one is killed meanwhile.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import glob
 import json
 import os
-import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+
+from sitemapcrawler.feeds.scratch import is_abandoned, prefix_of, scratch
 
 MANIFEST = ".sitemapcrawler-fix.json"
 """List of the files that were written to a folder: the only ones that the next run removes."""
-PART, NEW, OLD = "part", "new", "old"
+BEFORE = "before"
+"""Name of the folder that is replaced, in the temporary one."""
 CURRENT_FOLDER = -100  # AT_FDCWD of fcntl.h
 EXCHANGE = 2  # RENAME_EXCHANGE of linux/fs.h
 UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
@@ -48,75 +51,42 @@ def check(out: Path) -> Path:
     return path
 
 
-def create(out: Path) -> Path:
-    """Create the folder to write to, beside its place, after removing what killed runs have left."""
+@contextmanager
+def staged(out: Path) -> Iterator[Path]:
+    """Create an empty folder beside `out`, which is removed at the end unless it was published. Removes what killed
+    runs have left there. Raises OSError."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    recover(out)
-    part = _beside(out, PART)
-    part.mkdir()
-    return part
-
-
-def discard(part: Path) -> None:
-    """Remove a folder that was not published."""
-    shutil.rmtree(part, ignore_errors=True)
-
-
-def _beside(out: Path, state: str) -> Path:
-    return out.with_name(f".{out.name}.{os.getpid()}.{state}")
-
-
-def recover(out: Path) -> None:
-    """Remove what killed runs have left beside a folder; put back a folder or files that are missing."""
-    left = re.compile(rf"\.{re.escape(out.name)}\.(\d+)\.({PART}|{NEW}|{OLD})")
-    found = [(match[2], path) for path in out.parent.iterdir() if (match := left.fullmatch(path.name))
-             and not _is_running(int(match[1]))]  # fmt: skip
-    for state, path in sorted(found, reverse=True):  # part, old, new
-        if state == OLD and not out.exists():
-            path.rename(out)
-        else:
-            if state != PART and out.is_dir():
-                _move_others(path, out)
-            _remove(path, state == PART)
-
-
-def _is_running(pid: int) -> bool:
-    if pid == os.getpid():
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    name = f".{out.name}"
+    for left in out.parent.glob(f"{glob.escape(prefix_of(name))}*/work/{BEFORE}"):
+        if is_abandoned(left.parent.parent) and not out.exists():
+            left.rename(out)
+    with scratch(out.parent, name) as folder:
+        part = folder / "new"
+        part.mkdir()
+        yield part
 
 
 def publish(part: Path, out: Path) -> None:
-    """Put a complete folder into its place. Files in the one before that no run wrote move to the new one. Raises
-    OSError; the folder is then as before."""
-    new = part.with_name(part.name.removesuffix(PART) + NEW)
-    part.rename(new)
+    """Put a complete folder into its place. Files in the one before that no run wrote are in the new one too. Raises
+    OSError or FolderError; the folder is then as before."""
+    before = part.with_name(BEFORE)
     if not out.exists():
-        new.rename(out)
+        part.rename(out)
         return
-    clash = next((path for path in _others(out, new) if os.path.lexists(new / path)), None)
+    clash = next((path for path in _others(out, part) if os.path.lexists(part / path)), None)
     if clash is not None:
-        new.rename(part)
         raise FolderError(f"holds {str(clash)!r}, which was not written by `fix`; accepted: another folder")
-    try:
-        is_exchanged = _exchange(new, out)
-    except OSError:
-        new.rename(part)
-        raise
-    if is_exchanged:
-        before = new
+    _keep_others(out, part)
+    if _exchange(part, out):
+        before = part
     else:
-        before = part.with_name(part.name.removesuffix(PART) + OLD)
         out.rename(before)
-        new.rename(out)
-    _move_others(before, out)
-    _remove(before)
+        try:
+            part.rename(out)
+        except OSError:
+            before.rename(out)
+            raise
+    _keep_others(before, out)  # those that came meanwhile
 
 
 def _others(folder: Path, other: Path) -> list[Path]:
@@ -138,28 +108,23 @@ def _apart_from(
             yield found
 
 
-def _move_others(before: Path, out: Path) -> None:
-    for path in _others(before, out):
+def _keep_others(before: Path, new: Path) -> None:
+    """Link what no run wrote to a folder into the new one, or copy it where the system has no links."""
+    for path in _others(before, new):
         with suppress(OSError):
-            if not os.path.lexists(out / path):
-                (out / path).parent.mkdir(parents=True, exist_ok=True)
-                (before / path).rename(out / path)
-                os.removedirs((before / path).parent)
+            if not os.path.lexists(new / path):
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                if (before / path).is_dir() and not (before / path).is_symlink():
+                    shutil.copytree(before / path, new / path, symlinks=True, copy_function=_link)
+                else:
+                    _link(before / path, new / path)
 
 
-def _remove(folder: Path, is_ours: bool = False) -> None:
-    """Remove what a run wrote to a folder, and the folder if nothing else is in it, or if all of it `is_ours`."""
-    if is_ours:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    names = manifest_of(folder) or ()
-    for name in (*names, MANIFEST):
-        with suppress(OSError):
-            (folder / name).unlink(missing_ok=True)
-    parents = {parent for name in (*names, MANIFEST) for parent in PurePosixPath(name).parents}
-    for parent in sorted(parents, key=lambda parent: len(parent.parts), reverse=True):
-        with suppress(OSError):  # others have files in it
-            (folder / parent).rmdir()
+def _link(source: str | Path, target: str | Path) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def manifest_of(folder: Path) -> list[str] | None:

@@ -330,8 +330,5 @@ def _staged(out: Path | None, work: Path) -> Iterator[Path]:
         target.mkdir()
         yield target
         return
-    target = publishing.create(out)
-    try:
+    with publishing.staged(out) as target:
         yield target
-    finally:
-        publishing.discard(target)
