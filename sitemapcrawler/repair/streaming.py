@@ -140,17 +140,32 @@ class Origin:
 
 
 @dataclass(slots=True)
-class Entry:
-    """An entry on its way through the repair."""
+class Kept:
+    """An entry of the repaired file."""
 
     text: str
     """As it stands in the file, or as repaired."""
     loc: str
     """URL as the reader gives it."""
     origin: Origin
-    lastmod_at: str | None
-    is_bare: bool
+    lastmod_at: str | None = None
+    is_bare: bool = False
     """True if it has elements of the protocol only."""
+    articles: int = 0
+    """1 if it has a news article."""
+    versions: Versions = ()
+    has_only_versions: bool = False
+    """True if it has elements of the protocol, and links to these versions only."""
+    problems: Sequence[str] = ()
+    """Rules on errors that stay."""
+    comments: str = ""
+    """Comments in front of it, one a line."""
+
+
+@dataclass(slots=True)
+class Entry(Kept):
+    """An entry on its way through the repair."""
+
     issues: Collection[str] = ()
     """Rules that found something."""
     errors: Collection[str] = ()
@@ -160,35 +175,10 @@ class Entry:
     """The date to write, as from `Dated`."""
     recovered: str = ""
     """Rule of the fault for which it was read after a repair; empty if it was not."""
-    articles: int = 0
-    """1 if it has a news article."""
-    versions: Versions = ()
-    has_only_versions: bool = False
-    """True if it has elements of the protocol, and links to these versions only."""
-    problems: Sequence[str] = ()
-    """Rules on errors that stay."""
 
 
 NO_ORIGIN = Origin("", "", None)
 """Of an entry that is judged again, which has the origin of the one that was read."""
-
-
-@dataclass(slots=True)
-class Kept:
-    """An entry of the repaired file."""
-
-    text: str
-    loc: str
-    origin: Origin
-    lastmod_at: str | None
-    is_bare: bool
-    articles: int
-    versions: Versions
-    has_only_versions: bool = False
-    problems: Sequence[str] = ()
-    """Rules on errors that stay."""
-    comments: str = ""
-    """Comments in front of it, one a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +396,7 @@ class FileRepair:
         against = [rule for rule in entry.issues if rule in UNFIT or rule in EDITS or rule in DROPPING]
         if entry.errors or against:
             return next(iter((*entry.errors, *against)))
-        return Kept(text, entry.loc, Origin(entry.loc, "", None), entry.lastmod_at, True, 0, ())
+        return Kept(text, entry.loc, Origin(entry.loc, "", None), entry.lastmod_at, is_bare=True)
 
     def _written(self, **fields: str | None) -> str:
         """Write an entry with these elements of the protocol."""
@@ -493,11 +483,9 @@ class FileRepair:
         for entry in entries:
             found = kept.get(id(entry), entry)
             if found is not None:
-                yield Kept(
-                    found.text, found.loc, found.origin, found.lastmod_at, found.is_bare, found.articles,
-                    found.versions, found.has_only_versions, found.problems,
-                    self._comments_before(found.origin.line) if self._waiting else "",
-                )  # fmt: skip
+                if self._waiting:
+                    found.comments = self._comments_before(found.origin.line)
+                yield found
         yield from self._lost
         self._lost.clear()
 
@@ -516,8 +504,8 @@ class FileRepair:
         articles = int(page.news is not None)
         versions = self._versions(page, facts)
         return Entry(
-            source, page.loc, origin, page.lastmod_at, is_bare, page.issues, errors, verdict, date, recovered, articles,
-            versions, _has_only(versions, page),
+            source, page.loc, origin, page.lastmod_at, is_bare, articles, versions, _has_only(versions, page), (), "",
+            page.issues, errors, verdict, date, recovered,
         )  # fmt: skip
 
     def _versions(self, page: UrlRecord, facts: FileFacts) -> Versions:
@@ -699,8 +687,8 @@ class FileRepair:
                     versions = versions_of(page, facts) if judge is self._judge else ()
                     issues = [rule for rule in page.issues if rule not in OF_THE_SET]
                     results[position] = Entry(
-                        "", page.loc, NO_ORIGIN, page.lastmod_at, _is_bare(page), issues, self._errors(issues, note),
-                        None, None, "", int(page.news is not None), versions, _has_only(versions, page),
+                        "", page.loc, NO_ORIGIN, page.lastmod_at, _is_bare(page), int(page.news is not None), versions,
+                        _has_only(versions, page), issues=issues, errors=self._errors(issues, note),
                     )  # fmt: skip
         return results
 
