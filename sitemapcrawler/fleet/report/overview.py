@@ -61,7 +61,7 @@ class RuleSpread:
 
     rule: str
     severity: str
-    """error, warning or info: the highest of its findings."""
+    """error, warning or info: the highest of its findings in each of these domains."""
     what: str
     """First line of the rule's documentation; empty for unknown rules."""
     domains: int
@@ -176,7 +176,7 @@ class Overview:
     reasons: Sequence[TroubleReason] = ()
     troubles: Sequence[Trouble] = ()
     rules: Sequence[RuleSpread] = ()
-    """By severity, then by number of domains."""
+    """By severity, then by number of domains; a rule of several severities has a row for each."""
     replies: Mapping[str, int] = field(default_factory=dict)
     """Url records by kind of reply; empty if nothing was verified."""
     bad: Sequence[BadShare] = ()
@@ -248,9 +248,9 @@ REASONS = f"""
 RULES = f"""
     SELECT rule, count(*) AS domains, sum(reach.urls)::BIGINT, sum(reach.files)::BIGINT,
         min_by({{'domain': domain, 'urls': reach.urls}}, {{'less': -reach.urls, 'domain': domain}}, {MAX_EXAMPLES}),
-        list(DISTINCT reach.severity)
+        reach.severity AS severity
     FROM (SELECT domain, unnest(map_keys(reach)) AS rule, unnest(map_values(reach)) AS reach FROM results)
-    GROUP BY rule ORDER BY domains DESC, rule LIMIT {MAX_RULES}"""
+    GROUP BY rule, severity ORDER BY domains DESC, rule LIMIT {MAX_RULES}"""
 FOUND = """
     SELECT severity, sum(reach.urls)::BIGINT, NULL, sum(reach.files)::BIGINT, bool_or(reach.at_least)
     FROM (SELECT unnest(map_keys(severity_reach)) AS severity, unnest(map_values(severity_reach)) AS reach FROM results)
@@ -344,8 +344,7 @@ def _most(connection: duckdb.DuckDBPyConnection, value: str) -> list[DomainSize]
 def _rules(found: list[Row]) -> list[RuleSpread]:
     whats = {rule.id: rule.what for rule in all_rules()}
     rules = []
-    for id, domains, urls, files, most, severities in found:
-        severity = min(severities, key=SEVERITIES.index)
+    for id, domains, urls, files, most, severity in found:
         examples = {one["domain"]: one["urls"] for one in most}
         rules.append(RuleSpread(id, severity, whats.get(id, ""), domains, urls, files, examples))
     return sorted(rules, key=lambda rule: (SEVERITIES.index(rule.severity), -rule.domains, -rule.urls, rule.rule))

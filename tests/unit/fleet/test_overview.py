@@ -62,8 +62,8 @@ BLOG = DomainRecord(
     urls=7,
     findings=1,
     severities={"error": 1},
-    rules={"doc-dns-error": 1},
-    reach={"doc-dns-error": Reach("error", 1, 1, 1)},
+    rules={"doc-dns-error": 1, "robots-unreachable": 1},
+    reach={"doc-dns-error": Reach("error", 1, 1, 1), "robots-unreachable": Reach("info", 0, 0, 1)},
     severity_reach={"error": Reach("error", 1, None, 1)},
     agents={"GPTBot": 1},
     bad=1,
@@ -174,12 +174,22 @@ def test_domains_without_a_full_result_say_why(written: tuple[Overview, Path]) -
 
 
 def test_rules_by_severity_and_domains(written: tuple[Overview, Path]) -> None:
-    [error, own, unreachable, note] = sorted(written[0].rules, key=lambda rule: rule.rule != "doc-dns-error")[:4]
+    error = written[0].rules[0]
     assert (error.rule, error.severity, error.domains, error.urls, error.files) == ("doc-dns-error", "error", 2, 41, 5)
     assert error.examples == {SHOP.domain: 40, BLOG.domain: 1}
     assert error.what
-    assert [rule.rule for rule in written[0].rules][-2:] == ["our-own", "robots-missing"]
-    assert {own.rule, unreachable.rule, note.rule} == {"our-own", "robots-unreachable", "robots-missing"}
+    assert {rule.rule for rule in written[0].rules[1:]} == {"our-own", "robots-unreachable", "robots-missing"}
+
+
+def test_domains_with_a_rule_as_a_note_do_not_count_with_those_that_have_it_as_an_error(
+    written: tuple[Overview, Path],
+) -> None:
+    """robots.txt of a site that is read over http is unreachable over https, which is a note."""
+    spread = [rule for rule in written[0].rules if rule.rule == "robots-unreachable"]
+    assert [(rule.severity, rule.domains, list(rule.examples)) for rule in spread] == [
+        ("error", 1, [SILENT.domain]),
+        ("info", 1, [BLOG.domain]),
+    ]
 
 
 def test_crawlers_that_are_denied_all_that_was_judged(written: tuple[Overview, Path]) -> None:
