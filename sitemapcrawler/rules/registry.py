@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import chain
@@ -227,7 +228,7 @@ class Rule:
 
     @property
     def documentation(self) -> str:
-        return inspect.cleandoc(self.text or self.check.__doc__ or "")
+        return _cleaned(self.text or self.check.__doc__ or "")
 
     @property
     def what(self) -> str:
@@ -284,7 +285,16 @@ class Rule:
         return self._part("Good")
 
     def _part(self, name: str) -> str:
-        return next((" ".join(text.split()) for part, text in _PART.findall(self.documentation) if part == name), "")
+        return _parts(self.documentation).get(name, "")
+
+
+_cleaned = cache(inspect.cleandoc)
+
+
+@cache
+def _parts(documentation: str) -> dict[str, str]:
+    """Parts of a rule's documentation by name, each on one line. Cached, since each row of a finding shows some."""
+    return {part: " ".join(text.split()) for part, text in reversed(_PART.findall(documentation))}
 
 
 _SENTENCE_END = re.compile(r"(?<=\.)\s+(?=[A-Z])")
