@@ -175,7 +175,7 @@ def _some_akin(held: Iterable[str], named: Iterable[str]) -> bool:
 def _site(host: str) -> str:
     """Host without port and `www.`."""
     place = urls.authority(f"http://{host}/")
-    return (place.host if place is not None else host).removeprefix("www.")
+    return place.bare_host if place is not None else host.removeprefix("www.")
 
 
 def _akin(one: str, other: str) -> bool:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from sitemapcrawler import urls
 from sitemapcrawler.reader import dates
+from sitemapcrawler.reader.entries import FREQUENCIES
 from sitemapcrawler.report.model import RuleReach
 from sitemapcrawler.report.wording import address, value_code
 from sitemapcrawler.rules.facts.languages import read_code
@@ -17,7 +18,6 @@ from sitemapcrawler.urls.display import counted, inert
 
 MAX_VALUE = 120
 """Maximum length in characters of a value in a sentence; the table has longer ones."""
-FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 YES_NO = {"true": "yes", "1": "yes", "y": "yes", "false": "no", "0": "no", "n": "no"}
 MAX_DURATION_S = 28_800
 """Maximum duration of a video. Source: https://developers.google.com/search/docs/crawling-indexing/sitemaps/video-sitemaps"""

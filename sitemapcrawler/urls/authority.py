@@ -60,6 +60,11 @@ class Authority(NamedTuple):
     port: int
     """1 to 65535, with the scheme's default filled in."""
 
+    @property
+    def bare_host(self) -> str:
+        """The host without `www.`, which may stand before the same site."""
+        return self.host.removeprefix("www.")
+
 
 def authority(url: str) -> Authority | None:
     """Return the host and port of an absolute http or https URL, or None. User information is ignored."""

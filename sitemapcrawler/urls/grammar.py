@@ -251,8 +251,7 @@ def _elsewhere(here: Authority, there: Authority, scheme: str, other_scheme: str
         return Standing.OTHER_AUTHORITY
     if here.host == there.host:
         return Standing.OTHER_SCHEME
-    same = here.host.removeprefix("www.") == there.host.removeprefix("www.")
-    return Standing.OTHER_WWW if same else Standing.OTHER_AUTHORITY
+    return Standing.OTHER_WWW if here.bare_host == there.bare_host else Standing.OTHER_AUTHORITY
 
 
 def _scheme(url: str) -> str:

@@ -33,7 +33,7 @@ from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.replies.soft404 import EMPTY
 from sitemapcrawler.rules.facts.given import ReplyFacts, split
 from sitemapcrawler.rules.facts.languages import is_country, is_language
-from sitemapcrawler.urls.display import quoted
+from sitemapcrawler.urls.display import counted, quoted
 
 OWN_RULE = frozenset((401, 402, 403, 404, 410, 429))
 """Statuses with their own rule."""
@@ -78,7 +78,7 @@ def _rule_of(status: int) -> str:
 
 def _redirected(facts: ReplyFacts, reply: Redirected) -> str:
     here, there = urls.authority(facts.record.loc), urls.authority(reply.final_url)
-    if here and there and _site(here.host) != _site(there.host):
+    if here and there and here.bare_host != there.bare_host:
         return "status-soft-404" if facts.soft_404 else "status-redirect-offsite"
     if is_home(reply.final_url) and not is_home(facts.record.loc):
         return "status-redirect-to-home"
@@ -87,10 +87,6 @@ def _redirected(facts: ReplyFacts, reply: Redirected) -> str:
 
 def _by_hops(count: int) -> str:
     return "status-redirect" if count == 1 else "status-redirect-chain"
-
-
-def _site(host: str) -> str:
-    return host.removeprefix("www.")
 
 
 def is_home(url: str) -> bool:
@@ -114,17 +110,12 @@ def way(reply: Reply) -> str:
     if not reply.redirects:
         return ""
     final = None if isinstance(reply, Unchecked) else reply.final_url
-    return f", behind {count_of(len(reply.redirects), 'redirect')}{f', at {quoted(final)}' if final else ''}"
+    return f", behind {counted(len(reply.redirects), 'redirect')}{f', at {quoted(final)}' if final else ''}"
 
 
 def statuses(reply: Reply) -> str:
     """List the statuses of the redirects: `301, 302`."""
     return ", ".join(str(hop.status) for hop in reply.redirects)
-
-
-def count_of(number: int, noun: str) -> str:
-    """Format a count: `1 redirect`, `2 redirects`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def trouble(reply: Reply) -> str | None:

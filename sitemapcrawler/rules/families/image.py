@@ -189,15 +189,11 @@ def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     others: dict[str, int | None] = {}
     for image, element in images(entry, entry.brief) if place else ():
         there = authority(image.loc) if image.loc else None
-        if place and there and there.host not in others and _site(there.host) != _site(place.host):
+        if place and there and there.host not in others and there.bare_host != place.bare_host:
             others[there.host] = line_of(element, "loc")
     if others:
         hosts = ", ".join([*others][:MAX_HOSTS]) + (", ..." if len(others) > MAX_HOSTS else "")
         yield Message(f"images on {hosts}", next(iter(others.values())), value=next(iter(others)))
-
-
-def _site(host: str) -> str:
-    return host.removeprefix("www.")
 
 
 @rule("image-deprecated-tag", INFO, RETIREMENT, IMAGE_EXTENSION, per=Per.SITE("have image elements that were retired"))

@@ -21,7 +21,7 @@ from sitemapcrawler.replies import (
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
-from sitemapcrawler.rules.facts.replied import Estimate, Stratum, count_of, fault_of, statuses, stratified, way
+from sitemapcrawler.rules.facts.replied import Estimate, Stratum, fault_of, statuses, stratified, way
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, Severity, row, rule
 from sitemapcrawler.urls.display import counted, quoted
 
@@ -120,7 +120,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a limit that a few requests a second reach
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
-    tries = f" after {count_of(facts.reply.attempts, 'request')}: the server wants fewer; ask more slowly"
+    tries = f" after {counted(facts.reply.attempts, 'request')}: the server wants fewer; ask more slowly"
     yield from _status_message(facts, "status-429", tries)
 
 

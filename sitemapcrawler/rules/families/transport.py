@@ -11,7 +11,6 @@ from sitemapcrawler.replies import AddressRefused
 from sitemapcrawler.replies.chase import MAX_EXCERPT
 from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
-from sitemapcrawler.rules.facts.replied import count_of
 from sitemapcrawler.rules.facts.robots_notes import file_scheme, sitemap_lines
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, row, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
@@ -365,7 +364,7 @@ def _is_offsite(file: FileFacts) -> bool:
     there = authority(_final_url(file))
     if file.authority is None or there is None:
         return False
-    return file.authority.host.removeprefix("www.") != there.host.removeprefix("www.")
+    return file.authority.bare_host != there.bare_host
 
 
 ASKED = (Of.FILE, Of.REPLY, Of.ASSET)
@@ -423,7 +422,7 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsF
 
 
 def _refusal(reply: AddressRefused) -> Message:
-    behind = f", behind {count_of(len(reply.redirects), 'redirect')}" if reply.redirects else ""
+    behind = f", behind {counted(len(reply.redirects), 'redirect')}" if reply.redirects else ""
     return Message(f"{quoted(reply.final_url)} was not asked{behind}: {reply.error}", value=reply.final_url)
 
 
