@@ -114,6 +114,7 @@ def test_list_without_rows_has_no_entries(data: bytes) -> None:
             b'1.2.3.4 - - [01/May/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 5\n',
             "an access log, which the argument compare",
         ),
+        (b'{"ClientRequestURI": "/a", "EdgeResponseStatus": 200}\n', "an access log, which the argument compare"),
         (b"<?xml version='1.0'?><urlset/>", "argument sitemap"),
         (b"  \n<!doctype html>", "argument sitemap"),
         (b"PK\x03\x04\x14\x00\x08", "is an archive that cannot be read"),
