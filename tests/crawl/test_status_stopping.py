@@ -23,7 +23,7 @@ SHORT = {"SITEMAP_STOP_GRACE": 0.3}
 GRACE_S = 10
 """SITEMAP_STOP_GRACE where nobody sets it."""
 DELAY_S = 20
-SLOW = {"DOWNLOAD_DELAY": DELAY_S, **LOOPBACK}
+SLOW = {"DOWNLOAD_DELAY": DELAY_S, "ROBOTSTXT_OBEY": False, **LOOPBACK}
 
 
 @dataclass
@@ -54,12 +54,12 @@ def hanging(folder: Path, site: SiteServer, settings: Mapping[str, object], **ar
 
 @pytest.fixture(scope="module")
 def delayed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
-    """With twenty seconds between two requests; the list is a file, for which nobody waits."""
+    """With twenty seconds between two requests. The first is for a page: the list is a file, and robots.txt is not asked."""
     folder = tmp_path_factory.mktemp("delayed")
     with SiteServer() as site:
         site.routes = dict.fromkeys(PAGES, page())
         (folder / "list.xml").write_bytes(urlset(*map(site.url, PAGES)))
-        running = start(folder, settings=SLOW, sitemap=str(folder / "list.xml"), verify="head")
+        running = start(folder, settings=SLOW, sitemap=str(folder / "list.xml"), verify="head", agents="none")
         yield stopped(running, site, PAGES, 1)
 
 

@@ -19,7 +19,7 @@ from tests.crawl.site_server import SiteServer, stalled
 
 pytestmark = pytest.mark.slow
 
-FILES, PAGES = 3, 6_000
+FILES, PAGES = 3, 3_000
 MEMORY_MB = (450, 700, 900)
 """Address space of a process, from too little to begin with to too little for the end."""
 DESCRIPTORS = 20
