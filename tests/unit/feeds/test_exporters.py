@@ -46,6 +46,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.notes import Note, Notes
 from tests.objects import as_row
+from tests.unit.feeds.exporting import export, write
 
 Exporter = type[JsonLinesExporter] | type[CsvExporter]
 EXPORTERS: list[Exporter] = [JsonLinesExporter, JsonExporter, CsvExporter]
@@ -65,16 +66,6 @@ class Page:
 
     url: str
     tags: list[str] = field(default_factory=list)
-
-
-def export(exporter: Exporter, *items: Any, **options: Any) -> bytes:
-    file = io.BytesIO()
-    writer = exporter(file, **{"encoding": "utf-8", **options})
-    writer.start_exporting()
-    for item in items:
-        writer.export_item(item)
-    writer.finish_exporting()
-    return file.getvalue()
 
 
 def lines(*items: Any, **options: Any) -> list[str]:
@@ -568,10 +559,7 @@ class TestAppending:
 
         def to_the_file(exporter: Exporter, loc: str, encoding: str = "utf-8") -> str:
             with FileFeedStorage(str(path), feed_options={"overwrite": False}).open(None) as file:  # type: ignore[arg-type]  # the spider is not used
-                writer = exporter(file, encoding=encoding, fields_to_export=["loc"])
-                writer.start_exporting()
-                writer.export_item(a_url(loc))
-                writer.finish_exporting()
+                write(exporter, file, [a_url(loc)], encoding=encoding, fields_to_export=["loc"])
             return path.read_bytes().decode(encoding)
 
         return to_the_file

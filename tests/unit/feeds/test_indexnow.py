@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +15,7 @@ from sitemapcrawler.feeds import indexnow
 from sitemapcrawler.feeds.indexnow import IndexNowExporter
 from sitemapcrawler.feeds.setup import check_baseline, named_formats
 from sitemapcrawler.items import FindingRecord, ReplyRecord, UrlBatch, UrlRecord
+from tests.unit.feeds.exporting import export
 
 PAGE = "https://example.com/a"
 READ = ReplyRecord(kind="ok", content_hash=f"1-{'0' * 32}")
@@ -26,15 +26,9 @@ def url(loc: str = PAGE, change: str | None = "added", *fields: str, **more: Any
 
 
 def bodies(records: Iterable[object]) -> list[dict[str, Any]]:
-    file = io.BytesIO()
-    exporter = IndexNowExporter(file)
-    exporter.start_exporting()
-    for record in records:
-        exporter.export_item(
-            UrlBatch("https://example.com/sitemap.xml", [record]) if isinstance(record, UrlRecord) else record
-        )
-    exporter.finish_exporting()
-    found: list[dict[str, Any]] = json.loads(file.getvalue())
+    sitemap = "https://example.com/sitemap.xml"
+    items = (UrlBatch(sitemap, [record]) if isinstance(record, UrlRecord) else record for record in records)
+    found: list[dict[str, Any]] = json.loads(export(IndexNowExporter, *items))
     return found
 
 

@@ -17,7 +17,7 @@ from sitemapcrawler.feeds.setup import check_feeds
 from sitemapcrawler.items import Breach, FindingRecord, SitemapRecord, SummaryRecord, UrlRecord, records
 from sitemapcrawler.reader.notes import Note, Notes
 
-from . import findings_written
+from . import exporting
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 OTHER = "https://e.com/other.xml"
@@ -52,8 +52,8 @@ FINDINGS = st.builds(
 )
 
 
-write = partial(findings_written.write, JUnitExporter)
-export = partial(findings_written.export, JUnitExporter)
+write = partial(exporting.write, JUnitExporter)
+export = partial(exporting.export, JUnitExporter)
 
 
 def report(*items: Any, **options: Any) -> Any:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sitemapcrawler.feeds.lines import GitHubExporter, LinesExporter
 from sitemapcrawler.items import Reach, SitemapRecord, SummaryRecord, UrlRecord
 
-from .findings_written import SITEMAP, a_finding, export, peak, with_findings, write
+from .exporting import export, write
+from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 TEXT = st.text(st.characters(exclude_categories=[]))
 COMMANDS = Path(__file__).parents[3] / "docs" / "commands.md"

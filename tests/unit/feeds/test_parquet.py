@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, get_args, get_type_hints
@@ -41,6 +42,7 @@ from sitemapcrawler.items import (
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.reader.notes import Note, Notes
+from tests.unit.feeds import exporting
 
 SITEMAP = "https://e.com/sitemap.xml"
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/records.schema.json").read_text("utf-8"))["$defs"]
@@ -95,11 +97,7 @@ URLS = st.builds(
 
 def export(*items: Any, file: io.BytesIO | None = None, **options: Any) -> io.BytesIO:
     file = file or io.BytesIO()
-    writer = ParquetExporter(file, **{"encoding": "utf-8", **options})
-    writer.start_exporting()
-    for item in items:
-        writer.export_item(item)
-    writer.finish_exporting()
+    exporting.write(ParquetExporter, file, items, **options)
     return file
 
 
@@ -330,9 +328,7 @@ class TestFileMetadata:
             spider=SimpleNamespace(file_metadata={"site": "e.com", "started": "2026-05-01T10:00:00Z"}),
         )
         file = io.BytesIO()
-        exporter = ParquetExporter.from_crawler(crawler, file, **options)
-        exporter.start_exporting()
-        exporter.finish_exporting()
+        exporting.write(partial(ParquetExporter.from_crawler, crawler), file, [], **options)
         stated = pq.read_metadata(file).metadata
         assert (stated[b"site"], stated[b"started"]) == (b"e.com", b"2026-05-01T10:00:00Z")
         assert b"schema_version" in stated
@@ -527,20 +523,12 @@ class TestOptions:
 
 class TestFile:
     def test_the_file_stays_open(self) -> None:
-        file = io.BytesIO()
-        writer = ParquetExporter(file)
-        writer.start_exporting()
-        writer.finish_exporting()
-        del writer
-        assert not file.closed
+        assert not export().closed
 
     def test_it_goes_through_our_storage(self, tmp_path: Path) -> None:
         target = AtomicFileStorage(str(tmp_path / "urls.parquet"), feed_options={"overwrite": True})
         file = target.open(None)  # type: ignore[arg-type]  # the spider is of no use to it
-        writer = ParquetExporter(file)
-        writer.start_exporting()
-        writer.export_item(RICH)
-        writer.finish_exporting()
+        exporting.write(ParquetExporter, file, [RICH])
         target.store(file)
         assert [path.name for path in tmp_path.iterdir()] == ["urls.parquet"]
         assert pq.read_table(tmp_path / "urls.parquet")["loc"].to_pylist() == [RICH.loc]

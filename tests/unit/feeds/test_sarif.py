@@ -24,7 +24,7 @@ from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.rules import Of, Rule, Severity, all_rules
 from sitemapcrawler.urls.display import MAX_TEXT, inert
 
-from . import findings_written
+from . import exporting, findings_written
 from .findings_written import SITEMAP, a_finding, peak, with_findings
 
 IDS = list(dict.fromkeys(rule.id for rule in all_rules()))
@@ -52,8 +52,8 @@ def validate() -> Any:
     return findings_written.validator_of_sarif()
 
 
-write = partial(findings_written.write, SarifExporter)
-export = partial(findings_written.export, SarifExporter)
+write = partial(exporting.write, SarifExporter)
+export = partial(exporting.export, SarifExporter)
 
 
 def run(*items: Any, **options: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,7 @@ from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.report.wording import NOT_INDEXABLE_MEANS
 from sitemapcrawler.rules import all_rules
+from tests.unit.feeds import exporting
 
 SITEMAP = "https://e.com/sitemap.xml"
 SHEETS = ["Summary", "URLs", "Problems", "Sitemaps", "Robots"]
@@ -63,14 +65,7 @@ HOSTILE = [
 ]
 
 
-def export(*items: Any, **options: Any) -> bytes:
-    file = io.BytesIO()
-    writer = WorkbookExporter(file, **options)
-    writer.start_exporting()
-    for item in items:
-        writer.export_item(item)
-    writer.finish_exporting()
-    return file.getvalue()
+export = partial(exporting.export, WorkbookExporter)
 
 
 def book(*items: Any, **options: Any) -> openpyxl.Workbook:
@@ -720,10 +715,7 @@ def test_missing_folder_for_temporary_files_loses_the_feed(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     storage = AtomicFileStorage(str(tmp_path / "audit.xlsx"), feed_options={"overwrite": True})
     file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
-    writer = WorkbookExporter(file)
-    writer.start_exporting()
-    writer.export_item(UrlRecord(loc="u"))
-    writer.finish_exporting()
+    exporting.write(WorkbookExporter, file, [UrlRecord(loc="u")])
     with pytest.raises(OSError, match=r"audit\.xlsx was not written: No such file or directory"):
         storage.store(file)
     assert len(caplog.records) == 1
@@ -741,10 +733,7 @@ def test_pipe_gets_a_whole_workbook() -> None:
             self.data += bytes(data)
             return len(data)
 
-    writer = WorkbookExporter(pipe := Pipe())  # type: ignore[arg-type]  # writes only
-    writer.start_exporting()
-    writer.export_item(UrlRecord(loc="https://e.com/"))
-    writer.finish_exporting()
+    exporting.write(WorkbookExporter, pipe := Pipe(), [UrlRecord(loc="https://e.com/")])
     assert rows(openpyxl.load_workbook(io.BytesIO(pipe.data))["URLs"])[0]["url"] == "https://e.com/"
 
 

@@ -18,6 +18,7 @@ from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Baseline
 from sitemapcrawler.jobs.store.loading import Commit, FileRows, load
 from sitemapcrawler.namespaces.extensions import Alternate, Image, News, Video
+from tests.unit.feeds.exporting import export
 
 HOME = "https://example.com"
 A, B = f"{HOME}/a.xml", f"{HOME}/b.xml"
@@ -130,24 +131,14 @@ def packed(folder: Path, records: Sequence[UrlRecord]) -> Path:
 def parquet(folder: Path, records: Sequence[UrlRecord]) -> Path:
     """A Parquet feed."""
     path = folder / "urls.parquet"
-    with path.open("wb") as file:
-        exporter = ParquetExporter(file)
-        exporter.start_exporting()
-        for record in records:
-            exporter.export_item(record)
-        exporter.finish_exporting()
+    path.write_bytes(export(ParquetExporter, *records))
     return path
 
 
 def table(folder: Path, records: Sequence[UrlRecord]) -> Path:
     """A CSV feed."""
     path = folder / "urls.csv"
-    with path.open("wb") as file:
-        exporter = CsvExporter(file)
-        exporter.start_exporting()
-        for record in records:
-            exporter.export_item(record)
-        exporter.finish_exporting()
+    path.write_bytes(export(CsvExporter, *records))
     return path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 from collections.abc import Sequence
 
@@ -20,6 +19,7 @@ from sitemapcrawler.items import UrlRecord, records
 from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.restoring import Asked, url_batches
 from sitemapcrawler.jobs.store import Store
+from tests.unit.feeds.exporting import export
 from tests.unit.jobs.store.making import of
 
 SITEMAP = "https://e.com/s.xml"
@@ -44,15 +44,7 @@ def test_records_are_those_that_were_written(urls: list[UrlRecord]) -> None:
 @given(st.lists(of(UrlRecord), min_size=1, max_size=4))
 def test_rows_make_the_same_tables_as_records(urls: list[UrlRecord]) -> None:
     stored = batch(urls)
-    tables = []
-    for item in (batch(urls), NotedBatch(SITEMAP, stored.urls)):
-        file = io.BytesIO()
-        exporter = CsvExporter(file)
-        exporter.start_exporting()
-        exporter.export_item(item)
-        exporter.finish_exporting()
-        tables.append(file.getvalue())
-    assert tables[0] == tables[1]
+    assert export(CsvExporter, batch(urls)) == export(CsvExporter, NotedBatch(SITEMAP, stored.urls))
 
 
 def test_records_are_made_once_and_only_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +24,7 @@ from sitemapcrawler.namespaces.extensions import Image
 from sitemapcrawler.reader import rows
 from sitemapcrawler.reader.lists import ListedUrl, read_list
 from sitemapcrawler.reader.rows import Unread
+from tests.unit.feeds.exporting import export
 
 A, B, C = (f"https://example.com/{name}" for name in "abc")
 
@@ -375,9 +377,9 @@ RECORDS = [
     UrlRecord(C, lastmod="2026-01-01"),
     SummaryRecord(["example.com"]),
 ]
-EXPORTERS: dict[str, Callable[[io.BytesIO], object]] = {
+EXPORTERS: dict[str, Callable[..., object]] = {
     "csv": CsvExporter,
-    "json": lambda file: JsonExporter(file, indent=2),
+    "json": partial(JsonExporter, indent=2),
     "jsonl": JsonLinesExporter,
     "parquet": ParquetExporter,
 }
@@ -385,14 +387,9 @@ EXPORTERS: dict[str, Callable[[io.BytesIO], object]] = {
 
 @pytest.mark.parametrize("format", EXPORTERS)
 def test_feed_is_read_back(format: str) -> None:
-    file = io.BytesIO()
-    exporter: CsvExporter = EXPORTERS[format](file)  # type: ignore[assignment]  # all have the same methods
-    exporter.start_exporting()
-    for record in RECORDS:
-        exporter.export_item(record)
-    exporter.finish_exporting()
-    packed = [] if format == "parquet" else [gzip.compress(file.getvalue())]
-    for data in [file.getvalue(), *packed]:
+    feed = export(EXPORTERS[format], *RECORDS)
+    packed = [] if format == "parquet" else [gzip.compress(feed)]
+    for data in [feed, *packed]:
         assert [url for url, _ in listed(data)] == [A, f"{B} c", C]
 
 
