@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,6 @@ HOME = "https://www.example.com/"
 SITEMAP = f"{HOME}sitemap.xml"
 GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 OURS, FAKE = "66.249.66.1", "203.0.113.9"
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    made = Store.temporary()
-    yield made
-    made.close()
 
 
 class Loaded:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,14 +36,12 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    made = Store.temporary()
+def store(store: Store) -> Store:
     for line, (name, lastmod) in enumerate(LISTED.items(), 1):
         row = [HOME + name, f"{HOME}sitemap.xml", line, lastmod]
-        made.execute("INSERT INTO urls (loc, sitemap, line, lastmod_at) VALUES (?, ?, ?, ?)", row)
-    Links(made, LinkScope([HOME], None, max_pages=0)).number_listed()  # type: ignore[arg-type]  # no robots.txt is asked
-    yield made
-    made.close()
+        store.execute("INSERT INTO urls (loc, sitemap, line, lastmod_at) VALUES (?, ?, ?, ?)", row)
+    Links(store, LinkScope([HOME], None, max_pages=0)).number_listed()  # type: ignore[arg-type]  # no robots.txt is asked
+    return store
 
 
 def line(url: str = f"{HOME}a", site: str = SITE, asked: str = "2026-11-27T07:00:00Z", **more: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,14 +24,12 @@ LASTMOD = "2026-11-10"
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    made = Store.temporary()
-    made.execute("INSERT INTO sitemaps (sitemap) VALUES (?)", [SITEMAP])
+def store(store: Store) -> Store:
+    store.execute("INSERT INTO sitemaps (sitemap) VALUES (?)", [SITEMAP])
     for line, path in enumerate(LISTED, 1):
         row = [HOME + path, SITEMAP, line, LASTMOD]
-        made.execute("INSERT INTO urls (loc, sitemap, line, lastmod_at) VALUES (?, ?, ?, ?)", row)
-    yield made
-    made.close()
+        store.execute("INSERT INTO urls (loc, sitemap, line, lastmod_at) VALUES (?, ?, ?, ?)", row)
+    return store
 
 
 def row(path: str, verdict: str | None = "NEUTRAL", reason: str | None = CRAWLED, **more: str) -> str:
@@ -144,7 +141,7 @@ rows = st.lists(
 
 @pytest.mark.slow
 @given(rows)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_rows_give_records(store: Store, tmp_path: Path, rows: list[dict[str, str]]) -> None:
     first = {"url": f"{HOME}a"}
     statuses, _, counts = compared(store, tmp_path, "\n".join(map(json.dumps, [first, *rows])))

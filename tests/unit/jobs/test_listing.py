@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
@@ -19,22 +18,20 @@ TITLE = "Several files of a site list the same page"
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
+def store(store: Store) -> Store:
     """The database of a crawl: 20 entries without a date, 5 that are listed twice, 3 dead ones with findings."""
-    made = Store.temporary()
     issues = [[DATES, *([TWICE] if n < 5 else []), *([DEAD] if n < 3 else [])] for n in range(20)]
     urls = [
         {"loc": f"https://example.com/{n}", "sitemap": FILE, "line": n, "issues": issues[n]} for n in range(len(issues))
     ]
     found = [(DEAD, "error", n) for n in range(3)] + [(TWICE, "warning", 0)]
-    with made.transaction():
-        made.insert_rows("urls", urls)
-        made.insert_rows(
+    with store.transaction():
+        store.insert_rows("urls", urls)
+        store.insert_rows(
             "findings",
             [{"rule": id, "severity": severity, "sitemap": FILE, "url": urls[n]["loc"]} for id, severity, n in found],
         )
-    yield made
-    made.close()
+    return store
 
 
 def filled(store: Store, only_changes: bool = False) -> tuple[Listing, list[FindingRecord]]:

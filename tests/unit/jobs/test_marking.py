@@ -24,12 +24,10 @@ class ShortOfMemory:
             raise duckdb.OutOfMemoryException("failed to pin block")
 
 
-def test_marks_are_written_again_with_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, cursor = Store.temporary(), ShortOfMemory()
-    stub: Any = cursor
+def test_marks_are_written_again_with_more_memory(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    stub: Any = (cursor := ShortOfMemory())
     monkeypatch.setattr(store, "give_more_memory", lambda: len(cursor.statements) < 2)
     Marks(store, stub, "SELECT 1 AS number")
-    store.close()
     assert len(cursor.statements) == 2
 
 
@@ -38,9 +36,10 @@ def insert(store: Store, sitemap: str, locs: str) -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 100])
-def test_rows_keep_their_order_however_many_are_written_at_once(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_keep_their_order_however_many_are_written_at_once(
+    store: Store, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rewriting, "ROWS_AT_ONCE", at_once)
-    store = Store.temporary()
     for sitemap, locs in (("a", "abc"), ("b", "ab")):
         insert(store, sitemap, locs)
     found = "(VALUES ('a', 3), ('c', 1), ('c', 4)) AS found (sitemap, number)"
@@ -51,5 +50,4 @@ def test_rows_keep_their_order_however_many_are_written_at_once(at_once: int, mo
     rows = store.execute(
         "SELECT sitemap, string_agg(loc || len(issues), ' ' ORDER BY rowid) FROM urls GROUP BY 1 ORDER BY 1"
     )
-    store.close()
     assert rows == [("a", "a1 b1 c2"), ("b", "a1 b1"), ("c", "a2 b1 c1 d2")]

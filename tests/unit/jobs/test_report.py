@@ -6,7 +6,7 @@ import json
 import random
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -437,31 +437,24 @@ def test_what_is_known_is_not_asked_again() -> None:
     assert (made.languages, made.language_count) == ([], 7)
 
 
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    opened = Store.temporary()
-    yield opened
-    opened.close()
-
-
 ANY = st.one_of(*(making.of(kind, making.ANY) for kind in (UrlRecord, SitemapRecord, FindingRecord, RobotsRecord)))
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(ANY, max_size=6))
 @example([UrlRecord(reply=ReplyRecord(status=301, reason="blocked"))])
-def test_any_records_give_a_report(store: Store, records: list[Any]) -> None:
+def test_any_records_give_a_report(opened: Store, records: list[Any]) -> None:
     for number, record in enumerate(records):
         if isinstance(record, SitemapRecord):
             record.sitemap = f"{number}"
     for table, kind in RECORDS.items():
-        store.execute(f"DELETE FROM {table}")
-        with store.spool() as spool:
+        opened.execute(f"DELETE FROM {table}")
+        with opened.spool() as spool:
             rows = [record for record in records if isinstance(record, kind) and table != CARRIED]
             spool.write(making.lines(rows), len(rows))
-            store.insert(table, [spool])
-    with store.analysis() as cursor:
+            opened.insert(table, [spool])
+    with opened.analysis() as cursor:
         made = gather(cursor, SummaryRecord(replies=CHECKED))
     assert made.left_out == []
     assert len(made.files) == sum(isinstance(record, SitemapRecord) for record in records)

@@ -91,8 +91,7 @@ def test_first_run_without_a_baseline_reads_nothing_back(monkeypatch: pytest.Mon
     job.close()
 
 
-def test_rows_that_no_baseline_has_judged_are_changes() -> None:
-    store = Store.temporary()
+def test_rows_that_no_baseline_has_judged_are_changes(store: Store) -> None:
     with store.transaction():
         store.insert_rows("files", [{"sitemap": SITEMAP, "run": 1}])
         store.insert_rows(
@@ -101,4 +100,3 @@ def test_rows_that_no_baseline_has_judged_are_changes() -> None:
     asked = Asked(run=2, finished=False, holding=False, only_changes=True)
     for condition in (asked.urls, asked.earlier_urls):
         assert {one.loc for batch in url_batches(store, condition) for one in batch.urls} == {"a", "b", "d"}
-    store.close()
