@@ -22,6 +22,9 @@ HTTP_STATUS = "doc-http-status"
 UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
 
+NAMED_BY = ("robots", "index", "argument")
+"""How a sitemap was found that is no guess."""
+
 
 class AuditedFiles:
     """The files of one audit."""
@@ -53,7 +56,7 @@ class AuditedFiles:
             is_there = Path(path).is_file()
             return Source(record.sitemap, Path(path) if is_there else None, error="" if is_there else "no such file")
         if record.outcome in ("failed", "blocked"):
-            if record.found_by not in ("robots", "index", "argument"):
+            if record.found_by not in NAMED_BY:
                 return None
             rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else "doc-fetch-failed"
             unlistable = next((found for found in UNLISTABLE if found in record.issues), "")

@@ -17,13 +17,13 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import DownloadError
-from sitemapcrawler.commands.audited_files import AuditedFiles
+from sitemapcrawler.commands.audited_files import NAMED_BY, AuditedFiles
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
-from sitemapcrawler.feeds.folder import BASELINES, FORMATS
+from sitemapcrawler.feeds.folder import BASELINES, unfinished
 from sitemapcrawler.feeds.scratch import scratch
-from sitemapcrawler.items import UrlRecord
+from sitemapcrawler.items import READ
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import FILE, Targets, of_file, read_targets, target
@@ -41,6 +41,7 @@ from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
 from sitemapcrawler.repair.sources import OWN_FAULTS, Source
 from sitemapcrawler.repair.streaming import OF_HISTORY, Rules, repairable
 from sitemapcrawler.robots import is_robots_url
+from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.terminal.progress_rows import load
 from sitemapcrawler.terminal.signals import Interruptible, postponed
 from sitemapcrawler.terminal.streams import put
@@ -56,8 +57,6 @@ OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
 MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes one of the pages that an audit with links=site has found"
 BY_FOLDER, BY_SEGMENT = "folder", "segment"
 """Values of --split-by."""
-RECORDS, NAME_OF_URLS = BASELINES[-1], f"{UrlRecord.__module__}.{UrlRecord.__qualname__}"
-"""Feed of the crawl of a site with --split-by, and the class of its records."""
 SCRATCH = "sitemapcrawler-fix"
 """Prefix of the folder for temporary files."""
 PROGRAM = "sitemapcrawler.cli"
@@ -201,18 +200,17 @@ class Command(BaseCommand):
         self._unreadable = targets.unreadable
         return _of_files(text, targets, opts, rules)
 
-    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, feed: str = "") -> Path:
-        """Crawl a site into a temporary job. `feed`: file of url records to write there. Raises LostCrawl if the job
-        cannot be written, and ValueError, one line, if the crawl fails otherwise."""
+    def _crawl(self, argument: str, value: str, arguments: dict[str, str], work: Path, reports: bool = False) -> Path:
+        """Crawl a site into a temporary job, or into a report folder. Raises LostCrawl if that cannot be written, and
+        ValueError, one line, if the crawl fails otherwise."""
         for name in ("domain", "sitemap", "urls", "report"):
             if name in arguments:
                 raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
         job = work / "job"
-        given = {argument: value, "verify": VERIFY, **arguments}
+        report = work / "report"
+        given = {argument: value, "verify": VERIFY, **arguments, **({"report": str(report)} if reports else {})}
         rows = work / "progress"
         settings = {"LOG_LEVEL": "ERROR", **self._settings(), "JOBDIR": job, PROGRESS_FILE: rows}
-        if feed:
-            settings["FEEDS"] = json.dumps({str(job / feed): {"format": FORMATS[0], "item_classes": [NAME_OF_URLS]}})
         command = ["sitemapcrawler", "crawl", "sitemap"]
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         command += [part for name, text in given.items() for part in ("-a", f"{name}={text}")]
@@ -223,7 +221,7 @@ class Command(BaseCommand):
             raise LostCrawl(_reason(ended.complaint))
         if ended.code == child.BAD_ARGUMENT or not is_audit(job):
             raise ValueError(ended.complaint)
-        return job
+        return report if reports else job
 
     def _segments(self, opts: argparse.Namespace) -> Sequence[Segment]:
         """The segments of --split-by: those of the command line, which are taken out of `opts`, or else of the
@@ -259,7 +257,7 @@ class Command(BaseCommand):
             found = target(text) if not job.is_dir() else None
             if found is None or found.kind == FILE:
                 raise ValueError("--split-by: only for a site, a URL, an audit, or a list of pages such as @urls.csv")
-            job = self._crawl(found.argument, found.value, opts.given, work, RECORDS)
+            job = self._crawl(found.argument, found.value, opts.given, work, reports=True)
         elif opts.given:
             raise ValueError("-a: only for a site or a URL, which is crawled")
         records = next((feed for name in BASELINES if (feed := job / name).is_file()), None)
@@ -267,9 +265,21 @@ class Command(BaseCommand):
             raise ValueError(
                 f"--split-by: {quoted(text)} has no {' or '.join(BASELINES)}, as the folder of an audit has"
             )
+        if why := unfinished(job):
+            raise ValueError(f"--split-by: {quoted(text)} does not have all pages ({why})")
         audit = AuditedSite(job, work, opts.keep_unverified)
         stack.callback(audit.close)
-        replaced = [one.sitemap for one in audit.sitemaps]
+        lost = [
+            one
+            for one in audit.sitemaps
+            if one.outcome not in READ and one.status not in GONE and one.found_by in NAMED_BY
+        ]
+        self._unreadable = [
+            f"{inert(masked_url(one.sitemap), MAX_URL)} was not read to its end ({inert(one.error or one.outcome)}): "
+            "the set lacks its other pages"
+            for one in lost
+        ]
+        replaced = [one.sitemap for one in audit.sitemaps if one not in lost]
         home = next((f"{urls.origin(one)}/" for one in replaced if urls.is_web(one)), None)
         pages = self._pages(str(records), _base(opts) or home, segments, opts, work, replaced)
         rules = Rules.chosen(is_new=True)
