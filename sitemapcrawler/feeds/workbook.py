@@ -6,11 +6,10 @@ if it is a plain http(s) URL.
 
 from __future__ import annotations
 
-import errno
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from functools import partial
@@ -449,7 +448,6 @@ class WorkbookExporter(RecordExporter):
         self._book: Any = None  # Any: a Workbook once exporting has started
         self._tables: dict[str, SheetTable] = {}
         self._summary: SummaryRecord | None = None
-        self._failed = False
         self._temporary = ExitStack()
 
     @classmethod
@@ -476,12 +474,11 @@ class WorkbookExporter(RecordExporter):
         """Start the sheets. Raises ValueError for a file that has rows already."""
         if getattr(self._file, "appending", False):
             raise ValueError("xlsx cannot be appended to; use overwrite")
-        with self._guarded():
-            folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
-            import xlsxwriter  # on first use: it takes 2 MB
+        folder = self._temporary.enter_context(scratch(Path(gettempdir()), OF_A_CRAWL))
+        import xlsxwriter  # on first use: it takes 2 MB
 
-            self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": str(folder)})
-            self._plan_tables(folder)
+        self._book = xlsxwriter.Workbook(self._file, {**_OPTIONS, "tmpdir": str(folder)})
+        self._plan_tables(folder)
 
     def _plan_tables(self, folder: Path) -> None:
         titles = names(self.fields_to_export or ())
@@ -494,22 +491,19 @@ class WorkbookExporter(RecordExporter):
 
     def export_item(self, item: object) -> None:
         """Take the item's records, one per row."""
-        if self._failed or not is_ours(item):
+        if not is_ours(item):
             return
-        with self._guarded():
-            made = EXTENSIONS.keys() & self._kinds if self.makes_extensions else ()
-            for record in (row for one in records(item) for row in with_extensions(one, made)):
-                for sheet in self._sheets:
-                    if sheet.name in self._tables and sheet.has_row_of(record):
-                        self._tables[sheet.name].add(record, record.rule if isinstance(record, FindingRecord) else "")
-                if isinstance(record, SummaryRecord):
-                    self._summary = record
+        made = EXTENSIONS.keys() & self._kinds if self.makes_extensions else ()
+        for record in (row for one in records(item) for row in with_extensions(one, made)):
+            for sheet in self._sheets:
+                if sheet.name in self._tables and sheet.has_row_of(record):
+                    self._tables[sheet.name].add(record, record.rule if isinstance(record, FindingRecord) else "")
+            if isinstance(record, SummaryRecord):
+                self._summary = record
 
     def finish_exporting(self) -> None:
         """Write the sheets in order."""
-        with self._temporary, self._guarded():
-            if self._book is None:
-                return
+        with self._temporary:
             for name, rows in _rows_of(self._summary) if self._summary is not None else ():
                 for row in rows if name in self._tables else ():
                     self._tables[name].add(row)
@@ -551,21 +545,6 @@ class WorkbookExporter(RecordExporter):
                 elif cell is not None:
                     overview.write_number(last, place, cell, styles.get(type(cell), number))
         printed(overview, last, SUMMARY_WIDTHS)
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Report a full disk for temporary files like one for the feed, if its storage is ours."""
-        from xlsxwriter.exceptions import XlsxWriterException
-
-        try:
-            yield
-        except (OSError, XlsxWriterException) as error:
-            fail = getattr(self._file, "fail", None)
-            if fail is None:
-                raise
-            if not self._failed:
-                fail(error if isinstance(error, OSError) else OSError(errno.EIO, str(error)))
-            self._failed = True
 
 
 class Heading(tuple[str, ...]):

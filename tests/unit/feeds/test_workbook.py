@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import re
 import subprocess
@@ -22,7 +21,6 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds import worksheets
-from sitemapcrawler.feeds.storages import AtomicFileStorage
 from sitemapcrawler.feeds.workbook import WorkbookExporter, summary_rows
 from sitemapcrawler.feeds.worksheets import MAX_CELL, MAX_LINK, UNWRITTEN, cell_text, link_to
 from sitemapcrawler.items import (
@@ -684,41 +682,6 @@ def test_next_workbook_removes_temporary_files_of_a_killed_process(
         assert left.is_dir()
         export(UrlRecord(loc="u"))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_full_disk_for_temporary_files_loses_the_feed_with_one_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    target = tmp_path / "audit.xlsx"
-    target.write_bytes(b"earlier")
-    storage = AtomicFileStorage(str(target), feed_options={"overwrite": True})
-    file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
-    writer = WorkbookExporter(file)
-    writer.start_exporting()
-
-    def full(*arguments: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(worksheets.SheetTable, "add", full)
-    for number in range(3):
-        writer.export_item(UrlRecord(loc=f"{number}"))
-    writer.finish_exporting()
-    with pytest.raises(OSError, match="was not written: No space left on device; what stood there before is kept"):
-        storage.store(file)
-    assert [record.message for record in caplog.records] == [f"{target} cannot be written: No space left on device"]
-    assert target.read_bytes() == b"earlier"
-
-
-def test_missing_folder_for_temporary_files_loses_the_feed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
-    storage = AtomicFileStorage(str(tmp_path / "audit.xlsx"), feed_options={"overwrite": True})
-    file = storage.open(None)  # type: ignore[arg-type]  # no spider is needed
-    exporting.write(WorkbookExporter, file, [UrlRecord(loc="u")])
-    with pytest.raises(OSError, match=r"audit\.xlsx was not written: No such file or directory"):
-        storage.store(file)
-    assert len(caplog.records) == 1
 
 
 def test_pipe_gets_a_whole_workbook() -> None:
