@@ -1,3 +1,3 @@
 """Version of the package, declared here alone."""
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"

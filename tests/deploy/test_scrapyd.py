@@ -29,7 +29,7 @@ PAGE = (ROOT / "docs/deploy.md").read_text("utf-8")
 COMMAND = re.compile(r"^    ((?:scrapyd|scrapyd-deploy|curl)\b.*)$", re.MULTILINE)
 QUICK = {**NO_DELAYS, **AT_HOME}
 GRACE = {"SITEMAP_STOP_GRACE": 1}
-DEPLOYED = {"scrapyd-deploy": "1.0.0+newer", "scrapyd-deploy -v 14": "1.0.0+older"}
+DEPLOYED = {"scrapyd-deploy": "2.0.0+newer", "scrapyd-deploy -v 14": "2.0.0+older"}
 """How the documentation deploys, and what the package then calls itself, to the sites too."""
 NEWER, OLDER = DEPLOYED.values()
 SPOKEN = re.compile(r"\[Launcher,(\d+)/std(?:out|err)\] (.*)")
