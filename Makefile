@@ -2,9 +2,11 @@
 PYTHON ?= python3
 BIN = $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Whole crawls, and unit tests that import Scrapy or Twisted.
+# Whole crawls, tests that found a bound too low, and unit tests that import Scrapy or Twisted.
 OLDEST = $(addprefix tests/crawl/test_,demo.py downloads.py findings_feeds.py projects.py scrapy_cloud.py status_politeness.py \
 	stopping.py) \
+	$(addprefix tests/unit/,feeds/test_workbook.py jobs/store/test_baseline.py reader/test_prolog.py replies/page/test_body.py robots \
+	rules/test_languages.py rules/test_revisits.py terminal test_records_schema.py urls) \
 	$(shell grep -rlE --include='*.py' '^(from|import) (scrapy|twisted)' tests/unit)
 
 help:
@@ -13,7 +15,7 @@ help:
 	@echo 'make demo [PORT=8000] [DAY=2]                           serve the demo site until Ctrl-C'
 	@echo 'make test [ARGS="-x"]                                   run the tests that take no more than seconds each'
 	@echo 'make test-all                                           run the slow ones too, as CI does'
-	@echo 'make test-scrapy-2.18                                   run some of them with the oldest Scrapy that will do'
+	@echo 'make test-oldest                                        run some of them with the oldest packages that will do'
 	@echo 'make fuzz [TARGET=xml] [SECONDS=600]                    fuzz one target or all, 10 seconds each by default'
 	@echo 'make lint                                               ruff, mypy and the layers of imports'
 	@echo 'make docs                                               build the documentation as a site in build/site/'
@@ -45,10 +47,10 @@ test: .venv/.test
 test-all: .venv/.test-all
 	@$(PYTEST) $(ARGS)
 
-# That of Zyte's newest stack. It needs nothing that the one in .venv has not brought.
-test-scrapy-2.18: .venv/.test-all .venv/.scrapy-2.18
-	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
-	@PYTHONPATH="$(CURDIR)/.venv/scrapy-2.18" $(PYTEST) $(OLDEST) $(ARGS)
+# The first version of each package that pyproject.toml allows, Scrapy 2.18 of Zyte's newest stack among them.
+test-oldest: .venv/.test-all .venv/.oldest
+	@PYTHONPATH="$(CURDIR)/.venv/oldest" $(BIN)/python -c 'import scrapy; assert scrapy.version_info[:2] == (2, 18)'
+	@PYTHONPATH="$(CURDIR)/.venv/oldest" $(PYTEST) $(sort $(OLDEST)) $(ARGS)
 
 # Two targets at a time. A crash ends its target and prints the input that caused it. What is tried differs each time, so
 # CI does not fuzz: make test-all tries the inputs that were kept.
@@ -106,8 +108,9 @@ clean:
 	$(INSTALL) --editable '.[test-all]'
 	@touch $@
 
-.venv/.scrapy-2.18: .venv/.python
-	$(INSTALL) --no-deps --upgrade --target .venv/scrapy-2.18 'scrapy==2.18.*'
+.venv/.oldest: .venv/.release
+	@$(BIN)/uv --quiet pip compile --python $(BIN)/python --resolution lowest-direct pyproject.toml --output-file .venv/oldest.txt
+	@$(BIN)/uv --quiet pip install --python $(BIN)/python --no-deps --target .venv/oldest --requirements .venv/oldest.txt
 	@touch $@
 
 .venv/.fuzz: .venv/.python pyproject.toml
@@ -125,4 +128,4 @@ clean:
 	$(INSTALL) --editable '.[release]'
 	@touch $@
 
-.PHONY: help crawl demo test test-all test-scrapy-2.18 fuzz lint docs audit sbom dist clean
+.PHONY: help crawl demo test test-all test-oldest fuzz lint docs audit sbom dist clean
