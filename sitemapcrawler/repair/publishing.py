@@ -86,7 +86,8 @@ def publish(part: Path, out: Path) -> None:
         except OSError:
             before.rename(out)
             raise
-    _keep_others(before, out)  # those that came meanwhile
+    with suppress(OSError):
+        _keep_others(before, out)  # those that came meanwhile
 
 
 def _others(folder: Path, other: Path) -> list[Path]:
@@ -109,15 +110,14 @@ def _apart_from(
 
 
 def _keep_others(before: Path, new: Path) -> None:
-    """Link what no run wrote to a folder into the new one, or copy it where the system has no links."""
+    """Link what no run wrote to a folder into the new one, or copy it where the system has no links. Raises OSError."""
     for path in _others(before, new):
-        with suppress(OSError):
-            if not os.path.lexists(new / path):
-                (new / path).parent.mkdir(parents=True, exist_ok=True)
-                if (before / path).is_dir() and not (before / path).is_symlink():
-                    shutil.copytree(before / path, new / path, symlinks=True, copy_function=_link)
-                else:
-                    _link(before / path, new / path)
+        if not os.path.lexists(new / path):
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            if (before / path).is_dir() and not (before / path).is_symlink():
+                shutil.copytree(before / path, new / path, symlinks=True, copy_function=_link)
+            else:
+                _link(before / path, new / path)
 
 
 def _link(source: str | Path, target: str | Path) -> None:

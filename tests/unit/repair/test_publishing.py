@@ -54,6 +54,24 @@ def test_file_of_another_program_in_the_way_leaves_the_set_before(tmp_path: Path
     assert list(tmp_path.iterdir()) == [out]
 
 
+def test_file_of_others_that_cannot_be_kept_leaves_the_set_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    write(out, "old")
+    (out / "mine.txt").write_text("mine")
+
+    def fails(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(publishing, "_link", fails)
+    with pytest.raises(OSError, match="No space left"):
+        write(out, "new")
+    assert (out / "upload" / "a.xml").read_text() == "old"
+    assert (out / "mine.txt").read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [out]
+
+
 def test_set_that_cannot_be_renamed_to_its_place_leaves_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
