@@ -13,21 +13,21 @@ from importlib.util import find_spec
 import scrapy
 
 NEEDED = {
-    "protego": "protego>=0.4,<1",
-    "lxml": "lxml>=5.3,<7",
-    "itemadapter": "itemadapter>=0.12,<1",
+    "protego": "protego>=0.7,<1",
+    "lxml": "lxml>=5.4,<7",
+    "itemadapter": "itemadapter>=0.12.2,<1",
     "msgspec": "msgspec>=0.19,<1",
     "pydantic": "pydantic>=2.10,<3",
-    "pycountry": "pycountry>=24.6,<28",
+    "pycountry": "pycountry>=26.2,<28",
     "idna": "idna>=3.7,<4",
     "certifi": "certifi>=2026.10.19",
     "isal": "isal>=1.7,<2",
     "selectolax": "selectolax>=1.0.2,<2",
-    "duckdb": "duckdb>=1.3,<3",
-    "rich": "rich>=13.9,<16",
+    "duckdb": "duckdb>=2.0.1,<3",
+    "rich": "rich>=15,<16",
     "jinja2": "jinja2>=3.1.6,<4",
     "pygal": "pygal>=3.0.5,<4",
-    "xlsxwriter": "xlsxwriter>=3.2,<4",
+    "xlsxwriter": "xlsxwriter>=3.2.2,<4",
 }
 """{module: requirement}, as in pyproject.toml, without optional packages and Scrapy's own dependencies."""
 SCRAPY = (2, 18)

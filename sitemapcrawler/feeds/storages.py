@@ -272,10 +272,12 @@ def standard_output() -> FeedFile:
         raise OSError(errno.EBADF, "it is closed")
     sys.stdout.flush()
     try:
-        descriptor = os.dup(sys.stdout.fileno())
+        descriptor = sys.stdout.fileno()
     except io.UnsupportedOperation:
-        raise OSError(errno.EBADF, "it goes to a log") from None
-    return FeedFile(_Raw(descriptor, "wb"), STANDARD_OUTPUT)
+        descriptor = -1  # as Twisted's logs had it before 26.10
+    if descriptor < 0:
+        raise OSError(errno.EBADF, "it goes to a log")
+    return FeedFile(_Raw(os.dup(descriptor), "wb"), STANDARD_OUTPUT)
 
 
 def null_file(path: Path, error: OSError, on_failure: OnFailure = log_failure) -> FeedFile:
