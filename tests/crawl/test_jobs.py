@@ -194,7 +194,7 @@ def test_other_arguments_of_an_unfinished_job_are_refused(shop: JobSite, known: 
     job = Job(shop, tmp_path)
     assert job.kill(known.moment(0.5))
     for part in job.parts:
-        part.unlink()
+        shutil.rmtree(part)
     shop.forget()
     before = {name for name in contents(tmp_path) if not name.endswith(".wal")}
     done = job.run(verify="head")

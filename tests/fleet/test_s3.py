@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import boto3
 import pyarrow.parquet as pq
 import pytest
+from fsspec.asyn import reset_lock
+from s3fs import S3FileSystem
 
 from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.output.destination import OutputFailed
@@ -59,15 +61,22 @@ def domains(net: list[Site]) -> list[str]:
     return [site.url() for site in net]
 
 
+def leave_network() -> None:
+    """Forget the process and the thread that stay in the network in which they were started."""
+    stop_server()
+    S3FileSystem.clear_instance_cache()
+    reset_lock()
+
+
 @pytest.fixture(scope="module")
 def broken(server: Proxy, domains: list[str]) -> Iterator[set[str]]:
     """The objects after a task of a fleet whose store fails behind the URLs of a domain, before its row."""
     server.faults = [Fault("PUT", "/finding/")]
-    stop_server()  # one that was started before is in another network
+    leave_network()
     with pytest.raises(OutputFailed):
         crawl_domain(domain(domains[0]), plan(OUT), 1, lambda *_: None)
     yield {*objects(server)}
-    stop_server()
+    leave_network()
 
 
 @pytest.fixture(scope="module")
