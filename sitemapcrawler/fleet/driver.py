@@ -101,7 +101,6 @@ class Fleet:
         domains: list[Domain],
         output: Output,
         plan: FleetPlan,
-        cluster: RayCluster,
         per_address: int,
         stop: FleetStop,
         again: Collection[str] = (),
@@ -111,7 +110,7 @@ class Fleet:
         self._left = [domain for domain in domains if domain.name in again or file_name(DOMAIN, domain) not in done]
         self.counts = FleetCounts(len(domains), earlier=len(domains) - len(self._left))
         self._per_address = per_address
-        self._cluster = cluster
+        self._cluster: RayCluster
         self._plan = plan
         self._stop = stop
         self.running: dict[object, Domain] = {}
@@ -119,9 +118,15 @@ class Fleet:
         self.broken = False
         """True if the fleet ends because of a common failure."""
 
-    def run(self, show: Callable[[Fleet], None]) -> None:
+    @property
+    def is_done(self) -> bool:
+        """True if no domain is left to crawl."""
+        return not self._left
+
+    def run(self, cluster: RayCluster, show: Callable[[Fleet], None]) -> None:
         """Run until all domains are done or a signal arrives; `show` is called between results. Raises ClusterFailed if
         the cluster is gone."""
+        self._cluster = cluster
         addresses = self._look_up(show) if self._per_address else {}
         queue = DomainQueue(((domain, addresses.get(domain.host, ())) for domain in self._left), self._per_address)
         self._left, addresses = [], {}

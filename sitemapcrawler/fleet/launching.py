@@ -86,26 +86,25 @@ def _run(
 ) -> int:
     began = time.monotonic()
     plan = FleetPlan(output.url, opts.arguments, passed, opts.max_time, opts.retries, tuple(sys.path))
-    stop, showing, fleet = FleetStop(), FleetDisplay(settings), None
+    stop, showing = FleetStop(), FleetDisplay(settings)
     if opts.listed.repeated:
         logger.info("%s named before, and left out", counted(opts.listed.repeated, "domain"))
     again = in_states(output, opts.again) if opts.again else set()
+    fleet = Fleet(opts.listed.domains, output, plan, opts.per_address, stop, again)
+    domains = f"{counted(fleet.counts.total, 'domain')}, {fleet.counts.earlier:,} of them done earlier"
     with stop.handling_signals():
         try:
-            with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
-                fleet = Fleet(opts.listed.domains, output, plan, cluster, opts.per_address, stop, again)
-                counts = fleet.counts
-                domains = f"{counted(counts.total, 'domain')}, {counts.earlier:,} of them done earlier"
-                logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
-                fleet.run(showing.update)
+            if not fleet.is_done:  # starting Ray takes some 20 s
+                with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
+                    logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
+                    fleet.run(cluster, showing.update)
         except ClusterFailed:
             if not stop.now:  # a signal to the whole group, or to all processes of a unit, ends Ray's too
                 raise
-        if fleet is not None and not stop.now and not fleet.broken:
+        if not stop.now and not fleet.broken:
             sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
-    if fleet is not None:
-        logger.info("%s", closing_line(fleet, time.monotonic() - began))
-    code = STOPPED if fleet is None else code_of(fleet)
+    logger.info("%s", closing_line(fleet, time.monotonic() - began))
+    code = code_of(fleet)
     if code == STOPPED:
         logger.info("stopped before the end; run the same command to resume")
     return code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +51,24 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "HOSTS", 2)
 
 
-def fleet(folder: Path, cluster: Cluster, per_address: int, stop: FleetStop | None = None) -> Fleet:
+def run(
+    folder: Path,
+    cluster: Cluster,
+    per_address: int,
+    show: Callable[[Fleet], None] = lambda _: None,
+    stop: FleetStop | None = None,
+) -> Fleet:
+    """Run a fleet to its end, and return it."""
     plan: Any = None
     joined: Any = cluster
-    return Fleet([*map(domain, NAMES)], output_at(str(folder)), plan, joined, per_address, stop or FleetStop())
+    fleet = Fleet([*map(domain, NAMES)], output_at(str(folder)), plan, per_address, stop or FleetStop())
+    fleet.run(joined, show)
+    return fleet
 
 
 def test_names_are_looked_up_in_parts_before_any_domain_begins(tmp_path: Path) -> None:
     cluster, shown = Cluster(), []
-    fleet(tmp_path, cluster, 4).run(lambda one: shown.append((one.counts.looked_up, one.counts.done)))
+    run(tmp_path, cluster, 4, lambda one: shown.append((one.counts.looked_up, one.counts.done)))
     assert sorted(cluster.log[:2]) == ["look up a.example b.example", "look up c.example"]
     assert sorted(cluster.log[2:]) == sorted(NAMES)
     assert (shown[0], shown[-1]) in {((1, 0), (3, 5)), ((2, 0), (3, 5))}
@@ -67,7 +76,7 @@ def test_names_are_looked_up_in_parts_before_any_domain_begins(tmp_path: Path) -
 
 def test_no_name_is_looked_up_where_addresses_do_not_count(tmp_path: Path) -> None:
     cluster = Cluster()
-    fleet(tmp_path, cluster, 0).run(lambda _: None)
+    run(tmp_path, cluster, 0)
     assert cluster.log == list(NAMES)
 
 
@@ -76,7 +85,7 @@ def test_domains_at_once_are_limited_by_the_cluster_and_by_their_address(
     room: int, per_address: int, most: int, tmp_path: Path
 ) -> None:
     cluster = Cluster(room)
-    fleet(tmp_path, cluster, per_address).run(lambda _: None)
+    run(tmp_path, cluster, per_address)
     assert cluster.most == most
 
 
@@ -86,8 +95,7 @@ def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path) -> None:
     def show(_: Fleet) -> None:
         stop.begun = True
 
-    stopped = fleet(tmp_path, cluster, 4, stop)
-    stopped.run(show)
+    stopped = run(tmp_path, cluster, 4, show, stop)
     assert [line.split()[0] for line in cluster.log] == ["look"]
     assert stopped.stopped and stopped.counts.done == 0
 
@@ -95,7 +103,6 @@ def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("common", "begun"), [(True, IN_A_ROW), (False, len(NAMES))])
 def test_failures_in_a_row_end_it_if_they_are_not_those_of_the_domain(common: bool, begun: int, tmp_path: Path) -> None:
     cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common))
-    failing = fleet(tmp_path, cluster, 0)
-    failing.run(lambda _: None)
+    failing = run(tmp_path, cluster, 0)
     assert len(cluster.log) == begun
     assert failing.broken == common

@@ -18,10 +18,11 @@ from sitemapcrawler.fleet import launching as fleet
 from sitemapcrawler.fleet.cluster import ClusterFailed, DomainFailure
 from sitemapcrawler.fleet.crawls import Running
 from sitemapcrawler.fleet.dashboard import FleetDisplay
-from sitemapcrawler.fleet.domains import TABLES, Domain, DomainList, DomainRecord, domain
+from sitemapcrawler.fleet.domains import DOMAIN, TABLES, Domain, DomainList, DomainRecord, domain
 from sitemapcrawler.fleet.driver import FleetStop
 from sitemapcrawler.fleet.launching import CLAIM, claim, sum_up
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
+from sitemapcrawler.fleet.task import file_name
 from sitemapcrawler.items import SCHEMA_VERSION
 from sitemapcrawler.spiders.running import STOPPED
 
@@ -136,7 +137,7 @@ class DyingCluster:
             raise ClusterFailed("the cluster is gone")
 
 
-@pytest.mark.parametrize(("at", "lines"), [("start", 1), ("wait", 3), ("running", 3), ("result", 3)])
+@pytest.mark.parametrize(("at", "lines"), [("start", 2), ("wait", 3), ("running", 3), ("result", 3)])
 def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
     at: str, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -152,6 +153,16 @@ def test_a_signal_that_ends_the_cluster_too_is_a_stop_and_no_failure(
     )
     assert len(caplog.records) == lines
     assert not (tmp_path / "out/report.html").exists()
+
+
+def test_fleet_of_which_all_is_done_needs_no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, summed = domain("127.0.0.1"), list[int]()
+    monkeypatch.setattr(driver, "finished", lambda output: {file_name(DOMAIN, one)})
+    monkeypatch.setattr(fleet, "sum_up", lambda output, found, judged: summed.append(found.counts.earlier))
+    monkeypatch.delattr(fleet, "RayCluster")
+    opts = Namespace(out=str(tmp_path / "out"), arguments={}, listed=DomainList([one]), max_time=60.0, retries=0,
+        again=None, address=None, workers=1, cpus=1.0, per_address=1)  # fmt: skip
+    assert (fleet.run(Settings(), {}, opts), summed) == (0, [1])
 
 
 def test_second_ctrl_c_may_come_as_soon_as_the_first_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
