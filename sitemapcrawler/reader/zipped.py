@@ -74,5 +74,7 @@ def _is_of_issue(rows: list[list[str]]) -> bool:
 
 
 def _states_issue(rows: list[list[str]]) -> bool:
-    """True for the table of names and values that ends with the issue, below the sitemap."""
-    return len(rows) == 1 + OF_ISSUE and {*map(len, rows)} == {OF_ISSUE} and not _has_pages(rows)
+    """True for the table of names and values that ends with the issue, below the sitemap: that of two days ends with a
+    number."""
+    is_pairs = len(rows) == 1 + OF_ISSUE and {*map(len, rows)} == {OF_ISSUE}
+    return is_pairs and not _has_pages(rows) and not rows[-1][1].strip().isdecimal()

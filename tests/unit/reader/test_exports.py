@@ -115,7 +115,7 @@ PERFORMANCE = {
     "Filters.csv": "Filter,Value\nSearch type,Web\nDate,Last 3 months\n",
 }
 ISSUE = {
-    "Diagramm.csv": "Datum,Betroffene Seiten\n2026-11-01,1\n",
+    "Diagramm.csv": "Datum,Betroffene Seiten\n2026-11-01,1\n2026-11-02,1\n",
     "Tabelle.csv": f"URL,Last crawled\n{SITE}/a,2026-11-01\n",
     "Metadaten.csv": f"\ufeffEigenschaft,Wert\nSitemap,{SITE}/sitemap.xml\nProblem,Nicht gefunden (404)\n",
 }
