@@ -11,7 +11,7 @@ from sitemapcrawler.api.child import TemporaryFolder
 from sitemapcrawler.api.sitemaps import Download, DownloadError
 from sitemapcrawler.download.body_cache import BodyStorage, DamagedBody, KeptBody, Rights
 from sitemapcrawler.feeds.folder import CACHE
-from sitemapcrawler.items import SitemapRecord
+from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.sources import Source
 from sitemapcrawler.replies.discovery import ARGUMENT
@@ -21,9 +21,13 @@ from sitemapcrawler.urls import Authority
 HTTP_STATUS = "doc-http-status"
 UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
-
 NAMED_BY = ("robots", "index", "argument")
 """How a sitemap was found that is no guess."""
+
+
+def is_failed_guess(record: SitemapRecord) -> bool:
+    """True for a guessed URL that is no sitemap."""
+    return record.outcome in UNREAD and record.found_by not in NAMED_BY
 
 
 class AuditedFiles:
@@ -55,9 +59,9 @@ class AuditedFiles:
         if path is not None:
             is_there = Path(path).is_file()
             return Source(record.sitemap, Path(path) if is_there else None, error="" if is_there else "no such file")
-        if record.outcome in ("failed", "blocked"):
-            if record.found_by not in NAMED_BY:
-                return None
+        if is_failed_guess(record):
+            return None
+        if record.outcome in UNREAD:
             rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else "doc-fetch-failed"
             unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
             error, is_gone = record.error or record.outcome, record.status in GONE

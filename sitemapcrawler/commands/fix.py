@@ -17,13 +17,13 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import DownloadError
-from sitemapcrawler.commands.audited_files import NAMED_BY, AuditedFiles
+from sitemapcrawler.commands.audited_files import AuditedFiles, is_failed_guess
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
 from sitemapcrawler.feeds.folder import BASELINES, unfinished
 from sitemapcrawler.feeds.scratch import scratch
-from sitemapcrawler.items import READ
+from sitemapcrawler.items import READ, SitemapRecord
 from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
 from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import FILE, Targets, of_file, read_targets, target
@@ -269,17 +269,14 @@ class Command(BaseCommand):
             raise ValueError(f"--split-by: {quoted(text)} does not have all pages ({why})")
         audit = AuditedSite(job, work, opts.keep_unverified)
         stack.callback(audit.close)
-        lost = [
-            one
-            for one in audit.sitemaps
-            if one.outcome not in READ and one.status not in GONE and one.found_by in NAMED_BY
-        ]
+        named = [one for one in audit.sitemaps if not is_failed_guess(one)]
         self._unreadable = [
             f"{inert(masked_url(one.sitemap), MAX_URL)} was not read to its end ({inert(one.error or one.outcome)}): "
             "the set lacks its other pages"
-            for one in lost
+            for one in named
+            if not _is_whole(one)
         ]
-        replaced = [one.sitemap for one in audit.sitemaps if one not in lost]
+        replaced = [one.sitemap for one in named if _is_whole(one)]
         home = next((f"{urls.origin(one)}/" for one in replaced if urls.is_web(one)), None)
         pages = self._pages(str(records), _base(opts) or home, segments, opts, work, replaced)
         rules = Rules.chosen(is_new=True)
@@ -345,6 +342,11 @@ class Command(BaseCommand):
             rules, _no_children, audit.verdicts, opts.gz, audit.may_list, additions=additions, dated=dated
         )
         return repair, sources
+
+
+def _is_whole(record: SitemapRecord) -> bool:
+    """True for a file whose pages are all known: it was read, or does not exist."""
+    return record.outcome in READ or record.status in GONE
 
 
 def _no_children(source: Source, children: list[ChildRecord]) -> list[Source]:
