@@ -152,8 +152,7 @@ def server(workspace: Workspace, tables: Tables) -> Any:  # Any: MCPServer of th
     """The server with its tools; `run("stdio")` serves until its standard input ends. Raises ImportError without the
     package."""
     tools = Tools(workspace, tables)
-    base = import_module("mcp.server").MCPServer
-    error: type[Exception] = import_module("mcp.server.mcpserver.exceptions").ToolError
+    base, error = import_module("mcp.server").MCPServer, tool_error()
 
     class Server(base):  # type: ignore[misc, valid-type]  # of an optional package
         async def call_tool(self, name: str, arguments: Mapping[str, object], *rest: object) -> object:
@@ -169,9 +168,15 @@ def server(workspace: Workspace, tables: Tables) -> Any:  # Any: MCPServer of th
     return mcp
 
 
+def tool_error() -> type[Exception]:
+    """The exception whose message the package tells to the assistant."""
+    error: type[Exception] = import_module("mcp.server.mcpserver.exceptions").ToolError
+    return error
+
+
 def telling(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
     """A tool whose ValueErrors are told to the assistant; of other exceptions, the package tells nothing."""
-    error: type[Exception] = import_module("mcp.server.mcpserver.exceptions").ToolError
+    error = tool_error()
 
     @wraps(tool)
     async def told(*arguments: object, **named: object) -> str:

@@ -112,9 +112,9 @@ class PageList:
         self._suffix = suffix
         self._spool = work / "refused.jsonl"
         self._rows: dict[str, array[int]] = {}
-        """{URL of a temporary sitemap: for each of its lines, the number of the file in `_files`, and the line}."""
-        self._files: dict[str, int] = {}
-        """Files that have rows, numbered."""
+        """{URL of a temporary sitemap: for each of its lines, the place of the file in `_files`, and the line}."""
+        self._files: list[str] = []
+        """URLs of the files that have rows."""
         self.replaces = replaces
         """URLs of the sitemaps that the set takes the place of."""
         self.url = urls.file_url(str(path))
@@ -138,7 +138,7 @@ class PageList:
         if line is None:
             return self.url, None
         file, place = rows[2 * line - 2 : 2 * line]
-        return self._names[file], place or None
+        return self._files[file], place or None
 
     def refused(self) -> Iterator[Change]:
         """Yield a change for each row that is not listed."""
@@ -162,6 +162,7 @@ class PageList:
     def _written(self, file_of: Callable[[str], str]) -> list[Source]:
         """Write the sitemaps and the rows that are not listed. `file_of`: returns the name of the file of a page."""
         sources: dict[str, Source] = {}
+        numbers: dict[str, int] = {}
         first = ""
         with ExitStack() as stack:
             spool = stack.enter_context(self._spool.open("wb"))
@@ -182,12 +183,12 @@ class PageList:
                     sources[name] = source
                     self._rows[source.url] = array("Q")
                 opened[name].write(f"{self._entry(page)}\n")
-                self._rows[sources[name].url].extend((self._files.setdefault(page.file, len(self._files)), page.line))
+                self._rows[sources[name].url].extend((numbers.setdefault(page.file, len(numbers)), page.line))
             for file in opened.values():
                 file.write("</urlset>\n")
         if not sources:
             raise ValueError(f"no row can be listed; {first}" if first else "lists no URL")
-        self._names = [*self._files]
+        self._files = [*numbers]
         return list(sources.values())
 
     def _entries(self) -> Iterator[_Page | Change]:

@@ -77,7 +77,7 @@ def test_sigterm_ends_it_at_once_and_leaves_nothing(terminated: Terminated) -> N
 
 
 def test_it_listens_on_loopback_alone(terminated: Terminated) -> None:
-    """Ray's processes talk by ports and sockets, which nobody else's machine reaches."""
+    """Ray's processes talk by ports and sockets, which no other machine can reach."""
     seen = terminated.seen
     assert seen.listening, "Ray listens"
     assert {address for address in seen.listening if not address.startswith(("127.", "::1:"))} == set()
