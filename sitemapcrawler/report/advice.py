@@ -67,12 +67,13 @@ def _where(rule: RuleReach, origin: str) -> Markup | None:
 
 
 def _shared(rule: RuleReach) -> Markup | None:
-    """The value of several findings."""
+    """The value of most findings. Of a finding about many URLs, the value is that of an example."""
     value = rule.main_value or ""
     is_status = value.isdecimal() and rule.rule.startswith(STATUS_RULES)
-    if not value or rule.with_main_value < 2 or len(value) > MAX_VALUE or is_status:
-        return None
     listed = rule.count if rule.kept is None else rule.kept
+    is_frequent = rule.with_main_value >= 2 and 2 * rule.with_main_value > listed
+    if not value or not is_frequent or rule.reach.urls > rule.count or len(value) > MAX_VALUE or is_status:
+        return None
     if rule.with_main_value >= rule.count:
         return Markup("The value is always {}.").format(value_code(value))
     findings = f"{listed:,}" if listed == rule.count else counted(listed, "listed finding")

@@ -21,7 +21,7 @@ def told(
     """The sentences about a rule as text."""
     reach = RuleReach(
         rule,
-        Reach("error", count, count, 1),
+        Reach("error", fields.pop("urls", count), count, 1),
         count,
         "",
         "",
@@ -45,8 +45,10 @@ def told(
         (120, {"main_file": FILE, "in_main_file": 1}, ""),
         (120, {}, ""),
         (9, {"main_value": "x", "with_main_value": 9}, "The value is always x."),
-        (9, {"main_value": "x", "with_main_value": 4}, "4 of 9 have the value x."),
-        (9, {"main_value": "x", "with_main_value": 1}, ""),
+        (9, {"main_value": "x", "with_main_value": 5}, "5 of 9 have the value x."),
+        (9, {"main_value": "x", "with_main_value": 4}, ""),
+        (1, {"main_value": "x", "with_main_value": 1}, ""),
+        (3, {"urls": 240, "main_value": "x", "with_main_value": 3}, ""),
         (900, {"main_value": "x", "with_main_value": 66, "kept": 100}, "66 of 100 listed findings have the value x."),
         (900, {"main_value": "x", "with_main_value": 100, "kept": 100}, "All 100 listed findings have the value x."),
         (9, {"main_value": "x" * 500, "with_main_value": 9}, ""),
