@@ -194,6 +194,14 @@ def test_without_verify_missing_pages_are_notes(tmp_path: Path, site: SiteServer
     assert {one.path for one in site.exchanges} <= {"/robots.txt", "/sitemap.xml", "/"}
 
 
+def test_what_an_unread_sitemap_may_list_is_a_note(tmp_path: Path, site: SiteServer, lists: str) -> None:
+    site.routes["/robots.txt"] = robots(site.url("/sitemap.xml"), site.url("/lost.xml"))
+    site.routes["/lost.xml"] = Reply("", 500)
+    severity, message = told(site, compared(tmp_path, site, lists, verify="get"))[NOT_LISTED, "/unlisted"]
+    assert severity == "info"
+    assert message.endswith("; not all sitemaps were read")
+
+
 def test_max_pages_limits_the_requests(tmp_path: Path, site: SiteServer, lists: str) -> None:
     done = compared(tmp_path, site, lists, verify="get", max_pages=1)
     assert done.summary["coverage"]["partial"] == "max_pages"

@@ -142,6 +142,30 @@ def test_linked_page_that_is_no_longer_listed_is_a_new_problem_and_one_that_is_l
     assert found == {("new problem", "/b"), ("solved problem", "/unlisted"), ("solved problem", "/deep")}
 
 
+def test_what_an_unread_sitemap_may_list_is_a_note(tmp_path: Path, site: SiteServer) -> None:
+    site.routes["/robots.txt"] = robots(site.url("/sitemap.xml"), site.url("/lost.xml"), rules=["Disallow: /secret/"])
+    site.routes["/lost.xml"] = Reply("", 500)
+    done = audited(tmp_path, site, links="site")
+    found = {one for one in told(site, done) if one[0] == "cross-not-in-sitemap"}
+    assert found == {("cross-not-in-sitemap", "info", path) for path in ("/unlisted", "/deep", "/deeper")}
+    assert all(
+        one["message"].endswith("; not all sitemaps were read")
+        for one in done.of_type("finding")
+        if one["rule"] == "cross-not-in-sitemap" and one.get("url")
+    )
+
+
+def test_listed_page_of_another_site_is_no_orphan(tmp_path: Path, site: SiteServer) -> None:
+    site.routes["/sitemap.xml"] = urlset(*map(site.url, LISTED), "https://other.example/")
+    done = audited(tmp_path, site, links="yes")
+    assert {path for rule, _, path in told(site, done) if rule == "cross-orphan-url"} == {
+        "/new",
+        "/orphan",
+        "/nofollow",
+    }
+    assert done.summary["graph"]["not_linked"] == 3
+
+
 def test_limit_of_found_pages(tmp_path: Path, site: SiteServer) -> None:
     site.routes = {**site.routes, "/b": page("/month?of=0")}
     for month in range(30):

@@ -17,9 +17,10 @@ from sitemapcrawler.reader.formats import LIST, InputFormat, format_names
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.link_files import LinkFile
-from sitemapcrawler.rules.facts.sites import CURRENT, site_of, sites_before, sites_of
+from sitemapcrawler.rules.facts.sites import CURRENT, sites_before, sites_of, sql_site_of
 from sitemapcrawler.rules.facts.tally import MAX_TITLE, STALE
 from sitemapcrawler.rules.registry import Of, SiteMessage
+from sitemapcrawler.urls import site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ FILES = Table(
     "site_files",
     f"""
     SELECT row_number() OVER (ORDER BY l.sitemap) AS file, l.* EXCLUDE (news, videos, images, versions),
-           coalesce(s.site, {site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
+           coalesce(s.site, {sql_site_of("l.sitemap")}) AS site, 2 * versions >= entries AS versions,
            CASE WHEN f.format IN (FROM temp.site_feeds) THEN 'feed' WHEN f.format = '{LIST.name}' THEN 'list'
                 WHEN 2 * news >= entries THEN 'news'
                 WHEN 2 * videos >= entries THEN 'video'
@@ -315,15 +316,19 @@ class SiteFacts:
         return dict(rows)
 
     @cached_property
-    def whole_sites(self) -> frozenset[str]:
-        """Sites that were crawled completely. Excludes sites with a sitemap given as an argument, which may have
-        more."""
+    def discovered_sites(self) -> frozenset[str]:
+        """Sites of which no argument or limit left out a sitemap or page. Excludes sites with a sitemap given as an
+        argument, which may have more."""
         if self._narrowed:
             return frozenset()
         sites = self.sites
         alone = "SELECT DISTINCT site FROM temp.site_sites JOIN sitemaps USING (sitemap) WHERE found_by = 'argument'"
-        left_out = {site for (site,) in self.query(alone)} | self._narrowed_sites
-        return frozenset(site for site, unread in sites.items() if not unread and site not in left_out)
+        return frozenset(sites) - {site for (site,) in self.query(alone)} - self._narrowed_sites
+
+    @cached_property
+    def whole_sites(self) -> frozenset[str]:
+        """Discovered sites of which all sitemaps were read to their ends."""
+        return frozenset(site for site in self.discovered_sites if not self.sites[site])
 
     def is_known(self, url: str) -> bool:
         """True if all sitemaps of a URL's site that the crawl found, or was given, were read to their ends."""
@@ -351,7 +356,7 @@ class SiteFacts:
             return bool(self.urls_before)
         if of is Of.REVISIT:
             return self.baseline is not None
-        return of is not Of.WHOLE_SITE or bool(self.whole_sites)
+        return of is not Of.WHOLE_SITE or bool(self.discovered_sites)
 
     def unjudged(self, of: Of) -> int:
         """Number of files (`SITE`) or sites that rules on it could not judge."""

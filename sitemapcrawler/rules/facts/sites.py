@@ -28,7 +28,7 @@ def text_key(*columns: str) -> str:
     return f"md5_number_lower(concat_ws(chr(31), {', '.join(columns)}))"
 
 
-def site_of(url: str) -> str:
+def sql_site_of(url: str) -> str:
     """SQL for the site of a URL, equivalent to `urls.site_of`; empty for a local file."""
     place = r"(?s)^https?://(?:[^/?#]*@)?(?:www\.)?([^/?#]*?)\.?(?::(?:80|443))?(?:[/?#].*)?$"
     return f"regexp_extract(lower({url}), '{place}', 1)"
@@ -45,12 +45,13 @@ def sites_of(database: str = "main") -> str:
     return f"""
         WITH RECURSIVE found AS (
             SELECT sitemap, parent, found_by IS NOT DISTINCT FROM 'index' AS listed,
-                   {site_of("sitemap")} AS own,
-                   CASE WHEN found_by IN {naming} AND parent IS NOT NULL THEN {site_of("parent")} ELSE own END AS near
+                   {sql_site_of("sitemap")} AS own,
+                   CASE WHEN found_by IN {naming} AND parent IS NOT NULL THEN {sql_site_of("parent")} ELSE own
+                   END AS near
             FROM {database}.sitemaps
         ), named AS (
-            SELECT sitemap, coalesce(min(site) FILTER (site = {site_of("sitemap")}), min(site)) AS site
-            FROM (SELECT unnest(sitemaps) AS sitemap, {site_of("robots")} AS site FROM {database}.robots)
+            SELECT sitemap, coalesce(min(site) FILTER (site = {sql_site_of("sitemap")}), min(site)) AS site
+            FROM (SELECT unnest(sitemaps) AS sitemap, {sql_site_of("robots")} AS site FROM {database}.robots)
             WHERE site IN (SELECT near FROM found WHERE NOT listed) GROUP BY sitemap
         ), tops AS (
             SELECT f.sitemap, coalesce(n.site, f.near) AS site
@@ -79,7 +80,7 @@ def sites_before(baseline: str, now: str, complete: bool) -> str:
             SELECT DISTINCT sitemap FROM {baseline}.urls WHERE {CURRENT}
             UNION SELECT DISTINCT sitemap FROM {baseline}.{CARRIED}
         ), earlier AS (
-            SELECT l.sitemap, coalesce(e.site, {site_of("l.sitemap")}) AS was, n.site AS site
+            SELECT l.sitemap, coalesce(e.site, {sql_site_of("l.sitemap")}) AS was, n.site AS site
             FROM listing l LEFT JOIN {now} n USING (sitemap) LEFT JOIN ({sites_of(baseline)}) e USING (sitemap)
         ), moved AS (
             SELECT was, min(site) AS site FROM earlier GROUP BY was HAVING count(*) FILTER (site = was) = 0

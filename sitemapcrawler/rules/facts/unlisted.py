@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.kinds import Reason
 
 FEED = r"(/(feed|rss)(/(rss2?|rdf|atom))?/?|\.(rss|atom|rdf)|/(feed|rss2?|atom|rdf|index)\.(xml|json))"
 FILE = (
@@ -45,5 +46,9 @@ UNLISTED = f"""
            OR indexability = '{Indexability.NOT_CHECKED}')"""
 """SQL for pages that are linked and not listed, unless a request has shown that they cannot be indexed or are no
 HTML."""
-NOT_LINKED = "SELECT * FROM pages WHERE listed AND inlinks = 0 AND depth IS DISTINCT FROM 0 AND indexable IS NOT FALSE"
-"""SQL for listed pages that no page links to, without those that cannot be indexed."""
+NOT_LINKED = f"""
+    SELECT * FROM pages
+    WHERE listed AND inlinks = 0 AND depth IS DISTINCT FROM 0 AND indexable IS NOT FALSE
+      AND reason IS DISTINCT FROM '{Reason.OFF_SITE}'"""
+"""SQL for listed pages that no page links to, without those that cannot be indexed, and those of other sites: links to
+these do not count."""

@@ -10,6 +10,7 @@ from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
 from sitemapcrawler.rules.facts.replied import trouble
 from sitemapcrawler.rules.facts.site import PAGES, SiteFacts
 from sitemapcrawler.rules.registry import INFO, Of, SiteMessage, rule
+from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.display import quoted
 
 LLMS = "https://llmstxt.org"
@@ -67,7 +68,10 @@ def beside_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
         (file, link)
         for file in site.link_files
         for link in file.links
-        if link.indexability == Indexability.OK and link.is_html and not link.is_misplaced
+        if link.indexability == Indexability.OK
+        and link.is_html
+        and not link.is_misplaced
+        and site_of(link.url) in site.whole_sites
     ]
     if not pages:
         return

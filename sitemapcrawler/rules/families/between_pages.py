@@ -21,7 +21,7 @@ from sitemapcrawler.rules.facts.site_links import (
     LINKS,
     UNRETURNED,
 )
-from sitemapcrawler.rules.facts.sites import site_of as site_of_url
+from sitemapcrawler.rules.facts.sites import sql_site_of
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Message, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls import origin, site_of, visit_key
 from sitemapcrawler.urls.display import counted, quoted
@@ -40,8 +40,8 @@ NAMED = f"""
 
 OF_THE_SITE = f"""
     (final_url IS NULL OR final_url NOT IN (SELECT robots FROM robots))
-    AND {site_of_url("robots")} IN (
-        SELECT site FROM temp.site_sites UNION SELECT {site_of_url("sitemap")} FROM children)"""
+    AND {sql_site_of("robots")} IN (
+        SELECT site FROM temp.site_sites UNION SELECT {sql_site_of("sitemap")} FROM children)"""
 """SQL that is true for the robots.txt of a site of the crawl, unless it redirects to another robots.txt of the
 crawl."""
 

@@ -40,8 +40,9 @@ UNVERIFIED = {
 def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A linked, indexable page is not in any sitemap. Only with `links=yes` or `links=site`.
 
-    With `links=yes`, unlisted pages are not requested: what is found is a note then. Pages that robots.txt blocks, and
-    those that redirect, fail, forbid indexing or name another canonical are left out. So are links with `nofollow`.
+    With `links=yes`, unlisted pages are not requested: what is found is a note then, as is what a sitemap may list that
+    could not be read. Pages that robots.txt blocks, and those that redirect, fail, forbid indexing or name another
+    canonical are left out. So are links with `nofollow`.
     Feeds, files such as PDFs, and paginated pages are one note each: a sitemap need not list them.
 
     Why: search engines find it by its links alone, later, and do not learn when it changes.
@@ -51,28 +52,29 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """
     if not site.has_rows("pages"):
         return
-    if site.whole_sites:
-        for group, many, url in list(site.query(LINKED_GROUPS)):
-            text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} listed nowhere"
-            yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
+    for group, many, url in list(site.query(LINKED_GROUPS)):
+        text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} listed nowhere"
+        yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
     for url, inlinks, sources, indexable, reason in site.query(LINKED):
-        if site_of(url) in site.whole_sites:
+        if site_of(url) in site.discovered_sites:
             named = ", ".join(quoted(source) for source in sources)
             such = "" if inlinks <= len(sources) else "such as "
             text = (
                 f"{quoted(url)} is listed nowhere; {counted(inlinks, 'page links', 'pages link')} to it: {such}{named}"
             )
+            doubts = [] if site.is_known(url) else ["not all sitemaps were read"]
             if not indexable:
-                text += "; not verified" + (f", {UNVERIFIED[reason]}" if reason in UNVERIFIED else "")
-            yield SiteMessage(text, severity=None if indexable else INFO, url=url, value=sources[0])
+                doubts.append("not verified" + (f", {UNVERIFIED[reason]}" if reason in UNVERIFIED else ""))
+            severity = INFO if doubts else None
+            yield SiteMessage("; ".join([text, *doubts]), severity=severity, url=url, value=sources[0])
 
 
 @rule("cross-orphan-url", WARNING, LINKS, Of.SITE, also={"Screaming Frog": "Orphan URLs"})
 def cross_orphan_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """No page that was read links to the listed page. Only with `links=yes` or `links=site`.
 
-    Home pages are left out, and pages that cannot be indexed. A link to a URL that redirects to the page counts, as far
-    as that was requested; links with `nofollow`, and links that scripts make, do not.
+    Home pages are left out, pages that cannot be indexed, and those of other sites. A link to a URL that redirects to
+    the page counts, as far as that was requested; links with `nofollow`, and links that scripts make, do not.
 
     Why: search engines take a page without links for unimportant, and visitors do not find it.
     Fix: Link to these pages from others, or remove them from the sitemap if they are out of date.
