@@ -39,7 +39,7 @@ Row = tuple[Any, ...]  # Any: the query decides on the types
 Record = TypeVar("Record", SitemapRecord, UrlRecord, RobotsRecord)
 ROWS = 1000
 """Rows that are read from a database at a time."""
-NOINDEX = ("page-noindex-meta", "page-noindex-header")
+NOINDEX = ("page-noindex-meta", "page-noindex-header", "page-noindex-for-googlebot-only")
 GONE = 410
 MAX_LINE = 1 << 24
 """Bytes of a line of a JSON lines feed."""

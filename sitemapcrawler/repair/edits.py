@@ -492,6 +492,7 @@ OF_VERSIONS = {
     "page-canonical-other": "hreflang-target-noncanonical",
     "page-noindex-meta": "hreflang-target-noindex",
     "page-noindex-header": "hreflang-target-noindex",
+    "page-noindex-for-googlebot-only": "hreflang-target-noindex",
     "status-404": "hreflang-target-status",
     "status-410": "hreflang-target-status",
 }

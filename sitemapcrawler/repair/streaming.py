@@ -209,7 +209,7 @@ def _concerns_entries(rule: Rule) -> bool:
 VERIFIED = (
     "url-blocked-by-robots", "status-404", "status-410", "status-soft-404", "status-redirect", "status-redirect-loop",
     "status-redirect-offsite", "page-noindex-meta", "page-noindex-header",
-    "page-canonical-other",
+    "page-noindex-for-googlebot-only", "page-canonical-other",
 )  # fmt: skip
 """Rules that need the answers of an audit."""
 

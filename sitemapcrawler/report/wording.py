@@ -473,11 +473,14 @@ NOT_ASKED = {
 def index_status(found: IndexCounts) -> str:
     """What Google says of the listed URLs, in one sentence."""
     reasons = [f"{number:,} {inert(reason) or 'without a reason'}" for reason, number in found.reasons.items()]
-    told = [f"Google has indexed {found.indexed:,} of {counted(found.urls, 'inspected URL')}"] if found.urls else []
+    known = found.indexed + found.not_indexed
+    told = [f"Google has indexed {found.indexed:,} of {counted(known, 'inspected URL')}"] if known else []
     if found.not_indexed:
         told.append(
             f"{found.not_indexed:,} {'is' if found.not_indexed == 1 else 'are'} not indexed ({listed(reasons)})"
         )
+    if unknown := found.urls - known:
+        told.append(f"{counted(unknown, 'inspected URL')} may be indexed: their reason is in words that are not known")
     if found.other_canonical:
         told.append(f"another URL is indexed in place of {found.other_canonical:,}")
     if found.not_crawled_since:

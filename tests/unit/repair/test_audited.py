@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,15 @@ def verdict(
     status: int | None = None,
     keep: bool = False,
     leads_to: Target | None = None,
+    issues: Sequence[str] = (),
     answer: ReplyRecord,
 ) -> Verdict | None:
     """The verdict on `PAGE`, in an audit that has read `GOOD`, too. `leads_to`: the target of
     `PAGE`."""
     records = [
-        UrlRecord(loc=PAGE, reply=answer, target=leads_to, blocked_for=["Googlebot"] if blocked else []),
+        UrlRecord(
+            loc=PAGE, reply=answer, target=leads_to, blocked_for=["Googlebot"] if blocked else [], issues=[*issues]
+        ),
         UrlRecord(loc=GOOD, reply=reply(final_url=GOOD), blocked_for=[]),
     ]
     for record in records:
@@ -106,6 +110,12 @@ def test_a_page_that_does_not_belong_in_a_sitemap(
     answer: ReplyRecord, rule: str, replacement: str | None, tmp_path: Path
 ) -> None:
     assert verdict(tmp_path / "audit", answer=answer) == Verdict(rule, replacement)
+
+
+@pytest.mark.parametrize("rule", ["page-noindex-meta", "page-noindex-header", "page-noindex-for-googlebot-only"])
+def test_a_page_that_is_noindex_is_dropped_by_the_rule_that_found_it(rule: str, tmp_path: Path) -> None:
+    answer = reply(noindex_agents=["googlebot"])
+    assert verdict(tmp_path / "audit", issues=["page-thin-content", rule], answer=answer) == Verdict(rule)
 
 
 UNLISTED = "https://example.com/unlisted"

@@ -11,6 +11,7 @@ from sitemapcrawler.items import (
     ChangeCounts,
     ComparedList,
     Coverage,
+    IndexCounts,
     LinkGraph,
     Reach,
     Revisits,
@@ -308,3 +309,19 @@ def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
 @pytest.mark.parametrize("reason", ["max_urls", "max_time", "store", "something new"])
 def test_partial_crawl_says_why(reason: str) -> None:
     assert partial(Report(SummaryRecord(partial=reason))).startswith("The crawl ended early: ")
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (IndexCounts(), "No listed URL has an index status."),
+        (IndexCounts(urls=3, indexed=2, not_indexed=1, reasons={"Soft 404": 1}),
+         "Google has indexed 2 of 3 inspected URLs; 1 is not indexed (1 Soft 404)."),
+        (IndexCounts(urls=30), "30 inspected URLs may be indexed: their reason is in words that are not known."),
+        (IndexCounts(urls=31, indexed=1),
+         "Google has indexed 1 of 1 inspected URL; 30 inspected URLs may be indexed: "
+         "their reason is in words that are not known."),
+    ],
+)  # fmt: skip
+def test_index_status_that_is_not_known_is_not_called_not_indexed(found: IndexCounts, sentence: str) -> None:
+    assert wording.index_status(found) == sentence
