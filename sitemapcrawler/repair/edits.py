@@ -502,10 +502,13 @@ OF_VERSIONS = {
 CODE = "hreflang-code-invalid"
 
 
-def unlink(draft: Draft, page: str) -> None:
-    """Remove links to a page as a language version. `page`: page key of the URL."""
+def relink(draft: Draft, page: str, target: str | None) -> None:
+    """Link to another page as a language version, or remove the links. `page`: page key of the URL that they have."""
     for link in [one for one in _links(draft) if _leads_to(draft, one, page)]:
-        draft.remove(link)
+        if target is None:
+            draft.remove(link)
+        else:
+            draft.set_attribute(link, "href", target)
 
 
 def _leads_to(draft: Draft, link: etree._Element, page: str) -> bool:

@@ -34,7 +34,7 @@ CACHE_KIB = 32 * 1024
 """Memory of the database of digests."""
 MAX_SETS = 4096
 """Sets of language versions that are known to be stored. The pages of a set often come in a row."""
-DROPPED, UNLINKED, UNREPAIRED = "dropped", "unlinked", "unrepaired"
+DROPPED, UNLINKED, RELINKED, UNREPAIRED = "dropped", "unlinked", "relinked", "unrepaired"
 """Decisions on an entry."""
 TABLES = """
     CREATE TABLE entries (digest BLOB, file INT, entry INT, moved INT, bare INT, undated INT, news INT,
@@ -42,7 +42,7 @@ TABLES = """
                           PRIMARY KEY (digest, file, entry)) WITHOUT ROWID;
     CREATE TABLE versions (id INT, page BLOB, code TEXT, PRIMARY KEY (id, page, code)) WITHOUT ROWID;
     CREATE TABLE pages (digest BLOB PRIMARY KEY, key TEXT) WITHOUT ROWID;
-    CREATE TABLE lost (digest BLOB PRIMARY KEY, rule TEXT, judged INT) WITHOUT ROWID;
+    CREATE TABLE lost (digest BLOB PRIMARY KEY, rule TEXT, judged INT, target TEXT, at BLOB) WITHOUT ROWID;
     CREATE TABLE gone (file INT, entry INT, PRIMARY KEY (file, entry)) WITHOUT ROWID;
     CREATE TABLE broken (id INT, page BLOB, rule TEXT, PRIMARY KEY (id, page)) WITHOUT ROWID;
     CREATE TABLE sets (digest BLOB PRIMARY KEY, versions INT) WITHOUT ROWID;
@@ -64,6 +64,14 @@ KEPT = """
     entries e WHERE versions IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM gone WHERE file = e.file AND entry = e.entry)"""
 """SQL for the entries that stay and list versions."""
+MOVED = """
+    SELECT v.id, v.page, v.code, l.rule, l.at FROM versions v JOIN lost l ON l.digest = v.page
+    WHERE EXISTS (SELECT 1 FROM entries WHERE digest = l.at AND moved)
+      AND NOT EXISTS (SELECT 1 FROM entries WHERE digest = l.at AND NOT moved)
+      AND NOT EXISTS (SELECT 1 FROM lost WHERE digest = l.at)
+      AND NOT EXISTS (SELECT 1 FROM versions o LEFT JOIN lost t ON t.digest = o.page
+                      WHERE o.id = v.id AND o.page <> v.page AND l.at IN (o.page, t.at))"""
+"""SQL for the links to language versions whose entries have moved to a page that nothing else stands for."""
 WITHOUT_SELF = f"""
     SELECT e.file, e.entry, e.versions FROM {KEPT}
        AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
@@ -86,7 +94,7 @@ class Decision:
     """A decision on an entry, made when all are known."""
 
     action: str
-    """`DROPPED`, `UNLINKED` or `UNREPAIRED`."""
+    """`DROPPED`, `UNLINKED`, `RELINKED` or `UNREPAIRED`."""
     rule: str
     """Empty for a drop in favour of the page's own entry, which has the rule of its move."""
     page: str
@@ -125,8 +133,9 @@ class Seen:
         """Remember a page whose entry is dropped, or that an audit judged not indexable."""
         rule = OF_VERSIONS.get(lost.rule, lost.rule)
         if rule in self._rules:
-            row = (_digest(lost.loc), rule, lost.is_judged)
-            self._database.execute("INSERT OR REPLACE INTO lost VALUES (?, ?, ?)", row)
+            target = lost.replacement
+            row = (_digest(lost.loc), rule, lost.is_judged, target, None if target is None else _digest(target))
+            self._database.execute("INSERT OR REPLACE INTO lost VALUES (?, ?, ?, ?, ?)", row)
 
     def _set_of(self, versions: Versions) -> int:
         """Store a set of language versions, each once; return its number."""
@@ -156,6 +165,7 @@ class Seen:
         execute = self._database.execute
         chosen = {"file": DUPLICATE in self._rules, "set": CROSS in self._rules}
         if self._has_versions:
+            self._follow_links()
             self._find_broken_links()
         execute(f"CREATE TEMP TABLE repeated AS {REPEATED}", chosen)
         execute("INSERT INTO gone SELECT file, entry FROM repeated")
@@ -165,6 +175,18 @@ class Seen:
                 self._find_those_without_self()
             self._find_contradictions()
         execute("CREATE INDEX by_place ON edits (file, entry)")
+
+    def _follow_links(self) -> None:
+        """Link to the new URL of language versions whose entries have moved: the page behind it has no entry of its
+        own, and no other version of the set is there."""
+        execute = self._database.execute
+        execute(f"CREATE TEMP TABLE moved AS {MOVED}")
+        execute(f"""
+            INSERT INTO edits SELECT e.file, e.entry, '{RELINKED}', m.rule, p.key
+            FROM entries e JOIN (SELECT DISTINCT id, page, rule FROM moved) m ON m.id = e.versions
+            JOIN pages p ON p.digest = m.page""")
+        execute("DELETE FROM versions WHERE (id, page) IN (SELECT id, page FROM moved)")
+        execute("INSERT INTO versions SELECT id, at, code FROM moved")
 
     def _find_broken_links(self) -> None:
         """Find the links to pages that are gone. A page of which another entry stays is not. An entry that has nothing
@@ -231,6 +253,11 @@ class Seen:
             found = f"SELECT DISTINCT page, code FROM versions WHERE id IN (SELECT versions FROM {KEPT} AND digest = ?)"
             merged = self._store(execute(found, (digest,)).fetchall())
             execute("UPDATE sets SET versions = ? WHERE digest = ?", (merged, digest))
+
+    def target_of(self, page: str) -> str:
+        """The URL to which a page has moved. `page`: page key of its URL."""
+        [(target,)] = self._database.execute("SELECT target FROM lost WHERE digest = ?", (_digest(page),))
+        return str(target)
 
     def dropped(self, file: int) -> Iterator[int]:
         """Yield the numbers of the entries of a file that are dropped, in their order."""

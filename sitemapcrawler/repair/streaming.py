@@ -190,6 +190,8 @@ class Lost:
     """The rule for which its entry was dropped, or is not indexable."""
     is_judged: bool
     """True for the verdict of an audit, which holds for all entries of the page."""
+    replacement: str | None = None
+    """URL that its entry gets instead; language versions are linked there, if it stays."""
 
 
 def repairable() -> tuple[str, ...]:
@@ -517,7 +519,7 @@ class FileRepair:
         if listed != self._last_versions[0]:
             self._last_versions = (listed, versions_of(page, facts))
             found = self._verified([one.href for one in page.alternates if one.href]) if self._verified else {}
-            self._lost += [Lost(url, verdict.rule, is_judged=True) for url, verdict in found.items()]
+            self._lost += [Lost(url, one.rule, True, one.replacement) for url, one in found.items()]
         return self._last_versions[1]
 
     def _text_of(self, page: UrlRecord, note: Note | None, origin: Origin) -> str:
@@ -590,7 +592,7 @@ class FileRepair:
         verdict = entry.change
         if verdict is None:
             return True
-        self._lost.append(Lost(entry.loc, verdict.rule, is_judged=True))
+        self._lost.append(Lost(entry.loc, verdict.rule, True, verdict.replacement))
         if verdict.rule not in self._rules:
             entry.change = None
         elif verdict.replacement is None:

@@ -20,9 +20,9 @@ import msgspec
 
 from sitemapcrawler.reader.dates import iso
 from sitemapcrawler.repair.change_list import Action, Change, State
-from sitemapcrawler.repair.edits import CODE, Draft, correct_code, unlink
+from sitemapcrawler.repair.edits import CODE, Draft, correct_code, relink
 from sitemapcrawler.repair.places import Place
-from sitemapcrawler.repair.seen import DROPPED, UNLINKED, UNREPAIRED, Decision, Seen
+from sitemapcrawler.repair.seen import DROPPED, RELINKED, UNLINKED, UNREPAIRED, Decision, Seen
 from sitemapcrawler.repair.streaming import OF_LIMITS, FileRepair, Kept, Lost, Origin, Rules, line_of
 
 MAX_ENTRIES = 50_000  # https://www.sitemaps.org/protocol.html#index
@@ -294,19 +294,19 @@ class SetWriter:
         if entry.origin is not None:
             self._note_changes(entry, entry.origin.url, entry.origin.changes)
         if decisions:
-            self._unlink(entry, [one for one in decisions if one.action == UNLINKED])
+            self._relink(entry, [one for one in decisions if one.action in (UNLINKED, RELINKED)])
         for problem in [one for one in decisions if one.action == UNREPAIRED]:
             entry.state = State.UNREPAIRED
             loc = entry.draft().loc
             self._note(entry.change(Action.UNREPAIRED, problem.rule, loc, problem.page or entry.line_of_text, ""))
         return entry.data
 
-    def _unlink(self, entry: Written, links: Sequence[Decision]) -> None:
-        """Remove links to pages that are gone."""
+    def _relink(self, entry: Written, links: Sequence[Decision]) -> None:
+        """Follow language versions that have moved, and remove links to those that are gone."""
         draft = entry.draft()
         for link in links:
             draft.rule = link.rule
-            unlink(draft, link.page)
+            relink(draft, link.page, self._seen.target_of(link.page) if link.action == RELINKED else None)
         if links and CODE in self._rules:  # a link that is gone may have had the right form of another one's code
             draft.rule = CODE
             correct_code(draft)

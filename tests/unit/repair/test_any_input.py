@@ -220,6 +220,11 @@ class Site:
         """Return the links of an entry that stay, with codes in their right form."""
         return [(right, href) for code, href in links if (right := CODES[code]) and href not in self.verdicts]
 
+    def apart_from_moves(self, links: Iterable[Link]) -> list[Link]:
+        """Return links without those to pages that others may have moved to."""
+        goals = {one.replacement for one in self.verdicts.values()}
+        return [link for link in links if link[1] not in goals]
+
     def is_right(self, entry: Entry) -> bool:
         return not (entry.is_faulty or entry.loc in self.verdicts) and self.left_of(entry.links) == [*entry.links]
 
@@ -231,7 +236,8 @@ class Site:
     def becomes(self, entry: Entry) -> tuple[str, list[Link], bool]:
         """Return URL and links of an entry if it stays, and whether it is an article."""
         verdict = self.verdicts.get(entry.loc)
-        return (verdict.replacement or "") if verdict else entry.loc, self.left_of(entry.links), entry.parts == NEWS
+        links = self.apart_from_moves(self.left_of(entry.links))
+        return (verdict.replacement or "") if verdict else entry.loc, links, entry.parts == NEWS
 
 
 def comment(number: int) -> str:
@@ -339,7 +345,7 @@ def check_pages(site: Site, outcome: Outcome) -> None:
     for url, entries in site.pages.items():
         name = by_url.get(unquote(outcome.moved.get(url, url)))
         data = outcome.data(name) if name is not None else urlset()
-        found = entries_of(data)
+        found = [(loc, site.apart_from_moves(links), is_news) for loc, links, is_news in entries_of(data)]
         if name is not None:
             comments = [line for line in data.decode().splitlines() if line.startswith("<!--")]
             assert comments == [comment(number) for number in range(len(entries))]

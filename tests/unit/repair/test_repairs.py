@@ -11,7 +11,7 @@ from sitemapcrawler.repair import writing
 from sitemapcrawler.repair.streaming import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.families import file_bytes
-from tests.unit.repair.repairing import HOME, Outcome, index, repair, urlset
+from tests.unit.repair.repairing import HOME, Outcome, check, index, repair, urlset
 
 
 def link(code: str, path: str) -> str:
@@ -206,6 +206,30 @@ def moving(**targets: str | None) -> Verified:
     return lambda listed: {url: found[url] for url in listed if url in found}
 
 
+def in_languages(*paths: str) -> list[str]:
+    """Entries of pages that list each other, in as many languages."""
+    links = [link(code, path) for code, path in zip(("en", "de", "fr", "x-default"), paths, strict=False)]
+    return [page(path, *links) for path in dict.fromkeys(paths)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "becomes"),
+    [
+        (in_languages("old", "b", "c"), in_languages("new", "b", "c")),
+        (in_languages("old", "b", "c", "old"), in_languages("new", "b", "c", "new")),
+        (in_languages("old", "old2"), [page("new")]),
+        ([*in_languages("old", "b"), page("new")], [page("b", link("de", "b")), page("new")]),
+        (in_languages("old", "b")[1:], [page("b", link("de", "b"))]),
+    ],
+    ids=["moved", "also the default", "both to one page", "to a page with an entry", "not listed"],
+)
+def test_language_versions_follow_a_page_that_has_moved(entries: list[str], becomes: list[str], tmp_path: Path) -> None:
+    outcome = repair(tmp_path, urlset(*entries), verified=moving(old="new", old2="new"))
+    check(outcome)
+    assert outcome.data("sitemap.xml") == urlset(*becomes)
+    assert [row for row in outcome.rows if row["action"] == "not repaired"] == []
+
+
 @pytest.mark.parametrize(
     ("files", "kept"),
     [
@@ -328,7 +352,7 @@ def test_links_to_versions_that_are_gone_go_and_no_others(tmp_path: Path) -> Non
     links[4] = links[4].replace(f"{HOME}it", "https://other.example/it")  # it only may not stand in this sitemap
     entries = [page(path, *links) for path in ("de", "en", "fr")]
     outcome = repair(tmp_path, urlset(*entries, other), verified=moving(fr=None, en="uk"))
-    kept = [links[0], links[3], links[4]]
+    kept = [links[0], link("en", "uk"), links[3], links[4]]
     assert outcome.data("sitemap.xml") == urlset(page("de", *kept), page("uk", *kept))
     rows = told(outcome, "action", "rule", "url")
     assert rows[:2] == [("dropped", "status-404", "fr"), ("dropped", "loc-offsite", "https://other.example/it")]
@@ -338,7 +362,6 @@ def test_links_to_versions_that_are_gone_go_and_no_others(tmp_path: Path) -> Non
         ("changed", "hreflang-target-status", "de"),
         ("changed", "hreflang-target-status", "uk"),
         ("changed", "status-redirect", "en"),
-        ("not repaired", "hreflang-self-missing", "uk"),
     ]
 
 
