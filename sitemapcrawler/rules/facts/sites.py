@@ -24,8 +24,9 @@ CURRENT = f"change IS DISTINCT FROM '{REMOVED}'"
 
 def text_key(*columns: str) -> str:
     """SQL for a number of 64 bits that tells texts apart in a fraction of their memory, by MD5. `hash` of DuckDB 2.0.1
-    does not: it is equal for 1.7 % of 100,000 URLs such as `/category-35/product-0000335`."""
-    return f"md5_number_lower(concat_ws(chr(31), {', '.join(columns)}))"
+    does not: it is equal for 1.7 % of 100,000 URLs such as `/category-35/product-0000335`. Half of `md5_number` takes a
+    quarter of the time of `md5_number_lower`."""
+    return f"(md5_number(concat_ws(chr(31), {', '.join(columns)})) >> 64)::UBIGINT"
 
 
 def sql_site_of(url: str) -> str:
