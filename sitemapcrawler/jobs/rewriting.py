@@ -18,14 +18,13 @@ def rewrite(store: Store, files: str, changed: str, replaced: str) -> None:
     run = store.execute
     of_files = f"sitemap IN (FROM {files})"
     parts = run(f"SELECT DISTINCT rowid // {ROWS_AT_ONCE} AS part FROM urls WHERE {of_files} ORDER BY part")
-    run("CREATE OR REPLACE TEMP TABLE rewritten AS FROM urls LIMIT 0")
+    [(last,)] = run("SELECT max(rowid) FROM urls")
     for (part,) in parts:  # numbers have gaps: those of rows that are not committed begin far above the others
-        here = f"BETWEEN {part * ROWS_AT_ONCE} AND {(part + 1) * ROWS_AT_ONCE - 1}"
+        here = f"BETWEEN {part * ROWS_AT_ONCE} AND {min((part + 1) * ROWS_AT_ONCE - 1, last)}"
         run(
-            f"INSERT INTO rewritten SELECT u.* REPLACE ({replaced}) "
+            f"INSERT INTO urls SELECT u.* REPLACE ({replaced}) "
             f"FROM urls u LEFT JOIN (FROM {changed} WHERE row {here}) m ON m.row = u.rowid "
             f"WHERE u.rowid {here} AND u.{of_files} ORDER BY u.rowid"
         )
-    run(f"DELETE FROM urls WHERE {of_files}")
-    run("INSERT INTO urls FROM rewritten")
-    run("DROP TABLE rewritten")
+    if parts:
+        run(f"DELETE FROM urls WHERE rowid <= {last} AND {of_files}")
