@@ -63,11 +63,11 @@ class Lists:
         execute("CREATE OR REPLACE TEMP TABLE compared_left_out (page UBIGINT)")
         self._logs.begin()
         totals = [self._read(path, number) for number, path in enumerate(self._paths)]
+        self._links.number_listed()
         if self._logs.has_any:
             self._logs.resolve(self._scope)
             self._logs.put_visits()
             self._logs.add_totals(totals)
-        self._links.number_listed()
         [(rows,)] = execute("SELECT count(*) FROM compared_rows")
         parts = int(rows) // PART + 1
         with self._store.transaction():

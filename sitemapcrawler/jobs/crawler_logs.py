@@ -27,7 +27,7 @@ COMMENT = "#"
 """Start of lines with names of columns."""
 AT_ONCE = 20_000
 """Lines that DuckDB parses at once, some 5 MB. More do not fit into the cache of a processor, and take longer."""
-BLOCKS = 5
+BLOCKS = 10
 """Such blocks whose requests are counted at once."""
 OFFSITE = "-"
 """In place of a URL: one of another site."""
@@ -39,8 +39,6 @@ READS = "method IN ('GET', 'HEAD')"
 """SQL condition for a request that reads a page."""
 SERVED = "status IN (200, 304)"
 """SQL condition for a request that got it."""
-WORST = "epoch_ms({time}) * 1000 + status"
-"""SQL that orders answers by time; of several in one moment, the one with the highest status is the last."""
 NO_REQUESTS = """
     CREATE OR REPLACE TEMP TABLE log_requests (
         url UBIGINT, host VARCHAR, scheme VARCHAR, target VARCHAR, visit BOOLEAN, status USMALLINT, asked TIMESTAMP,
@@ -53,9 +51,12 @@ REQUESTS = f"""
            CASE WHEN {READS} AND strlen(agent) <= {MAX_AGENT} THEN agent END AS agent
     FROM ({{requests}}) WHERE target IS NOT NULL AND strlen(target) <= {MAX_URL}"""
 """SQL: the requests of some lines."""
+CRAWLER = f"ENUM ({', '.join(literal(agent.name.lower()) for agent in AGENTS)})"
+"""SQL type of the name of a crawler in lower case, in a byte."""
 AGENTS_OF = f"""
     CREATE OR REPLACE TEMP TABLE log_agents AS
-    SELECT agent, lower(regexp_extract(agent, {literal(crawler_pattern(agent.name for agent in AGENTS))}, 1)) AS crawler
+    SELECT agent, try_cast(lower(regexp_extract(
+        agent, {literal(crawler_pattern(agent.name for agent in AGENTS))}, 1)) AS {CRAWLER}) AS crawler
     FROM (SELECT DISTINCT agent FROM log_requests)"""
 """SQL: the crawlers of user agents, of which most stand in many lines."""
 NEW_ADDRESSES = """
@@ -67,26 +68,41 @@ NEW_URLS = """
     INSERT INTO log_urls
     SELECT url, any_value(host), any_value(scheme), any_value(target) FROM log_requests
     ANTI JOIN log_urls USING (url) GROUP BY url"""
-HITS = f"""
+HITS = """
     INSERT INTO log_hits
-    SELECT url, coalesce(g.crawler, '') AS name, a.genuine,
-           CASE WHEN g.crawler <> '' THEN asked::DATE END AS day, {{list}}, count(*),
-           count(*) FILTER (visit), max(asked), arg_max(status, {WORST.format(time="asked")}), min(asked)
+    SELECT url, g.crawler, a.genuine, {list}, visit, status, asked
     FROM log_requests r LEFT JOIN log_agents g USING (agent)
-    LEFT JOIN log_addresses a ON a.crawler = g.crawler AND a.address = coalesce(r.address, '')
-    GROUP BY url, name, genuine, day"""
+    LEFT JOIN log_addresses a ON a.crawler = g.crawler AND a.address = coalesce(r.address, '')"""
+VISITS = """
+    CREATE OR REPLACE TEMP TABLE log_visits AS
+    SELECT url, list, count(*) AS requests, count(*) FILTER (visit) AS visits, min(asked) AS first, max(asked) AS last
+    FROM log_hits GROUP BY url, list"""
+"""SQL: the requests of everybody, by URL."""
 PAGES = """
     INSERT INTO log_pages
     SELECT cells[1]::UBIGINT, nullif(cells[2], '')::UBIGINT, nullif(cells[3], '')::UBIGINT, cells[4],
            nullif(cells[5], '')::BOOLEAN
     FROM (SELECT string_split(unnest(string_split(?, chr(10))), chr(9)) AS cells)"""
-FETCHED = f"""
+IS_FILE = literal("(?i)^" + ASSET.pattern.replace(r"\Z", "$"))
+"""RE2 expression of `ASSET`."""
+LISTED_PAGES = f"""
+    INSERT INTO log_pages
+    SELECT u.url, k.page, k.page, address, regexp_matches(address, {IS_FILE})
+    FROM (
+        SELECT url, concat(coalesce(scheme, $own), '://', coalesce(host, $authority), target) AS address FROM log_urls
+        WHERE starts_with(target, '/') AND NOT contains(target, '?')) u
+    JOIN log_keys k ON k.url = {text_key("address")}
+    WHERE starts_with(address, $home) AND regexp_full_match(address, {literal(NORMAL_URL.pattern)})"""
+"""SQL: the requested URLs that sitemaps list as they stand, which are most of them."""
+OTHER_URLS = "CREATE OR REPLACE TEMP TABLE log_others AS FROM log_urls ANTI JOIN log_pages USING (url)"
+FETCHED = """
     CREATE OR REPLACE TEMP TABLE log_fetched AS
-    SELECT page, crawler, sum(requests)::BIGINT AS requests, max(last) AS last,
-           arg_max(status, {WORST.format(time="last")}) AS status, coalesce(bool_and(genuine), false) AS verified
-    FROM log_hits JOIN log_pages USING (url) WHERE crawler <> '' AND genuine IS DISTINCT FROM false AND page IS NOT NULL
-    GROUP BY page, crawler"""
-"""SQL: the pages that each crawler requested."""
+    SELECT page, crawler, count(*) AS requests, max(asked) AS last,
+           arg_max(status, epoch_ms(asked) * 1000 + status) AS status, coalesce(bool_and(genuine), false) AS verified
+    FROM log_hits JOIN log_pages USING (url)
+    WHERE crawler IS NOT NULL AND genuine IS DISTINCT FROM false AND page IS NOT NULL GROUP BY page, crawler"""
+"""SQL: the pages that each crawler requested, with its last answer: of several in one moment, that with the highest
+status."""
 ENTRIES = f"""
     CREATE OR REPLACE TEMP TABLE log_entries AS
     SELECT l.page, min(u.lastmod_at)::DATE AS changed, any_value(u.blocked_for) AS blocked_for
@@ -104,17 +120,17 @@ BY_CRAWLER = f"""
     GROUP BY f.crawler"""
 DAYS = """
     SELECT crawler, median(days) FROM (
-        SELECT h.crawler, e.page, min(h.day) - any_value(e.changed) AS days
+        SELECT h.crawler, e.page, min(h.asked)::DATE - any_value(e.changed) AS days
         FROM log_hits h JOIN log_pages p USING (url) JOIN log_entries e USING (page)
-        WHERE h.crawler <> '' AND h.genuine IS DISTINCT FROM false AND h.day >= e.changed
-          AND e.changed >= (SELECT min(first)::DATE FROM log_hits)
+        WHERE h.crawler IS NOT NULL AND h.genuine IS DISTINCT FROM false AND h.asked >= e.changed
+          AND e.changed >= (SELECT min(first)::DATE FROM log_visits)
         GROUP BY h.crawler, e.page)
     GROUP BY crawler"""
 """SQL, by crawler: median of the days between the change of a page and the first request since."""
 
 PRETENDED = """
-    SELECT crawler, sum(requests)::BIGINT FROM log_hits JOIN log_pages USING (url)
-    WHERE crawler <> '' AND NOT genuine AND page IS NOT NULL GROUP BY crawler"""
+    SELECT crawler, count(*) FROM log_hits JOIN log_pages USING (url)
+    WHERE NOT genuine AND page IS NOT NULL GROUP BY crawler"""
 """SQL, by crawler: requests under its name from addresses of others."""
 FILES = f"""
     WITH entries AS (
@@ -130,8 +146,8 @@ FILES = f"""
            coalesce(f.requests, 0), f.last
     FROM counts c FULL JOIN files f USING (sitemap, crawler) LEFT JOIN sizes USING (sitemap)"""
 """SQL, by sitemap and crawler: listed pages that it requested, and requests for the file itself."""
-NAMES = f"map({[agent.name.lower() for agent in AGENTS]}, {[agent.name for agent in AGENTS]})"
-"""SQL for {name in lower case: name}."""
+NAMES = f"{[agent.name for agent in AGENTS]}::VARCHAR[]"
+"""SQL for the names of crawlers in the order of the type `CRAWLER`."""
 PARTS = 16
 """Parts of the pages, one after the other: a million URLs with some crawlers each do not fit into memory at once."""
 KEYS = f"""
@@ -141,10 +157,11 @@ KEYS = f"""
 """SQL: the URLs of the listed pages, as keys."""
 SEEN = f"""
     INSERT INTO log_seen
-    SELECT url, to_json(map_from_entries(list((name, last) ORDER BY last DESC, name))) FROM (
-        SELECT k.url, {NAMES}[f.crawler] AS name, {iso("f.last")} AS last
+    SELECT url, '{{' || string_agg(
+        concat('"', name, '":', coalesce('"' || last || '"', 'null')), ',' ORDER BY last DESC, name) || '}}' FROM (
+        SELECT k.url, ({NAMES})[enum_code(f.crawler) + 1] AS name, {iso("f.last")} AS last
         FROM log_fetched f JOIN log_keys k USING (page) WHERE f.page % {PARTS} = $1 AND k.page % {PARTS} = $1)
-    WHERE name IS NOT NULL GROUP BY url"""
+    GROUP BY url"""
 """SQL: listed URLs with the crawlers that requested them, and the last time. Parameter: the part."""
 ROWS_SEEN = f"""
     CREATE OR REPLACE TEMP TABLE log_rows AS
@@ -175,9 +192,9 @@ class CrawlerLogs:
         for table in (
             "log_urls (url UBIGINT, host VARCHAR, scheme VARCHAR, target VARCHAR)",
             "log_pages (url UBIGINT, page UBIGINT, visited UBIGINT, address VARCHAR, is_asset BOOLEAN)",
-            "log_addresses (crawler VARCHAR, address VARCHAR, genuine BOOLEAN)",
-            "log_hits (url UBIGINT, crawler VARCHAR, genuine BOOLEAN, day DATE, list UTINYINT, requests UBIGINT, "
-            "visits UBIGINT, last TIMESTAMP, status USMALLINT, first TIMESTAMP)",
+            f"log_addresses (crawler {CRAWLER}, address VARCHAR, genuine BOOLEAN)",
+            f"log_hits (url UBIGINT, crawler {CRAWLER}, genuine BOOLEAN, list UTINYINT, visit BOOLEAN, "
+            "status USMALLINT, asked TIMESTAMP)",
             "log_special (page UBIGINT, kind VARCHAR, sitemap VARCHAR)",
         ):
             self._store.execute(f"CREATE OR REPLACE TEMP TABLE {table}")
@@ -186,7 +203,7 @@ class CrawlerLogs:
         """Count the requests of a log. `number`: of the list."""
         execute = self._store.execute
         requests = REQUESTS.replace("{requests}", found.requests)
-        rest = (line for line in lines if line and not line.isspace() and line[0] != COMMENT)
+        rest = iter(lines)
         blocks = iter(lambda: list(islice(rest, AT_ONCE)), [])
         execute(NO_REQUESTS)
         while some := sum(self._parse(requests, block) for block in islice(blocks, BLOCKS)):
@@ -201,9 +218,10 @@ class CrawlerLogs:
         self.has_any = True
 
     def _parse(self, requests: str, block: Sequence[str]) -> int:
-        """Add the requests of some lines to `log_requests`. Returns the number of lines."""
-        self._store.execute(requests, ["\n".join(block)])
-        return len(block)
+        """Add the requests of some lines to `log_requests`. Returns the number of lines that have any text."""
+        lines = [line for line in block if line and not line.isspace() and line[0] != COMMENT]
+        self._store.execute(requests, ["\n".join(lines)])
+        return len(lines)
 
     def _note_addresses(self) -> None:
         known = self._ranges.crawlers
@@ -217,12 +235,18 @@ class CrawlerLogs:
             )
 
     def resolve(self, scope: LinkScope) -> None:
-        """Find the page of each requested URL: temporary table `log_pages`. URLs of other sites have none."""
+        """Find the page of each requested URL: temporary table `log_pages`. URLs of other sites have none. The listed
+        pages must be numbered (`link_listed`)."""
         home = next(iter(scope.homes), "")
         sites, execute = scope.sites, self._store.execute
-        [(number,)] = execute("SELECT count(*) FROM log_urls")
+        execute(KEYS)
+        if home:
+            own, _, authority = home.rstrip("/").partition("://")
+            execute(LISTED_PAGES, {"own": own, "authority": authority, "home": home})
+        execute(OTHER_URLS)
+        [(number,)] = execute("SELECT count(*) FROM log_others")
         for first in range(0, number, TARGETS):
-            rows = execute(f"FROM log_urls WHERE rowid BETWEEN {first} AND {first + TARGETS - 1}")
+            rows = execute(f"FROM log_others WHERE rowid BETWEEN {first} AND {first + TARGETS - 1}")
             lines = ["\t".join((str(url), *self._page(home, sites, *one))) for url, *one in rows]
             execute(PAGES, ["\n".join(lines)])
 
@@ -254,16 +278,17 @@ class CrawlerLogs:
 
     def put_visits(self) -> None:
         """Add the pages that anybody got to the rows of the lists."""
+        self._store.execute(VISITS)
         self._store.execute(
             """
             INSERT INTO compared_rows
-            SELECT visited, any_value(address), list, sum(visits)::BIGINT FROM log_hits JOIN log_pages USING (url)
+            SELECT visited, min(address), list, sum(visits)::BIGINT FROM log_visits JOIN log_pages USING (url)
             WHERE visits > 0 AND visited IS NOT NULL AND NOT is_asset GROUP BY visited, list"""
         )
         self._store.execute(
             """
             INSERT INTO compared_left_out
-            SELECT DISTINCT visited FROM log_hits JOIN log_pages USING (url)
+            SELECT DISTINCT visited FROM log_visits JOIN log_pages USING (url)
             WHERE visited IS NOT NULL AND (is_asset OR requests > visits)"""
         )
 
@@ -275,14 +300,14 @@ class CrawlerLogs:
                    coalesce(sum(requests) FILTER (address = '{OFFSITE}'), 0)::BIGINT,
                    coalesce(sum(if(is_asset, requests, requests - visits)) FILTER (page IS NOT NULL), 0)::BIGINT,
                    {iso("min(first)")}, {iso("max(last)")}
-            FROM log_hits JOIN log_pages USING (url) GROUP BY list"""
+            FROM log_visits JOIN log_pages USING (url) GROUP BY list"""
         )
         for number, unread, offsite, left_out, since, until in rows:
             total = totals[number]
             total.unread += unread
             total.offsite, total.left_out, total.since, total.until = offsite, left_out, since, until
 
-    # Crawlers, once all listed pages are known and numbered (`link_listed`).
+    # Crawlers, once all listed pages are known and numbered.
 
     def sum_up(self, homes: Iterable[str]) -> dict[str, CrawlerFetches]:
         """What each crawler requested, by its name in lower case. Fills the tables `fetched_files` and

@@ -207,13 +207,15 @@ def _lines(texts: Iterable[str], faults: Faults) -> Iterator[str]:
     parts: list[str] = []
     size, is_first = 0, True
     for text in texts:
-        *lines, rest = text.split("\n")
-        for line in lines:
-            yield _line([*parts, line])
+        end, *lines = text.split("\n")
+        if lines:
+            yield _line([*parts, end])
+            end = lines.pop()
+            yield from lines  # whole ones of one text, which is far shorter than `MAX_LINE`
             parts, size, is_first = [], 0, False
         if size <= MAX_LINE:  # the rest of a longer line is skipped
-            parts.append(rest)
-        size += len(rest)
+            parts.append(end)
+        size += len(end)
         if is_first and size > MAX_LINE:
             raise ValueError(f"has a first line of more than {MAX_LINE:,} characters")
     if size and faults.first(*CUT_BYTES) is None:

@@ -172,7 +172,7 @@ class Store:
             with suppress(duckdb.Error):  # an interrupted query has already rolled back
                 self._connection.execute("ROLLBACK")
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+    def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run SQL and return all rows."""
         return self._connection.execute(sql, parameters).fetchall()
 

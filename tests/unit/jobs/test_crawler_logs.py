@@ -258,6 +258,20 @@ def test_sums_by_crawler(tmp_path: Path, store: Store) -> None:
     assert problems == [("denied", "gptbot", f"{HOME}private", 200), ("error", "googlebot", f"{HOME}b", 404)]
 
 
+def test_entries_have_the_last_request_of_each_crawler_the_latest_first(tmp_path: Path, store: Store) -> None:
+    agents = {"bingbot/2.0": "2026-05-03T10:00:00Z", GOOGLEBOT: "2026-05-04T10:00:00Z", "GPTBot/1.2": "no time"}
+    log = "".join(
+        cloudflare("/a", ClientRequestUserAgent=agent, EdgeStartTimestamp=time) for agent, time in agents.items()
+    )
+    loaded = Loaded(store, tmp_path, log, "a", "b")
+    with store.transaction():
+        loaded.lists.mark()
+    times = {"Googlebot": "2026-05-04T10:00:00Z", "Bingbot": "2026-05-03T10:00:00Z", "GPTBot": None}
+    [(first, found), *rest] = store.execute("SELECT loc, fetched FROM urls ORDER BY rowid")
+    assert (first, list(found.items())) == (f"{HOME}a", list(times.items()))
+    assert rest == [(f"{HOME}b", None)]
+
+
 def test_lists_that_are_no_logs_say_nothing_of_crawlers(tmp_path: Path, store: Store) -> None:
     assert Loaded(store, tmp_path, f"url,views\n{HOME}a,1\n", "a").found == {}
 
