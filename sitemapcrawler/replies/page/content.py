@@ -55,9 +55,11 @@ class Content:
 def content_of(tree: LexborHTMLParser) -> Content:
     """Return the fingerprint of a page's main text. Removes parts of the tree."""
     found = main_text(tree)
-    lines = [line for line in found.rest.split(SPACE) if line and not line.isspace()]
-    long = [line for line in lines if len(line.encode("utf-8", "replace")) >= LONG]
-    short = [line for line in lines if len(line.encode("utf-8", "replace")) < LONG]
+    long: list[str] = []
+    short: list[str] = []
+    for line in found.rest.split(SPACE):
+        if line and not line.isspace():
+            (long if len(line.encode("utf-8", "replace")) >= LONG else short).append(line)
     prose, other = found.paragraphs, " ".join(long)
     if len(other) > len(prose):  # in elements that are no paragraphs
         prose, other = other, prose
@@ -115,6 +117,7 @@ def simhash(tokens: list[str], size: int) -> int:
     number = len(found)
     columns = pack(f"<{number}I", *found)
     ones = int.from_bytes(b"\1" * number)
-    planes = [int.from_bytes(columns[byte::4]) >> bit & ones for byte in range(4) for bit in range(8)]
+    bytewise = [int.from_bytes(columns[byte::4]) for byte in range(4)]
+    planes = [column >> bit & ones for column in bytewise for bit in range(8)]
     planes += [plane ^ planes[(at + 1) % 32] for at, plane in enumerate(planes)]
     return sum(1 << at for at, plane in enumerate(planes) if 2 * plane.bit_count() > number)

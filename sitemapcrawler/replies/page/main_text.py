@@ -10,7 +10,7 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sitemapcrawler.replies.page.boilerplate import HEADINGS, NOISE, PHRASES, REVIEWS
+from sitemapcrawler.replies.page.boilerplate import HEADINGS, MAY_BE_REVIEWS, NOISE, PHRASES, REVIEWS
 from sitemapcrawler.replies.page.tokens import folded
 
 HALF = 0.5
@@ -30,6 +30,7 @@ MAX_MEASURED = 20
 MIN_COST = 10
 """What measuring a part without text costs, in characters."""
 SPACE = "\n"
+ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
 
 UNSEEN = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select",
@@ -162,7 +163,8 @@ class _Part:
     def remove_all(self) -> None:
         self._remove([node for node in self.root.css(NAMED) if _is_noise(*_names(node))])
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
-        self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= HALF * _ink(self.text)])
+        if self.root.css_first(MAY_BE_REVIEWS) is not None:
+            self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= HALF * _ink(self.text)])
         self._remove_by_heading()
         self._remove_links()
 
@@ -219,7 +221,7 @@ class _Part:
         groups: dict[int, tuple[LexborNode, list[LexborNode]]] = {}
         for link in islice(self.root.css("a"), MAX_LINKS):
             item = link
-            while (whole := item.parent) is not None and _is_only_child(item, whole):
+            while (whole := item.parent) is not None and item.prev is None and item.next is None:  # its only child
                 item = whole
             if whole is not None:
                 groups.setdefault(whole.mem_id, (whole, []))[1].append(item)
@@ -233,12 +235,9 @@ class _Part:
                     item.decompose()
 
 
-def _is_only_child(node: LexborNode, parent: LexborNode) -> bool:
-    first, last = parent.first_child, parent.last_child
-    return first is not None and last is not None and first.mem_id == node.mem_id == last.mem_id
-
-
 def _ink(text: str) -> int:
+    if text.isascii():
+        return len(text.encode("ascii").translate(None, ASCII_BLANKS))
     return len("".join(text.split()))
 
 

@@ -40,12 +40,11 @@ _TOKEN = re.compile(rf"{_NUMBER}|[{BLANKLESS}]|(?:(?![{BLANKLESS}])[\w{MARKS}])+
 BLANKLESS_SIGN = re.compile(f"[{BLANKLESS}]")
 _SIMPLE_TOKEN = re.compile(rf"{_NUMBER}|[\w{MARKS}]+|[{''.join(sorted(SYMBOLS))}]")
 """The same without scripts that have no blanks."""
-_IS_MARK = re.compile(f"[{MARKS}]").match
 _DIGITS = re.compile(r"\d+")
 MANY = 100
-"""Characters for each number from which on words are faster to split than to find."""
-HOLE = "\0"
-"""Stands for a word with digits."""
+"""Characters for each number up to which signs such as `❶` are numbers too."""
+PUNCTUATION = ".,;:!?()[]\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u2026\u2013\u2014"
+"""Marks before and after most words, which are no part of a token."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\D(?:19|20)?\d\d)?\Z")
 _STAMP = re.compile(
     r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:\s?z|\s?[+-]\d\d:?\d\d)?|\d{1,2}:\d\d:\d\d(?:\s?[ap]\.?m)?"
@@ -86,7 +85,7 @@ class Tokens:
 
 def stable_tokens(text: str) -> Tokens:
     """Return the tokens of a folded text, without numbers and tokens of sessions that differ between two answers."""
-    words = text.replace(HOLE, " ").split(" ")
+    words = text.replace("\0", " ").split(" ")
     if max(map(len, words)) >= LONG:
         words = [word for word in words if len(word) < LONG or not _LONG.fullmatch(word)]
     text = " ".join(words)
@@ -98,10 +97,9 @@ def stable_tokens(text: str) -> Tokens:
     numbers: list[int] = []
     prices: list[int] = []
     around = ["", *tokens, ""]
+    may_count = not (is_ascii and HINTS.isdisjoint(tokens))
     for at in places:
-        earlier, later = tokens[max(0, at - SIGNS_AROUND) : at], tokens[at + 1 : at + 1 + SIGNS_AROUND]
-        is_counter = not is_ascii and ("".join(earlier).endswith(BEFORE) or "".join(later).startswith(AFTER))
-        if is_counter or _is_counter(tokens[at], earlier[-EARLIER:], later[:LATER], is_ascii):
+        if may_count and _is_counter(tokens, at, is_ascii):
             counters.append(at)
         else:
             is_price = around[at] in CURRENCIES or around[at + 2] in CURRENCIES or _CENTS.fullmatch(tokens[at])
@@ -117,47 +115,21 @@ def stable_tokens(text: str) -> Tokens:
 
 def _tokens(text: str) -> tuple[list[str], list[int]]:
     """Return the tokens of a text, and the places of those that begin with a digit."""
-    is_blankless = BLANKLESS_SIGN.search(text)
-    if is_blankless or len(_DIGITS.findall(text)) * MANY > len(text):
-        tokens = (_TOKEN if is_blankless else _SIMPLE_TOKEN).findall(text)
+    is_ascii = text.isascii()
+    if not is_ascii and BLANKLESS_SIGN.search(text):
+        tokens = _TOKEN.findall(text)
         return tokens, [at for at, token in enumerate(tokens) if token[0].isdigit()]
-    tokens, places, start = [], list[int](), 0
-    between, with_digits = _parted(text)
-    words = _words(f" {HOLE} ".join(between))
-    for word in with_digits:
-        end = words.index(HOLE, start)
-        tokens += words[start:end]
-        found = _SIMPLE_TOKEN.findall(word)
-        places += (len(tokens) + at for at, token in enumerate(found) if token[0].isdigit())
-        tokens += found
-        start = end + 1
-    return tokens + words[start:], places
-
-
-def _parted(text: str) -> tuple[list[str], list[str]]:
-    """Return the text between words with digits, and these."""
-    between: list[str] = []
-    with_digits: list[str] = []
-    end = 0
-    for digits in _DIGITS.finditer(text):
-        if digits.end() <= end:
+    has_many = not is_ascii and len(_DIGITS.findall(text)) * MANY > len(text)
+    tokens, places = [], list[int]()
+    for word in text.split(" "):
+        if word.isalpha() or (word := word.strip(PUNCTUATION)).isalpha():
+            tokens.append(word)
             continue
-        start = text.rfind(" ", end, digits.start()) + 1 or end
-        between.append(text[end:start])
-        end = text.find(" ", digits.end())
-        if end < 0:
-            end = len(text)
-        with_digits.append(text[start:end])
-    between.append(text[end:])
-    return between, with_digits
-
-
-def _words(text: str) -> list[str]:
-    """Return the tokens of a text without digits, three times as fast as the expression."""
-    for sign in set(text):
-        if not (sign.isalnum() or sign in f" _{HOLE}" or _IS_MARK(sign)):
-            text = text.replace(sign, f" {sign} " if sign in SYMBOLS else " ")
-    return text.split()
+        for token in _SIMPLE_TOKEN.findall(word):
+            if token[0].isdigit() and (is_ascii or has_many or _DIGITS.search(word)):
+                places.append(len(tokens))
+            tokens.append(token)
+    return tokens, places
 
 
 def folded(text: str) -> str:
@@ -167,8 +139,12 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _is_counter(number: str, earlier: list[str], later: list[str], is_ascii: bool) -> bool:
+def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     """True for a count of visits, the age of something, the year of a copyright and the like."""
+    earlier, later = tokens[max(0, at - SIGNS_AROUND) : at], tokens[at + 1 : at + 1 + SIGNS_AROUND]
+    if not is_ascii and ("".join(earlier).endswith(BEFORE) or "".join(later).startswith(AFTER)):
+        return True
+    earlier, later = earlier[-EARLIER:], later[:LATER]
     if is_ascii and HINTS.isdisjoint(earlier) and HINTS.isdisjoint(later):
         return False
     if later:
@@ -186,6 +162,6 @@ def _is_counter(number: str, earlier: list[str], later: list[str], is_ascii: boo
         earlier = earlier[:-1]
     if earlier and (earlier[-1] in COUNTED or not SINCE.isdisjoint(earlier) or A_JOUR.issubset(earlier)):
         return True
-    return _YEAR.match(number) is not None and (
+    return _YEAR.match(tokens[at]) is not None and (
         not RIGHTS.isdisjoint(earlier) or "".join(later).startswith(RESERVED) or "".join(earlier).endswith(RESERVED)
     )
