@@ -291,8 +291,8 @@ def hosts(report: Report) -> Table | None:
 
 
 def host(record: RobotsRecord) -> str:
-    """Authority of a robots.txt, with its scheme unless it is https."""
-    return inert(record.robots.removesuffix("/robots.txt").removeprefix("https://"), MAX_HOST)
+    """Scheme and authority of a robots.txt."""
+    return inert(record.robots.removesuffix("/robots.txt"), MAX_HOST)
 
 
 def _cell(record: RobotsRecord, name: str) -> Cell:

@@ -122,7 +122,7 @@ def test_hosts_have_rows_and_crawlers_with_equal_shares_a_column() -> None:
     assert made is not None
     assert made.columns == ["GPTBot and CCBot", "MyBot"]
     assert [(row.name, [cell and cell.text for cell in row.cells]) for row in made.rows] == [
-        ("1.example.com", ["10 %", "100 %"]), ("0.example.com", ["0 %", "100 %"]),
+        ("https://1.example.com", ["10 %", "100 %"]), ("https://0.example.com", ["0 %", "100 %"]),
     ]  # fmt: skip
     assert [cell and cell.step for cell in made.rows[0].cells] == ["few", "all"]
     assert [line.text for line in made.rows[0].lines] == [PRIVATE]
