@@ -679,8 +679,8 @@ def summed_up(rule: Rule, one: Sum) -> FindingRecord:
     first, number = one.first, one.entries or one.files
     if number == 1:
         return first
-    if one.entries in (0, one.files):
-        what, example = f"{number:,} files", quoted((one.entries and first.url) or first.sitemap or "")
+    if not one.entries or (one.entries == one.files and not first.url):
+        what, example = f"{number:,} files", quoted(first.sitemap or "")
     elif Of.ROBOTS in rule.of:
         what, example = f"{number:,} lines", f"line {first.line}" if first.line else ""
     else:

@@ -215,7 +215,17 @@ def test_a_site_has_one_finding() -> None:
     assert judge.counts == {"loc-x": 1}
 
 
-def test_a_habit_of_one_entry_per_file_is_that_of_files() -> None:
+def test_one_entry_of_each_file_is_no_habit_of_the_files() -> None:
+    judge = Judge(Choice((habit(Per.SITE),)), 100)
+    for name in "ba":
+        file = facts(f"https://example.com/{name}.xml")
+        judged(judge, file, entries(1, 2, file.url))
+        assert judge.file(file.record, file) == []
+    [finding] = judge.crawl({})
+    assert finding.message.startswith("2 of 2 entries in 2 files have a habit, for example 'https://example.com/1#x'")
+
+
+def test_a_fault_of_each_file_is_a_habit_of_the_files() -> None:
     judge = Judge(Choice((habit(Per.SITE, Of.FAULT),)), 100)
     for name in "ba":
         file = facts(f"https://example.com/{name}.xml")
