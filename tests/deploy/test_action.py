@@ -166,6 +166,8 @@ def test_clean_site_passes(runner: Runner) -> None:
         ({"path": "nosuch/"}, "sitemapcrawler: nosuch/: no such file"),
         ({"base_url": "/x"}, "sitemapcrawler: argument base_url='/x': no valid http or https URL"),
         ({"args": "--fromat x"}, "sitemapcrawler: option '--fromat' is not known"),
+        ({"args": "--base-url '' --quiet"}, "sitemapcrawler: argument base_url='': is empty"),
+        ({"args": "--ignore 'x\n--quiet'"}, "sitemapcrawler: argument ignore='x\\n--quiet': has a control character"),
         ({"args": "--ignore 'x"}, "::error title=sitemapcrawler::The input args has a quote that is not closed."),
     ],
 )
