@@ -263,6 +263,8 @@ def _leaves(path: str, name: str, value: object, nested: int = 0) -> Iterator[tu
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _leaves(path, f"{name}.{key}", inner, nested + 1)
+    elif value == []:
+        raise ValueError(f"{path}: {quoted(name)[1:-1]}: the list is empty")
     else:
         yield from ((name, one) for one in (value if isinstance(value, list) else [value]))
 

@@ -234,6 +234,7 @@ WRONG = {
     ),
     "list that is missing": ('select = "@nosuch.txt"', "cannot read 'nosuch.txt', no such file"),
     "segments that are no table": ("segments = 3", "segments: accepted: a table"),
+    "limit without a value": ("[policy]\nmax-removed = []", "policy.max-removed: the list is empty"),
     "number as a pattern": ("[segments]\nshop = 5", "segments.shop = 5: begins with none of /, * and https://"),
     "flag as a pattern": ("[segments]\nshop = true", "segments.shop = True: accepted: a text or a number"),
     "table as a pattern": ("[[segments.shop]]\na = 1", "segments.shop = {'a': 1}: accepted: a text or"),
