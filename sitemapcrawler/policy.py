@@ -242,10 +242,11 @@ class _Check:
         if (why := self._unjudged(limit)) is not None:
             yield why
             return
-        problems = self._measured.problems[limit]
-        if problems.total > _amount(limit).of(found.urls):
+        problems, amount = self._measured.problems[limit], _amount(limit)
+        if problems.total > amount.of(found.urls):
             what = "findings" if limit.of_any_severity else "errors"
             what += f" of {limit.rule}" if limit.rule else ""
+            what += f" ({_percent(problems.total / found.urls)})" if amount.is_share and found.urls else ""
             yield f"{problems} {'has' if problems.total == 1 else 'have'} {what}"
 
     def _unjudged(self, limit: Limit) -> str | None:

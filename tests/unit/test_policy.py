@@ -136,7 +136,7 @@ def test_limits_of_indexable_urls(text: str, counts: SegmentCounts, fields: Mapp
         ("max-errors=3", Problems(2, 1), None),
         ("max-errors=2", Problems(2, 1), "2 URLs and 1 file have errors"),
         ("max-errors=0", Problems(site=1), "the site has errors"),
-        ("max-errors=2%", Problems(3), "3 URLs have errors"),
+        ("max-errors=2%", Problems(3), "3 URLs have errors (3 %)"),
         ("max-errors=3%", Problems(3), None),
         ("max-errors.status-404=0", Problems(1), "1 URL has findings of status-404"),
         ("shop.max-errors.status=0", Problems(0, 2), "2 files have errors of status"),
