@@ -149,8 +149,9 @@ class Job:
         self.graph: LinkGraph | None = None
         """Totals of the link graph; None before it is counted."""
         self.revisits: Revisits | None = None
-        self._proven: dict[str, float] = {}
         """How many dates proved true since the baseline; None before they are compared."""
+        self._proven: dict[str, float] = {}
+        """Share of them by segment."""
         self.robots_changes: list[RobotsChange] = []
         """What has changed in each robots.txt since the baseline."""
         self.holding = False
@@ -494,8 +495,9 @@ class Job:
         return True
 
     async def count_again(self, summary: SummaryRecord) -> None:
-        """Count segments and what the policy limits in a finished job: an earlier run may have had others."""
-        before = {one.segment: one.remaining_problems for one in summary.segments}
+        """Count segments and what the policy limits in a finished job: an earlier run may have had others. What only
+        the comparison with the baseline told of a segment stays, or is unknown of other segments."""
+        before = {one.segment: one for one in summary.segments}
 
         def count() -> None:
             if self._set_segments():
@@ -503,7 +505,10 @@ class Job:
             with self.store.analysis() as cursor:
                 self._count_segments(SiteFacts(rows_of(cursor, self.store.give_more_memory)), summary)
             for one in summary.segments:
-                one.remaining_problems = before.get(one.segment)
+                earlier = before.get(one.segment)
+                one.remaining_problems = earlier.remaining_problems if earlier is not None else None
+                if summary.revisits is not None:
+                    one.trusted = earlier.trusted if earlier is not None else None
 
         summary.segments = ()
         await self._writer.run(count)

@@ -18,7 +18,7 @@ import pytest
 from sitemapcrawler.options.configuration import TABLES
 from sitemapcrawler.policy import KEYS
 from tests.crawl.crawling import SETTINGS, Crawl, crawl, run
-from tests.crawl.documents import index, robots, urlset
+from tests.crawl.documents import dated, index, robots, urlset
 from tests.crawl.site_server import Reply, Route, SiteServer
 from tests.crawl.verified import html
 
@@ -65,7 +65,7 @@ BREACHES = [
     "must-not-list=/shop/2: 1 URL is listed, such as SITE/shop/2",
     "min-lastmod-trust=50%: nothing is known of the dates",
     "max-errors.status-404=0: 1 URL has findings of status-404",
-    "max-errors.page=10%: 2 URLs have errors of page",
+    "max-errors.page=10%: 2 URLs have errors of page (18.18 %)",
     "shop.max-not-indexable=1: 2 of 6 URLs (33.33 %) are not indexable",
 ]
 
@@ -130,6 +130,21 @@ def test_finished_job_counts_again_with_other_segments_and_requests_nothing(site
     done = crawl(tmp_path, **arguments, policy="min-urls=13")
     assert (done.code, done.summary["breaches"], segments_of(done), named(done)) == (0, [], {}, {None: 13})
     assert site.connections == connections
+
+
+@pytest.mark.slow
+def test_finished_job_still_knows_which_dates_of_a_segment_proved_true(tmp_path: Path) -> None:
+    with SiteServer() as server:
+        for job, day in (("first", "2026-05-01"), ("second", "2026-05-09")):
+            pages = {server.url(path): day if path == SHOP[0] else "2026-05-01" for path in (*SHOP, *BLOG)}
+            server.routes = routes(server) | {"/b.xml": dated(pages), "/sitemap.xml": index(server.url("/b.xml"))}
+            arguments: dict[str, Any] = {"domain": server.url(), "verify": "get", "settings": {"JOBDIR": job}}
+            arguments |= {} if job == "first" else {"baseline": "first", "policy": "shop.min-lastmod-trust=90%"}
+            crawl(tmp_path, **arguments, segments="shop=/shop/,blog=/blog/")
+        messages = []
+        for segments in ("shop=/shop/,blog=/blog/", "shop=/shop/"):
+            messages += [one["message"] for one in crawl(tmp_path, **arguments, segments=segments).summary["breaches"]]
+    assert messages == ["at most 87.5 % of the dates can be trusted", "nothing is known of the dates"]
 
 
 def test_crawl_that_ends_at_a_limit_counts_what_it_has_read_and_breaks_its_policy(
