@@ -23,7 +23,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import msgspec
 
 from sitemapcrawler.api import child
-from sitemapcrawler.feeds.folder import FEEDS, FORMATS, OF_EXTENSIONS, ON_DEMAND, PAGE, REPORT_FILES, SUMMARY, TABLES
+from sitemapcrawler.feeds.folder import (
+    FEEDS,
+    FORMATS,
+    INCOMPLETE,
+    OF_EXTENSIONS,
+    ON_DEMAND,
+    PAGE,
+    REPORT_FILES,
+    SUMMARY,
+    TABLES,
+)
 from sitemapcrawler.items import (
     AlternateRecord,
     AnswerRecord,
@@ -130,6 +140,8 @@ def audit(
         ended = child.run(PROGRAM, [*command, "--out", str(place), "--", text], folder.path)
         if ended.code == child.BAD_ARGUMENT:
             raise ValueError(re.sub("^--out ", "out=", ended.complaint))
+        if str(Path(f"{place.name}{INCOMPLETE}", PAGE)) in ended.output:  # `place` holds the baseline
+            place = place.with_name(f"{place.name}{INCOMPLETE}")
         if ended.code not in (0, STOPPED, NOTHING_READ) or not (place / PAGE).is_file():
             raise AuditError(f"{_shown(text)}: {ended.complaint}", ended.code)
         result = AuditResult(text, place, folder if out is None else None, ended)

@@ -13,7 +13,6 @@ from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 
 from sitemapcrawler.crawl.params import ARGUMENTS, Use
@@ -122,11 +121,11 @@ class Command(BaseCommand):
         crawler = self.crawler_process.create_crawler(AuditSpider)
         code = run(self.crawler_process, crawler, opts.spargs, self._plan)
         self.exitcode = policy_code(code, crawler.stats.get_stats())
-        report = _report(crawler)
-        if report is None:
+        reporting = crawler.get_extension(Reporting)
+        if reporting is None or not (reporting.folder / PAGE).is_file() or (report := reporting.report) is None:
             return
         columns = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
-        shown = lines(report, opts.named, Path(opts.out), wants_colour(sys.stdout), columns)
+        shown = lines(report, opts.named, reporting.folder, wants_colour(sys.stdout), columns)
         put("".join(f"{line}\n" for line in shown))
         found = report.summary.severities
         if not self.exitcode and any(found.get(severity) for severity in THRESHOLDS[opts.fail_on]):
@@ -240,12 +239,6 @@ def _is_of(summary: Mapping[str, object], found: Target) -> bool:
 
 def _host(site: object) -> str:
     return str(site).rpartition("://")[2].rstrip("/")
-
-
-def _report(crawler: Crawler) -> Report | None:
-    """What the report shows; None if it was not written."""
-    reporting = crawler.get_extension(Reporting)
-    return reporting.report if reporting is not None and (reporting.folder / PAGE).is_file() else None
 
 
 def _target(named: list[str]) -> Target:

@@ -63,6 +63,8 @@ CONTENTS = "contents.parquet"
 """The table `contents` of the crawl's database, for later crawls and `fix`; only where pages were read."""
 NAMES = frozenset({PAGE, SUMMARY, CONTENTS, *TABLES, *(f"{feed}.{format}" for feed in FEEDS for format in FORMATS)})
 """All files of a report."""
+INCOMPLETE = "-incomplete"
+"""End of the name of the folder beside that of a report, for a crawl that must not replace its own baseline."""
 CACHE = "cache"
 """Folder with the bodies of sitemaps, in that of a report or a job; see `download/body_cache.py`."""
 EARLIER_CACHE = "cache.earlier"
@@ -150,7 +152,7 @@ def complete_reports(place: Path) -> Iterator[tuple[Path, JsonObject]]:
             summary = summary_of(path)
             if summary is None or (summary.get("rules") and not summary.get("reach")):  # of an earlier version
                 continue
-            if unfinished(path) is None and any((path / name).is_file() for name in BASELINES):
+            if summary.get("urls") and unfinished(path) is None and any((path / name).is_file() for name in BASELINES):
                 yield path, summary
 
 

@@ -25,6 +25,7 @@ from sitemapcrawler.feeds.folder import (
     CONTENTS,
     FEEDS,
     FORMATS,
+    INCOMPLETE,
     NAMES,
     OF_EXTENSIONS,
     ON_DEMAND,
@@ -32,6 +33,7 @@ from sitemapcrawler.feeds.folder import (
     REPORT_FILES,
     SUMMARY,
     TABLES,
+    folder,
 )
 from sitemapcrawler.feeds.jsontext import JsonText, Rows
 from sitemapcrawler.feeds.scratch import scratch
@@ -187,6 +189,7 @@ class Reporting:
         """Write the summary and the page, and publish all files."""
         try:
             if self.report is not None and not self._is_lost:
+                self._keep_baseline(self.report)
                 json = JsonText(Rows())
                 self._write(SUMMARY, json.pretty(json.lines([self.report.summary]), INDENT) + b"\n")
                 self._write(PAGE, self._page(self.report))
@@ -205,6 +208,17 @@ class Reporting:
         finally:
             self._temporary.close()
             self._discard()
+
+    def _keep_baseline(self, report: Report) -> None:
+        """Publish beside a folder with the baseline of this crawl, if the next one could not be compared with this one.
+        Raises FeedLost if that place holds something else."""
+        baseline = Path(report.arguments.get("baseline", "")).resolve()
+        is_whole = report.summary.partial is None and report.summary.urls
+        if self.folder in (baseline, baseline.parent) and not is_whole:
+            try:
+                self.folder = Path(folder(f"{self.folder}{INCOMPLETE}"))
+            except ValueError as error:
+                raise FeedLost(f"{self.folder}{INCOMPLETE} {error}") from None
 
     def _swap_cache(self) -> None:
         """Replace the cache of the report. Without one, what needs it is fetched again."""
@@ -241,9 +255,9 @@ class Reporting:
         """Remove files that were not renamed, and empty folders created for a lost report."""
         for file in self._created:
             file.folder.close()
-        for folder in self._folders if self._is_lost else ():
+        for created in self._folders if self._is_lost else ():
             with suppress(OSError):  # another program uses it
-                folder.rmdir()
+                created.rmdir()
 
     def _fail(self, target: Path, error: OSError) -> None:
         self._lose(error.strerror or str(error))

@@ -225,6 +225,14 @@ def test_folder_of_a_crawl_that_ends_at_a_limit_lasts_as_long_as_a_table(shop: S
 
 
 @pytest.mark.slow
+def test_audit_that_cannot_replace_its_baseline_is_read_from_beside_it(shop: SiteServer, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"out": tmp_path / "a", "verify": "off", "settings": SETTINGS}
+    first = sitemapcrawler.audit(shop.url("/sitemap.xml"), **given)
+    second = sitemapcrawler.audit(shop.url("/sitemap.xml"), **given, baseline=str(tmp_path / "a"), max_urls=2)
+    assert (second.folder, second.summary.partial) == (tmp_path / "a-incomplete", "max_urls")
+    assert (first.folder, first.summary.partial) == (tmp_path / "a", None)
+
+
 def test_folder_of_the_caller_has_all_files(shop: SiteServer, temporary: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = sitemapcrawler.audit(
