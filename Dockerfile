@@ -1,7 +1,9 @@
-# An image with the command. Results go to /audit, which the user of the container owns:
+# An image with the command. Results go to /audit, which the user of the container owns. A folder that docker creates is
+# root's, and a stopped audit may take 15 seconds to write its results:
 #
 #   docker build -t sitemapcrawler .
-#   docker run --rm -v "$PWD/audit:/audit" --user "$(id -u):$(id -g)" sitemapcrawler audit example.com
+#   mkdir -p audit
+#   docker run --rm --stop-timeout 20 -v "$PWD/audit:/audit" --user "$(id -u):$(id -g)" sitemapcrawler audit example.com
 FROM python:3.13-slim AS build
 WORKDIR /src
 COPY pyproject.toml setup.py MANIFEST.in README.md CHANGELOG.md SECURITY.md LICENSE ./

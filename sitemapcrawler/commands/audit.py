@@ -258,7 +258,10 @@ def _out(found: Target, given: str | None) -> str:
     number = 1
     while _is_taken(Path(path := name if number == 1 else f"{name}-{number}")):
         number += 1
-    return folder(path)
+    try:
+        return folder(path)
+    except ValueError as error:
+        raise ValueError(f"{inert(path)}: {error}; name a folder with --out") from None
 
 
 def _is_taken(path: Path) -> bool:

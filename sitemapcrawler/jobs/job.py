@@ -496,7 +496,7 @@ class Job:
 
     async def count_again(self, summary: SummaryRecord) -> None:
         """Count segments and what the policy limits in a finished job: an earlier run may have had others. What only
-        the comparison with the baseline told of a segment stays, or is unknown of other segments."""
+        the comparison with the baseline says stays, and is unknown for other segments."""
         before = {one.segment: one for one in summary.segments}
 
         def count() -> None:

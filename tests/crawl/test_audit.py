@@ -435,6 +435,13 @@ def test_wrong_argument_is_refused_in_one_line(
     assert words in refusal("audit", *arguments)
 
 
+def test_default_folder_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/proc")
+    words = rf"a\.example-{date.today()}: cannot be written, .*; name a folder with --out$"
+    with pytest.raises(ValueError, match=words):
+        audit_command._out(read_target("a.example"), None)
+
+
 @pytest.mark.slow
 def test_files_before_publishing_ask_nothing_of_the_site(shop: SiteServer, tmp_path: Path) -> None:
     (tmp_path / "index.xml").write_bytes(index(shop.url("/child.xml")))
