@@ -13,12 +13,15 @@ from datetime import date, datetime
 from functools import wraps
 from importlib import import_module
 from inspect import signature
+from math import isfinite
 from typing import Any
 
 from sitemapcrawler.assistants.audit_tables import MAX_ROWS, Tables
 from sitemapcrawler.assistants.workspace import RUNNING, Workspace
-from sitemapcrawler.rules import all_rules, catalogue
+from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.rules import Rule, all_rules, catalogue
 from sitemapcrawler.rules.facts.sites import CURRENT
+from sitemapcrawler.rules.registry import SEVERITIES
 from sitemapcrawler.urls.display import inert
 from sitemapcrawler.version import __version__
 
@@ -85,7 +88,8 @@ class Tools:
         """Findings of an audit by rule, or those of one rule or severity (error, warning, info), 50 at a time."""
         if rule is None and severity is None:
             return await self._rows(audit, BY_RULE, (), offset)
-        return await self._rows(audit, FINDINGS, (rule, severity), offset)
+        check_choice("severity", severity, SEVERITIES)
+        return await self._rows(audit, FINDINGS, (rule, severity), offset, rule=rule)
 
     async def urls(
         self,
@@ -98,19 +102,16 @@ class Tools:
     ) -> str:
         """Listed URLs of an audit, 50 at a time: those that contain a text, have a value of indexability (ok, noindex,
         redirect, not found ...), an issue of a rule, or belong to a segment."""
-        return await self._rows(audit, URLS, (contains, indexability, rule, rule, segment), offset)
+        check_choice("indexability", indexability, Indexability)
+        return await self._rows(audit, URLS, (contains, indexability, rule, rule, segment), offset, rule=rule)
 
     async def explain_rule(self, rule: str) -> str:
         """What a rule reports, why that matters, what to do about it, and the source."""
-        found = {one.id: one for one in all_rules()}.get(rule)
-        if found is None:
-            near = ", ".join(catalogue.near(rule, all_rules()))
-            raise ValueError(f"no rule {inert(rule, 100)!r}{f'; did you mean {near}?' if near else ''}")
-        return checked(catalogue.page(found, WIDTH, lambda text, _: text))
+        return checked(catalogue.page(rule_of(rule), WIDTH, lambda text, _: text))
 
     async def query(self, audit: str, sql: str) -> str:
         """Run one SELECT on the tables of an audit: urls, findings, sitemaps, robots, changes and others."""
-        return await self._rows(audit, sql, (), 0, MAX_ROWS)
+        return await self._rows(audit, sql, (), 0, most=MAX_ROWS)
 
     async def compare(self, audit: str, before: str) -> str:
         """URLs that only one of two finished audits lists, or of which the indexability differs, counted by segment
@@ -139,11 +140,23 @@ class Tools:
         lines = [[line] for line in ended.output.splitlines()]
         return answer({"exit_code": ended.code}, ("line",), lines, from_site=True)
 
-    async def _rows(self, audit: str, sql: str, parameters: Sequence[object], offset: int, most: int = PAGE) -> str:
+    async def _rows(
+        self,
+        audit: str,
+        sql: str,
+        parameters: Sequence[object],
+        offset: int,
+        *,
+        rule: str | None = None,
+        most: int = PAGE,
+    ) -> str:
+        """An answer with a page of rows. Raises ValueError if there is none since no rule has the name `rule`."""
         folder = self._workspace.finished(audit)
         if offset > 0:
             sql = f"FROM ({sql}) OFFSET {offset}"
         columns, rows = await asyncio.to_thread(self._tables.query, folder, sql, parameters, most)
+        if not rows and rule is not None:
+            rule_of(rule)
         more = {"next_offset": max(0, offset) + most} if len(rows) > most else {}
         return answer(more, columns, rows[:most], from_site=True)
 
@@ -188,6 +201,21 @@ def telling(tool: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]
     return told
 
 
+def rule_of(id: str) -> Rule:
+    """The rule with an id. Raises ValueError, which names similar ones."""
+    found = {one.id: one for one in all_rules()}.get(id)
+    if found is None:
+        near = ", ".join(catalogue.near(id, all_rules()))
+        raise ValueError(f"no rule {inert(id, 100)!r}{f'; did you mean {near}?' if near else ''}")
+    return found
+
+
+def check_choice(name: str, value: str | None, accepted: Iterable[str]) -> None:
+    """Raise ValueError for another value than these: an assistant would take an empty answer for good news."""
+    if value is not None and value not in (names := list(accepted)):
+        raise ValueError(f"{name} {inert(value, 100)!r}: accepted: {', '.join(names)}")
+
+
 def answer(
     facts: Mapping[str, object],
     columns: Sequence[str] = (),
@@ -207,7 +235,7 @@ def answer(
                 room -= size(values) + 2
                 held.append(values)
         shown["left_out"] = given - len(held)
-    return checked(json.dumps(shown, ensure_ascii=False))
+    return checked(json.dumps(shown, ensure_ascii=False, allow_nan=False))
 
 
 def size(value: object) -> int:
@@ -230,6 +258,6 @@ def plain(value: object) -> object:
         return {inert(str(key), MAX_TEXT): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(one) for one in value]
-    if value is None or isinstance(value, (bool, int, float)):
+    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and isfinite(value)):
         return value
     return value.isoformat() if isinstance(value, (date, datetime)) else inert(str(value), MAX_TEXT)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sitemapcrawler.api import child
 from sitemapcrawler.api.audits import PROGRAM
@@ -96,8 +97,11 @@ class Workspace:
 
     def finished(self, name: str) -> Path:
         """Folder of a finished audit. Raises ValueError."""
+        run = self._runs.get(name)
+        if run is not None and not run.ended.done():
+            raise ValueError(f"the audit {name} is still running; audit_status says when it is done")
         if not self._is_audit(name):
-            known = ", ".join(self.names()) or "none yet"
+            known = ", ".join(filter(self._is_audit, self.names())) or "none yet"
             raise ValueError(f"no finished audit {inert(name, 100)!r}; there are {known}")
         return self.folder / name
 
@@ -107,7 +111,9 @@ class Workspace:
         return bool(NAME.fullmatch(name)) and not folder.is_symlink() and (folder / PAGE).is_file()
 
     def check_target(self, target: str) -> None:
-        """Raise ValueError for what is neither a site nor a URL."""
+        """Raise ValueError for what is neither a site nor a URL, or has a password."""
+        if is_web(target) and "@" in urlsplit(target).netloc:
+            raise ValueError("the target holds a user name or a password; no login is sent")
         if not SITE.fullmatch(target) and not is_web(target):
             raise ValueError(f"{inert(target, 200)!r}: accepted: a site such as example.com, or an http(s) URL")
 

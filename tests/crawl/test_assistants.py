@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from sitemapcrawler.assistants import audit_tables
-from sitemapcrawler.assistants.tools import MAX_ANSWER, NAMES, NOTE, Tools
+from sitemapcrawler.assistants.tools import MAX_ANSWER, NAMES, NOTE, Tools, answer
 from sitemapcrawler.assistants.workspace import Workspace
 from tests.crawl.crawling import DEADLINE_S
 from tests.crawl.documents import robots, urlset
@@ -225,6 +226,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("start_audit", {"target": "file:///etc/passwd"}, "accepted: a site such as example.com"),
         ("start_audit", {"target": "--out"}, "accepted: a site such as example.com"),
         ("start_audit", {"target": "@list.txt"}, "accepted: a site such as example.com"),
+        ("start_audit", {"target": "https://me:secret@e.com/"}, "the target holds a user name or a password"),
         ("start_audit", {"target": "e.com", "arguments": {"compare": "/etc/passwd"}}, "argument compare: accepted"),
         ("start_audit", {"target": "e.com", "arguments": {"notify": "json://e.com"}}, "argument notify: accepted"),
         (
@@ -254,6 +256,47 @@ def test_mistakes_and_ways_out_are_refused(tool: str, arguments: dict[str, Any],
         workspace.close()
         tables.close()
     assert [path.name for path in folder.iterdir()] == ["link"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "problem"),
+    [
+        ("findings", {"severity": "high"}, "severity 'high': accepted: error, warning, info"),
+        ("findings", {"rule": "status-40"}, "no rule 'status-40'; did you mean status-4"),
+        ("urls", {"indexability": "good"}, "indexability 'good': accepted: ok, blocked"),
+        ("urls", {"rule": "nope"}, "no rule 'nope'"),
+    ],
+)
+def test_filter_that_does_not_exist_finds_nothing_to_report_as_good(
+    tool: str, arguments: dict[str, str], problem: str, audit: Path
+) -> None:
+    for name in ("report.html", "findings.jsonl"):
+        (audit / name).touch()
+    workspace, tables = Workspace(audit.parent, {}), audit_tables.Tables()
+    try:
+        with pytest.raises(ValueError, match=f"^{re.escape(problem)}"):
+            asyncio.run(getattr(Tools(workspace, tables), tool)(audit.name, **arguments))
+    finally:
+        workspace.close()
+        tables.close()
+
+
+def test_audit_that_runs_is_no_finished_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = Event()
+    monkeypatch.setattr(Workspace, "run", lambda *_: may_end.wait())
+    workspace = Workspace(tmp_path, {})
+    try:
+        name = workspace.start("e.com", {}, None)
+        with pytest.raises(ValueError, match=f"^the audit {name} is still running; audit_status says when it is done$"):
+            workspace.finished(name)
+    finally:
+        may_end.set()
+        workspace.close()
+
+
+def test_number_that_json_does_not_have_is_text() -> None:
+    text = answer({}, ["a"], [[float("inf")], [float("nan")], [0.5]])
+    assert json.loads(text, parse_constant=pytest.fail)["rows"] == [["inf"], ["nan"], [0.5]]
 
 
 @pytest.mark.slow
