@@ -16,7 +16,7 @@ from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
-from sitemapcrawler.reader.exports import ASSET, UNREAD, cleaned
+from sitemapcrawler.reader.exports import ASSET, SUFFIXES, UNREAD, cleaned
 from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.robots.agents import AGENTS
@@ -83,11 +83,9 @@ PAGES = """
     SELECT cells[1]::UBIGINT, nullif(cells[2], '')::UBIGINT, nullif(cells[3], '')::UBIGINT, cells[4],
            nullif(cells[5], '')::BOOLEAN
     FROM (SELECT string_split(unnest(string_split(?, chr(10))), chr(9)) AS cells)"""
-IS_FILE = literal("(?i)^" + ASSET.pattern.replace(r"\Z", "$"))
-"""RE2 expression of `ASSET`."""
 LISTED_PAGES = f"""
     INSERT INTO log_pages
-    SELECT u.url, k.page, k.page, address, regexp_matches(address, {IS_FILE})
+    SELECT u.url, k.page, k.page, address, regexp_matches(address, {literal(rf"(?i)[.]({SUFFIXES})$")})
     FROM (
         SELECT url, concat(coalesce(scheme, $own), '://', coalesce(host, $authority), target) AS address FROM log_urls
         WHERE starts_with(target, '/') AND NOT contains(target, '?')) u

@@ -17,11 +17,11 @@ from sitemapcrawler.reader.access_logs import LogFormat
 from sitemapcrawler.reader.index_status import StatusReader
 from sitemapcrawler.reader.rows import TEXT, WEB, CellReader, Rows, Unread, as_written, read_rows
 
-ASSET = re.compile(
-    r"[^?#]*\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml"
-    r"|zip|gz)(?:[?#]|\Z)",
-    re.IGNORECASE,
+SUFFIXES = (
+    "avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml|zip|gz"
 )
+"""Expression for the ends of names of files that are no pages."""
+ASSET = re.compile(rf"[^?#]*\.(?:{SUFFIXES})(?:[?#]|\Z)", re.IGNORECASE)
 """The URL of a style sheet, script, image or other file that is no page."""
 TRACKING = re.compile(
     r"(?<=[?&])(?:utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|li_fat_id|mc_[ce]id|_ga|_gl"
