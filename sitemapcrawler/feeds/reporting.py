@@ -213,7 +213,8 @@ class Reporting:
         """Publish beside a folder with the baseline of this crawl, if the next one could not be compared with this one.
         Raises FeedLost if that place holds something else."""
         baseline = Path(report.arguments.get("baseline", "")).resolve()
-        is_whole = report.summary.partial is None and report.summary.urls
+        summary = report.summary
+        is_whole = summary.partial is None and summary.only is None and summary.urls
         if self.folder in (baseline, baseline.parent) and not is_whole:
             try:
                 self.folder = Path(folder(f"{self.folder}{INCOMPLETE}"))
