@@ -56,7 +56,7 @@ class ReplyRecord:
     """ok, redirected, http-error, timeout, dns, tls, refused, reset, truncated, too-large, redirect-loop,
     address-refused or unchecked."""
     reason: str | None = None
-    """Why a URL is unchecked: blocked (robots.txt forbids it to us), sampled-out, off-site or stopped."""
+    """Why a URL is unchecked: blocked (robots.txt forbids it for this crawl), sampled-out, off-site or stopped."""
     status: int | None = None
     """HTTP status of the first answer, that of the URL itself; null where none came."""
     final_status: int | None = None
@@ -699,7 +699,7 @@ class RobotsRecord:
     licenses: Sequence[str] = ()
     """The terms of use it names (`License`), absolute, each once."""
     crawl_delay: float | None = None
-    """Seconds between two requests that it asks of us."""
+    """Seconds between requests that it asks of us."""
     urls: int = 0
     """Listed URLs that were judged by it."""
     agents: dict[str, int] = field(default_factory=dict)
@@ -835,7 +835,7 @@ class RenderedRecord:
     url: str = ""
     """URL of the page, as listed."""
     result: str = ""
-    """rendered, timeout (its scripts did not come to rest), limit (too many requests, bytes or characters), crashed, or
+    """rendered, timeout (its scripts did not finish), limit (too many requests, bytes or characters), crashed, or
     redirected (a script or refresh leads to another page, which is not requested)."""
     note: str | None = None
     """The reason for any other result than rendered."""
@@ -929,9 +929,9 @@ class ComparedFolder:
     listed: int = 0
     """Pages in both."""
     not_listed: int = 0
-    """Pages in a list that no sitemap lists."""
+    """Pages in a list but in no sitemap."""
     listed_only: int = 0
-    """Listed pages that are in no list."""
+    """Listed pages in no list."""
     by_list: dict[str, int] = field(default_factory=dict)
     """{name of a list: pages in it that no sitemap lists}."""
 
@@ -959,7 +959,7 @@ class Coverage:
     not_verified: int = 0
     """Those of them that were not requested, or whose page was not read."""
     not_indexable: int = 0
-    """Pages in a list that no sitemap lists, and that cannot be indexed."""
+    """Pages in a list but in no sitemap, and that cannot be indexed."""
     listed_only: int = 0
     """Listed pages that are in none of the lists, without groups, and without those that cannot be indexed."""
     left_out: int = 0

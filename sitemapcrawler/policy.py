@@ -88,7 +88,7 @@ class Limit:
         names alone."""
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
-            raise ValueError("is no limit=value")
+            raise ValueError("is not limit=value")
         first, *rest = name.split(".")
         segment = None if first in KEYS else first
         key, *rule = rest if segment is not None and rest else [first, *rest]
@@ -159,9 +159,9 @@ class Measured:
 def breaches(policy: Iterable[Limit], summary: SummaryRecord, measured: Measured | None) -> list[Breach]:
     """The limits that are broken or could not be checked. `measured`: None if it could not be counted."""
     if summary.partial is not None:
-        return [Breach("", f"the crawl ended early ({summary.partial}), so no limit of the policy was checked")]
+        return [Breach("", f"the crawl ended early ({summary.partial}), so the policy was not checked")]
     if measured is None:
-        return [Breach("", "the database failed, so no limit of the policy was checked")]
+        return [Breach("", "the database failed, so the policy was not checked")]
     found = _Check(summary, measured)
     return [Breach(str(limit), message) for limit in policy if (message := found.message(limit)) is not None]
 
@@ -215,7 +215,7 @@ class _Check:
         if limit.segment is None and (whole := summary.not_indexable) is not None:
             bad, checked, population, unknown = whole.bad, whole.checked, whole.population, whole.unknown
         if checked == unknown:
-            yield f"it is known of none of {counted(population, 'URL')} whether it can be indexed"
+            yield f"it is unknown of all {counted(population, 'URL')} whether they can be indexed"
             return
         is_sample = "sample" in summary.basis.arguments
         share = Fraction(bad, checked)
@@ -261,7 +261,7 @@ class _Check:
             return unmet[0]
         if limit.rule in (skipped := self._summary.skipped):
             left = counted(skipped[limit.rule], "file or site", "files or sites")
-            return f"{limit.rule} could not judge {left}"
+            return f"{limit.rule} could not check {left}"
         return None
 
     def _unmet(self, rule: Rule) -> str | None:
@@ -284,7 +284,7 @@ class _Check:
     def _min_trust(self, limit: Limit, found: SegmentCounts) -> Iterator[str]:
         lastmod, proven = self._summary.lastmod, self._summary.revisits
         if lastmod is None:
-            yield "dates were not judged (use verify=get)"
+            yield "dates were not checked (use verify=get)"
             return
         shares = [found.trusted]
         if limit.segment is None:
@@ -296,7 +296,7 @@ class _Check:
             yield f"at most {_percent(trusted)} of the dates can be trusted"
 
 
-NO_BASELINE = "a baseline is needed, and there is none"
+NO_BASELINE = "this needs a baseline, and there is none"
 NOT_READ = "pages were not read (use verify=get)"
 MAX_ENTRIES = 10**12
 """Entries of a site end below; a share of them is a fraction with a smaller denominator."""

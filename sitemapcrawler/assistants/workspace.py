@@ -113,7 +113,7 @@ class Workspace:
     def check_target(self, target: str) -> None:
         """Raise ValueError for what is neither a site nor a URL, or has a password."""
         if is_web(target) and "@" in urlsplit(target).netloc:
-            raise ValueError("the target holds a user name or a password; no login is sent")
+            raise ValueError("the target contains a user name or password; no login is sent")
         if not SITE.fullmatch(target) and not is_web(target):
             raise ValueError(f"{inert(target, 200)!r}: accepted: a site such as example.com, or an http(s) URL")
 

@@ -81,18 +81,18 @@ class Command(BaseCommand):
         complete_for_audit(self.settings)
         super().add_options(parser)
         add = parser.add_argument
-        add("--out", metavar="DIR", help="folder to write to (default: a new one named after the host and the date)")
+        add("--out", metavar="DIR", help="folder to write to (default: a new one, named after the host and the date)")
         add(
             "--sample",
             metavar="N",
-            help="request only so many listed pages, such as 500 or 2.5%% (default: all)",
+            help="request only this number or share of the listed pages, such as 500 or 2.5%% (default: all)",
         )
         add(
             "--baseline",
             metavar="FOLDER",
-            help="folder of an earlier audit: say what has changed since then, and which problems are solved and new",
+            help="folder of an earlier audit: report what has changed since, and which problems are new or solved",
         )
-        add("--no-pages", action="store_true", help="request no listed page: check the sitemap files alone")
+        add("--no-pages", action="store_true", help="request no listed page; check only the sitemap files")
         add_threshold_option(parser)
         describe_arguments(parser, [name for name in ARGUMENTS if is_passed(name)], **DEFAULTS)
 
@@ -195,7 +195,7 @@ def _problems(report: Report, paint: Paint, columns: int) -> Iterator[str]:
         if advice := in_words(rule, origin(report)):
             yield f"{indent}{fold(inert(advice), columns, indent)}"
     if len(rules) > MOST:
-        yield f"  and {counted(len(rules) - MOST, 'other', 'others')}, which the report names"
+        yield f"  and {counted(len(rules) - MOST, 'other', 'others')}: see the report"
     yield ""
 
 

@@ -54,7 +54,7 @@ LIST = "@"
 """Start of a target that is a list of pages."""
 OF_LISTS = (".csv", ".tsv", ".jsonl", ".parquet")
 """Suffixes of files that are lists, and no sitemaps."""
-MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes one of the pages that an audit with links=site has found"
+MADE_OF_LIST = f"`fix {LIST}pages.csv --base-url URL` makes a set of the pages that an audit with links=site has found"
 BY_FOLDER, BY_SEGMENT = "folder", "segment"
 """Values of --split-by."""
 SCRATCH = "sitemapcrawler-fix"
@@ -109,22 +109,30 @@ class Command(BaseCommand):
         add = parser.add_argument
         add("--out", metavar="DIR", help="folder to write: new, empty, or written by an earlier run")
         add("--dry-run", action="store_true", help="print what would change, and write nothing; default without --out")
-        add("--base-url", metavar="URL", help="where files will live: the URL of a file, or of a folder, with /")
+        add(
+            "--base-url",
+            metavar="URL",
+            help="where local files will live: the URL of a file, or of a folder, ending in /",
+        )
         add(
             "--split-by",
             choices=[BY_FOLDER, BY_SEGMENT],
-            help="make a new set, with a sitemap for each first folder or segment",
+            help="make a new set, with a sitemap per top-level folder or segment",
         )
-        add("--add", action="store_true", help="add pages that links or lists have and no sitemap lists")
-        add("--lastmod", choices=["content"], help="write dates by what crawls and their baselines saw of the content")
+        add("--add", action="store_true", help="add pages found by links or in lists that no sitemap lists")
+        add(
+            "--lastmod",
+            choices=["content"],
+            help="write the dates on which crawls and their baselines saw the content change",
+        )
         add("--only", metavar="RULES", help="make only the changes of these rules, separated by commas")
-        add("--list-rules", action="store_true", help="print the rules that lead to changes, and nothing else")
+        add("--list-rules", action="store_true", help="print the rules that lead to changes, and exit")
         add(
             "--keep-unverified",
             action="store_true",
-            help="keep URLs that redirect or name another canonical, where the audit did not verify the other URL",
+            help="keep URLs that redirect or name another canonical if the audit did not verify the other URL",
         )
-        add("--gz", action="store_true", help="compress all files; default: those that are compressed on the site")
+        add("--gz", action="store_true", help="compress all files; default: those that the site compresses")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Repair, print a summary, and set the exit code."""
@@ -163,7 +171,7 @@ class Command(BaseCommand):
         put("".join(f"{line}\n" for line in lines(result, masked_argument(text), out, opts.out, opts.add)))
         if not result.sources:
             if text.startswith(LIST):
-                complain(f"{quoted(text)}: no page can be listed, and nothing was written")
+                complain(f"{quoted(text)}: no page can be listed, so nothing was written")
             return NOTHING_READ
         for unreadable in self._unreadable:
             complain(unreadable)
@@ -195,7 +203,7 @@ class Command(BaseCommand):
                 return self._of_audit(job, opts, rules, work, stack, text)
         _check_local(opts)
         if text.lower().endswith(OF_LISTS):
-            raise ValueError(f"{quoted(text)}: is no sitemap; a list of pages is named {LIST}{text}")
+            raise ValueError(f"{quoted(text)}: is not a sitemap; a list of pages is named {LIST}{text}")
         targets = read_targets([text])
         self._unreadable = targets.unreadable
         return _of_files(text, targets, opts, rules)
@@ -205,7 +213,7 @@ class Command(BaseCommand):
         ValueError, one line, if the crawl fails otherwise."""
         for name in ("domain", "sitemap", "urls", "report"):
             if name in arguments:
-                raise ValueError(f"-a {name}=: what is to be repaired is named without -a")
+                raise ValueError(f"-a {name}=: name what to repair without -a")
         job = work / "job"
         report = work / "report"
         given = {argument: value, "verify": VERIFY, **arguments, **({"report": str(report)} if reports else {})}
@@ -263,7 +271,7 @@ class Command(BaseCommand):
         records = next((feed for name in BASELINES if (feed := job / name).is_file()), None)
         if records is None:
             raise ValueError(
-                f"--split-by: {quoted(text)} has no {' or '.join(BASELINES)}, as the folder of an audit has"
+                f"--split-by: {quoted(text)} has no {' or '.join(BASELINES)}, which the folder of an audit has"
             )
         if why := unfinished(job):
             raise ValueError(f"--split-by: {quoted(text)} does not have all pages ({why})")
@@ -294,7 +302,7 @@ class Command(BaseCommand):
         """The set that is made of a list, or of the records of an audit that has read the files `replaced`. Raises
         ValueError, one line, if none of it can be listed."""
         if opts.only is not None:
-            raise ValueError("--only: not for a list, of which a valid set is made")
+            raise ValueError("--only: not for a list, which becomes a new set")
         if base is None:
             raise ValueError("--base-url is missing: the URL of the folder where the files will be, with /")
         if not base.endswith("/"):
@@ -307,7 +315,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise ValueError(f"{told}: {error}") from None
         for column in sorted(pages.unread_columns):
-            complain(f"{told}: column {column} has values that are no {column}: they are left out")
+            complain(f"{told}: column {column} has values that are not a {column}: they are left out")
         return pages
 
     def _of_audit(
@@ -337,7 +345,7 @@ class Command(BaseCommand):
             except ValueError as error:
                 raise ValueError(f"--lastmod {opts.lastmod}: {quoted(crawled or str(path))}: {error}") from None
             if audit.is_first_sight:
-                complain(f"--lastmod {opts.lastmod}: no page was read by two crawls yet, so no date changes")
+                complain(f"--lastmod {opts.lastmod}: no page has been read by two crawls yet, so no date changes")
         repair = SiteRepair(
             rules, _no_children, audit.verdicts, opts.gz, audit.may_list, additions=additions, dated=dated
         )
@@ -396,13 +404,13 @@ def _out(text: str, source: str) -> Path:
         if not text:
             raise FolderError("is empty")
         if urls.has_scheme(text):
-            raise FolderError("is a URL; accepted: a folder of this machine")
+            raise FolderError("is a URL; accepted: a local folder")
         out = publishing.check(Path(text))
         read = Path(source).resolve()
         if read.exists() and (read == out or out in read.parents):
-            raise FolderError("holds what is to be repaired; accepted: another folder")
+            raise FolderError("contains what to repair; accepted: another folder")
         if read.is_dir() and read in out.parents:
-            raise FolderError("is in the folder that is to be repaired; accepted: another place")
+            raise FolderError("is in the folder to repair; accepted: another place")
     except FolderError as error:
         raise ValueError(f"--out {quoted(text)}: {error}") from None
     return out
@@ -435,9 +443,7 @@ def _of_files(text: str, targets: Targets, opts: argparse.Namespace, rules: Rule
     if not files and targets.folder is None:
         raise ValueError(f"{quoted(text)}: is a robots.txt; accepted: a sitemap")
     if base is not None and not base.endswith("/") and targets.folder is not None:
-        raise ValueError(
-            f"--base-url {quoted(base)}: a folder cannot live at the URL of a file; accepted: one ending in /"
-        )
+        raise ValueError(f"--base-url {quoted(base)}: a folder cannot live at a file's URL; accepted: one ending in /")
     local = LocalFiles(files, targets.folder, base)
     return SiteRepair(rules, local.children, None, opts.gz), local.sources
 
@@ -465,7 +471,7 @@ def lines(result: Repaired, name: str, out: Path | None, given: str | None, adds
 
 def _of_files_emptied(found: Sequence[str]) -> Iterator[str]:
     for url in found[:MOST]:
-        yield f"No entry is left of {inert(masked_url(url), MAX_URL)}: remove it from robots.txt, if it is named there."
+        yield f"No entry is left of {inert(masked_url(url), MAX_URL)}: remove it from robots.txt if it is named there."
     if len(found) > MOST:
         yield f"No entry is left of {counted(len(found) - MOST, 'other file')}; {README} names them."
 

@@ -54,16 +54,16 @@ States = Annotated[
 """States in which a domain counts as done."""
 OPTIONS = (
     Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
-    Option("address", "ADDRESS", "join this Ray cluster (auto: the one of this machine); without it one starts here"),
-    Option("workers", "N", "domains at once (default: one for each core)", None, Count, FROM_1),
+    Option("address", "ADDRESS", "join this Ray cluster (auto: the one on this machine); default: start one here"),
+    Option("workers", "N", "domains at once (default: one per core)", None, Count, FROM_1),
     Option("cpus", "N", "cores of a joined cluster reserved for each domain", "1", AboveZero, ABOVE_0),
-    Option("per_address", "N", "domains at once that share an address; 0: any number", "4", FromZero, FROM_0),
-    Option("max_time", "S", "seconds that a domain may take", "3600", AboveZero, ABOVE_0),
-    Option("max_urls", "N", "pages that a domain may list (default: any number)", None, Count, FROM_1),
+    Option("per_address", "N", "domains at once that share an IP address; 0: any number", "4", FromZero, FROM_0),
+    Option("max_time", "S", "time limit per domain, in seconds", "3600", AboveZero, ABOVE_0),
+    Option("max_urls", "N", "limit of listed pages per domain (default: none)", None, Count, FROM_1),
     Option(
         "again",
         "STATES",
-        "crawl domains again that are done, in these states",
+        "crawl finished domains again if they have these states",
         None,
         States,
         "unread, partial, finished, separated by commas",
@@ -78,8 +78,8 @@ OPTIONS = (
     ),
 )
 NOT_HERE = {
-    **dict.fromkeys(names_of(Use.TARGET), "behind the command"),
-    **dict.fromkeys(names_of(Use.ONE_SITE), "crawl, which is about one site"),
+    **dict.fromkeys(names_of(Use.TARGET), "after the command"),
+    **dict.fromkeys(names_of(Use.ONE_SITE), "crawl, which audits one site"),
     **{option.name: option.flag for option in OPTIONS if option.name in ARGUMENTS},
 }
 """Spider arguments that a fleet does not take with -a, and what to use instead."""
@@ -135,7 +135,7 @@ class Command(BaseCommand):
         config.note_limits(settings, opts.arguments)
         opts.listed = read_domains(named)
         if not opts.listed.domains:
-            raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one a line")
+            raise ValueError("no domain is named; accepted: hosts, URLs, and @FILE, a list with one per line")
         import_environment(settings)
         check_settings(settings)
         plan(settings, {**opts.arguments, "domain": opts.listed.domains[0].name}).discard()

@@ -43,7 +43,7 @@ from sitemapcrawler.urls.display import counted, inert
 
 OVERVIEW, URLS, JSON = "overview", "urls", "json"
 """Output modes."""
-LEFT = "the reader of the output has gone"
+LEFT = "the reader of the output has closed it"
 """Reason for ending a crawl without a message."""
 MAX_ERRORS = 20
 """Maximum lines about single files or errors."""
@@ -156,7 +156,7 @@ class Inspector:
             return inert(policies[-1].reason or "no answer")
         if self._inspection.is_robots:
             return inert(next((policy.reason for policy in policies if policy.reason), "names no sitemap to read"))
-        return "no sitemap found: none in robots.txt, at the usual paths, or linked from the home page"
+        return "no sitemap found: none in robots.txt, at the common paths, or linked from the home page"
 
     def _line_of(self, robots: str, sitemap: str) -> int | None:
         policies = Policies.of(self._crawler) if self._crawler is not None else None
@@ -199,20 +199,22 @@ class Command(BaseCommand):
         return "[options] URL|FILE|DOMAIN"
 
     def short_desc(self) -> str:
-        return "Show what a sitemap, or the sitemaps of a site, are and hold"
+        return "Show what a sitemap, or the sitemaps of a site, contain"
 
     def long_desc(self) -> str:
         return (
-            f"{self.short_desc()}. A URL or a file is read; of a domain (example.com, http://127.0.0.1:8000/) the "
-            "sitemaps are found. Exit codes: 0 shown, 1 the output cannot be written, 2 wrong argument, 3 stopped "
+            f"{self.short_desc()}. Reads a URL or a file; finds the sitemaps of a domain (example.com, "
+            "http://127.0.0.1:8000/). Exit codes: 0 shown, 1 the output cannot be written, 2 wrong argument, 3 stopped "
             "before the end, 4 nothing could be read."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--discover", action="store_true", help="find the sitemaps of the site that a URL is on")
-        parser.add_argument("--expand", action="store_true", help="read what indexes list, and sum it up")
-        parser.add_argument("--urls", action="store_true", help="print the URLs alone, one a line, as they are read")
+        parser.add_argument(
+            "--expand", action="store_true", help="read the sitemaps that indexes list, and sum them up"
+        )
+        parser.add_argument("--urls", action="store_true", help="print only the URLs, one per line, as they are read")
         parser.add_argument("--json", action="store_true", help="print one JSON document")
 
     def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:

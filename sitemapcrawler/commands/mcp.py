@@ -27,17 +27,17 @@ class Command(BaseCommand):
 
     def long_desc(self) -> str:
         return (
-            f"{self.short_desc()}. Audits are written to FOLDER, and nothing is written or read elsewhere. Targets "
-            "must be at public addresses, unless -s SITEMAP_ALLOW_NETWORKS allows others. Talks on standard input and "
+            f"{self.short_desc()}. Writes audits to FOLDER, and reads and writes nothing elsewhere. Targets "
+            "must have public addresses, unless -s SITEMAP_ALLOW_NETWORKS allows others. Talks on standard input and "
             "output; exit codes: 0 standard input has ended, 2 wrong argument."
         )
 
     def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
         named = without_options(args)
         if len(named) != 1 or not Path(named[0]).is_dir():
-            raise ValueError(f"mcp takes one folder, which exists, and got {', '.join(map(repr, named)) or 'none'}")
+            raise ValueError(f"mcp takes one existing folder, and got {', '.join(map(repr, named)) or 'none'}")
         if opts.given:
-            raise ValueError("mcp takes no arguments with -a: assistants name them")
+            raise ValueError("mcp takes no arguments with -a: assistants choose them")
         if find_spec(PACKAGE) is None:
             raise ValueError("mcp needs another package: pip install 'scrapy-sitemapcrawler[mcp]'")
         opts.folder = Path(named[0]).resolve()

@@ -24,6 +24,6 @@ class Command(SingleUrl, parse.Command):
         super().process_options(args, opts)
         for url in args[:1]:
             if not is_url(url):
-                refuse(f"parse {inert(url)}: no URL; accepted: one like https://example.com/")
+                refuse(f"parse {inert(url)}: not a URL; accepted: one like https://example.com/")
             if opts.spider is None and spidercls_for_request(get_spider_loader(self.settings), Request(url)) is None:
                 refuse(f"parse: no spider of this project is for {inert(url)}; to read a sitemap: inspect {inert(url)}")

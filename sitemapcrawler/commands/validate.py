@@ -87,7 +87,7 @@ def arguments_of(
     arguments from a file, which come last. Raises ValueError, one line, if -a names a target.
     """
     if taken := given.keys() & {*names_of(Use.TARGET)}:
-        raise ValueError(f"-a {min(taken)}=: what is to be validated is named without -a")
+        raise ValueError(f"-a {min(taken)}=: name what to validate without -a")
     typed = {**{name: value for name, value in options.items() if value is not None}, **given}
     if targets.folder is not None:
         typed.setdefault("base_dir", targets.folder)
@@ -208,16 +208,16 @@ class ValidationResult:
 
 
 ARGUMENTS = {
-    "base_url": ("URL", "where a file will live: its own URL, or one that ends in / for its folder"),
+    "base_url": ("URL", "where a file will live: its URL, or that of its folder, ending in /"),
     "base_dir": (
         "FOLDER",
-        "the folder that will live at --base-url; default: a named folder, or that of each file",
+        "the folder that will live at --base-url; default: the named folder, or that of each file",
     ),
-    "agents": ("NAMES", "crawlers to judge robots.txt for, such as search,ai; default for files: none"),
-    "select": ("RULES", "rules and families of rules to run, separated by commas"),
-    "ignore": ("RULES", "rules and families of rules not to run"),
+    "agents": ("NAMES", "crawlers to check robots.txt for, such as search,ai; default for files: none"),
+    "select": ("RULES", "rules and rule families to run, separated by commas"),
+    "ignore": ("RULES", "rules and rule families not to run"),
     "findings": ("all", "list all findings, not only the first of each rule and file"),
-    "baseline": ("PATH", "an earlier job or feed: rules on what has changed since run as well"),
+    "baseline": ("PATH", "an earlier job or feed; also runs the rules on what has changed since"),
 }
 """Options that are spider arguments: (value, help)."""
 MIN_SEVERITY = "SITEMAP_MIN_SEVERITY"
@@ -285,7 +285,7 @@ class Command(BaseCommand):
         return "[options] URL|FILE|FOLDER|-|DOMAIN ..."
 
     def short_desc(self) -> str:
-        return "Check sitemaps (URLs, files, folders, sites): prints findings, exit code 1 where there are errors"
+        return "Check sitemaps (URLs, files, folders, sites): print findings; exit code 1 if there are errors"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         assert self.settings is not None
@@ -293,16 +293,22 @@ class Command(BaseCommand):
         super().add_options(parser)
         add = parser.add_argument
         add("--format", metavar="|".join(formats_in(self.settings)), help="of the output; default: text")
-        add("-o", "--output", metavar="FILE", help="write the findings to FILE in place of standard output")
+        add("-o", "--output", metavar="FILE", help="write the findings to FILE instead of standard output")
         add_threshold_option(parser)
-        add("--min-severity", metavar="|".join(SHOWN), help="least severity to show; default: info, which shows all")
+        add("--min-severity", metavar="|".join(SHOWN), help="lowest severity to show; default: info, which shows all")
         quiet = argparse.BooleanOptionalAction
-        add("-q", "--quiet", action=quiet, help="print findings and nothing else: nothing if there are none")
-        add("--verify", metavar="head|get", nargs="?", const="head", help="ask every listed URL whether it works")
+        add("-q", "--quiet", action=quiet, help="print only findings; nothing if there are none")
+        add(
+            "--verify",
+            metavar="head|get",
+            nargs="?",
+            const="head",
+            help="request every listed URL to see whether it works",
+        )
         for name, (value, text) in ARGUMENTS.items():
             add(f"--{name.replace('_', '-')}", metavar=value, help=text)
-        add("--explain", metavar="RULE", action="append", help="print what a rule is about, and nothing else")
-        add("--list-rules", action="store_true", help="print all rules, a line each, and nothing else")
+        add("--explain", metavar="RULE", action="append", help="print the documentation of a rule, and exit")
+        add("--list-rules", action="store_true", help="print all rules, one per line, and exit")
 
     def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
         opts.output = None if opts.output == targets.STDIN else opts.output

@@ -53,7 +53,7 @@ BASELINE_SUFFIXES = (".duckdb", ".parquet", ".csv", ".jsonl", ".jsonl.gz")
 MAX_COMPARED = 32
 """Lists to compare with, each of which has a bit of a number."""
 _WRITTEN_LIST = re.compile(r"""\[\s*["']""")
-PASSWORD = "holds a user name or a password, which the setting or environment variable SITEMAP_AUTH takes"
+PASSWORD = "contains a user name or password; use the setting or environment variable SITEMAP_AUTH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,12 @@ def start(item: str) -> Start:
     if "@" in place:
         raise ValueError(PASSWORD)
     if _SITEMAP_FILE.search(path):
-        raise ValueError("is a file, which the argument sitemap takes")
+        raise ValueError("is a file; use the argument sitemap")
     origins = [urls.origin(f"{name}://{place}") for name in ([scheme[1]] if scheme else ["https", "http"])]
     found = tuple(url for url in origins if url is not None)
     if not found:
         bare = urls.is_web(f"http://[{place}]")
-        raise ValueError("no valid host and port" + (": write an IPv6 address in brackets, [::1]" if bare else ""))
+        raise ValueError("not a valid host and port" + (": write an IPv6 address in brackets, [::1]" if bare else ""))
     return Start(found)
 
 
@@ -133,7 +133,7 @@ def web_url(item: str) -> str:
         raise ValueError(PASSWORD)
     url = urls.resolve("", written)
     if url is None:
-        raise ValueError("no valid http or https URL")
+        raise ValueError("not a valid http or https URL")
     return url.partition("#")[0].replace(" ", "%20")
 
 
@@ -151,7 +151,7 @@ def named_file(item: str) -> str:
     except (OSError, ValueError):
         readable = False
     if path is None or not readable:
-        raise ValueError("no such file, or not a readable one")
+        raise ValueError("no such file, or not readable")
     return urls.file_url(path)
 
 
@@ -256,12 +256,12 @@ def _baseline(path: Path) -> Path:
     if path.is_dir():
         held = [path / name for name in BASELINES if (path / name).is_file()]
         if not held:
-            raise ValueError(f"the folder holds none of {', '.join(BASELINES)}")
+            raise ValueError(f"the folder contains none of {', '.join(BASELINES)}")
         return held[0]
     if not path.is_file():
         raise ValueError("no such file or folder")
     if not path.name.endswith(BASELINE_SUFFIXES):
-        raise ValueError(f"the name ends with none of {', '.join(BASELINE_SUFFIXES)}")
+        raise ValueError(f"the name does not end with one of {', '.join(BASELINE_SUFFIXES)}")
     return path
 
 
@@ -297,7 +297,7 @@ def sample_to_render(text: str) -> Sample:
 def agent(text: str) -> str:
     """Parse the name of a crawler or group of crawlers, or `none`."""
     if text.lower().startswith(POLICY_PREFIX):
-        raise ValueError("names a use of content in robots.txt, and no crawler")
+        raise ValueError("names a use of content in robots.txt, not a crawler")
     if text != NONE:
         named(text)
     return text
@@ -317,7 +317,7 @@ def search_property(text: str) -> str:
     domain = text.removeprefix(DOMAIN)
     is_domain = text != domain and urls.authority(f"http://{domain}/") is not None and not {*"/?@:"} & {*domain}
     if not is_domain and not (urls.is_web(text) and text.endswith("/") and masked_url(text) == text):
-        raise ValueError("is no name of a property")
+        raise ValueError("is not the name of a property")
     credentials()
     return f"{DOMAIN}{domain.lower()}" if is_domain else text
 

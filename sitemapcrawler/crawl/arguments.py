@@ -149,7 +149,7 @@ def plain(value: object) -> str:
     if isinstance(value, date):
         value = value.isoformat()
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError("is no text")
+        raise ValueError("is not text")
     if values.CONTROL.search(str(value)):
         raise ValueError("has a control character")
     if not str(value).strip():
@@ -159,7 +159,7 @@ def plain(value: object) -> str:
 
 def _no_switch(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("is no number")
+        raise ValueError("is not a number")
     return value
 
 
@@ -226,7 +226,7 @@ def _lines(path: str, read_text: ReadText) -> Iterator[tuple[str, str]]:
     except OSError as error:
         raise ValueError(f"cannot read {values.quoted(path)}, {error.strerror or error}") from None
     except ValueError:
-        raise ValueError(f"cannot read {values.quoted(path)}, no text in UTF-8") from None
+        raise ValueError(f"cannot read {values.quoted(path)}, not UTF-8 text") from None
     if not any(lines):
         raise ValueError(f"{values.quoted(path)} lists nothing")
     yield from ((line, f"line {number} of {values.quoted(path)}") for number, line in enumerate(lines, 1) if line)

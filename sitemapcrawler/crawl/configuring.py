@@ -196,11 +196,11 @@ def contact_of(settings: BaseSettings) -> str:
     if not given:
         return ""
     if not isinstance(given, str) or len(given) > MAX_CONTACT or not IN_A_COMMENT.fullmatch(given):
-        raise ValueError(_refusal(given, "is not a URL of at most 256 ASCII characters without blanks or parentheses"))
+        raise ValueError(_refusal(given, "is not a URL of at most 256 ASCII characters without spaces or parentheses"))
     if urls.has_user(given):
-        raise ValueError(f"setting {CONTACT}: has a user name or a password; accepted: {ACCEPTED}")
+        raise ValueError(f"setting {CONTACT}: contains a user name or password; accepted: {ACCEPTED}")
     if not urls.is_web(given) and not MAILBOX.fullmatch(given):
-        raise ValueError(_refusal(given, "is neither a web URL nor a mail address"))
+        raise ValueError(_refusal(given, "is neither a web URL nor an email address"))
     return given
 
 

@@ -185,10 +185,10 @@ class _Search:
             return f"{named!r} is {'a folder there' if (folder / names[name]).is_dir() else 'not a regular file'}"
         for other in names:
             if other.casefold() == name.casefold():
-                return f"{_readable(other)!r} is there, but most servers are case-sensitive"
+                return f"{_readable(other)!r} exists, but most servers are case-sensitive"
         if name.endswith(".gz") and name.removesuffix(".gz") in names:
-            return f"{named.removesuffix('.gz')!r} is there, not compressed"
-        return f"{named + '.gz'!r} is there" if f"{name}.gz" in names else ""
+            return f"{named.removesuffix('.gz')!r} exists, not compressed"
+        return f"{named + '.gz'!r} exists" if f"{name}.gz" in names else ""
 
     def _walk(self, path: str) -> tuple[Path, str | None]:
         """Where a path ends: the deepest folder, and the name missing in it; None if the file exists."""
@@ -274,7 +274,7 @@ def _files_below(folder: str, unreadable: list[str]) -> Iterator[str]:
                     yield os.path.join(here, name)  # noqa: PTH118 - keeps `./`
             except (OSError, RuntimeError) as error:  # RuntimeError: a circle of links, before Python 3.13
                 if name.lower().endswith(FILE_SUFFIXES):
-                    reason = error.strerror if isinstance(error, OSError) else "a circle of symbolic links"
+                    reason = error.strerror if isinstance(error, OSError) else "a loop of symbolic links"
                     unreadable.append(f"{os.path.join(here, name)} cannot be read: {reason}")  # noqa: PTH118 - keeps `./`
 
 

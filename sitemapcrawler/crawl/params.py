@@ -90,15 +90,15 @@ class Params(BaseModel):
         Annotated[str, Text(values.base_url)] | None,
         Argument("the http(s) URL of the file, or of its folder if it ends in /", Use.ONE_SITE),
     ] = None
-    """URL where a local file will live; it is judged as if it were served there."""
+    """URL where a local file will live; rules judge it as if it were served there."""
     base_dir: Annotated[Annotated[str, Text(values.directory)] | None, Argument("a local folder", Use.ONE_SITE)] = None
-    """Local folder that will live at base_url; sitemaps of indexes are searched in it."""
+    """Local folder that will live at base_url; sitemaps that indexes list are looked up in it."""
     offline: Annotated[bool, Argument(use=Use.ONE_SITE)] = False
     """Read local files only and make no request."""
     probe: Annotated[
         Literal["auto", "always", "never"], Argument(use=Use.PAGES, narrows=lambda new, _: new == "never")
     ] = "auto"
-    """Try the common paths; auto: if robots.txt names no sitemap, up to the first sitemap."""
+    """Try the common paths; auto: only if robots.txt names no sitemap, and until one is found."""
     include: Annotated[Pattern | None, Argument(IN_PAGES, Use.PAGES, narrows=ne)] = None
     """List only pages that match."""
     exclude: Annotated[Pattern | None, Argument(IN_PAGES, Use.PAGES, narrows=ne)] = None
@@ -123,7 +123,7 @@ class Params(BaseModel):
             narrows=lambda new, old: not {*old} <= {*new},
         ),
     ] = ("search", "ai")
-    """Crawlers to judge robots.txt for."""
+    """Crawlers to check robots.txt for."""
     verify: Annotated[
         Literal["off", "head", "get"],
         Argument(narrows=lambda new, old: VERIFYING_BY.index(new) < VERIFYING_BY.index(old)),
@@ -139,19 +139,19 @@ class Params(BaseModel):
     ] = None
     """Verify only a random sample of the URLs."""
     seed: Annotated[FromZero, Argument(needs=("verify", "sample"))] = 0
-    """Number that selects the sample; the same seed draws the same URLs."""
+    """Number that selects the sample; the same seed selects the same URLs."""
     verify_offsite: Annotated[bool, Argument(needs=("verify",))] = False
     """Verify URLs on other hosts too."""
     verify_assets: Annotated[bool, Argument(needs=("verify",))] = False
-    """Request images, video thumbnails and video files too; whether robots.txt blocks them is always judged."""
+    """Request images, video thumbnails and video files too; whether robots.txt blocks them is always checked."""
     links: Annotated[Literal["no", "yes", "site"], Argument(use=Use.ONE_SITE)] = "no"
-    """Read the links of pages: yes for the pages that are listed, site to fetch those that links lead to, too."""
+    """Read the links of pages: yes reads those of listed pages, site also fetches the pages that they lead to."""
     compare: Annotated[tuple[str, ...], Text(values.compared), Argument(LISTS, Use.ONE_SITE)] = ()
-    """Lists of URLs from elsewhere: report what they have and no sitemap lists, and the other way round."""
+    """Lists of URLs from other sources: report pages that only they or only the sitemaps have."""
     crawler_addresses: Annotated[
         tuple[str, ...], Text(values.address_files), Argument(RANGES, Use.ONE_SITE, needs=("compare",))
     ] = ()
-    """Tell crawlers in access logs from others that pretend to be them, by the address ranges of their operators."""
+    """Verify crawlers in access logs by the address ranges of their operators."""
     gsc: Annotated[
         Annotated[str, Text(values.search_property)] | None,
         Argument(
@@ -163,24 +163,24 @@ class Params(BaseModel):
     """Ask Search Console for the index status of listed URLs of this property, up to 2,000 a day."""
     gsc_answers: Annotated[
         Annotated[str, Text(values.answers_file)] | None,
-        Argument("a file that is created or extended", Use.RUN | Use.ONE_SITE, needs=("gsc",)),
+        Argument("a file, which is created or extended", Use.RUN | Use.ONE_SITE, needs=("gsc",)),
     ] = None
     """Keep the answers in this file, so that the next run asks for other URLs."""
     gsc_sample: Annotated[Count | None, Argument(use=Use.RUN | Use.ONE_SITE, needs=("gsc",))] = None
-    """Ask for a random sample of so many URLs (default: those with most clicks and the newest lastmod first)."""
+    """Ask for a random sample of this many URLs (default: those with the most clicks and the newest lastmod first)."""
     max_pages: Annotated[Count, Argument(use=Use.ONE_SITE)] = MAX_PAGES
-    """Fetch so many unlisted pages at most."""
+    """Fetch at most this number of unlisted pages."""
     fetch_as: Annotated[
         tuple[str, ...],
         Text(values.crawler, values.COMMA),
         Argument("names of crawlers and the groups search and ai, separated by commas", Use.ONE_SITE),
     ] = ()
-    """Request five pages a host as these crawlers would, and compare what they get; for sites of your own."""
+    """Request five pages per host as these crawlers would, and compare the answers; only for your own sites."""
     render: Annotated[
         Annotated[Sample, Text(values.sample_to_render)] | None,
         Argument("a number such as 50, or a share such as 0.5%", Use.ONE_SITE),
     ] = None
-    """Render so many listed pages in a browser, and compare them with the HTML that the server sends."""
+    """Render this number or share of listed pages in a browser, and compare them with the server's HTML."""
     render_as: Annotated[
         Annotated[str, Text(values.crawler_of_robots)] | None,
         Argument("the name of a crawler, such as Googlebot", Use.ONE_SITE, needs=("render",)),
@@ -194,7 +194,7 @@ class Params(BaseModel):
             Use.TARGET | Use.ONE_SITE,
         ),
     ] = None
-    """List of URLs to judge and verify, without sitemaps."""
+    """List of URLs to check and verify, without sitemaps."""
     select: Annotated[Rules, Argument(f"{RULES}, or none", narrows=ne)] = ()
     """Rules to run (default: all)."""
     ignore: Annotated[Rules, Argument(RULES, narrows=ne)] = ()
@@ -217,9 +217,9 @@ class Params(BaseModel):
     """Discard the job in JOBDIR and start over."""
     report: Annotated[
         Annotated[str, Text(folder)] | None,
-        Argument("a new or empty folder, or that of an earlier report, which is replaced", Use.RUN | Use.ONE_SITE),
+        Argument("a new or empty folder, or that of an earlier report, which it replaces", Use.RUN | Use.ONE_SITE),
     ] = None
-    """Write the whole audit into a folder: an HTML report and feeds of each record type."""
+    """Write the whole audit into a folder: an HTML report and a feed of each record type."""
     notify: Annotated[
         tuple[str, ...],
         Text(values.channel, values.COMMA_BEFORE_CHANNEL, is_secret=True),
@@ -289,9 +289,9 @@ class Params(BaseModel):
         """Yield the arguments that do not go with the others, each with the problem and what is accepted."""
         named = "domain" if self.domain else "sitemap" if self.sitemap else None
         if named is None and self.urls is None:
-            yield "domain", "neither domain nor sitemap nor urls is given", ARGUMENTS["domain"].accepted
+            yield "domain", "none of domain, sitemap and urls is given", ARGUMENTS["domain"].accepted
         if named is not None and self.urls is not None:
-            yield "urls", f"a list has no {named} beside it", f"urls or {named}"
+            yield "urls", f"a list cannot be combined with {named}", f"urls or {named}"
         for name in given:
             for other in ARGUMENTS[name].needs:
                 if other not in given and not (name == "seed" and self.render is not None):
@@ -311,14 +311,14 @@ class Params(BaseModel):
 
     def _conflicts_of_links(self, given: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
         if self.compare and self.urls is not None:
-            yield "compare", "urls takes the place of sitemaps", "without urls"
+            yield "compare", "urls replaces sitemaps", "without urls"
         fetches = self.links == "site" or (bool(self.compare) and self.verify != "off")
         if "max_pages" in given and not fetches:
             yield "max_pages", "no unlisted pages are fetched", "with links=site, or with compare and verify"
         if self.links != "no" and self.verify != "get":
-            yield "links", f"verify={self.verify} reads no page to its end", "with verify=get"
+            yield "links", f"verify={self.verify} does not read whole pages", "with verify=get"
         if self.links != "no" and self.sample is not None:
-            yield "links", "a sample of pages links to no more than a sample", "without sample"
+            yield "links", "a sample has only a sample of the links", "without sample"
 
     def _conflicts_of_files(self) -> Iterator[tuple[str, str, str]]:
         files = [url for url in self.sitemap if url.startswith("file:")]
@@ -327,13 +327,13 @@ class Params(BaseModel):
                 yield name, "no local file is named", "with sitemap=FILE"
         if self.base_url is not None and not self.base_url.endswith("/"):
             if self.base_dir is not None:
-                accepted = "a URL that ends in /, to which the path of each file is added"
-                yield "base_url", "a folder cannot live at the URL of a file", accepted
+                accepted = "a URL ending in /, to which each file's path is added"
+                yield "base_url", "a folder cannot live at a file's URL", accepted
             if len(files) > 1:
-                accepted = "a URL that ends in /, to which the name of each file is added"
+                accepted = "a URL ending in /, to which each file's name is added"
                 yield "base_url", f"{len(files)} files cannot live at one URL", accepted
         if self.offline and (self.domain or self.urls is not None or len(files) < len(self.sitemap)):
-            yield "offline", "requests would be needed", "with sitemap=FILE only"
+            yield "offline", "this needs requests", "with sitemap=FILE only"
         if self.offline and self.render is not None:
             yield "render", "makes requests", "without offline"
         if self.offline and self.verify != "off":

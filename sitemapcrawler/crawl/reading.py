@@ -111,7 +111,7 @@ class Reading:
     def alias(self, visit: Visit, answer: FetchResult) -> Iterator[SitemapEnd]:
         """Yield the record of a file that redirects to one that was read already; nothing for a guess."""
         if not visit.probe:
-            logger.info("%s: read already as %s", visit.url, answer.final_url)
+            logger.info("%s: already read as %s", visit.url, answer.final_url)
             record = _record(visit, answer)
             record.result = FileResult(answer.body.digest().hex(), tally=FileTally(alias=True))
             self._add_facts(visit, record, answer.at)

@@ -201,7 +201,7 @@ def _check_components(settings: BaseSettings, changed: Iterable[str]) -> None:
         _install_reactor(settings)
     for where, component in found:
         if not callable(imported(component, where)):
-            raise ValueError(f"{where}: {component} is no class or function")
+            raise ValueError(f"{where}: {component} is not a class or function")
     if POLICY in changed:
         _check_loading(POLICY, settings[POLICY], partial(RefererMiddleware, settings))
     for name in settings.getlist(MODULES) if MODULES in changed else ():

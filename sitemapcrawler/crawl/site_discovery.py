@@ -198,7 +198,7 @@ class Sites:
         site.silent = site.silent + 1 if silent else 0
         self.missed += not hit
         if site.html == len(COMMON_PATHS):
-            logger.info("%s answers every path with a page: its common paths say nothing", site.origin)
+            logger.info("%s answers every path with a page, so common paths are not tried", site.origin)
         self._guess(site)
         self._advance(site)
         return site

@@ -125,7 +125,7 @@ class Walk:
         robots, named = await self._discovery.named_by(url, self._params.place_of(url))
         queued = [self._children.queue_named(robots, sitemap) for sitemap in named]
         if self._params.offline and named and not any(queued):
-            logger.error("%s: names %s, none of them fetched: offline=yes", url, counted(len(named), "sitemap"))
+            logger.error("%s: names %s, not fetched: offline=yes", url, counted(len(named), "sitemap"))
 
     def request(
         self, step: Step, callback: Callable[..., object], errback: Callable[[Failure], object] | None = None

@@ -83,7 +83,7 @@ custom setting of the spider and the command line still win."""
 
 FORMER: Mapping[str, str] = {
     "SITEMAP_BATCH_SIZE": "a batch has at most 1,000 url records; SITEMAP_ITEMS=records passes them one by one",
-    "SITEMAP_CSV_CELLS": "FEED_EXPORT_FIELDS may name fields; .jsonl and .parquet have all of them",
+    "SITEMAP_CSV_CELLS": "FEED_EXPORT_FIELDS chooses fields; .jsonl and .parquet have all of them",
     "SITEMAP_FETCH_AHEAD": "8 sitemaps are fetched ahead; CONCURRENT_REQUESTS limits all requests",
     "SITEMAP_MAX_CRAWL_DELAY": "a Crawl-delay is kept up to 60 s; DOWNLOAD_DELAY makes the crawl slower",
     "SITEMAP_MAX_DEPTH": "elements of an entry are read 32 deep; the argument max_depth limits nested indexes",

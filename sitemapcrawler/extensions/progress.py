@@ -70,7 +70,7 @@ LONGEST_WAIT = 30
 """Maximum characters of the name of a host that keeps the crawl waiting."""
 COUNTS = 43
 """Columns of a host's row after its name, gaps included."""
-QUIET = ("judging the site", "writing feeds")
+QUIET = ("checking the site", "writing feeds")
 """Phases without requests."""
 URLS, CHECKED = "urls", "checked"
 """Counters whose speed is shown."""
@@ -196,12 +196,12 @@ class Gauge:
         new = heapq.nlargest(shown - len(stay), busy.keys() - stay, key=lambda name: (busy[name], name))
         self._shown = sorted([*stay, *new])
         if not busy:
-            return [ProgressRow("asking", [("no host at the moment", FAINT)])]
-        names = named(["files of this machine" if name == FILES else name for name in self._shown], width, COUNTS)
+            return [ProgressRow("fetching", [("no host right now", FAINT)])]
+        names = named(["local files" if name == FILES else name for name in self._shown], width, COUNTS)
         cells = [self._host(shown, name, slots[name], width) for shown, name in zip(names, self._shown, strict=True)]
         if others := len(busy) - len(cells):
             cells.append([(f"and {others:,} more", FAINT)])
-        return [ProgressRow("" if at else "asking", of_host) for at, of_host in enumerate(cells)]
+        return [ProgressRow("" if at else "fetching", of_host) for at, of_host in enumerate(cells)]
 
     def _host(self, shown: str, name: str, slot: Slot, width: int) -> list[Cell]:
         """The requests to a host, and the delay between two of them or its current rest."""

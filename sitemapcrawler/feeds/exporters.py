@@ -46,8 +46,8 @@ ROWS_AT_ONCE = 1000
 JOIN = "; "
 """Between the texts of a list in a CSV cell."""
 FORMER_OPTIONS: Mapping[str, str] = {
-    "cells": "`fields` may name fields; .jsonl and .parquet have all of them",
-    "delimiter": "cells are separated by commas; .xlsx opens in spreadsheets of every country",
+    "cells": "`fields` chooses fields; .jsonl and .parquet have all of them",
+    "delimiter": "cells are separated by commas; .xlsx opens in spreadsheet programs of every country",
     "errors": "a character that the encoding lacks is a backslash escape; encoding chooses another",
     "join_multivalued": "lists are joined by '; '; .jsonl and .parquet keep them",
     **dict.fromkeys(
@@ -438,7 +438,7 @@ class ParquetExporter(RecordExporter):
         if not isinstance(self._constants, Mapping) or not all(
             isinstance(text, str) for text in self._constants.values()
         ):
-            raise ValueError(f"constants {self._constants!r} is no mapping of columns to their text")
+            raise ValueError(f"constants {self._constants!r} is not a mapping of columns to texts")
         record_of(self._classes)
         # Imported here: pyarrow is optional, and slow to import.
         import pyarrow as pa

@@ -92,7 +92,7 @@ def folder(text: str) -> str:
     if not text:
         raise ValueError("is empty")
     if has_scheme(text):
-        raise ValueError("is a URL; accepted: a folder of this machine")
+        raise ValueError("is a URL; accepted: a local folder")
     try:
         path = Path(text).resolve()
         if path.is_dir():
@@ -103,7 +103,7 @@ def folder(text: str) -> str:
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         raise ValueError(f"cannot be read, {getattr(error, 'strerror', None) or error}") from None
     if not place.is_dir():
-        raise ValueError("is no folder" if place == path else f"{str(place)!r} is no folder")
+        raise ValueError("is not a folder" if place == path else f"{str(place)!r} is not a folder")
     if not os.access(place, os.R_OK | os.W_OK | os.X_OK):
         raise ValueError(f"cannot be written, no permission to write in {str(place)!r}")
     try:
@@ -163,6 +163,6 @@ def _check_content(path: Path) -> None:
         name for name, is_file in held.items() if name not in NAMES or not is_file if (name, is_file) != (CACHE, False)
     )
     if strange:
-        raise ValueError(f"is not empty, it holds {strange[0]!r}, which is no part of a report")
+        raise ValueError(f"is not empty, it contains {strange[0]!r}, which is not part of a report")
     if held and summary_of(path) is None:
-        raise ValueError(f"is not empty, and holds no report: {SUMMARY} is missing, or no summary")
+        raise ValueError(f"is not empty, and contains no report: {SUMMARY} is missing or invalid")

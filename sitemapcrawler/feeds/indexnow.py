@@ -90,8 +90,8 @@ class IndexNowExporter(RecordExporter):
 
 
 def is_news(record: UrlRecord) -> bool:
-    """True if search engines shall fetch a URL: it is new, its page has changed as far as that is known, or it is not
-    listed any more. A date that moves counts only where the content of the page is unknown. What robots.txt blocks, or
+    """True if search engines shall fetch a URL: it is new, its page has changed as far as that is known, or it is no
+    longer listed. A date that moves counts only where the content of the page is unknown. What robots.txt blocks, or
     does not answer, is left out."""
     is_blocked = record.indexability == Indexability.BLOCKED or not ENGINES.isdisjoint(record.blocked_for or ())
     if is_blocked or not urls.is_web(record.loc) or record.indexability in PASSING:

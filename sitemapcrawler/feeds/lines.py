@@ -30,10 +30,10 @@ MAX_LISTED = 200
 CRAWL = "crawl"
 """Shown in place of the file for a finding without one."""
 UNREAD = {
-    "offline": "that an index lists, but not found on disk; no request is made for a file",
+    "offline": "that an index lists, but not found on disk; a local file leads to no request",
     "max_depth": "that are too deep in indexes (max_depth)",
     "max_sitemaps": "beyond the limit (max_sitemaps)",
-    "max_site_time": "of a site that took too long for what it lists (SITEMAP_MAX_SITE_TIME)",
+    "max_site_time": "of a site that exceeded its time budget (SITEMAP_MAX_SITE_TIME)",
     "follow": "that do not match follow",
 }
 """Words for skipped sitemaps, by reason."""
@@ -223,7 +223,7 @@ def summary_lines(
     shown = sum(count for name, count in summary.severities.items() if rank(name) <= rank(least))
     hidden = shown - written if written is not None else 0
     if hidden > 0:
-        why = "of a rule and file only the first (SITEMAP_FINDINGS_PER_RULE)"
+        why = "only the first of each rule and file are listed (SITEMAP_FINDINGS_PER_RULE)"
         why = f"only what has changed (only={summary.only}), and {why}" if summary.only else why
         lines.append(f"{counted(hidden, 'more finding')} not shown: {why}")
     for reason, words in UNREAD.items():

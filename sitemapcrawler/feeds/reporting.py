@@ -74,7 +74,7 @@ def publish(parts: Mapping[Path, Path], unwanted: Iterable[Path] = (), swap: Cal
             raise FeedLost(f"{place} could not be replaced: {os.strerror(errno.EISDIR)}")
     for place, part in parts.items():
         if not part.exists():
-            raise FeedLost(f"{place} could not be replaced: {part} has been deleted meanwhile")
+            raise FeedLost(f"{place} could not be replaced: {part} has been deleted in the meantime")
         set_mode(place, part)
     last = [*parts][-1]
     for place in (last, *unwanted):
@@ -194,7 +194,7 @@ class Reporting:
                 self._write(SUMMARY, json.pretty(json.lines([self.report.summary]), INDENT) + b"\n")
                 self._write(PAGE, self._page(self.report))
             if not self._is_lost and self._complete.keys() != {*self.names, PAGE}:
-                self._lose("the crawl did not come to its end")
+                self._lose("the crawl did not finish")
             if not self._is_lost:
                 # The page comes last: if it exists, all other files do.
                 parts = {self.folder / name: self._complete[name] for name in (*self.names, PAGE)}
@@ -268,7 +268,7 @@ class Reporting:
         if not self._is_lost:
             self._stats.set_value(LOST, why)
             is_kept = not self._had_page or (self.folder / PAGE).exists()
-            earlier = "what stood there before is kept" if is_kept else "the earlier one is incomplete"
+            earlier = "the previous file is kept" if is_kept else "the earlier one is incomplete"
             logger.error("the report %s is not written: %s%s", self.folder, why, "" if self._is_new else f"; {earlier}")
 
 
@@ -278,18 +278,18 @@ def check_report(settings: BaseSettings, report: str | None) -> None:
         return
     given = f"argument report={report!r}"
     if not settings.getbool("SITEMAP_STORE"):
-        raise ValueError(f"{given}: is made from the database; accepted: SITEMAP_STORE=True")
+        raise ValueError(f"{given}: needs the database; accepted: SITEMAP_STORE=True")
     folder = Path(report)
     for uri in settings.getdict("FEEDS"):
         path = local_path(uri)
         if path is not None and folder in path.resolve().parents:
-            raise ValueError(f"{given}: the feed {uri} would stand in that folder; accepted: another place for it")
+            raise ValueError(f"{given}: the feed {uri} would be in that folder; accepted: another place for it")
     log = settings.get("LOG_FILE")
     if log and folder in (Path(log).resolve(), *Path(log).resolve().parents):
-        raise ValueError(f"{given}: the log {log} would stand in that folder; accepted: another LOG_FILE")
+        raise ValueError(f"{given}: the log {log} would be in that folder; accepted: another LOG_FILE")
     jobs = settings.get("SITEMAP_JOBDIR") or settings.get("JOBDIR")
     if jobs and folder in (Path(jobs).resolve(), *Path(jobs).resolve().parents):
-        raise ValueError(f"{given}: the job would stand in that folder; accepted: another JOBDIR")
+        raise ValueError(f"{given}: the job would be in that folder; accepted: another JOBDIR")
 
 
 def report_feeds(settings: BaseSettings) -> list[str]:

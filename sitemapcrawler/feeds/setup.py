@@ -132,14 +132,14 @@ def imported(path: str | type, where: str) -> object:
 
 def _check_format(uri: str, name: str, exporters: Exporters) -> None:
     if name not in exporters:
-        problem = f"feed format {name} is not written" if name else f"feed {uri} names no format"
+        problem = f"feed format {name} is not supported" if name else f"feed {uri} names no format"
         usual = {exporter_of(name, exporters).suffix or name for name in exporters}
         raise ValueError(f"{problem}; use {', '.join(sorted(usual))}")
 
 
 def _check_exporter(uri: str, name: str, options: FeedOptions, exporter: type[RecordExporter]) -> None:
     if exporter.is_compressed and (uri.endswith(".gz") or GZIP in options.get("postprocessing", ())):
-        raise ValueError(f"{uri} cannot be gzip: {name} is compressed inside; leave .gz out")
+        raise ValueError(f"{uri} cannot be gzip: {name} is already compressed; omit .gz")
     for path in options.get("item_classes") or ():
         _loaded(uri, path)
     for option in ("item_filter", "uri_params", "postprocessing"):
@@ -239,7 +239,7 @@ def holds(settings: BaseSettings, kind: type) -> bool:
 def _loaded(uri: str, path: str | type) -> type:
     kind = imported(path, f"item_classes of {uri}")
     if not isinstance(kind, type):
-        raise ValueError(f"item_classes of {uri}: {path} is no class")
+        raise ValueError(f"item_classes of {uri}: {path} is not a class")
     return kind
 
 
@@ -360,4 +360,4 @@ def check_places(settings: BaseSettings, read: Iterable[str]) -> None:
     for uri in settings.getdict("FEEDS"):
         path = local_path(uri)
         if path is not None and path.resolve() in files and not is_stream(path):
-            raise ValueError(f"{uri} cannot be written: it is a file that is to be read; name another one")
+            raise ValueError(f"{uri} cannot be written: the crawl reads this file; name another one")

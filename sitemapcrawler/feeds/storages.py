@@ -156,7 +156,7 @@ def replace(target: Path, part: Path) -> None:
     try:
         part.replace(target)
     except OSError as error:
-        rows = f"the rows are in {_kept(target, part)}" if part.exists() else f"{part} has been deleted meanwhile"
+        rows = f"the rows are in {_kept(target, part)}" if part.exists() else f"{part} has been deleted in the meantime"
         raise FeedLost(f"{target} could not be replaced: {error.strerror}; {rows}") from None
 
 
@@ -184,7 +184,7 @@ def mode_of_new_files() -> int:
 
 def _refuse(file: FeedFile, failure: OSError) -> None:
     if not isinstance(failure, BrokenPipeError):
-        kept = "; what stood there before is kept" if file.part else ""
+        kept = "; the previous file is kept" if file.part else ""
         raise FeedLost(f"{file.target} was not written: {failure.strerror}{kept}")
 
 

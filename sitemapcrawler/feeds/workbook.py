@@ -559,7 +559,7 @@ Row = Sequence[str | float | date | None]
 def summary_rows(summary: SummaryRecord, tables: Mapping[str, SheetTable]) -> Iterator[Row]:
     """Yield the rows of the summary. `tables`: those of the other sheets, by name."""
     yield from _about(summary)
-    yield from _section("Rows of the other sheets", _sheets(summary, tables))
+    yield from _section("Rows on the other sheets", _sheets(summary, tables))
     yield from _section("Problems by severity", _by_severity(summary))
     yield from _by_rule(summary, tables[PROBLEMS_FOUND].counts if PROBLEMS_FOUND in tables else None)
     yield from _section("Replies", [(REPLIES.get(kind, kind), number) for kind, number in summary.replies.items()])
@@ -596,9 +596,9 @@ def _crawlers(crawlers: Iterable[CrawlerAccess]) -> Iterator[Row]:
 
 def _coverage(coverage: Coverage) -> Iterator[Row]:
     """Yield totals of the lists that the listed pages were compared with."""
-    yield "Pages in a list that no sitemap lists", coverage.not_listed, None, f"{coverage.not_verified:,} not verified"
+    yield "Pages in a list but in no sitemap", coverage.not_listed, None, f"{coverage.not_verified:,} not verified"
     yield "Other such pages, which cannot be indexed", coverage.not_indexable
-    yield "Listed pages that are in no list", coverage.listed_only
+    yield "Listed pages in no list", coverage.listed_only
     if coverage.left_out:
         yield "Other listed pages, which lists have as an error or as not indexable", coverage.left_out
     for group in coverage.groups:
@@ -614,7 +614,7 @@ def _google(found: IndexCounts) -> Iterator[Row]:
     yield "Not indexed", found.not_indexed
     for reason, number in found.reasons.items():
         yield f"Not indexed: {reason or 'no reason is given'}", number, None, advice_on(reason)
-    yield "Another URL is indexed in their place", found.other_canonical
+    yield "Another URL is indexed instead", found.other_canonical
     yield "Not crawled since lastmod", found.not_crawled_since
 
 
@@ -666,7 +666,7 @@ def _revisits(found: Revisits) -> Iterator[Row]:
 
 def _graph(graph: LinkGraph) -> Iterator[Row]:
     """Yield totals of the link graph, and how complete it is."""
-    yield "Pages that are linked and not listed", graph.unlisted
+    yield "Pages that are linked but not listed", graph.unlisted
     for group, number in graph.groups.items():
         yield f"The same of the group: {group}", number
     yield "Listed pages that no page links to", graph.not_linked
@@ -710,7 +710,7 @@ def _about(summary: SummaryRecord) -> Iterator[Row]:
     for breach in summary.breaches or ():
         yield "Broken limit", breach.limit or None, None, breach.message
     if summary.limited_by:
-        yield "Limited by", summary.limited_by, None, "a file of options leaves something out"
+        yield "Limited by", summary.limited_by, None, "a configuration file leaves something out"
     if summary.only:
         yield "Listed URLs", summary.only, None, "URLs that have not changed since the baseline are left out"
 
@@ -733,5 +733,5 @@ def _section(title: str, rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _left_out(reason: str, number: int) -> str:
-    one, many, rest = SKIPPED.get(reason, ("file", "files", "that the rule could not judge"))
+    one, many, rest = SKIPPED.get(reason, ("file", "files", "that the rule could not check"))
     return f"{one if number == 1 else many} {rest}"

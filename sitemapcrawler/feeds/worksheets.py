@@ -27,7 +27,7 @@ MAX_ROWS = 1_048_576
 """Rows of a worksheet."""
 ROWS_OF_A_SHEET = MAX_ROWS - 2
 """Records on a worksheet: all rows but the header and a note at the end."""
-UNWRITTEN = "not here: the crawl was stopped, and there was no time to write them"
+UNWRITTEN = "missing: the crawl was stopped, with no time left to write them"
 ROWS_AT_ONCE = 5_000
 """Rows in memory until they are written to temporary files, of usual length about five megabytes."""
 MAX_LINKS = 65_530
@@ -102,7 +102,7 @@ def printed(sheet: Worksheet, rows: int, widths: Sequence[int]) -> None:
     parts = [f"rows 1 to {PRINTED_ROWS:,} of {rows:,}"] if rows > PRINTED_ROWS else []
     if columns < len(widths):
         parts.append(f"columns 1 to {columns} of {len(widths)}")
-    part = f": {', '.join(parts)}; the workbook has all" if parts else ""
+    part = f": {', '.join(parts)}; the workbook has all of them" if parts else ""
     sheet.set_footer(f"&L&A{part}&RPage &P of &N", {"margin": MARGIN_INCHES})
 
 

@@ -227,7 +227,7 @@ def _decoded(raw: bytes) -> str | bytes:
 
 def _checked(text: str | bytes) -> str:
     if isinstance(text, bytes):
-        raise ValueError("no text in UTF-8" if len(text) <= MAX_LINE_BYTES else f"longer than {MAX_LINE_BYTES} bytes")
+        raise ValueError("not UTF-8 text" if len(text) <= MAX_LINE_BYTES else f"longer than {MAX_LINE_BYTES} bytes")
     if not text:
         raise ValueError("is empty")
     if values.CONTROL.search(text):

@@ -180,7 +180,7 @@ def folder_of(settings: BaseSettings) -> Path | None:
     if folder and not settings.getbool("SITEMAP_STORE"):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: a job needs its database; accepted: SITEMAP_STORE=True")
     if folder and urls.has_scheme(str(folder)):
-        raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a folder of this machine")
+        raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a local folder")
     if folder and ODD_CHARACTERS.intersection(str(folder)):
         raise ValueError(f"setting JOBDIR={str(folder)!r}: accepted: a path without {' and '.join(ODD_CHARACTERS)}")
     return Path(folder) if folder else None

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 PAUSED_KEY = "sitemap_paused"
 """Key in `Request.meta`: the pause that its response asks for has started."""
 MAX_CRAWL_DELAY = 60.0
-"""Seconds between two requests that a robots.txt may ask for; a longer delay is cut to this."""
+"""Seconds between requests that a robots.txt may ask for; a longer delay is cut to this."""
 MAX_PAUSE = 120.0
 """Seconds that a host may ask to pause (Retry-After of 429 and 503); after that it is requested again."""
 FIRST_PAUSE_S = 1.0
@@ -42,7 +42,7 @@ FIRST_PAUSE_S = 1.0
 MAX_DOUBLINGS = 10
 """Limit on doublings of the pause."""
 FIRST_SLOWDOWN_S = 0.5
-"""Seconds between two requests to an overloaded host; doubles each time, up to AUTOTHROTTLE_MAX_DELAY."""
+"""Seconds between requests to an overloaded host; doubles each time, up to AUTOTHROTTLE_MAX_DELAY."""
 RECOVERY = 0.8
 """Factor that each good response applies to the slowdown."""
 RECOVERED_S = 0.05
@@ -60,9 +60,9 @@ class HostPace:
     """Delays and pauses of one download slot."""
 
     usual: float | None = None
-    """Seconds between two requests by the settings or AutoThrottle; None before the first request."""
+    """Seconds between requests by the settings or AutoThrottle; None before the first request."""
     delay: float = 0.0
-    """Seconds between two requests as last applied to the slot; AutoThrottle changes that of the slot."""
+    """Seconds between requests as last applied to the slot; AutoThrottle changes that of the slot."""
     is_exempt: bool = False
     """True for a loopback host that the user named: `usual` is 0, whatever AutoThrottle says."""
     wishes: dict[str, tuple[Policy, Agent, float]] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class HostPace:
 
     @property
     def wished(self) -> float:
-        """Minimum seconds between two requests that the host asks for."""
+        """Minimum seconds between requests that the host asks for."""
         return max(self.slowdown, *(seconds for *_, seconds in self.wishes.values()), 0.0)
 
     @property

@@ -98,14 +98,14 @@ def check_pairs(pairs: Sequence[str]) -> None:
 
 
 def add_progress_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-progress", action="store_true", help="show no live display of how far the crawl is")
+    parser.add_argument("--no-progress", action="store_true", help="show no live progress display")
 
 
 def add_threshold_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on",
         metavar="|".join(THRESHOLDS),
-        help="exit with code 1 if there are findings of this severity or a worse one (default: error)",
+        help="exit with code 1 if there are findings of this severity or worse (default: error)",
     )
 
 

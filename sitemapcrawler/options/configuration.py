@@ -49,7 +49,7 @@ TABLES: Mapping[str, Callable[[str], object]] = {"segments": Segment.parse, "pol
 """Arguments that are tables of a file, each with what parses an item; raises ValueError."""
 MAX_NESTED = 4
 """Tables within each other, at most."""
-OUTSIDE = "is outside of the folder of this file"
+OUTSIDE = "is outside the folder of this file"
 OF_ONE_RUN = Use.TARGET | Use.ONE_SITE | Use.COMPARISON
 """Arguments that belong on the command line: what to crawl, and what concerns a single site or run."""
 
@@ -89,7 +89,7 @@ class Config:
         for name, text in of_file.items():
             if name not in given and (name == "segments" or _narrows(name, text, defaults.get(name))):
                 raise ValueError(
-                    f"{self.path}: {name.replace('_', '-')} limits what the policy of the command line is checked on; "
+                    f"{self.path}: {name.replace('_', '-')} limits what the policy of the command line checks; "
                     f"name {name} there too"
                 )
 
@@ -200,15 +200,15 @@ def _table(path: Path) -> dict[str, object] | None:
     except OSError as error:
         raise ValueError(f"{shown} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise ValueError(f"{shown} is no TOML in UTF-8: {error}") from None
+        raise ValueError(f"{shown} is not TOML in UTF-8: {error}") from None
     except RecursionError:
-        raise ValueError(f"{shown} is no TOML in UTF-8: it nests too deeply") from None
+        raise ValueError(f"{shown} is not TOML in UTF-8: it nests too deeply") from None
     for name in ("tool", TABLE) if path.name == PYPROJECT else ():
         if not isinstance(table, dict) or name not in table:
             return None
         table = table[name]
     if not isinstance(table, dict):
-        raise ValueError(f"{shown}: tool.{TABLE} is no table")
+        raise ValueError(f"{shown}: tool.{TABLE} is not a table")
     return table
 
 

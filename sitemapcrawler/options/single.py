@@ -45,4 +45,4 @@ def _check_spider(settings: BaseSettings, name: str, args: Sequence[str]) -> Non
         refuse(f"--spider {quoted(name)}: no such spider; accepted: {', '.join(sorted(loader.list()))}")
     if issubclass(loader.load(name), AuditSpider):
         target = " ".join(args[:1]) or "URL"
-        refuse(f"--spider {name}: it audits sitemaps and parses no single page; to read one: inspect {target}")
+        refuse(f"--spider {name}: it audits sitemaps and cannot parse a single page; to read one: inspect {target}")

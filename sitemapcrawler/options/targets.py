@@ -189,13 +189,13 @@ def of_file(text: str) -> Target:
     """The target of a readable file. Raises ValueError if there is none."""
     path = urls.local_path(text) if text.lower().startswith("file:") else text
     if path is None:
-        raise ValueError("is no file of this machine")
+        raise ValueError("is not a local file")
     try:
         mode = Path(path).stat().st_mode
         if stat.S_ISDIR(mode):
             raise ValueError("is a folder; accepted: a file (sitemapcrawler validate checks folders)")
         if not stat.S_ISREG(mode):
-            raise ValueError("is no regular file")
+            raise ValueError("is not a regular file")
         with Path(path).open("rb"):
             pass
     except OSError as error:

@@ -154,7 +154,7 @@ class SummaryPipeline(CrawlPipeline):
                     await audit.delivery.send(records)
         if job is not None and audit.complete:
             await job.count_index(audit.link_scope(), status.inspection if status is not None else None)
-            audit.phase = "judging the site"
+            audit.phase = "checking the site"
             async for finding in job.findings(audit):
                 await audit.delivery.send_last(finding)
         else:

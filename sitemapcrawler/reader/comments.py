@@ -15,7 +15,7 @@ from sitemapcrawler.reader.sniff import DocumentHead
 MAX_COMMENT = 64 * 1024
 """Characters of a comment that are kept."""
 MAX_TAG_NAME = 256
-"""Characters from the start of a tag to the end of its name; a longer one is no entry."""
+"""Characters from the start of a tag to the end of its name; a longer one is not an entry."""
 
 
 @dataclass(frozen=True, slots=True)

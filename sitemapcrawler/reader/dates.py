@@ -217,7 +217,7 @@ def _year(digits: str) -> int:
     if len(digits) < len("2024"):
         year += 2000 if len(digits) == len("24") and year < 50 else 1900
     if not FIRST_YEAR <= year <= LAST_YEAR:
-        raise ValueError("no year of today's calendar")
+        raise ValueError("not a year of today's calendar")
     return year
 
 
@@ -238,7 +238,7 @@ def _time(written: Mapping[str, str]) -> time:
     hour = int(written.get("hour", 0))
     if "half" in written:
         if not 1 <= hour <= 12:
-            raise ValueError("no hour of half a day")
+            raise ValueError("not an hour of a 12-hour clock")
         hour = hour % 12 + (12 if written["half"] == "p" else 0)
     return time(hour, int(written.get("minute", 0)), int(written.get("second", 0)))
 

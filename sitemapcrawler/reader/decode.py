@@ -246,7 +246,7 @@ class _Layer:
         if not self._fill(TRAILER):
             self._faults.add("doc-truncated", "the gzip data ends before its checksum")
         elif self._data[:TRAILER] != crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"):
-            self._faults.add("doc-gzip-error", "the checksum of the gzip data does not fit")
+            self._faults.add("doc-gzip-error", "the checksum of the gzip data is wrong")
         self._data = self._data[TRAILER:]
 
     def _bomb(self) -> bool:
@@ -255,7 +255,7 @@ class _Layer:
             return False
         self._faults.add(
             "doc-decompression-bomb",
-            f"inflates to more than {self._max_ratio} times its size: the rest was not read",
+            f"decompresses to more than {self._max_ratio} times its size: the rest was not read",
             value=f"{self._given}/{taken}",
         )
         return True
@@ -322,7 +322,7 @@ def _declared(name: str, faults: Faults) -> str:
     except (LookupError, UnicodeError):
         usable = False
     if not usable:
-        faults.add("doc-encoding-not-utf8", f"the declared encoding {name} does not fit, read as UTF-8", 1, value=name)
+        faults.add("doc-encoding-not-utf8", f"the declared encoding {name} is wrong, read as UTF-8", 1, value=name)
         return UTF_8
     if codec.name in (UTF_8, "ascii"):
         return UTF_8  # ASCII is a subset; a file that wrongly declares ASCII is most often UTF-8
@@ -343,7 +343,7 @@ def _text(chunks: Iterable[bytes], encoding: str, faults: Faults) -> Iterator[st
             before = "\r" * (withheld & 1) + error.object[: error.start].decode(encoding, "ignore")
             at = line + len(LINE_END.findall(before))
             if final:
-                faults.add("doc-truncated", "the text ends within a character", at, value=_hex(error))
+                faults.add("doc-truncated", "the text ends inside a character", at, value=_hex(error))
                 return
             faults.add("doc-encoding-not-utf8", _misfit(error, encoding), at, value=_hex(error))
             # The entries before the first bad byte are read before it is noted, however the bytes arrive.

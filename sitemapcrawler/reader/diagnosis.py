@@ -15,7 +15,7 @@ MAX_SHOWN = 40
 """Characters of the excerpt that shows a fault."""
 UNENDED = "an entry without an end tag"
 MISMATCH = expat.errors.XML_ERROR_TAG_MISMATCH
-HYPHENS = "-- within a comment"
+HYPHENS = "-- inside a comment"
 ONE_HYPHEN = "a comment begins with <!-- and ends with -->"
 ENDS = {
     expat.errors.codes[message]

@@ -233,7 +233,7 @@ class EntryBuilder:
         text = element.text
         if not text.startswith(("http://", "https://")) or len(text.split()) != 1:
             return None
-        self.faults.add("xml-entry-without-loc", "the URL stands in the entry itself", element.line, value=text)
+        self.faults.add("xml-entry-without-loc", "the URL is in the entry itself", element.line, value=text)
         return text
 
     def is_entry(self, element: Element) -> bool:
@@ -255,7 +255,9 @@ class EntryBuilder:
             return raw, None
         loc = resolve(base or self.base, raw)
         if loc is None:
-            self.faults.add("loc-invalid-uri", "no http or https URL", line, value=raw, of_file=True)  # rules see it
+            self.faults.add(
+                "loc-invalid-uri", "not an http or https URL", line, value=raw, of_file=True
+            )  # rules see it
             return raw, None
         return loc, raw if loc != raw else None
 
@@ -329,7 +331,7 @@ def note_entry(entry: Element, expected: str, faults: Faults) -> None:
 def note_no_entry(element: Element, faults: Faults) -> None:
     """Note an element where only entries may occur. One that stands for an entry is an error of its own."""
     why = _why_ignored(element)
-    text = f"<{element.name}> is no entry"
+    text = f"<{element.name}> is not an entry"
     if why:
         faults.add("xml-entry-ignored", f"{text}, so search engines ignore it: {why}", element.line, value=element.name)
     else:
@@ -338,15 +340,15 @@ def note_no_entry(element: Element, faults: Faults) -> None:
 
 def note_nested(entry: Element, around: Element, faults: Faults) -> None:
     """Note an entry that stands in another one."""
-    text = f"<{entry.name}> stands in a <{around.name}>, so search engines ignore it: entries do not contain others"
+    text = f"<{entry.name}> is in a <{around.name}>, so search engines ignore it: entries do not contain others"
     faults.add("xml-entry-ignored", text, entry.line, value=entry.name)
 
 
 def _why_ignored(element: Element) -> str:
-    """Say why an element is no entry although it names a page; empty if it names none."""
+    """Say why an element is not an entry although it names a page; empty if it names none."""
     name = element.name.lower()
     if name in ENTRIES:
-        wrong_case = f"names are case-sensitive, and that of an entry is <{name}>"
+        wrong_case = f"names are case-sensitive, and an entry is <{name}>"
         return wrong_case if element.name != name else f"its namespace is {shown(element.uri)}"
     if name == "loc":
         return "a <loc> belongs in an entry"
@@ -375,7 +377,7 @@ def note_child(child: Element, entry: Element, faults: Faults) -> None:
     """
     if child.name not in FIELDS or (entry.name == "sitemap" and child.name not in CHILD_FIELDS):
         if any(isinstance(part, Element) and part.name == "loc" for part in entry.content[:MAX_SEARCHED]):
-            text = f"<{child.name}> is no part of a <{entry.name}>{_right_case(child)}"
+            text = f"<{child.name}> is not part of a <{entry.name}>{_right_case(child)}"
             faults.add("xml-unknown-element", text, child.line, value=child.name)
     elif child.attributes:
         _note_attributes(child, faults)
@@ -390,7 +392,7 @@ def _right_case(child: Element) -> str:
 def _miswritten(entry: Element) -> str:
     """Say that an entry has a `<Loc>`; empty without one."""
     found = next((child for child in entry.children if child.name != child.name.lower() == "loc"), None)
-    return f": names are case-sensitive, and <{found.name}> is no <loc>" if found is not None else ""
+    return f": names are case-sensitive, and <{found.name}> is not <loc>" if found is not None else ""
 
 
 def note_structure(entry: Element, core: str, faults: Faults) -> None:
@@ -416,12 +418,12 @@ def _is_regular(entry: Element, core: str) -> bool:
 def note_repeated(repeated: dict[str, list[Element]], entry: Element, faults: Faults) -> None:
     """Note children that occur more than once. `repeated`: name -> all but the first."""
     for name, (second, *more) in repeated.items():
-        text = f"<{name}> stands {len(more) + 2} times in one <{entry.name}>"
+        text = f"<{name}> occurs {len(more) + 2} times in one <{entry.name}>"
         faults.add("xml-duplicate-element", text, second.line, value=second.text)
 
 
 def _note_attributes(element: Element, faults: Faults) -> None:
     for name in element.attributes:
         if not name.startswith("{"):
-            text = f"<{element.name}> has an attribute {name}, which the protocol does not know"
+            text = f"<{element.name}> has an attribute {name}, which the protocol does not define"
             faults.add("xml-unknown-attribute", text, element.line, value=name)

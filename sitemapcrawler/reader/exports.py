@@ -37,7 +37,7 @@ NO_PAGE: Mapping[str, Callable[[str], bool]] = {
     "content type": lambda kind: "/" in kind and "html" not in kind,
 }
 """Columns of this project's own feeds and of Screaming Frog that say whether a row is a page to index: name -> True if
-a value, in small letters, says that it is not."""
+a value, in lowercase, says that it is not."""
 CLICKS = "clicks"
 """Column of Search Console."""
 COUNT = re.compile(r"[0-9]{1,12}")

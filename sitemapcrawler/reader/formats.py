@@ -144,7 +144,7 @@ def read_text(texts: Iterable[str], entries: EntryBuilder, faults: Faults) -> It
         number += len(lines)
         rest = rest[: MAX_LINE + 1]  # enough to see that it is too long
     if rest and faults.first(*CUT_BYTES):
-        faults.add("txt-cut-line", "the last line is cut and was left out", number + 1, value=rest)
+        faults.add("txt-cut-line", "the last line is truncated and was left out", number + 1, value=rest)
         faults.lose("txt-cut-line", number + 1, rest)
         return
     yield list(_records(rest, number + 1, entries, faults))
@@ -159,19 +159,19 @@ def _records(line: str, number: int, entries: EntryBuilder, faults: Faults) -> I
     if not line:
         return
     if line.startswith(COMMENT):
-        faults.add("txt-not-url-line", "a comment: a text sitemap holds URLs only", number, value=line)
+        faults.add("txt-not-url-line", "a comment: a text sitemap has URLs only", number, value=line)
         faults.lose("txt-not-url-line", number, line)
         return
     fields = [field for field in SEPARATOR.split(line) if field]
     if not fields or not URL.fullmatch(fields[0]):
-        faults.add("txt-not-url-line", "a line that is no URL", number, value=line)
+        faults.add("txt-not-url-line", "a line that is not a URL", number, value=line)
         faults.lose("txt-not-url-line", number, line)
         return
     split = fields[0] != line.split()[0]
     records = [_record(field, number, split, entries) for field in fields if URL.fullmatch(field)]
     if len(fields) > 1:
         faults.recent.clear()
-        faults.add("txt-has-metadata", "only one URL may stand in a line of a text sitemap", number, value=fields[1])
+        faults.add("txt-has-metadata", "a line of a text sitemap may have only one URL", number, value=fields[1])
         rules = faults.place(records[0].loc) if records else []
         for record in records if rules else ():
             note = entries.notes.on(record)
@@ -353,7 +353,7 @@ ATOM_FEED = register(
 )
 TEXT = register(InputFormat("text", "text", "text", "pages", sniff=is_text, read=read_text, has_dates=False))
 HTML = register(
-    InputFormat("html", "HTML", "HTML page", "nothing", sniff=is_html, error="an HTML page, no sitemap"),
+    InputFormat("html", "HTML", "HTML page", "nothing", sniff=is_html, error="an HTML page, not a sitemap"),
 )
 UNKNOWN = register(InputFormat("unknown", "unknown", "unknown", "nothing", error="no sitemap"))
 LIST = register(InputFormat("list", "list of URLs", "list", "nothing", has_dates=False))

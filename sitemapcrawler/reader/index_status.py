@@ -21,7 +21,7 @@ NAMES: Mapping[str, Collection[str]] = {
     "canonical": ("googlecanonical", "google canonical", "google-selected canonical"),
     "last_crawl": ("lastcrawltime", "last crawl time", "last crawl", "last crawled", "google last crawl"),
 }
-"""Columns by the field that they hold, in small letters: of the API, with blanks for capitals, of Screaming Frog, of
+"""Columns by the field that they hold, in lowercase: of the API, with blanks for capitals, of Screaming Frog, of
 Search Console, and of this project's own feeds."""
 WITHIN = tuple(f"{start}{STATUS}{mark}" for mark in (".", " ") for start in (f"{RESULT}{mark}", ""))
 """Starts of columns that a program makes of the nested objects of an answer."""
@@ -37,9 +37,9 @@ VERDICTS: Mapping[str, str] = {
     "url is on google but has issues": "PARTIAL",
     "url is not on google": "NEUTRAL",
 }
-"""Verdicts of the API, and its words in Search Console, in small letters without commas."""
+"""Verdicts of the API, and its words in Search Console, in lowercase without commas."""
 NO_VALUES = frozenset(("", "-", "n/a", "none", "null", "nan", "nat"))
-"""What programs write where there is no value, in small letters."""
+"""What programs write where there is no value, in lowercase."""
 MAX_REASON = 200
 """Characters of a reason; those of Google have fewer than 80."""
 MAX_NO_VALUE = max(map(len, NO_VALUES))
@@ -51,7 +51,7 @@ class StatusReader:
     """Makes an index status of the cells of a row. Most rows of a list have the same columns."""
 
     columns = frozenset((*COLUMNS, RESULT, STATUS))
-    """Columns to read, in small letters."""
+    """Columns to read, in lowercase."""
 
     def __init__(self) -> None:
         self._names: Collection[object] = ()

@@ -57,7 +57,7 @@ def listed_url(row: Row, is_text: bool, base: str = "") -> ListedUrl | Unread:
     if not text:
         return Unread(row.line, "there is no URL")
     if is_text and len(text.split()) > 1:
-        what = "has blanks in it; one URL stands in a line, a blank of its own is %20"
+        what = "contains whitespace; a line has one URL, in which a space is %20"
         return Unread(row.line, f"{quoted(text)} {what}")
     loc = None if _SPOILT.search(text) else urls.resolve(base if text.startswith("/") else "", text)
-    return Unread(row.line, f"{quoted(text)} is no http or https URL") if loc is None else ListedUrl(loc, row.line)
+    return Unread(row.line, f"{quoted(text)} is not an http or https URL") if loc is None else ListedUrl(loc, row.line)

@@ -181,7 +181,7 @@ class PieceParser:
                 if self._inside > MAX_NESTED:
                     raise Malformed(UNENDED)
         if depth > self._max_depth:
-            raise Malformed(f"more than {self._max_depth} elements are open at once", "limit-depth")
+            raise Malformed(f"elements are nested more than {self._max_depth} deep", "limit-depth")
         for key in attributes:
             if SEPARATOR in key:
                 attributes = {_attribute(key): value for key, value in attributes.items()}

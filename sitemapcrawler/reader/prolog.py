@@ -63,7 +63,7 @@ def note_prolog(prolog: str, faults: Faults) -> None:
 
 def _fault_of(prolog: str) -> _PrologFault | None:
     if prolog.startswith(MARK):
-        return _PrologFault("a second byte order mark: only one may stand at the start", 0, "doc-leading-content")
+        return _PrologFault("a second byte order mark: only one is allowed", 0, "doc-leading-content")
     attempt = ATTEMPT.match(prolog)
     if attempt is not None and not DECLARATION.match(prolog):
         return _PrologFault(f"the XML declaration is not well formed: {_cause(attempt[0])}", 0)
@@ -81,10 +81,10 @@ def _cause(declaration: str) -> str:
     if version is None:
         return "it states no version"
     if not re.fullmatch(r"1\.[0-9]+", version[1] or version[2] or ""):
-        return f"there is no version {(version[1] or version[2] or '')[:MAX_SHOWN]!r} of XML"
+        return f"XML has no version {(version[1] or version[2] or '')[:MAX_SHOWN]!r}"
     if STANDALONE.search(declaration):
         return "standalone is neither yes nor no"
-    return "it must be version, encoding, standalone, in this order and each once"
+    return "it must have version, encoding and standalone in this order, each at most once"
 
 
 def _first_fault(prolog: str) -> _PrologFault | None:

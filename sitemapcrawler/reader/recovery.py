@@ -167,7 +167,7 @@ def readable_root(tag: str, attributes: str, prefix: str, core: str) -> str:
     return f"<{tag}{''.join(usable.values())}>"
 
 
-UNDECODABLE = "bytes that do not fit the encoding, read as U+FFFD: 1 read after repair"
+UNDECODABLE = "bytes that are invalid in the encoding, read as U+FFFD: 1 read after repair"
 
 
 class Builder:
@@ -265,7 +265,7 @@ class Builder:
         """Note white space around the URL of a plain entry; `line` is that of its `<loc>`."""
         faults = self.entries.faults
         faults.recent.clear()
-        faults.add("loc-whitespace", "white space around the URL", line, value=record.loc)
+        faults.add("loc-whitespace", "whitespace around the URL", line, value=record.loc)
         self.blame(record)
 
     def _trusted(self, found: Recovered | None) -> Entry | None:

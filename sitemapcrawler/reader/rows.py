@@ -28,7 +28,7 @@ COLUMNS = (
     "landing page + query string", "page path", "page path + query string", "page path and screen class",
     "page path + query string and screen class", "url path", "path", "uri", "request uri", "link",
 )  # fmt: skip
-"""Names of columns with the URL, in order of preference, in small letters: this project's own, those of Screaming Frog,
+"""Names of columns with the URL, in order of preference, in lowercase: this project's own, those of Screaming Frog,
 Search Console, GA4 and others."""
 KEYS = "keys"
 """Field with the dimensions of a row of Search Console's API.
@@ -86,7 +86,7 @@ class Row(NamedTuple):
     url: object
     """What is in the place of the URL: a text as it is written, None if there is nothing, or any value of JSON."""
     cells: Mapping[str, object]
-    """Values of the requested columns that the list has, by name in small letters. Rows may share them."""
+    """Values of the requested columns that the list has, by name in lowercase. Rows may share them."""
     problem: str = ""
     """Why the cells may be in wrong columns, on one line; empty if they are not."""
 
@@ -129,7 +129,7 @@ def read_rows(
 ) -> Rows:
     """Recognise an open file, and return its rows. `path`: of the file, which DuckDB opens if it is Parquet.
 
-    `columns`: names of columns to read besides the URL, in small letters. `cells` reads the cells of a table.
+    `columns`: names of columns to read besides the URL, in lowercase. `cells` reads the cells of a table.
     `guesses`: where no column has a known name, take one by what is in it, and refuse a file without any URL; else its
     lines are rows as they stand.
     Raises ValueError, one line, if the file is no list or no column has URLs, and OSError; what is broken behind its
@@ -157,7 +157,7 @@ def _recognised(
     if head.startswith("<"):
         raise ValueError("is XML or HTML; accepted: CSV, JSON, Parquet or text (the argument sitemap takes sitemaps)")
     if head.startswith((SIGNATURE.decode(), MAGIC.decode())):
-        raise ValueError("is an archive in an archive; unpack it")
+        raise ValueError("is an archive inside an archive; unpack it")
     if head.startswith("["):
         objects = _Objects(columns)
         return Rows("JSON", objects.checked(_array(texts, objects), guesses))
@@ -247,7 +247,7 @@ def _check_text(first: Iterable[str]) -> None:
 
 
 def _no_column(names: Sequence[str]) -> ValueError:
-    return ValueError(f"has no column with URLs; there are {', '.join(map(quoted, names[:MAX_SHOWN]))}")
+    return ValueError(f"has no column with URLs; its columns are {', '.join(map(quoted, names[:MAX_SHOWN]))}")
 
 
 def _text(lines: Iterable[str]) -> Iterator[Row]:
@@ -267,7 +267,7 @@ class _Header:
     lines: int
     """Lines up to the first row."""
     names: Sequence[str]
-    """In small letters; empty ones if there is no header."""
+    """In lowercase; empty ones if there is no header."""
     column: int
     """Index of the column with the URLs."""
     delimiter: str
@@ -280,7 +280,7 @@ def column_of(names: Iterable[str]) -> int | None:
 
 
 def _plain(name: str) -> str:
-    """The name of a column in small letters, without quotes, with blanks for underscores."""
+    """The name of a column in lowercase, without quotes, with blanks for underscores."""
     return " ".join(name.lower().replace("_", " ").split()).strip("\ufeff\"'")
 
 
@@ -447,7 +447,7 @@ class _Objects:
         if isinstance(value, str):
             return Row(line, value, {})
         if not isinstance(value, dict):
-            return Unread(line, f"{quoted(json.dumps(value))} is no object")
+            return Unread(line, f"{quoted(json.dumps(value))} is not an object")
         if self._names != (names := tuple(value)):
             self._choose(names)
         url = None if self._url is None else value[self._url]
@@ -475,7 +475,7 @@ def _json_lines(lines: Iterable[str], objects: _Objects) -> Iterator[Row | Unrea
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError):
-                yield Unread(number, f"{quoted(line)} is no JSON")
+                yield Unread(number, f"{quoted(line)} is not JSON")
             else:
                 yield objects.row(value, number)
 
@@ -513,7 +513,7 @@ class _JsonArray:
                 if mark == "]":
                     break
         if self._next():
-            raise BrokenJson("there is more behind its end")
+            raise BrokenJson("there is text after its end")
 
     def _element(self) -> object:
         while True:
@@ -524,7 +524,7 @@ class _JsonArray:
                     break
             except (ValueError, RecursionError):
                 if len(self._text) - self._at > MAX_LINE or not self._more():
-                    raise BrokenJson(f"{quoted(self._text[self._at :])} is no JSON") from None
+                    raise BrokenJson(f"{quoted(self._text[self._at :])} is not JSON") from None
         self._advance(end)
         return value
 

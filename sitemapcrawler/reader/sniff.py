@@ -238,7 +238,7 @@ def note_head(head: DocumentHead, text: str, line: int, faults: Faults) -> None:
     elif head.junk.strip(BLANKS):
         faults.add("doc-leading-content", "text before the root element", 1, None, head.junk.strip(BLANKS))
     elif head.spaced:
-        faults.add("doc-leading-whitespace", "white space before the XML declaration", 1, 1)
+        faults.add("doc-leading-whitespace", "whitespace before the XML declaration", 1, 1)
     if not head.fragment and text[head.start : head.end] != f"<{head.tag}{head.attributes}>":
         _broken_tag(head.tag, line, faults)  # a comment, instruction or CDATA section within the tag
     if head.doctype:
@@ -253,7 +253,7 @@ def _unknown_attributes(head: DocumentHead, line: int, faults: Faults) -> None:
         name = attribute[1]
         if name != "xmlns" and ":" not in name:
             at = line + head.attributes.count("\n", 0, attribute.start(1))
-            text = f"<{head.tag}> has an attribute {name}, which the protocol does not know"
+            text = f"<{head.tag}> has an attribute {name}, which the protocol does not define"
             faults.add("xml-unknown-attribute", text, at, value=name)
 
 
@@ -294,13 +294,13 @@ def no_root(head: DocumentHead, text: str, faults: Faults) -> None:
 def _note_element(text: str, position: int, line: int, faults: Faults) -> None:
     element = ELEMENT.match(text, position)
     if element is None:
-        faults.add("xml-root-unknown", "no sitemap: neither XML nor a list of URLs", line)
+        faults.add("xml-root-unknown", "not a sitemap: neither XML nor a list of URLs", line)
     elif element[2] not in ROOTS:
-        faults.add("xml-root-unknown", f"no sitemap: the root is <{element[1]}>", line, value=element[1])
+        faults.add("xml-root-unknown", f"not a sitemap: the root is <{element[1]}>", line, value=element[1])
     elif ">" in text[position:]:
         _broken_tag(element[1], line, faults)
     else:
-        faults.add("doc-truncated", f"the file ends within the start tag <{element[1]}>", line, value=element[1])
+        faults.add("doc-truncated", f"the file ends inside the start tag <{element[1]}>", line, value=element[1])
 
 
 def _broken_tag(tag: str, line: int, faults: Faults) -> None:

@@ -492,7 +492,7 @@ class XmlReader:
             return
         self._around = []
         if self._recovery.unclosed and not self._faults.first(*CUT_BYTES):
-            message = f"no {self._recovery.unclosed} follows: what stands behind was not read"
+            message = f"no {self._recovery.unclosed} follows: the rest was not read"
             self._faults.add("doc-truncated", message, self._recovery.unclosed_line)
 
     def _read_gap(self, piece: Piece, is_entered: bool) -> None:
@@ -594,7 +594,7 @@ class XmlReader:
 
 
 EMPTY = Start("<root/>")
-TRAILING_TEXT = "text behind the end of the document"
+TRAILING_TEXT = "text after the end of the document"
 
 
 def _missing_declaration(head: DocumentHead) -> str:

@@ -48,7 +48,7 @@ def table_of(file: BinaryIO) -> Zipped:
         heads = {one.filename: _head(archive, one) for one in names}
         found = next((name for name, rows in heads.items() if _has_pages(rows)), None)
         if found is None:
-            raise ValueError(f"has no table of pages; there are {', '.join(map(quoted, heads)) or 'no CSV files'}")
+            raise ValueError(f"has no table of pages; it contains {', '.join(map(quoted, heads)) or 'no CSV files'}")
         issues = (rows[-1][1] for rows in heads.values() if _states_issue(rows)) if _is_of_issue(heads[found]) else ()
         with archive.open(found) as member:  # its end has the checksum
             deque(iter(lambda: member.read(CHUNK), b""), maxlen=0)

@@ -438,7 +438,7 @@ def remove_port(draft: Draft) -> None:
 
 @edit("loc-uppercase-host")
 def lower_host(draft: Draft) -> None:
-    """Write the host in small letters."""
+    """Write the host in lowercase."""
     draft.set_field("loc", re.sub(r"\A[^:]+://[^/?#]*", lambda found: found[0].lower(), draft.loc))
 
 
@@ -469,7 +469,7 @@ def remove_date(draft: Draft) -> None:
 
 @edit("changefreq-invalid", "changefreq-over-100-bytes")
 def rewrite_frequency(draft: Draft) -> None:
-    """Write the frequency in small letters. Remove any other word."""
+    """Write the frequency in lowercase. Remove any other word."""
     element = draft.field("changefreq")
     if element is not None:
         name = text_of(element).lower()
@@ -665,7 +665,7 @@ def rewrite_news_date(draft: Draft) -> None:
 
 @edit("video-yesno-invalid")
 def rewrite_yes_or_no(draft: Draft) -> None:
-    """Write yes and no in small letters. Remove any other word."""
+    """Write yes and no in lowercase. Remove any other word."""
     for element in _texts(draft, VIDEO, ("family_friendly", "requires_subscription", "live")):
         word = text_of(element).lower()
         draft.set_text(element, word if word in ("yes", "no") else None)

@@ -38,7 +38,7 @@ def check(out: Path) -> Path:
     try:
         path = out.resolve()
         if path.exists() and not path.is_dir():
-            raise FolderError("is no folder")
+            raise FolderError("is not a folder")
         if path.is_dir() and manifest_of(path) is None and any(path.iterdir()):
             raise FolderError("is not empty, and was not written by `fix`; accepted: a new or empty folder")
         if path == Path.cwd() or path in Path.cwd().parents:

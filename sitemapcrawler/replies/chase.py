@@ -53,11 +53,11 @@ def target(location: str | None, base: str) -> str:
     try:
         scheme, found = browsers.target_of(location, base)
     except ValueError:
-        raise NoTarget(f"a redirect to {_excerpt(location)}, which is no URL") from None
+        raise NoTarget(f"a redirect to {_excerpt(location)}, which is not a URL") from None
     if scheme not in browsers.WEB:
         raise NoTarget(f"a redirect to {_excerpt(location)}, which is not http or https")
     if not urls.is_web(found):
-        raise NoTarget(f"a redirect to {_excerpt(location)}, a host that cannot be asked")
+        raise NoTarget(f"a redirect to {_excerpt(location)}, whose host cannot be requested")
     return found
 
 
@@ -119,7 +119,9 @@ class Chase:
     def begin(self) -> Ask | Reply:
         """Return the first request; a URL that is not http or https gives AddressRefused."""
         if not urls.is_web(self._url):
-            return AddressRefused(final_url=self._url, error="no http or https URL with a host that can be asked")
+            return AddressRefused(
+                final_url=self._url, error="not an http or https URL with a host that can be requested"
+            )
         return Ask(self._url, self._method)
 
     def answered(

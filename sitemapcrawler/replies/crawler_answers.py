@@ -134,7 +134,7 @@ def compare(theirs: PageAnswer, ours: Sequence[PageAnswer]) -> tuple[AnswerVerdi
     failed = _failure(theirs)
     if failed is not None:
         moment = any(_outcome(own) == _outcome(theirs) for own in ours)
-        return (AnswerVerdict.SAME, f"{failed[1]}, to us too") if moment else failed
+        return (AnswerVerdict.SAME, f"{failed[1]}, for this crawl too") if moment else failed
     pages = [own for own in ours if own.is_page]
     if theirs.location is not None or theirs.status in REDIRECTS:
         return (
@@ -145,7 +145,7 @@ def compare(theirs: PageAnswer, ours: Sequence[PageAnswer]) -> tuple[AnswerVerdi
         return AnswerVerdict.OTHER, difference
     usual = max(own.elapsed_ms for own in pages)
     if theirs.elapsed_ms >= max(SLOW_MS, SLOW_FACTOR * usual):
-        return AnswerVerdict.SLOW, f"after {theirs.elapsed_ms:,} ms; to us after {usual:,} ms"
+        return AnswerVerdict.SLOW, f"after {theirs.elapsed_ms:,} ms; for this crawl after {usual:,} ms"
     return AnswerVerdict.SAME, ""
 
 
@@ -205,7 +205,8 @@ def _other_text(theirs: PageAnswer, ours: Sequence[PageAnswer]) -> str | None:
     if content.content_hash in {own.content_hash for own in usual}:
         return None
     least, most = min(own.words for own in usual), max(own.words for own in usual)
-    many = f"{counted(content.words, 'word')}; {f'{least:,}' if least == most else f'{least:,} to {most:,}'} to us"
+    span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    many = f"{counted(content.words, 'word')}; {span} for this crawl"
     if content.words < SHARE_OF_WORDS * least and least - content.words >= FEW_WORDS:
         return f"less text: {many}"
     if most < SHARE_OF_WORDS * content.words and content.words - most >= FEW_WORDS:

@@ -140,7 +140,7 @@ def _linked(clue: Clue) -> list[str]:
 
 
 ROBOTS = Method("robots", "robots.txt", "named in {parent}", lambda clue: clue.named)
-COMMON_PATH = Method("common-path", "usual paths", "at usual paths", lambda clue: common_paths(clue.url), guesses=True)
+COMMON_PATH = Method("common-path", "usual paths", "at common paths", lambda clue: common_paths(clue.url), guesses=True)
 HTML_LINK = Method("html-link", "home page", "linked from {parent}", _linked, page="/")
 INDEX = Way("index", "indexes", "listed in {parent}")
 ARGUMENT = Way("argument", "argument", "named")

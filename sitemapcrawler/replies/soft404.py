@@ -102,7 +102,7 @@ def is_soft_404(page: PageFacts, asked: str, seen: Witness | None = None) -> str
     own = Fingerprint.of_page(page, asked)
     likeness = own.likeness(nonsense) if nonsense is not None else 0.0
     if same_head and likeness >= ALIKE and (said or (own.words >= MIN_WORDS and not own.is_frame)):
-        return "the same page as the site gives for a path that does not exist"
+        return "the same page as for a path that does not exist"
     return None if said is None else _supported(page, own, said, likeness)
 
 
@@ -111,7 +111,7 @@ def misled_by(url: str, asked: str, seen: Witness | None) -> str | None:
     if seen is None or not seen.tells or not seen.nonsense.moved:
         return None
     misled = has_moved(asked, url) and same(url, seen.nonsense.url)
-    return f"redirected to {url}, where a path that does not exist leads, too" if misled else None
+    return f"redirected to {url}, like a path that does not exist" if misled else None
 
 
 def is_shell(page: PageFacts, asked: str, seen: Witness | None) -> bool:
@@ -140,9 +140,9 @@ def _is_head_of(nonsense: Fingerprint, page: PageFacts, asked: str) -> bool:
 
 def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) -> str | None:
     if likeness >= RESEMBLING:
-        return f"{said!r}, on a page much like the one for a path that does not exist"
+        return f"{said!r}, on a page much like that of a path that does not exist"
     if page.noindex:
-        return f"{said!r}, on a page that wants no index"
+        return f"{said!r}, on a noindex page"
     is_thin = page.shown is not None and page.shown.sampled and own.words < THIN
     return f"{said!r}, and nothing else: {own.words} words" if is_thin else None
 

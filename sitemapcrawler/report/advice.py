@@ -91,7 +91,7 @@ def _example(rule: RuleReach) -> Markup | None:
         found = corrected(rule.rule, value, url)
         if found is not None and max(map(len, found)) <= MAX_VALUE:
             wrong, right = map(value_code, found)
-            return Markup("For example, write {} in place of {}.").format(right, wrong)
+            return Markup("For example, write {} instead of {}.").format(right, wrong)
     return None
 
 

@@ -161,7 +161,7 @@ def has_fetched(found: CrawlerAccess) -> Cell | None:
         f"after {counted(round(fetches.days), 'day')} (median)" if fetches.days is not None else "",
         f"{counted(fetches.errors, 'page')} answered with an error" if fetches.errors else "",
         f"{counted(fetches.denied, 'page')} although denied" if fetches.denied else "",
-        f"{counted(fetches.pretended, 'request')} of others under its name" if fetches.pretended else "",
+        f"{counted(fetches.pretended, 'request')} of other programs under its name" if fetches.pretended else "",
     ]
     listed = fetches.fetched + fetches.not_fetched
     bad = max(fetches.errors, fetches.denied) / fetches.fetched if fetches.fetched else 0.0

@@ -53,7 +53,7 @@ def _news(report: Report) -> Iterator[str]:
     broken = [one for one in report.summary.breaches or () if one.limit and one.limit not in report.broken_before]
     if broken:
         first = f"{broken[0].limit}: {broken[0].message}"
-        what = counted(len(broken), "limit of the policy is broken", "limits of the policy are broken")
+        what = counted(len(broken), "policy limit is broken", "policy limits are broken")
         yield f"{what}{': ' if len(broken) == 1 else ', such as '}{first}."
     if changes is None:
         errors = places(report.summary.severity_reach).get(Severity.ERROR)

@@ -53,22 +53,22 @@ READING = {
 NOT_INDEXABLE_MEANS = "errors, redirects, soft 404s, noindex, other canonicals, blocked by robots.txt"
 """What is counted as not indexable."""
 UNCHECKED = {
-    "blocked": "robots.txt forbids us to",
+    "blocked": "robots.txt forbids it",
     "sampled-out": "not in the sample",
     "off-site": "on another host",
-    "stopped": "the crawl ended, or left the host alone, before",
+    "stopped": "the crawl ended, or gave up on the host, before",
 }
 """Why URLs were not requested, by reason in the summary."""
 REPLIES = {
-    "ok": "answered with a page at once",
+    "ok": "answered with a page",
     "redirected": "redirected to another URL",
     "http-error": "answered with an HTTP error",
     "timeout": "no answer in time",
     "dns": "host not found",
     "tls": "no secure connection",
     "refused": "connection refused",
-    "reset": "connection broke off",
-    "truncated": "answer broke off",
+    "reset": "connection closed early",
+    "truncated": "answer truncated",
     "too-large": "answer too large",
     "redirect-loop": "redirects without end",
     "address-refused": "address is never requested",
@@ -81,21 +81,21 @@ GETS = {
     "payment": "must pay",
     "other-content": "a different page",
     "slow": "the same page, slowly",
-    "same": "the same page as we do",
+    "same": "the same page as this crawl",
     "not-asked": "not requested: robots.txt denies it",
 }
 """What a crawler gets, by verdict on the answers."""
 ROBOTS = {
     "parsed": "read",
-    "unavailable": "not there: everything is allowed",
+    "unavailable": "missing: everything is allowed",
     "too-many-redirects": "too many redirects: everything is allowed",
     "unreachable": "no answer: everything is denied",
 }
 """Result of fetching robots.txt, by outcome; see `robots_result`."""
 EVIDENCE = {
     "future": "in the future",
-    "epoch": "the zero of a clock",
-    "at_fetch": "made by the request itself",
+    "epoch": "the zero value of a clock",
+    "at_fetch": "the time of the request",
     "identical": "made in one batch",
     "older_than_header": "older than the server says",
     "newer_than_header": "newer than the server says",
@@ -112,12 +112,12 @@ DIFFERING = {
     "agents": "other crawlers",
 }
 """Why rules are not compared with a baseline, by reason; others are arguments that differ."""
-WHAT_CHANGED = {"entry": "entry in the sitemap", "lastmod": "lastmod alone"}
+WHAT_CHANGED = {"entry": "sitemap entry", "lastmod": "lastmod only"}
 """Values of `what_changed` in words, where they differ."""
 ALL_CRAWLERS = "all crawlers"
 """What several crawlers are called if they are all of those that robots.txt was checked for."""
 SEVERITIES = {"error": "Error", "warning": "Warning", "info": "Note"}
-LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. The crawl can be run on, or again."
+LEFT_OUT = "Not computed: the crawl was stopped, or there was no room for it. Resume the crawl, or run it again."
 
 
 DAY = len("2026-11-25")
@@ -280,14 +280,14 @@ def lacking(summary: SummaryRecord) -> str:
         return ""
     rules = listed([f"{number:,} of {rule}" for rule, number in counts.most_common()], MAX_LACKING)
     missing = f"{counted(counts.total(), 'more finding is', 'more findings are')} not listed: {rules}"
-    return f"{missing}. -a findings=all lists up to 1,000,000; the rows of URLs name all rules: {ALL_PROBLEMS}"
+    return f"{missing}. -a findings=all lists up to 1,000,000; the url records name all rules: {ALL_PROBLEMS}"
 
 
 def rest_of(rule: RuleReach, report: Report) -> str:
     """How many findings of a rule the page shows, and where the others are."""
     files, rows = files_of_findings(report), "the table of all URLs shows"
     if any(name.startswith("urls.") for name in report.feeds):
-        rows = "the rows of URLs name"
+        rows = "the url records name"
     if not files:
         rest = f"no file beside this page has the others, but {rows} the rule"
     elif rule.left_out:
@@ -375,9 +375,9 @@ def health(report: Report) -> Health:
     if breaches is None:
         return found
     if not breaches:
-        return replace(found, sentences=[*found.sentences, "The policy is kept."])
+        return replace(found, sentences=[*found.sentences, "The crawl meets the policy."])
     number = sum(bool(breach.limit) for breach in breaches)
-    limits = f"{counted(number, 'limit')} of the policy {'is' if number == 1 else 'are'}"
+    limits = f"{counted(number, 'policy limit')} {'is' if number == 1 else 'are'}"
     broken = f"{limits} broken, or could not be checked." if number else "The policy could not be checked."
     headline = found.headline if found.level == Level.ERROR else BROKEN
     return Health(Level.ERROR, headline, [*found.sentences, broken])
@@ -482,12 +482,12 @@ def index_status(found: IndexCounts) -> str:
     if unknown := found.urls - known:
         told.append(f"{counted(unknown, 'inspected URL')} may be indexed: their reason is in words that are not known")
     if found.other_canonical:
-        told.append(f"another URL is indexed in place of {found.other_canonical:,}")
+        told.append(f"another URL is indexed instead of {found.other_canonical:,}")
     if found.not_crawled_since:
         were = "was" if found.not_crawled_since == 1 else "were"
         told.append(f"{found.not_crawled_since:,} {were} not crawled since lastmod")
     if found.partial is not None:
-        told.append(f"{counted(found.not_asked, 'URL')} not asked: {NOT_ASKED.get(found.partial, found.partial)}")
+        told.append(f"{counted(found.not_asked, 'URL')} not inspected: {NOT_ASKED.get(found.partial, found.partial)}")
     return f"{'; '.join(told) or 'No listed URL has an index status'}."
 
 
@@ -495,14 +495,14 @@ def rendered(results: Mapping[str, int]) -> str:
     """How many pages were rendered, and how many of them not to their end. `results`: pages by result."""
     early = ", ".join(f"{name} {number:,}" for name, number in results.items() if name != RenderResult.RENDERED)
     pages = counted(sum(results.values()), "page")
-    return f"Rendered {pages} in a browser{f'; of these ended early: {early}' if early else ''}."
+    return f"Rendered {pages} in a browser{f'; of these, ended early: {early}' if early else ''}."
 
 
 def true_dates(found: Revisits) -> str:
     """How many dates proved true since the baseline, in one sentence."""
     dates = f"{found.true:,} of {counted(found.compared, 'lastmod date')}"
     if found.true == found.compared:
-        return f"Google can trust the dates: {dates} moved with the page or stayed with it."
+        return f"No date contradicts its page: {dates} moved with the content or stayed with it."
     faults = [
         f"{found.moved:,} moved although the page is the same" if found.moved else "",
         f"{found.stayed:,} stayed although the content has changed" if found.stayed else "",
@@ -517,6 +517,11 @@ def _are(number: int, noun: str) -> str:
 def gaps(report: Report) -> list[str]:
     """Sentences about what the crawl did not check."""
     return [*_not_judged(report), *_not_asked(report), *_left_out(report)]
+
+
+def unfinished_rules(report: Report) -> list[str]:
+    """Return the rules that could not check everything, since not everything was read or requested."""
+    return sorted(report.summary.skipped.keys() - SKIPPED.keys())
 
 
 def _troubles(report: Report) -> list[str]:
@@ -585,7 +590,7 @@ def since(found: ChangeCounts, unknown: int = 0) -> str:
         return f"{'No listed URL' if found.robots else 'Nothing'} has changed since {when}."
     problems = f"{counted(solved, 'problem')} solved, {new:,} new"
     removed = f"{found.removed:,} removed" + (f" (unknown for {unknown:,} more)" if unknown else "")
-    kinds = ", ".join(f"{number:,} {WHAT_CHANGED.get(name, name)}" for name, number in found.what_changed.items())
+    kinds = ", ".join(f"{WHAT_CHANGED.get(name, name)} {number:,}" for name, number in found.what_changed.items())
     listed_urls = f"{counted(found.added, 'URL')} added, {removed}, {found.changed:,} changed{kinds and f' ({kinds})'}"
     return f"Since {when}: {problems}; {listed_urls}."
 
@@ -633,7 +638,7 @@ def _no_robots(robots: Sequence[RobotsRecord]) -> str:
 def robots_result(record: RobotsRecord) -> str:
     """Describe what fetching a robots.txt means for crawlers."""
     if record.status == TOO_MANY_REQUESTS:
-        return "too many requests: everything is denied to Google, allowed to most others"
+        return "too many requests: everything is denied to Google, but allowed to most others"
     return ROBOTS.get(record.outcome, record.outcome)
 
 
@@ -669,10 +674,10 @@ UNREAD_PAGES = {
     "off-site": "on another host",
     "no-html": "no HTML",
     "redirected": "redirected",
-    "stopped": "left out by an early end",
+    "stopped": "skipped, since the crawl ended early",
 }
 """Why the links of a page are unknown, by reason in the summary; other reasons are kinds of replies."""
-GRAPH_ENDS = {"max_pages": "max_pages was reached", "depth": "pages lead on without end"}
+GRAPH_ENDS = {"max_pages": "max_pages was reached", "depth": "pages link to ever more pages"}
 """What ended following links early, by `partial` of the graph."""
 
 
@@ -685,7 +690,7 @@ def graph(found: LinkGraph) -> list[str]:
     if found.partial:
         told.append(f"Links were not followed to the end: {GRAPH_ENDS.get(found.partial, found.partial)}.")
     if found.cut:
-        told.append(f"{counted(found.cut, 'page was', 'pages were')} read in part.")
+        told.append(f"{counted(found.cut, 'page was', 'pages were')} only partly read.")
     if not found.home_read:
         told.append("No home page was read, so clicks are unknown.")
     apart = f"{counted(found.nofollow, 'link')} with nofollow and {counted(found.offsite, 'link')} to other sites"
@@ -699,7 +704,7 @@ def _not_judged(report: Report) -> list[str]:
     elif report.judged and {"select", "ignore"} & report.arguments.keys():
         told.append(f"Only {counted(report.judged, 'rule was', 'rules were')} applied (select, ignore).")
     if not report.judged_agents:
-        told.append("robots.txt was not judged for any crawler (use agents=search,ai).")
+        told.append("robots.txt was not checked for any crawler (use agents=search,ai).")
     return told
 
 
@@ -725,9 +730,6 @@ def _left_out(report: Report) -> list[str]:
         for reason, (one, many, rest) in SKIPPED.items()
         if skipped.get(reason)
     ]
-    if rules := sorted(skipped.keys() - SKIPPED.keys()):
-        why = "because not everything was read or requested"
-        told.append(f"{counted(len(rules), 'rule')} could not check everything, {why}: {listed(rules, MAX_RULES)}.")
     if report.summary.only == "changes":
         told.append("Only entries that changed since the baseline are listed (only=changes).")
     return told

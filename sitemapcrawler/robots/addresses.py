@@ -32,7 +32,7 @@ def read_ranges(paths: Iterable[str]) -> Ranges:
     for path in map(Path, paths):
         if not (crawlers := crawlers_of(path.name)):
             raise ValueError(
-                f"{path.name} is named after no crawler: use its name (Googlebot.json), or that of its operator's file"
+                f"{path.name} is not named after a crawler: use its name (Googlebot.json), or its operator's file name"
             )
         try:
             networks = parse_ranges(path.read_text("utf-8"))
@@ -58,7 +58,7 @@ def _of_json(text: str) -> Iterator[Network]:
         prefixes = json.loads(text)["prefixes"]
         values = [prefix[key] for prefix in prefixes for key in PREFIXES if key in prefix]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError('is no JSON object with "prefixes"') from None
+        raise ValueError('is not a JSON object with "prefixes"') from None
     yield from map(_network, values)
 
 
@@ -72,7 +72,7 @@ def _network(text: object) -> Network:
     try:
         return ip_network(text if isinstance(text, str) else "", strict=False)
     except ValueError:
-        raise ValueError(f"has {str(text)[:50]!r}, which is no address range") from None
+        raise ValueError(f"has {str(text)[:50]!r}, which is not an address range") from None
 
 
 class Ranges:

@@ -155,7 +155,7 @@ def _problem(name: str) -> str:
     if len(name) > MAX_NAME:
         return f"an agent's name has at most {MAX_NAME} characters, not {len(name)}"
     wrong = TOKEN.sub("", name)[0]
-    return f"no agent is named {name!r}: {_character(wrong)} cannot stand in a robots.txt product token"
+    return f"{name!r} cannot be an agent: {_character(wrong)} is not allowed in a robots.txt product token"
 
 
 def _character(wrong: str) -> str:

@@ -51,7 +51,7 @@ class Timing:
     """Crawl times and rates that a robots.txt requests from one crawler."""
 
     crawl_delay: float | None = None
-    """Seconds between two requests."""
+    """Seconds between requests."""
     request_rate: RequestRate | None = None
     """Requests per seconds, and the time of day when that applies."""
     visit_time: VisitTime | None = None
@@ -61,7 +61,7 @@ class Timing:
 
     @property
     def interval(self) -> float:
-        """Seconds between two requests, the larger of delay and rate. Ignores the time of day of a rate."""
+        """Seconds between requests, the larger of delay and rate. Ignores the time of day of a rate."""
         rate = self.request_rate
         return max(self.crawl_delay or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
 

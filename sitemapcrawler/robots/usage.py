@@ -83,7 +83,7 @@ def statement(dialect: str, text: str) -> Statement:
     members = parse_dictionary(text) if dialect == CONTENT_USAGE else _signals(text)
     if not members:
         example = ", ".join(f"{label}={value}" for label, value in zip(LABELS[dialect], VALUES[dialect], strict=False))
-        return Statement({}, (f"it is no list of preferences such as {example}",))
+        return Statement({}, (f"it is not a list of preferences such as {example}",))
     labels, values = LABELS[dialect], VALUES[dialect]
     found: dict[Use, bool] = {}
     faults: list[str] = []
@@ -93,11 +93,11 @@ def statement(dialect: str, text: str) -> Statement:
             if (dialect, key) != (CONTENT_SIGNAL, EXTENT[0]):
                 (faults if _meant(dialect, key) else unknown).append(_strange(dialect, key))
             elif value not in EXTENT[1]:
-                faults.append(f"{key}={value}: the value is one of {', '.join(EXTENT[1])}")
+                faults.append(f"{key}={value}: the value must be one of {', '.join(EXTENT[1])}")
         elif value in values:
             found[labels[key]] = values[value]
         else:
-            faults.append(f"{key}={value}: the value is {' or '.join(values)}")
+            faults.append(f"{key}={value}: the value must be {' or '.join(values)}")
     return Statement(found, tuple(faults), tuple(unknown))
 
 
@@ -115,7 +115,7 @@ def _meant(dialect: str, key: str) -> str | None:
 
 def _strange(dialect: str, key: str) -> str:
     meant = _meant(dialect, key)
-    return f"{key} is no label of {NAMES[dialect]}" + (f": write {meant}" if meant else "")
+    return f"{key} is not a label of {NAMES[dialect]}" + (f": write {meant}" if meant else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ def _meant(name: str, known: Sequence[str]) -> str:
         return f", did you mean {start}?"
     if alike := [one for one in known if one.startswith(f"{start}-")]:
         more = f" and {len(alike) - MAX_ALIKE:,} more" if len(alike) > MAX_ALIKE else ""
-        return f"; rules that begin so: {', '.join(alike[:MAX_ALIKE])}{more}"
+        return f"; rules that begin with this: {', '.join(alike[:MAX_ALIKE])}{more}"
     near = difflib.get_close_matches(name, known, 1)
     return f", did you mean {near[0]}?" if near else ""
 
@@ -170,9 +170,9 @@ def parse(text: str, rules: Collection[Rule]) -> tuple[Allowance, ...]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"no TOML: {error}") from None
+        raise ValueError(f"not TOML: {error}") from None
     except RecursionError:
-        raise ValueError("no TOML: it nests too deeply") from None
+        raise ValueError("not TOML: it nests too deeply") from None
     entries = document.pop(TABLE, [])
     if document or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"accepted: tables [[{TABLE}]] with {', '.join(TEXTS)} and perhaps until")
@@ -197,11 +197,11 @@ def _pattern(text: str) -> Expression:
 def _check(entry: JsonObject, rules: Collection[Rule]) -> None:
     for key in TEXTS:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
-            raise ValueError(f"{key} is missing, or no text")
+            raise ValueError(f"{key} is missing, or not text")
     for key in entry:
         if key not in KEYS:
             raise ValueError(f"no key {key!r}; accepted: {', '.join(KEYS)}")
     until = entry.get("until", date.max)
     if not isinstance(until, date) or isinstance(until, datetime):
-        raise ValueError(f"until={until!r} is no date like 2027-01-31 (without quotes)")
+        raise ValueError(f"until={until!r} is not a date like 2027-01-31 (without quotes)")
     check_names([entry["rule"]], rules)

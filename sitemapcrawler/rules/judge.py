@@ -518,7 +518,7 @@ class Judge:
         """Report a rule that raised an exception. Must be called in the `except` block."""
         if rule not in self._failed:
             self._failed.add(rule)
-            logger.exception("rule %s failed; further failures of it are counted only", rule)
+            logger.exception("rule %s failed; its further failures are only counted", rule)
         return [
             (internal, message)
             for internal in self._rules[Of.FAILURE]
@@ -647,7 +647,7 @@ def _is_true(test: Callable[[UrlFacts], bool], facts: UrlFacts) -> bool:
     try:
         return test(facts)
     except Exception:
-        logger.debug("a test of entries failed", exc_info=True)
+        logger.debug("a check of entries failed", exc_info=True)
         return False
 
 

@@ -53,7 +53,7 @@ class AuditSpider(Audited):
     name = "sitemap"
     metadata: ClassVar[dict[str, object]] = {
         "title": "Sitemap audit",
-        "description": "Finds every sitemap of a site, reads all of them, and says what is wrong with what they list.",
+        "description": "Finds and reads every sitemap of a site, and reports what is wrong with what they list.",
         "template": True,
         "param_schema": schema(),
     }

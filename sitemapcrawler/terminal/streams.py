@@ -78,7 +78,7 @@ def spool_input(limit: int = 0) -> None:
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     if sys.stdin.isatty():
-        raise ValueError("standard input is a terminal; a pipe or a file is read")
+        raise ValueError("standard input is a terminal; use a pipe or a file")
     try:
         with tempfile.TemporaryFile() as file:
             for chunk in _chunks(sys.stdin.buffer, limit):

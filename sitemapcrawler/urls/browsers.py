@@ -129,7 +129,7 @@ def _absolute(scheme: str, text: str) -> WebUrl:
     if host.startswith("["):
         inner, end, rest = host.partition("]")
         if not end or (rest and not re.fullmatch(":[0-9]*", rest)):
-            raise ValueError("no IPv6 address")
+            raise ValueError("not an IPv6 address")
         name, port = inner + end, rest[1:]
     elif ":" in host:
         name, _, port = host.partition(":")
@@ -177,11 +177,11 @@ def _host(name: str) -> tuple[str, bool]:
     """A host as it is requested, and whether it is an address. Raises ValueError."""
     if name.startswith("["):
         if "%" in name:
-            raise ValueError("an IPv6 address has no zone")
+            raise ValueError("an IPv6 address cannot have a zone")
         return f"[{_ipv6(int(ipaddress.IPv6Address(name[1:-1])))}]", True
     found = idna_to_ascii(unquote_to_bytes(name).decode("utf-8", "replace"))
     if not found or _FORBIDDEN.search(found):
-        raise ValueError("no host name")
+        raise ValueError("not a host name")
     labels = found.removesuffix(".").split(".")
     if labels[-1].isdigit() or _NUMBER.fullmatch(labels[-1]):
         return str(ipaddress.IPv4Address(_ipv4(labels))), True
@@ -190,11 +190,11 @@ def _host(name: str) -> tuple[str, bool]:
 
 def _ipv4(parts: list[str]) -> int:
     if len(parts) > 4 or not all(map(_NUMBER.fullmatch, parts)):
-        raise ValueError("no IPv4 address")
+        raise ValueError("not an IPv4 address")
     bases = [16 if part[:2] in ("0x", "0X") else 8 if part[0] == "0" and len(part) > 1 else 10 for part in parts]
     *first, last = (int(part[2:] or "0" if base == 16 else part, base) for part, base in zip(parts, bases, strict=True))
     if any(number > 255 for number in first) or last >= 256 ** (4 - len(first)):
-        raise ValueError("no IPv4 address")
+        raise ValueError("not an IPv4 address")
     return sum(number << 8 * (3 - at) for at, number in enumerate(first)) + last
 
 
@@ -220,7 +220,7 @@ def _label(label: str) -> str:
     if label.startswith("xn--"):
         decoded = label[4:].encode("ascii").decode("punycode")
         if decoded.isascii() or idna.uts46_remap(decoded, std3_rules=False, transitional=False) != decoded:
-            raise ValueError("no punycode of a label")
+            raise ValueError("not the Punycode of a label")
         _check(decoded)
         return label
     if label.isascii():

@@ -158,10 +158,10 @@ def parse(url: str) -> Uri:
         raise Invalid("// and a host are missing")
     user, at, place = parts["place"].rpartition("@")
     if at and not USER.fullmatch(user):
-        raise Invalid("a character that may not stand in front of the host")
+        raise Invalid("a character that is not allowed before the host")
     known = authority(url)
     if known is None:
-        raise Invalid(f"{place!r} is no host that can be asked" if place else "the host is missing")
+        raise Invalid(f"{place!r} is not a valid host" if place else "the host is missing")
     for name, foreign in FOREIGN.items():
         found = foreign.search(parts[name] or "")
         if found is not None:
@@ -194,19 +194,19 @@ def is_sent_as_written(url: str) -> bool:
 
 def _foreign(text: str, at: int, name: str) -> str:
     if text[at] == "%":
-        return f"{text[at : at + 3]!r} in its {name} is no escape: % is to be written %25"
+        return f"{text[at : at + 3]!r} in its {name} is not an escape: write % as %25"
     if text[at] == "#":
         return "there is a second #"
     if text[at].isascii() and text[at].isprintable():
-        return f"{text[at]!r} may not stand in its {name}: it is to be written %{ord(text[at]):02X}"
-    return f"the character U+{ord(text[at]):04X} may not stand in its {name}"
+        return f"{text[at]!r} is not allowed in its {name}: write it as %{ord(text[at]):02X}"
+    return f"the character U+{ord(text[at]):04X} is not allowed in its {name}"
 
 
 def _address(url: str, host: str) -> str | None:
     try:
         return browsers.address_of(url)
     except ValueError:
-        raise Invalid(f"{host!r} is no host to a browser") from None
+        raise Invalid(f"{host!r} is not a host to browsers") from None
 
 
 def path_of(url: str) -> str:

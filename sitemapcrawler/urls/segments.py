@@ -15,7 +15,7 @@ from sitemapcrawler.urls.expressions import Expression
 
 OTHER = "other"
 """Segment of the URLs that no pattern matches."""
-PATTERNS = "patterns as in robots.txt: /shop/ for all that begins so, * for any characters, $ for the end"
+PATTERNS = "patterns as in robots.txt: /shop/ for all that begins with it, * for any characters, $ for the end"
 """Accepted patterns, for messages."""
 MAX_PATTERN = 1000
 """Maximum length of a pattern in characters. RE2 compiles one in less than a millisecond."""
@@ -41,7 +41,7 @@ class UrlPattern:
 
     def __post_init__(self) -> None:
         if not self.text.startswith(("/", "*")) and not _ORIGIN.match(self.text):
-            raise ValueError("begins with none of /, * and https://")
+            raise ValueError("does not begin with /, * or https://")
         if len(self.text) > MAX_PATTERN:
             raise ValueError(f"is longer than {MAX_PATTERN:,} characters")
 
@@ -93,7 +93,7 @@ class Segment:
         """Parse `shop=/shop/`. Raises ValueError, which does not quote the text."""
         name, equals, pattern = text.partition("=")
         if not equals:
-            raise ValueError("is no name=pattern")
+            raise ValueError("is not name=pattern")
         check_name(name.strip())
         return cls(name.strip(), UrlPattern(pattern.strip()))
 
@@ -120,6 +120,6 @@ def finder(segments: Sequence[Segment]) -> Callable[[str], str]:
 def check_name(name: str) -> None:
     """Raise ValueError for text that cannot be the name of a segment."""
     if not _NAME.fullmatch(name):
-        raise ValueError("the name of a segment has letters, digits, - and _, up to 40")
+        raise ValueError("a segment's name has up to 40 letters, digits, - and _")
     if name == OTHER:
         raise ValueError(f"{OTHER} is the rest of the site")

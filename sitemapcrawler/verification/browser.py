@@ -204,7 +204,7 @@ class Visit:
             async with asyncio.timeout(PAGE_S):
                 while not self.ended.done() and (left := self._quiet_for()) > 0:
                     await asyncio.wait((self.ended,), timeout=left)
-        self.end(RenderResult.TIMEOUT, "its scripts did not come to rest")
+        self.end(RenderResult.TIMEOUT, "its scripts did not finish")
         return self.ended.result()
 
     def _quiet_for(self) -> float:

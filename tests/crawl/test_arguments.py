@@ -39,7 +39,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "unknown": ({"domian": "example.com"}, r"domain"),
     "meant": ({"maxurls": 5}, "did you mean max_urls?"),
     "missing list": ({"domain": "@missing.txt"}, "missing.txt"),
-    "password": ({"domain": "http://me:secret@example.com"}, "a password"),
+    "password": ({"domain": "http://me:secret@example.com"}, "user name or password"),
     "escape sequence": ({"probe": "\x1b[31mred"}, r"'\x1b[31mred'"),
 }
 """Arguments beside a good `domain`, and what the line says."""
@@ -164,8 +164,8 @@ def test_spider_of_somebody_else_runs_as_it_always_does(server: SiteServer, tmp_
 COMMANDS = {
     "crawl example.com": "spider 'example.com': no such spider; did you mean: crawl sitemap -a domain=example.com",
     "crawl nosuch": "spider 'nosuch': no such spider; accepted: sitemap",
-    "crawl sitemap -a sitemap=./a.xml -O a.xml:csv": "a.xml cannot be written: it is a file that is to be read",
-    "validate a.xml -o ./a.xml": "./a.xml cannot be written: it is a file that is to be read",
+    "crawl sitemap -a sitemap=./a.xml -O a.xml:csv": "a.xml cannot be written: the crawl reads this file",
+    "validate a.xml -o ./a.xml": "./a.xml cannot be written: the crawl reads this file",
 }
 
 

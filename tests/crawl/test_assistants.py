@@ -226,7 +226,7 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("start_audit", {"target": "file:///etc/passwd"}, "accepted: a site such as example.com"),
         ("start_audit", {"target": "--out"}, "accepted: a site such as example.com"),
         ("start_audit", {"target": "@list.txt"}, "accepted: a site such as example.com"),
-        ("start_audit", {"target": "https://me:secret@e.com/"}, "the target holds a user name or a password"),
+        ("start_audit", {"target": "https://me:secret@e.com/"}, "the target contains a user name or password"),
         ("start_audit", {"target": "e.com", "arguments": {"compare": "/etc/passwd"}}, "argument compare: accepted"),
         ("start_audit", {"target": "e.com", "arguments": {"notify": "json://e.com"}}, "argument notify: accepted"),
         (
@@ -317,8 +317,8 @@ def test_private_targets_are_refused_unless_the_user_allows_their_network(site: 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ([], "mcp takes one folder, which exists, and got none"),
-        (["missing"], "mcp takes one folder, which exists, and got 'missing'"),
+        ([], "mcp takes one existing folder, and got none"),
+        (["missing"], "mcp takes one existing folder, and got 'missing'"),
         ([".", "-a", "sample=5"], "mcp takes no arguments with -a"),
     ],
 )

@@ -162,7 +162,7 @@ PLAN = [
     "/dated: changed, lastmod, 2026-01-01, 2026-01-05",
 ]
 """What has changed from the first day to the second."""
-SUMS = "2 problems solved, 2 new; 1 URL added, 1 removed, 4 changed (3 status, 1 lastmod alone)."
+SUMS = "2 problems solved, 2 new; 1 URL added, 1 removed, 4 changed (status 3, lastmod only 1)."
 
 
 @pytest.fixture(scope="module")
@@ -416,7 +416,7 @@ def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
         ((), "audit takes one site, URL or file, and got none"),
         (("a.example", "b.example"), "audit takes one site, URL or file, and got 2"),
         (("a.example", "--sample", "1", "--no-pages"), "--sample and --no-pages exclude each other"),
-        (("a.example", "--baseline", "taken"), "argument baseline='taken': the folder holds none of "),
+        (("a.example", "--baseline", "taken"), "argument baseline='taken': the folder contains none of "),
         (("a.example", "--out", "taken"), "--out taken: is not empty"),
         (("a.example", "--out", ""), "--out '': is empty"),
         (("a.example", "--out", "/proc/x/y"), "--out /proc/x/y: cannot be written, "),

@@ -254,7 +254,7 @@ def test_every_feed_has_the_changes(week: Days, changed: Crawl) -> None:
 
 
 def test_rules_say_of_the_site_what_a_fresh_crawl_says(week: Days, changed: Crawl) -> None:
-    """What is listed no more is no part of the site, and what was taken over is."""
+    """What is listed no more is not part of the site, and what was taken over is."""
     week.site.routes = tuesday(week.site)
     fresh = week.crawl("fresh", keep=False)
     of_changes = ("cross-removed-url", "cross-added-url", "cross-count-drop")

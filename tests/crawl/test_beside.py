@@ -96,7 +96,7 @@ def test_page_in_place_of_the_file(site: SiteServer, tmp_path: Path) -> None:
     publish(site)
     site.routes["/llms.txt"] = html("", body="<h1>Not found</h1>")
     found = told(crawl(tmp_path, domain=site.url(), verify="get"), site)
-    assert found["beside-html"]["/llms.txt: llms.txt: an HTML page in place of the file"] == 1
+    assert found["beside-html"]["/llms.txt: llms.txt: an HTML page instead of the file"] == 1
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ CASES: dict[str, tuple[Case, dict[str, int]]] = {
         ),
         {"status-redirect": 8, "hreflang-target-redirect": 1},
     ),
-    "language versions are not to be indexed": (
+    "language versions are noindex": (
         with_german(lambda origin, path: page(origin + path, '<meta name="robots" content="noindex">', code="de")),
         {"page-noindex-meta": 8, "hreflang-target-noindex": 1},
     ),

@@ -170,9 +170,9 @@ def test_feeds_files_and_pagination_are_one_note_each(tmp_path: Path, site: Site
     urls = {(one["rule"], one["url"].removeprefix(site.url(""))) for one in found if one.get("url")}
     assert urls == {(NOT_LISTED, "/prices"), (NOT_LISTED, "/page/about"), (LISTED_ONLY, "/")}
     assert {one["message"] for one in found if not one.get("url")} == {
-        f"1 feed of mine.txt is listed nowhere, such as '{site.url('/feed/')}'",
-        f"1 file of mine.txt is listed nowhere, such as '{site.url('/prices.pdf')}'",
-        f"3 paginated pages of mine.txt are listed nowhere, such as '{site.url('/blog/page/2')}'",
+        f"1 feed of mine.txt is in no sitemap, such as '{site.url('/feed/')}'",
+        f"1 file of mine.txt is in no sitemap, such as '{site.url('/prices.pdf')}'",
+        f"3 paginated pages of mine.txt are in no sitemap, such as '{site.url('/blog/page/2')}'",
         f"1 listed file is in none of the lists, such as '{site.url('/catalogue.PDF')}'",
         f"1 listed paginated page is in none of the lists, such as '{site.url('/list?page=9')}'",
     }
@@ -222,7 +222,7 @@ def test_a_list_without_urls_is_refused_before_any_request(
     tmp_path: Path, site: SiteServer, refusal: Callable[..., str]
 ) -> None:
     (tmp_path / "bad.csv").write_text("name,views\na,1\n")
-    said = "has no column with URLs; there are 'name', 'views'"
+    said = "has no column with URLs; its columns are 'name', 'views'"
     assert said in refusal(*command(domain=site.url(), compare="@bad.csv")[3:])
     assert not site.exchanges
 
@@ -268,5 +268,5 @@ def test_access_logs_say_what_crawlers_have_fetched(tmp_path: Path, site: SiteSe
     fetched = {row["loc"].removeprefix(site.url("")): row["fetched"] for row in done.of_type("url") if "fetched" in row}
     assert fetched == {"/a": {"Googlebot": "2026-05-01T10:00:00Z"}, "/": {"Bingbot": "2026-05-01T10:00:00Z"}}
     page = (tmp_path / "report" / "report.html").read_text("utf-8")
-    assert "1 request of others under its name" in page
+    assert "1 request of other programs under its name" in page
     assert "Share of listed pages fetched, by sitemap" in page

@@ -72,7 +72,7 @@ def plant(site: SiteServer, other: SiteServer) -> None:
 
 
 def left_out(done: Crawl) -> dict[str, int]:
-    """What arguments left out, without the rules that could not judge because of it."""
+    """What arguments left out, without the rules that could not check because of it."""
     return {name: count for name, count in done.summary["skipped"].items() if "-" not in name}
 
 
@@ -126,7 +126,7 @@ def test_index_counts_its_children(tree: Tree) -> None:
 def test_child_that_is_no_sitemap_says_so(tree: Tree, path: str, format: str) -> None:
     record = tree.record(path)
     assert (record["format"], record["outcome"], record["url_count"]) == (format, "failed", 0)
-    assert "no sitemap" in str(record["error"])
+    assert "not a sitemap" in str(record["error"])
 
 
 def test_relative_page_is_resolved_and_keeps_what_was_written(tree: Tree) -> None:

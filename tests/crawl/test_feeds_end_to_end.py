@@ -280,6 +280,6 @@ def test_feed_that_has_lost_a_row_leaves_the_earlier_one_and_the_other_feeds_who
         assert running.process.wait(DEADLINE_S) == 1, running.log
     assert (tmp_path / "some.csv").read_text() == "earlier"
     assert types(read_feed(tmp_path / "all.jsonl")) == ["sitemap", "url", "url", "url", "summary"]
-    assert running.log.count("some.csv was not written: MemoryError; what stood there before is kept") == 1
+    assert running.log.count("some.csv was not written: MemoryError; the previous file is kept") == 1
     assert running.log.count("Traceback") == 1
     assert not list(tmp_path.glob(".*"))

@@ -67,8 +67,8 @@ FIREWALL: dict[str, tuple[Program, str, str]] = {
         hostile(html(body=own_words(PAGE), X_Robots_Tag="noindex")), "other-content", "noindex in the X-Robots-Tag header",
     ),
     "redirect": (hostile(moved("/other")), "other-content", "302, redirect to {site}/other"),
-    "text": (hostile(text("/another text")), "other-content", "different text: 52 words; 52 to us"),
-    "short": (hostile(html(body="Please subscribe")), "other-content", "less text: 2 words; 52 to us"),
+    "text": (hostile(text("/another text")), "other-content", "different text: 52 words; 52 for this crawl"),
+    "short": (hostile(html(body="Please subscribe")), "other-content", "less text: 2 words; 52 for this crawl"),
     "empty": (hostile(Reply("", 200, {"Content-Type": "text/html"})), "other-content", "an empty body"),
     "canonical": (
         hostile(text(PAGE, '<link rel="canonical" href="/other">')), "other-content", "canonical {site}/other",

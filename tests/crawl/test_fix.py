@@ -393,7 +393,7 @@ def test_list_without_a_page_to_list_makes_no_set(tmp_path: Path) -> None:
     done = run(tmp_path, "fix", "@pages.txt", "--base-url", HOME, "--out", "out")
     assert done.returncode == 4
     assert done.stdout.splitlines()[1].split() == ["1", "dropped", "loc-offsite"]
-    assert done.stderr == "sitemapcrawler: '@pages.txt': no page can be listed, and nothing was written\n"
+    assert done.stderr == "sitemapcrawler: '@pages.txt': no page can be listed, so nothing was written\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -411,7 +411,7 @@ def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
         (["@none.csv", "--base-url", HOME], "'@none.csv': no such file"),
         (["@empty.csv", "--base-url", HOME], "'@empty.csv': is empty"),
         (["@a.xml", "--base-url", HOME], "'@a.xml': is XML or HTML"),
-        (["@names.csv", "--base-url", HOME], "'@names.csv': has no column with URLs; there are 'name', 'size'"),
+        (["@names.csv", "--base-url", HOME], "'@names.csv': has no column with URLs; its columns are 'name', 'size'"),
         (["@bad.txt", "--base-url", HOME], "'@bad.txt': no row can be listed; 'no url'"),
         (["@bad.txt"], "--base-url is missing"),
         (["@bad.txt", "--base-url", f"{HOME}map.xml"], "is the URL of a file"),
@@ -420,12 +420,12 @@ def test_list_that_is_cut_is_read_up_to_there(tmp_path: Path) -> None:
         (["@bad.txt", "--base-url", HOME, "--only", "loc-offsite"], "--only: not for a list"),
         (["@full", "--base-url", HOME], "'@full': is a folder"),
         (["@full/theirs.txt", "--base-url", HOME, "--out", "full"], "is not empty"),
-        (["names.csv"], "'names.csv': is no sitemap; a list of pages is named @names.csv"),
+        (["names.csv"], "'names.csv': is not a sitemap; a list of pages is named @names.csv"),
         (["a.xml", "--split-by", "folder"], "--split-by: only for a site, a URL, an audit, or a list"),
         (["empty.csv", "--split-by", "folder", "--add"], "--add: not with --split-by"),
         (["http://127.0.0.1:9/", "--split-by", "folder", "--only", "loc-offsite"], "--only: not for a list"),
         (["@a.txt", "--split-by", "segment"], "--split-by segment: no segments; accepted: -a segments="),
-        (["@a.txt", "--split-by", "segment", "-a", "segments=x"], "argument segments='x': is no name=pattern"),
+        (["@a.txt", "--split-by", "segment", "-a", "segments=x"], "argument segments='x': is not name=pattern"),
         (["@a.txt", "--split-by", "folder", "-a", "segments=x=/"], "-a: only for a site or a URL"),
         (["robots.txt"], "'robots.txt': is a robots.txt"),
         (["a.xml", "--out", "full"], "is not empty"),

@@ -93,8 +93,8 @@ def test_listed_urls_that_are_not_indexed_are_told_by_reason(done: tuple[SiteSer
         "List the targets of the redirects instead.",
     ]
     assert messages(done, OTHER_CANONICAL) == [
-        "/old Google indexes '/a' in place of it",
-        "/copy Google indexes '/a' in place of it; the page names it too",
+        "/old Google indexes '/a' instead",
+        "/copy Google indexes '/a' instead; the page names it too",
     ]
 
 

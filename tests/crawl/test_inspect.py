@@ -122,7 +122,7 @@ def test_terminal_shows_the_tree_within_its_width(museum: SiteServer, tmp_path: 
     tree = [line for line in screen if line.startswith(("├", "│", "└", "    ├", "    │", "    └"))]
     assert len(tree) == 9
     assert any("/large.xml.gz" in line and "3,000 URLs" in line for line in tree)
-    assert any("    │   └── /index.xml" in line and "read in another place" in line for line in tree)
+    assert any("    │   └── /index.xml" in line and "read elsewhere" in line for line in tree)
     assert any("failed: HTTP status 404" in line for line in tree)
     beside = any(line.startswith("files ") and "2019" in line for line in screen)
     assert beside is (columns == 200)
@@ -256,7 +256,7 @@ def test_file_asks_nothing_of_anybody(museum: SiteServer, tmp_path: Path) -> Non
 
 
 BAD_INPUT = {
-    "page": ("museum", "/page.html", "an HTML page, no sitemap; --discover looks for the sitemaps of its site"),
+    "page": ("museum", "/page.html", "an HTML page, not a sitemap; --discover looks for the sitemaps of its site"),
     "unknown host": ("", "nosuchhost.invalid", "the host name cannot be resolved"),
     "empty file": ("folder", "empty.xml", "an empty body"),
 }

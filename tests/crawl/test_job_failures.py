@@ -170,7 +170,7 @@ def test_error_before_the_last_records_leaves_the_earlier_feed(shop: Shop) -> No
     log = log_of(running := job.start())
     assert running.process.returncode == 1, log
     assert (job.folder / FEED).read_text() == "earlier\n"
-    assert "was not written: an error left records out; what stood there before is kept" in log
+    assert "was not written: an error left records out; the previous file is kept" in log
     assert job.parts == []
     unpatch(job)
     job.complete(shop.undisturbed())

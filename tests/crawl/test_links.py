@@ -97,7 +97,7 @@ def test_links_of_listed_pages(tmp_path: Path, site: SiteServer) -> None:
     assert (graph["pages"], graph["read"], graph["unread"]) == (14, 7, {"not-listed": 6, "blocked": 1})
     assert (graph["unlisted"], graph["not_linked"], graph["nofollow"], graph["offsite"]) == (5, 3, 1, 1)
     assert graph["groups"] == {"file": 1}
-    assert notes(done) == [f"1 linked file is listed nowhere, such as '{site.url('/report.pdf')}'"]
+    assert notes(done) == [f"1 linked file is in no sitemap, such as '{site.url('/report.pdf')}'"]
     asked = {one.path for one in site.exchanges}
     assert not asked & {"/unlisted", "/old", "/deep", "/secret/x"}
 
@@ -122,7 +122,7 @@ def test_links_are_followed(tmp_path: Path, site: SiteServer) -> None:
     assert asked.index("/unlisted") < asked.index("/deep") < asked.index("/deeper")
     assert {"pages.jsonl", "pages.parquet"} <= {path.name for path in (tmp_path / "report").iterdir()}
     shown = (tmp_path / "report" / "report.html").read_text()
-    assert "Pages that are linked and not listed" in shown
+    assert "Pages that are linked but not listed" in shown
     assert "Links made by JavaScript are not seen" in shown
     book = load_workbook(tmp_path / "audit.xlsx", read_only=True)
     assert len(list(book["Links"].iter_rows())) == 1 + len(found)
@@ -183,7 +183,7 @@ def test_pages_of_a_list_are_one_note(tmp_path: Path, site: SiteServer) -> None:
     site.routes["/b"] = page("/blog/page/2")
     done = audited(tmp_path, site, links="site")
     assert not {path for _, _, path in told(site, done) if path.startswith("/blog/")}
-    assert notes(done) == [f"4 linked paginated pages are listed nowhere, such as '{site.url('/blog/page/2')}'"]
+    assert notes(done) == [f"4 linked paginated pages are in no sitemap, such as '{site.url('/blog/page/2')}'"]
 
 
 def test_what_was_requested_is_not_called_unverified(tmp_path: Path, site: SiteServer) -> None:

@@ -169,7 +169,7 @@ def test_nights_with_fourteen_incidents_are_fourteen_messages(
     told = {night: one["message"].replace(site.url(), "").splitlines()[0] for night, one in messages.items()}
     assert told == {
         3: "1 new error (page-noindex-meta): /1.",
-        5: "1 limit of the policy is broken: must-not-list=/21$: 1 URL is listed, such as /21.",
+        5: "1 policy limit is broken: must-not-list=/21$: 1 URL is listed, such as /21.",
         6: "1 new error (status-404): /2.",
         8: "1 URL is no longer listed: /3.",
         10: "1 new error (url-blocked-by-robots): /4.",
@@ -179,9 +179,9 @@ def test_nights_with_fourteen_incidents_are_fourteen_messages(
         16: "1 new error (page-canonical-other): /9.",
         17: "1 new error (status-404): /../10.",
         18: "1 sitemap was found; none could be read: HTTP status 503.",
-        20: "2 limits of the policy are broken, such as must-not-list=/22$: 1 URL is listed, such as /22.",
+        20: "2 policy limits are broken, such as must-not-list=/22$: 1 URL is listed, such as /22.",
         21: "2 new errors (page-noindex-meta), such as /10.",
-        22: "1 sitemap was found; none could be read: an HTML page, no sitemap.",
+        22: "1 sitemap was found; none could be read: an HTML page, not a sitemap.",
     }
 
 
@@ -193,7 +193,7 @@ def test_limit_that_a_job_has_broken_is_told_once(site: SiteServer, channel: Cha
         report = str(tmp_path / f"{job}-report")
         crawl(tmp_path, settings={"JOBDIR": tmp_path / job}, report=report, **arguments, **baseline)
     assert [one["message"].splitlines()[0] for one in channel.messages] == [
-        "1 limit of the policy is broken: min-urls=99: 12 URLs are listed."
+        "1 policy limit is broken: min-urls=99: 12 URLs are listed."
     ]
 
 
@@ -207,8 +207,8 @@ def test_limit_that_only_lacked_a_baseline_is_news_when_it_is_broken(
         audited(tmp_path, site, channel.address, report=tmp_path / night, policy="max-removed=0", **baseline)
         tonight.pages.pop("/3", None)
     assert [one["message"].splitlines()[0] for one in channel.messages] == [
-        "1 limit of the policy is broken: max-removed=0: a baseline is needed, and there is none.",
-        "1 limit of the policy is broken: max-removed=0: 1 of 12 URLs (8.33 %) is no longer listed.",
+        "1 policy limit is broken: max-removed=0: this needs a baseline, and there is none.",
+        "1 policy limit is broken: max-removed=0: 1 of 12 URLs (8.33 %) is no longer listed.",
     ]
 
 

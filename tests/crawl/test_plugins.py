@@ -266,5 +266,5 @@ def test_appending_and_fields_follow_from_the_exporter(shop: SiteServer, tmp_pat
     assert len((tmp_path / "pages.loc").read_text().splitlines()) == 8
     done = crawl(tmp_path, "-O", "pages.xml", domain=shop.url())
     assert done.code == 2
-    [formats] = re.findall("feed format xml is not written; use (.*)", done.log)
+    [formats] = re.findall("feed format xml is not supported; use (.*)", done.log)
     assert "loc" in formats.split(", ")

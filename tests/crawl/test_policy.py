@@ -154,7 +154,7 @@ def test_crawl_that_ends_at_a_limit_counts_what_it_has_read_and_breaks_its_polic
     assert done.code == 1
     assert {name: urls for name, (urls, *_) in segments_of(done).items() if urls} == named(done)
     assert named(done).total() == 5
-    why = "the crawl ended early (max_urls), so no limit of the policy was checked"
+    why = "the crawl ended early (max_urls), so the policy was not checked"
     assert done.summary["breaches"] == [{"limit": "", "message": why}]
     assert f"policy: {why}" in done.log
 
@@ -211,7 +211,7 @@ def test_broken_limits_are_in_the_report_the_workbook_and_the_summary(
     days: tuple[SiteServer, str], tmp_path: Path
 ) -> None:
     done = checked("audit", days, tmp_path, BROKEN)
-    assert "8 limits of the policy are broken, or could not be checked." in done.stdout
+    assert "8 policy limits are broken, or could not be checked." in done.stdout
     summary = json.loads((tmp_path / "today" / "summary.json").read_text())
     breaches = [f"{one['limit']}: {one['message']}" for one in summary["breaches"]]
     assert breaches == [breach.replace("SITE", days[0].url()) for breach in BREACHES]
@@ -272,7 +272,7 @@ def test_broken_limits_are_in_every_format_of_findings(
 
 def test_limit_that_needs_a_baseline_is_broken_without_one(site: SiteServer, tmp_path: Path) -> None:
     done = crawl(tmp_path, domain=site.url(), policy="max-removed=100%")
-    assert (done.code, "policy: max-removed=100%: a baseline is needed, and there is none" in done.log) == (1, True)
+    assert (done.code, "policy: max-removed=100%: this needs a baseline, and there is none" in done.log) == (1, True)
 
 
 def test_files_are_checked_without_a_request(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_files_are_checked_without_a_request(tmp_path: Path) -> None:
         ("[policy]\nmax-removd = 1", "policy.max-removd = 1: unknown key, did you mean max-removed?"),
         ("[policy.shp]\nmin-urls = 1", "no segment is named shp; accepted: blog, other, shop"),
         ("[policy.max-errors]\nstatus-40 = 1", "did you mean status-4"),
-        ("[policy]\nmust-list = '@/etc/passwd'", "begins with none of /, * and https://"),
+        ("[policy]\nmust-list = '@/etc/passwd'", "does not begin with /, * or https://"),
     ],
 )
 def test_wrong_policy_is_refused_in_one_line(
@@ -317,7 +317,7 @@ def test_file_cannot_switch_off_what_the_command_line_demands(
 ) -> None:
     (tmp_path / "sitemapcrawler.toml").write_text(f"{text}\n[policy]\nmin-urls = 0")
     line = refusal("audit", "http://127.0.0.1:9/", "-a", "policy=max-errors=0")
-    assert "limits what the policy of the command line is checked on" in line
+    assert "limits what the policy of the command line checks" in line
 
 
 # The page

@@ -27,10 +27,10 @@ ROWS = re.compile(
 checked    ━+[╸╺]?━+ 1\d of 60  about \d+ s left  [\d.]+/s
 replies    \d\d ok  [1-9] http-error
 found      .*(errors|warnings|notes) (on|in) \d+ (entry|entries|files?)
-asking     127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",
+fetching   127\.0\.0\.1   \d in flight    \d waiting  every 0\.02 s$""",
     re.MULTILINE,
 )
-OF_DISPLAY = ("checked  ", "replies  ", "found  ", "asking  ")
+OF_DISPLAY = ("checked  ", "replies  ", "found  ", "fetching  ")
 SEVERAL = """
 import logging, sys
 import scrapy

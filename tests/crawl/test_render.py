@@ -107,7 +107,7 @@ BOUNDS = constants(
     }
 )
 """Settings of a crawl whose limits are reached earlier, to take less time."""
-LONG = "its scripts did not come to rest"
+LONG = "its scripts did not finish"
 MEMORY = "out of memory, or a fault of the browser"
 HOSTILE: dict[str, tuple[str, str, str | None]] = {
     "/busy": ("while (true);", "timeout", LONG),

@@ -242,7 +242,7 @@ def test_script_writes_a_report_where_nothing_is_judged(shop: JobSite, tmp_path:
     assert [row["outcome"] for row in folder.rows("sitemaps")] == ["ok"]
     assert folder.rows("findings") == []
     refused = script(tmp_path, *arguments[:2], "report=nothing.txt/report")
-    assert "is no folder" in refused.stderr
+    assert "is not a folder" in refused.stderr
 
 
 def script(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -266,7 +266,7 @@ def test_full_disk_leaves_the_earlier_report(audited: Job, tmp_path: Path) -> No
         assert contents(Folder(disk.seen / "report")) == before
     assert done.code == 1, done.log
     [line] = [line for line in done.log.splitlines() if "ERROR" in line]
-    assert "report is not written: No space left on device; what stood there before is kept" in line
+    assert "report is not written: No space left on device; the previous file is kept" in line
 
 
 def contents(folder: Folder) -> dict[str, bytes]:

@@ -432,7 +432,7 @@ def test_sitemaps_of_a_local_robots_txt(site: SiteServer, tmp_path: Path) -> Non
     asked = len(site.exchanges)
     done = crawl(tmp_path, sitemap=str(file), offline="yes")
     assert (done.code, done.sitemaps, done.summary["skipped"]["offline"]) == (4, {}, 1)
-    assert "names 1 sitemap, none of them fetched: offline=yes" in done.log
+    assert "names 1 sitemap, not fetched: offline=yes" in done.log
     (tmp_path / "b.xml").write_bytes(urlset(site.url("/beside")))
     done = crawl(tmp_path, sitemap=str(file), offline="yes", base_url=site.url("/"))
     assert (done.code, done.locs(), len(site.exchanges)) == (0, [site.url("/beside")], asked)

@@ -100,7 +100,7 @@ def test_site_that_is_closed_to_a_search_engine(days: Days) -> None:
     done = days.crawl("closed", before=f"monday/{JOBDIR}")
     [(severity, message)] = told(done, RULES)
     assert severity == "error"
-    assert message.startswith("Googlebot and Bingbot may fetch nothing any more; 1 rule added (`Disallow: / (*)`)")
+    assert message.startswith("Googlebot and Bingbot may no longer fetch anything; 1 rule added (`Disallow: / (*)`)")
     [change] = done.summary["changes"]["robots"]
     assert change["blocked"]["Googlebot"] == len(PAGES) - 1  # though the sitemap may not be read any more
 

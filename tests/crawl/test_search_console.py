@@ -141,7 +141,7 @@ def test_search_console_that_does_not_answer_costs_its_own_part_alone(
     assert len(done.of_type("url")) == len(PATHS)
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.name != "credentials.json"]
     assert not any(secret in data for data in [*written, done.log.encode()] for secret in (b"token-", b"secret of"))
-    assert "12 URLs not asked: " in (tmp_path / "report" / "report.html").read_text()
+    assert "12 URLs not inspected: " in (tmp_path / "report" / "report.html").read_text()
 
 
 def odd(url: str) -> Answer:
@@ -172,7 +172,7 @@ def test_urls_of_other_properties_are_not_asked_for(tmp_path: Path, site: SiteSe
     ("settings", "arguments", "told"),
     [
         ({"SITEMAP_GSC_ENDPOINT": "https://example.com"}, {}, "SITEMAP_GSC_ENDPOINT"),
-        ({}, {"gsc": "example.com"}, "argument gsc='example.com': is no name of a property"),
+        ({}, {"gsc": "example.com"}, "argument gsc='example.com': is not the name of a property"),
         ({}, {"gsc_answers": "credentials.json"}, "is another file than one of answers"),
         ({}, {"gsc_answers": None}, "has no effect without gsc_answers"),
     ],

@@ -191,7 +191,7 @@ def test_sample_has_pages_of_each_segment_and_weighs_them(draws: Draws, tmp_path
         for one in done.of_type("finding")
         if one["rule"] == "status-sampled" and "/2.xml" in one["sitemap"]
     ]
-    assert "not answered with 200: 3.2 % of 31" in told
+    assert "did not answer 200: 3.2 % of 31" in told
 
 
 def test_rows_of_a_stopped_sample_name_their_segments(draws: Draws, tmp_path: Path) -> None:

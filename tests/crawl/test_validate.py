@@ -89,14 +89,14 @@ def test_files_are_judged_together_and_shown_as_they_were_named(tmp_path: Path, 
     write(tmp_path / "sub", a_xml=urls_of(site.url("/1"), site.url("/3")))
     done = validate(tmp_path, "sub/../b.xml", "sub/a.xml", "./i.xml", "--ignore", "loc-port,loc-ip-host,doc,lastmod")
     assert told(done) == [
-        "sub/../b.xml:4 error loc-relative '/2' is not absolute: it has no http:// or https:// and host in front",
+        "sub/../b.xml:4 error loc-relative '/2' is not absolute: it does not begin with http:// or https:// and a host",
         f"sub/../b.xml:3 warning cross-duplicate-url '{site.url('/1')}' is listed in 'sub/a.xml' too",
         f"./i.xml:3 warning index-child-missing no file 'child.xml' beside the index, which lists"
         f" '{site.url('/child.xml')}'",
         "./i.xml info index-lastmod-missing 1 of 1 sitemap has no lastmod",
         "./i.xml info index-only-one-child the index lists a single sitemap",
         "3 files, 4 URLs: errors on 1 URL, warnings on 1 URL in 3 files, notes in 1 file",
-        "not read: 1 sitemap that an index lists, but not found on disk; no request is made for a file",
+        "not read: 1 sitemap that an index lists, but not found on disk; a local file leads to no request",
     ]
     assert done.returncode == 1
     assert site.connections == 0
@@ -139,7 +139,7 @@ def test_index_before_publishing_names_what_is_missing_beside_it(tmp_path: Path,
             "public/i.xml:5 error index-child-missing no file 'Case.xml'",
             "public/i.xml:6 error index-child-missing no file 'gone.xml'",
         ]
-        assert lines[0].endswith("; 'case.xml' is there, but most servers are case-sensitive")
+        assert lines[0].endswith("; 'case.xml' exists, but most servers are case-sensitive")
         assert lines[2] == f"{counted(files, 'file')}, {counted(shown, 'URL')}: errors in 1 file"
         assert done.returncode == 1
 
@@ -369,8 +369,8 @@ def test_workflow_commands_name_files_of_the_checkout(tmp_path: Path) -> None:
     done = validate(tmp_path / "site", "a.xml", "--format", "github", GITHUB_WORKSPACE=str(tmp_path))
     (tmp_path / "site" / "scratch").rmdir()
     assert told(done) == [
-        "::error file=site/a.xml,line=3,title=loc-relative::'/1%25,:' is not absolute: it has no http:// or https:// and"
-        " host in front",
+        "::error file=site/a.xml,line=3,title=loc-relative::'/1%25,:' is not absolute: it does not begin with http:// or"
+        " https:// and a host",
         "1 file, 1 URL: errors on 1 URL",
     ]
     assert done.returncode == 1

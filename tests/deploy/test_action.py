@@ -164,7 +164,7 @@ def test_clean_site_passes(runner: Runner) -> None:
     [
         ({"path": ""}, "sitemapcrawler: name a URL, a file"),
         ({"path": "nosuch/"}, "sitemapcrawler: nosuch/: no such file"),
-        ({"base_url": "/x"}, "sitemapcrawler: argument base_url='/x': no valid http or https URL"),
+        ({"base_url": "/x"}, "sitemapcrawler: argument base_url='/x': not a valid http or https URL"),
         ({"args": "--fromat x"}, "sitemapcrawler: option '--fromat' is not known"),
         ({"args": "--base-url '' --quiet"}, "sitemapcrawler: argument base_url='': is empty"),
         ({"args": "--ignore 'x\n--quiet'"}, "sitemapcrawler: argument ignore='x\\n--quiet': has a control character"),

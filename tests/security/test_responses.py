@@ -108,7 +108,7 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Met]:
         places = [hosts.new(robots=way) for way in (*ROBOTS.values(), *CODINGS.values(), PAGES["html-endless"], far)]
         places += [hosts.new(robots=robots(), home=way) for way in (*PAGES.values(), *CODINGS.values(), far)]
         places.append(hosts.new(robots=robots(), home=moving(hosts)))
-        # On hosts of their own: each 503 slows its host down, to 30 s between two requests, and the rest would wait.
+        # On hosts of their own: each 503 slows its host down, to 30 s between requests, and the rest would wait.
         places += [
             hosts.new(robots=Reply("", 503, {"Retry-After": value.encode().decode("latin-1")})) for value in DELAYS
         ]

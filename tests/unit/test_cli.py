@@ -172,10 +172,13 @@ def test_module_of_the_package_runs_the_console_script(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["parse", "--spider=sitemap", "http://127.0.0.1:1/"], "--spider sitemap: it audits sitemaps and parses no"),
+        (
+            ["parse", "--spider=sitemap", "http://127.0.0.1:1/"],
+            "--spider sitemap: it audits sitemaps and cannot parse a single page",
+        ),
         (["fetch", "--spider", "sitemap", "http://127.0.0.1:1/"], "to read one: inspect http://127.0.0.1:1/"),
         (["shell", "--spider", "nosuch"], "--spider 'nosuch': no such spider; accepted: sitemap"),
-        (["parse", "example.com"], "parse example.com: no URL; accepted: one like https://example.com/"),
+        (["parse", "example.com"], "parse example.com: not a URL; accepted: one like https://example.com/"),
         (["parse", "http://127.0.0.1:1/"], "parse: no spider of this project is for http://127.0.0.1:1/; to read a"),
     ],
 )

@@ -226,5 +226,5 @@ def output_at(url: str) -> Output:
         return ObjectStore(url)
     path = urls.local_path(url)
     if path is None:
-        raise ValueError(f"{url!r} is no folder of this machine")
+        raise ValueError(f"{url!r} is not a local folder")
     return Folder(path)

@@ -187,7 +187,7 @@ def _read_job(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, ob
     try:
         job = {name: json.loads(value) for name, value in rows}
     except (ValueError, TypeError, RecursionError):
-        raise Foreign("what it says of itself is no JSON") from None
+        raise Foreign("what it says of itself is not JSON") from None
     odd = _malformed(job)
     if job.get("version") != SCHEMA_VERSION:
         raise StoreError(

@@ -154,7 +154,7 @@ class _Check:
             if following < rank:
                 before = next(one for at, one in ranked if at == rank)
                 order = f"the order is {', '.join(self._order)}, then other namespaces"
-                self._report(ORDER, child, f"stands behind {_tag(before)}: {order}")
+                self._report(ORDER, child, f"comes after {_tag(before)}: {order}")
                 break
         return [child for _, child in sorted(ranked, key=itemgetter(0))]
 
@@ -170,12 +170,12 @@ class _Check:
         """Report an element of an extension that an entry must not have."""
         known = terms(namespace.uri)
         if self._root != WITH_EXTENSIONS:
-            self._report(SCHEMA, child, "stands in a <sitemap>, which names a file and no more")
+            self._report(SCHEMA, child, "is in a <sitemap>, which only names a file")
         elif child.name not in known.kinds:
             if child.uri == namespace.uri and resembled(child) is None:
-                self._report(UNKNOWN, child, "is no part of a <url>")
+                self._report(UNKNOWN, child, "is not part of a <url>")
         elif (namespace.uri, child.name) not in self._missing_parts():
-            self._report(SCHEMA, child, f"stands in the <url> itself, not in {known.around(child.name)}")
+            self._report(SCHEMA, child, f"is in the <url> itself, not in {known.around(child.name)}")
 
     def _add(self, element: Element, text: str) -> None:
         """Begin the next line."""
@@ -208,7 +208,7 @@ class _Check:
             elif part.name not in REPEATABLE:
                 repeated.setdefault(part.name, part)
         for name, part in repeated.items():
-            said = f"{_tag(part)} stands {counts[name]} times in one {_tag(holder)}"
+            said = f"{_tag(part)} occurs {counts[name]} times in one {_tag(holder)}"
             self.found.append((self._place, Violation(DUPLICATE, said, part.line, part.text)))
         if strangers:
             self._report_strangers(strangers, holder, namespace)
@@ -220,11 +220,11 @@ class _Check:
             own = find_own(part.uri)
             if part.uri == holder.uri or own is namespace:
                 if holder.uri == namespace.uri:  # an inexact namespace is reported once
-                    wrong.append((part, UNKNOWN, f"is no part of {_tag(holder)}"))
+                    wrong.append((part, UNKNOWN, f"is not part of {_tag(holder)}"))
             elif own is not None or self._is_field(part):
                 is_known = part.name in terms(namespace.uri).parts(holder.name)
                 meant = f": {tag(namespace.uri, part.name)} is meant" if is_known else ""
-                wrong.append((part, SCHEMA, f"has no place in {_tag(holder)}{meant}"))
+                wrong.append((part, SCHEMA, f"does not belong in {_tag(holder)}{meant}"))
         for part, rule, said in wrong[len(lacking(holder)) :]:
             if (namespace.uri, part.name) not in self._missing_parts():
                 self._report(rule, part, said)
@@ -273,7 +273,7 @@ def _content(message: str, element: Element) -> Violation:
     inner, text = next(element.children, None), element.text
     if inner is None:
         return Violation(SCHEMA, f"{_tag(element)} holds {quoted(text)}, but must be empty", element.line, text)
-    said = f"{_tag(element)} holds {_tag(inner)}, but may hold no elements"
+    said = f"{_tag(element)} holds {_tag(inner)}, but may not contain elements"
     return Violation(SCHEMA, said, inner.line, inner.name)
 
 
@@ -284,7 +284,7 @@ def _stray_text(message: str, element: Element) -> Violation | None:
     texts = (place for place, part in enumerate(element.content) if isinstance(part, str) and part.strip(BLANKS))
     place = next(texts)
     text = str(element.content[place]).strip(BLANKS)
-    said = f"text in {_tag(element)}, which is for elements only: {quoted(text)}"
+    said = f"text in {_tag(element)}, which may only contain elements: {quoted(text)}"
     return Violation(SCHEMA, said, _line(element, place), text)
 
 
@@ -294,7 +294,7 @@ def _attribute(message: str, element: Element) -> Violation | None:
     if namespace is None or namespace.uri != element.uri or any(one not in element.attributes for one in required):
         return None
     name = _attribute_in(message, element)
-    said = f"{_tag(element)} has an attribute {name}, which its namespace does not know"
+    said = f"{_tag(element)} has an attribute {name}, which its namespace does not define"
     return Violation(ATTRIBUTE, said, element.line, name)
 
 
@@ -305,7 +305,7 @@ def _value(message: str, element: Element) -> Violation | None:
         return None
     value = element.attributes[attribute] if attribute else element.text
     where = f"as {attribute} of {name}" if attribute else f"in {name}"
-    return Violation(SCHEMA, f"{quoted(value)} {where} is no value that the schema allows", element.line, value)
+    return Violation(SCHEMA, f"{quoted(value)} {where} is not a value that the schema allows", element.line, value)
 
 
 def _other(message: str, element: Element) -> Violation:

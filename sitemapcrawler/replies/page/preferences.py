@@ -86,7 +86,7 @@ def _of_tdm(name: str, value: str, place: str) -> Iterator[Preference | str]:
     value = value.strip()[:MAX_VALUE]
     if name == POLICY:
         if not is_web(value):
-            yield f"{place} {quoted(value)}: it is no absolute URL"
+            yield f"{place} {quoted(value)}: it is not an absolute URL"
     elif value in RESERVED:
         yield Preference(Use.TRAIN, RESERVED[value], place)
     else:

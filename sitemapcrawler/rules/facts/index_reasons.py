@@ -55,7 +55,7 @@ _DASHES = re.compile("[\u2010-\u2015]")
 
 @lru_cache(maxsize=256)
 def key_of(reason: str) -> str:
-    """Spell a reason as in `REASONS`: in small letters, with hyphens for dashes, without quotes and commas."""
+    """Spell a reason as in `REASONS`: in lowercase, with hyphens for dashes, without quotes and commas."""
     plain = " - ".join(part.strip() for part in _DASHES.split(_MARKS.sub("", reason.lower()))).strip()
     return SPELLINGS.get(plain.removeprefix("submitted "), plain)
 

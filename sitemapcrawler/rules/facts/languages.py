@@ -144,9 +144,9 @@ def _right_form(written: str) -> str | None:
 def _shape_fault(written: str, language: str, rest: list[str]) -> str | None:
     swapped = _SCRIPT_LAST.fullmatch(written)
     if swapped is not None and is_script(swapped[3]):
-        return f"has the script behind the region: {swapped[1].lower()}-{swapped[3].title()}-{swapped[2].upper()}"
+        return f"has the script after the region: {swapped[1].lower()}-{swapped[3].title()}-{swapped[2].upper()}"
     if rest or not _LANGUAGE.fullmatch(language.lower()):
-        return "has not the form language, language-REGION, language-Script or language-Script-REGION"
+        return "is not of the form language, language-REGION, language-Script or language-Script-REGION"
     return None
 
 
@@ -155,19 +155,19 @@ def _language_fault(language: str, region: str | None) -> str | None:
         return None
     if len(language) == 3 and is_language(language):
         short = _languages()[language]
-        return f"has three letters; the language code of ISO 639-1 is {short}" if short else None
+        return f"has three letters; the ISO 639-1 code is {short}" if short else None
     if region is not None and is_country(language) and is_language(region):
         return f"has the country before the language: {region.lower()}-{language.upper()}"
     country = _countries().get(language.upper())
     if country is not None:
-        return f"begins with a country ({country}), not a language of ISO 639-1"
-    return f"begins with {language!r}, which is no language of ISO 639-1"
+        return f"begins with a country ({country}), not an ISO 639-1 language"
+    return f"begins with {language!r}, which is not an ISO 639-1 language"
 
 
 def _script_fault(script: str | None) -> str | None:
     if script is None or is_script(script):
         return None
-    return f"has {script!r}, which is no script of ISO 15924"
+    return f"has {script!r}, which is not an ISO 15924 script"
 
 
 def _region_fault(region: str | None) -> str | None:
@@ -175,17 +175,17 @@ def _region_fault(region: str | None) -> str | None:
         return None
     if region in RESERVED:
         meant = RESERVED[region] and f"; the code of {_countries()[RESERVED[region]]} is {RESERVED[region]}"
-        return f"has {region}, which is reserved and no country of ISO 3166-1{meant}"
+        return f"has {region}, which is reserved, not an ISO 3166-1 country{meant}"
     if region.isdecimal():
-        return f"has {region}, a region by number; hreflang takes countries of ISO 3166-1"
-    return f"has {region!r}, which is no country of ISO 3166-1"
+        return f"has {region}, a region by number; hreflang takes ISO 3166-1 countries"
+    return f"has {region!r}, which is not an ISO 3166-1 country"
 
 
 def _doubt(language: str) -> str | None:
     if language in WITHDRAWN:
-        return f"has a code that was withdrawn from ISO 639-1; the present one is {WITHDRAWN[language]}"
+        return f"has a code that was withdrawn from ISO 639-1; the current one is {WITHDRAWN[language]}"
     if len(language) == 3:
-        return "has a language of three letters; only the two-letter codes of ISO 639-1 are documented"
+        return "has a three-letter language; Google documents only the two-letter codes of ISO 639-1"
     return None
 
 

@@ -138,14 +138,14 @@ def flaw(url: str, schemes: tuple[str, ...] = WEB) -> Flaw | None:
     blank, fault = BLANK.search(url), fault_of("http" + url[len(scheme) :])
     if blank is not None:
         only = fault is None and not BLANK_IN_HOST.match(url)
-        return Flaw("invalid", f"{quoted(url)} has a blank (U+{ord(blank[0]):04X}) in it", only)
+        return Flaw("invalid", f"{quoted(url)} contains whitespace (U+{ord(blank[0]):04X})", only)
     return None if fault is None else Flaw("invalid", f"{quoted(url)} is not valid: {fault}")
 
 
 def left_entity(url: str | None) -> str | None:
     """Say which XML entity is left in a URL, since it was escaped twice; None without one."""
     found = ENTITY.search(url) if url else None
-    return found and f"{found[0]} is left in {quoted(url or '')} after reading the XML: it was escaped twice"
+    return found and f"{found[0]} is left in {quoted(url or '')} after parsing the XML: it was escaped twice"
 
 
 def origin_of(url: str) -> str:

@@ -110,7 +110,7 @@ def way(reply: Reply) -> str:
     if not reply.redirects:
         return ""
     final = None if isinstance(reply, Unchecked) else reply.final_url
-    return f", behind {counted(len(reply.redirects), 'redirect')}{f', at {quoted(final)}' if final else ''}"
+    return f", after {counted(len(reply.redirects), 'redirect')}{f', at {quoted(final)}' if final else ''}"
 
 
 def statuses(reply: Reply) -> str:
@@ -133,8 +133,8 @@ def trouble(reply: Reply) -> str | None:
     if isinstance(reply, RedirectLoop):
         return f"redirects without end: {reply.error}"
     if isinstance(reply, Failed):
-        return f"gives no answer ({reply.kind}): {reply.error}"
-    return f"gives a part of its answer: {reply.error}" if isinstance(reply, Cut) else None
+        return f"does not answer ({reply.kind}): {reply.error}"
+    return f"is truncated: {reply.error}" if isinstance(reply, Cut) else None
 
 
 def line_of(element: Element | None, means: Callable[[Element], bool]) -> int | None:

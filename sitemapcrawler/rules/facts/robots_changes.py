@@ -73,7 +73,7 @@ def _weight(one: RobotsChange) -> tuple[int, int, bool]:
 
 
 def _unreachable(old: Policy, new: Policy) -> str:
-    policy, when = (new, "in this crawl") if has_rules(old) else (old, "in the crawl before")
+    policy, when = (new, "in this crawl") if has_rules(old) else (old, "in the previous crawl")
     return f"it was unreachable {when} ({policy.reason})"
 
 

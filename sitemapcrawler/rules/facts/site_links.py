@@ -252,7 +252,7 @@ IS_NONCANONICAL = """
 TROUBLE = """
     CASE o.reply.kind WHEN 'http-error' THEN 'answers ' || o.reply.final_status
                       WHEN 'redirect-loop' THEN 'redirects without end'
-                      ELSE 'gives no answer (' || o.reply.kind || ')' END"""
+                      ELSE 'does not answer (' || o.reply.kind || ')' END"""
 """SQL that describes a broken reply in words."""
 
 

@@ -167,7 +167,7 @@ CLOCKS = timedelta(minutes=5)
 
 ZEROS = {
     "1970-01-01": "the zero of Unix time",
-    "1969-12-31": "the zero of Unix time, seen from America",
+    "1969-12-31": "the zero of Unix time in American time zones",
     "0001-01-01": "the zero of Go and .NET",
     "1601-01-01": "the zero of Windows file times",
     "1899-12-30": "the zero of spreadsheets",

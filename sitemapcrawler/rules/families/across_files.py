@@ -67,10 +67,10 @@ DATED = f"""
 def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """Several files of a site list the same page.
 
-    Files that add something are left out: feeds and news, which list the latest pages again, and files of images, of
-    videos and of language versions beside others. Two files with the same images or videos of a page add nothing.
+    Files that add something do not count: feeds and news, which list the latest pages again, and separate files of
+    images, videos or language versions. Two files with the same images or videos of a page add nothing.
 
-    Why: each of them costs visits, they may contradict each other, and counts by section mean nothing.
+    Why: Search engines read each entry, the entries may contradict each other, and counts by section mean little.
     Fix: List each page in one file only.
     Bad: `https://example.com/a` in `posts.xml` and in `all.xml`
     Good: each page in one file
@@ -96,10 +96,10 @@ def cross_duplicate_url(site: SiteFacts) -> Iterator[SiteMessage]:
 def cross_conflicting_lastmod(site: SiteFacts) -> Iterator[SiteMessage]:
     """Sitemaps list the same page with different dates.
 
-    A day alone does not contradict a time within a day of it. Feeds and news date the publication of a page, and files
-    of images or videos may date these: what `cross-duplicate-url` leaves out is left out here.
+    A date without a time does not contradict a time within a day of it. Files that `cross-duplicate-url` does not count
+    are not compared: feeds and news date the publication, and files of images or videos may date these.
 
-    Why: at most one of them is true, and search engines trust dates only where they prove to be true.
+    Why: At most one of them is right, and search engines trust dates only if they prove to be right.
     Fix: Write the same date in all files, or list the page in one file only.
     Bad: `2026-01-05` for `https://example.com/a` in one file, `2025-07-01` in another
     Good: the same date in both, or one file
@@ -133,12 +133,12 @@ def _conflict(over: str = "") -> str:
 
 @rule("cross-mixed-host", WARNING, MOVES, Of.SITE)
 def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Pages of one site are listed with and without `www`. Once for a site, in the first file with fewer of them.
+    """Pages of one site are listed with and without `www`. Once per site, on the first file with the rarer form.
 
-    Entries that their own file tells apart are not counted: `loc-www-mismatch` reports them.
+    Entries that differ from their own file do not count: `loc-www-mismatch` reports them.
 
-    Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
-    Fix: List all pages on one host, with or without `www`: the one that does not redirect.
+    Why: One of the two redirects to the other or duplicates it, and a sitemap should list the indexed one.
+    Fix: List all pages on the host that does not redirect, with or without `www`.
     Bad: `https://www.example.com/a` in one file, `https://example.com/b` in another
     Good: the same host in all of them
     """
@@ -148,11 +148,11 @@ def cross_mixed_host(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("cross-mixed-protocol", WARNING, MOVES, Of.SITE, also={"Semrush": "HTTP URLs in sitemap for HTTPS site"})
 def cross_mixed_protocol(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Pages of one host are listed with http and https. Once for a host, in the first file with fewer of them.
+    """Pages of one host are listed with http and https. Once per host, on the first file with the rarer form.
 
-    Entries that their own file tells apart are not counted: `loc-protocol-mismatch` reports them.
+    Entries that differ from their own file do not count: `loc-protocol-mismatch` reports them.
 
-    Why: one of the two redirects to the other or doubles it, and a sitemap is to list what is indexed.
+    Why: One of the two redirects to the other or duplicates it, and a sitemap should list the indexed one.
     Fix: List all pages with https.
     Bad: `http://example.com/a` in one file, `https://example.com/b` in another
     Good: https in all of them
@@ -194,10 +194,10 @@ def _mixed(site: SiteFacts, part: str, whole: str, told: tuple[str, ...]) -> Ite
 
 @rule("cross-news-in-general", INFO, NEWS, Of.SITE)
 def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A general sitemap contains some news articles. Fewer than half of its entries are.
+    """A general sitemap contains some news articles. They are fewer than half of its entries.
 
-    Why: it is allowed. A file of news alone is smaller and may be visited every few minutes, and an article leaves it
-    after two days without a trace in the others.
+    Why: It is allowed. A separate news sitemap is smaller, so search engines can fetch it every few minutes, and
+    articles that leave it after two days do not change other files.
     Fix: Move the articles to a news sitemap of their own.
     Bad: 50 articles with `<news:news>` among 20,000 products
     Good: a news sitemap beside those of the products
@@ -214,14 +214,14 @@ def cross_news_in_general(site: SiteFacts) -> Iterator[SiteMessage]:
 @rule("cross-lastmod-coverage", INFO, BUILD, Of.WHOLE_SITE, per=Per.SITE(instead_of="lastmod-missing"))
 def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
     """Only some entries of the site have a date. The site has several files. News, feeds and text files do not count,
-    nor entries without a date of pages that another file dates.
+    nor pages that have a date in another file.
 
-    It replaces the finding of `lastmod-missing` on the same site, which knows single files only. A site without any
-    date, of one file, or that was not crawled completely keeps that one.
+    It replaces `lastmod-missing`, which judges single files. That rule remains for a site without any date, with one
+    file, or that was not crawled completely.
 
-    Why: search engines visit changed pages sooner when they learn of the change; of pages without a date they do not.
-    The message has the share of the site, and how many files have no date at all.
-    Fix: Write a `<lastmod>` in all files, as the dated ones do.
+    Why: Search engines revisit a changed page sooner if they learn of the change; without a date they do not. The
+    message gives the share of the site's entries, and the number of files without any date.
+    Fix: Write `<lastmod>` in all files, as the dated ones do.
     Bad: dates in the sitemap of the posts only
     Good: the date of its last change for each page, where it is known
     """
@@ -245,7 +245,7 @@ def cross_lastmod_coverage(site: SiteFacts) -> Iterator[SiteMessage]:
         if files > 1 and 0 < dated < entries:
             site.mark(f"SELECT place FROM ({judged}) WHERE lastmod IS NULL AND site = ?", name)
             missing = share(int(entries - dated), int(entries), ENTRY_NOUNS, ("has no date", "have no date"))
-            has = "has none at all" if without == 1 else "have none at all"
+            has = "has no date at all" if without == 1 else "have no date at all"
             none = f"; {without:,} of {files:,} files {has}, such as {quoted(first)}" if without else ""
             yield SiteMessage(f"{site.named(name)}{missing}{none}", value=name or None)
 
@@ -259,8 +259,8 @@ MIN_DROP = 0.1
 def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
     """The site lists far fewer URLs than before. At least a tenth fewer than in the previous crawl.
 
-    Why: a generator that stopped half way, or a section that dropped out, is seen nowhere else for weeks.
-    Fix: Check the generator and the sections that are missing; compare the URLs with the crawl before.
+    Why: Otherwise it may take weeks to notice that a generator stopped half way, or that a section dropped out.
+    Fix: Check the generator and the missing sections; compare the URLs with the previous crawl.
     Bad: 60,000 URLs today and 100,000 yesterday
     Good: about as many as before
     """
@@ -269,28 +269,28 @@ def cross_count_drop(site: SiteFacts) -> Iterator[SiteMessage]:
     for name, before in site.urls_before.items():
         now = listed.get(name, 0)
         if before - now >= before * MIN_DROP:
-            text = f"{counted(now, 'URL')}, {before:,} in the crawl before: {percent(before - now, before)} fewer"
+            text = f"{counted(now, 'URL')}, {before:,} in the previous crawl: {percent(before - now, before)} fewer"
             yield SiteMessage(f"{site.named(name)}{text}", value=name or None)
 
 
 @rule("cross-removed-url", INFO, LOST, Of.BASELINE)
 def cross_removed_url(site: SiteFacts) -> Iterator[SiteMessage]:
-    """URLs of the crawl before are not listed any more. Once for a file, with their number.
+    """URLs of the previous crawl are no longer listed. Once per file, with their number.
 
-    Why: removed pages should answer 404 or redirect; otherwise they were left out by mistake.
+    Why: Removed pages should answer 404 or redirect. If they still work, they were left out by mistake.
     Fix: Check that these pages are gone or redirect; list them again if they are still there.
     Bad: a page that still sells, and is listed no more
     Good: a page that answers 404 or redirects
     """
-    yield from _changed(site, "removed", "site_before", "not listed any more")
+    yield from _changed(site, "removed", "site_before", "no longer listed")
 
 
 @rule("cross-added-url", INFO, LOST, Of.BASELINE)
 def cross_added_url(site: SiteFacts) -> Iterator[SiteMessage]:
-    """URLs are listed that were not in the crawl before. Once for a file, with their number.
+    """URLs are listed that the previous crawl did not have. Once per file, with their number.
 
-    Why: a sudden rise may be a filter or a calendar that was included by mistake.
-    Fix: Check that these are pages to be found, not filters, calendars or search results.
+    Why: A sudden rise may come from filters or a calendar that were included by mistake.
+    Fix: Check that these are pages that people should find, not filters, calendars or search results.
     Bad: a million URLs of search results
     Good: the new pages
     """
@@ -324,9 +324,9 @@ BUCKETS = 2**20
 
 @rule("cross-same-page", WARNING, MOVES, Of.SITE, per=Per.FILE("are listed under another URL too"))
 def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A folder and its index page are both listed. For information: a URL with and without an extension.
+    """A folder and its index page are both listed. A note for a URL with and without an extension. Once per page.
 
-    Why: most servers answer both with the same page; search engines choose one of them. Once for a page.
+    Why: Most servers answer both with the same page; search engines choose one of them.
     Fix: Keep the URL that the page names as its canonical, and redirect the other one to it.
     Bad: `https://example.com/` and `https://example.com/index.html`, `/about` and `/about.html`
     Good: the URL that the page names as its canonical
@@ -353,11 +353,11 @@ def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("image-repeated", INFO, IMAGES, Of.SITE)
 def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
-    """One image is listed for many pages. For 50 and more, and for a tenth of the pages of their host that list images.
-    Once for an image, on its first page.
+    """One image is listed for many pages. For at least 50, and at least a tenth of the host's pages that list images.
+    Once per image, on its first page.
 
-    Why: it is a placeholder or a logo as a rule, and says nothing about these pages in image search.
-    Fix: List the pages' own images, and leave out placeholders and logos.
+    Why: It is usually a placeholder or a logo, and tells image search nothing about these pages.
+    Fix: List the pages' own images, and omit placeholders and logos.
     Bad: `https://example.com/no-image.png` for 2,000 products
     Good: the images that show what the page is about
     """
@@ -366,10 +366,10 @@ def image_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("video-repeated", INFO, VIDEOS, Of.SITE)
 def video_repeated(site: SiteFacts) -> Iterator[SiteMessage]:
-    """One video is listed for many pages. For 50 and more, and for a tenth of the pages of their host that list videos.
-    Once for a video, on its first page.
+    """One video is listed for many pages. For at least 50, and at least a tenth of the host's pages that list videos.
+    Once per video, on its first page.
 
-    Why: search engines show a video with one page, the one whose main content it is.
+    Why: Search engines show a video with one page only: the page whose main content it is.
     Fix: List the video only with the page whose main content it is.
     Bad: the film about the company as the video of every page
     Good: the video in the entry of its own page

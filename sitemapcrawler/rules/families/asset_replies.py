@@ -28,10 +28,10 @@ MAX_NAMED = 5
 
 @rule("image-status", ERROR, IMAGES, Of.ASSET, per=Per.FILE("list images that do not work", by_value=True))
 def image_status(asset: AssetFacts) -> Iterator[Message]:
-    """An image does not work. It answers with an error, or not at all. A warning if it redirects, arrives in part, or
-    is refused to us (401, 403), since that may differ for search engines.
+    """An image does not work. It answers with an error, or not at all. A warning if it redirects, is truncated, or
+    answers 401 or 403, since search engines may get another answer.
 
-    Why: it is not indexed; where it redirects, it takes a request more.
+    Why: It is not indexed; if it redirects, it costs another request.
     Fix: Restore the image, list the URL that answers 200, or remove the `<image:image>`.
     Bad: `<image:loc>https://example.com/deleted.jpg</image:loc>`
     Good: the URL of an image that is there
@@ -43,11 +43,13 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, wrong, WARNING if mild else None)
 
 
-@rule("image-not-image", WARNING, IMAGES, Of.ASSET, per=Per.FILE("list as an image what is not one", by_value=True))
+@rule(
+    "image-not-image", WARNING, IMAGES, Of.ASSET, per=Per.FILE("list an image URL that is not an image", by_value=True)
+)
 def image_not_image(asset: AssetFacts) -> Iterator[Message]:
-    """The listed image is not an image. Its Content-Type is another one.
+    """The listed image is not an image. Its Content-Type says so.
 
-    Why: it is not shown in image search. Servers that answer every path with their home page cause this.
+    Why: Image search does not show it. The usual cause is a server that answers every path with its home page.
     Fix: List the URL of the image file; answer 404 for images that are missing.
     Bad: `Content-Type: text/html`
     Good: `Content-Type: image/webp`
@@ -63,10 +65,10 @@ def image_not_image(asset: AssetFacts) -> Iterator[Message]:
 def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     """Listed image is blocked by robots.txt for Googlebot-Image.
 
-    Why: it is not fetched, so it is not shown among images. The robots.txt is that of the image's host. It is judged
-    without a request where that is known: the host of the pages, and hosts whose robots.txt was read for another
-    reason. Otherwise the rule is skipped, and counted so, unless `verify_assets=yes` requests the image.
-    Fix: Allow the images' path in the robots.txt of their host, or remove them from the sitemap.
+    Why: Google cannot fetch it, so image search does not show it. The robots.txt of the image's host counts: that of
+    the pages' host, and those that were read for another reason. If it was not read, the rule is skipped and counted as
+    such, unless `verify_assets=yes` requests the image.
+    Fix: Allow the path of the images in their host's robots.txt, or remove them from the sitemap.
     Bad: `Disallow: /media/` with `https://example.com/media/1.jpg` in the sitemap
     Good: a rule that leaves the images free
     """
@@ -82,9 +84,9 @@ def image_blocked_by_robots(asset: AssetFacts) -> Iterator[Message]:
     per=Per.FILE("list files of videos that do not work", by_value=True),
 )
 def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
-    """A thumbnail or video file does not work. It answers with an error, not at all, or with a page in its place.
+    """A thumbnail or video file does not work. It answers with an error, with a page instead, or not at all.
 
-    Why: search engines must be able to fetch both; without a thumbnail the video is not shown. Redirects are followed.
+    Why: Search engines must be able to fetch both, and do not show a video without a thumbnail. They follow redirects.
     Fix: Restore the file, list the URL that answers 200, or remove the video from its entry.
     Bad: `<video:thumbnail_loc>` with a URL that answers 404
     Good: files that are there as long as the entry
@@ -103,9 +105,9 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
 def video_asset_blocked(asset: AssetFacts) -> Iterator[Message]:
     """A thumbnail or video file is blocked by robots.txt. It is denied to Googlebot-Image or Googlebot-Video.
 
-    Why: search engines must be able to fetch both. The robots.txt is that of the file's host, and known or not as for
+    Why: Search engines must be able to fetch both. The robots.txt of the file's host counts; if it was not read, see
     `image-blocked-by-robots`.
-    Fix: Allow the path of thumbnails and videos in the robots.txt of their host.
+    Fix: Allow the path of thumbnails and videos in their host's robots.txt.
     Bad: `Disallow: /videos/` with `https://cdn.example.com/videos/1.mp4` in the sitemap
     Good: a rule that leaves them free
     """
@@ -143,7 +145,8 @@ def _blocked_asset(asset: AssetFacts) -> Iterator[Message]:
         yield _asset_message(asset, f"is denied to {named} by robots.txt")
     elif asset.blocked_for is None and isinstance(asset.reply, Unchecked) and asset.reply.reason is Reason.BLOCKED:
         yield _asset_message(
-            asset, f"{'redirects to what ' if asset.reply.redirects else ''}is denied to this crawler by robots.txt"
+            asset,
+            f"{'redirects to a URL that ' if asset.reply.redirects else ''}is denied to this crawler by robots.txt",
         )
 
 

@@ -21,11 +21,11 @@ BESIDE = ("beside-dead-link", "beside-noindex-link", "beside-not-listed", "besid
 @rule("beside-dead-link", INFO, LLMS, Of.SITE)
 def beside_dead_link(site: SiteFacts) -> Iterator[SiteMessage]:
     """A list beside the sitemap has a dead link. The list is llms.txt, or a file that a License or Schemamap line of
-    robots.txt names. Or the file that robots.txt names cannot be read.
+    robots.txt names. Also reported if that file itself cannot be read.
 
-    Links to other sites are checked with `verify_offsite=yes` only.
+    Checks links to other sites only with `verify_offsite=yes`.
 
-    Why: language models and agents follow these links, and report the error or invent what stands behind it.
+    Why: Language models and agents follow these links; they report the error, or invent the content.
     Fix: Correct the links, or remove them from the file.
     Bad: `- [Prices](https://example.com/prices-2019)`, which answers 404
     Good: `- [Prices](https://example.com/prices)`
@@ -43,8 +43,8 @@ def beside_dead_link(site: SiteFacts) -> Iterator[SiteMessage]:
 def beside_noindex_link(site: SiteFacts) -> Iterator[SiteMessage]:
     """A list beside the sitemap names a noindex page. The list is llms.txt, or a file that robots.txt names.
 
-    Why: assistants find pages by search engines too, where this one is missing. One of the two is a mistake.
-    Fix: Remove the noindex, or the link from the file.
+    Why: Assistants also find pages through search engines, which do not have this one. One of the two is a mistake.
+    Fix: Remove the noindex from the page, or the link from the file.
     Bad: `- [Guide](https://example.com/guide)`, whose page has `<meta name="robots" content="noindex">`
     Good: links to pages that search engines may index
     """
@@ -56,11 +56,11 @@ def beside_noindex_link(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("beside-not-listed", INFO, LLMS, Of.WHOLE_SITE)
 def beside_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A list beside the sitemap names an unlisted page. No sitemap has it, and it can be indexed. Files such as
-    Markdown, which a sitemap need not list, are left out.
+    """A list beside the sitemap names an unlisted page. It can be indexed, but no sitemap lists it. Files that a
+    sitemap need not list, such as Markdown, do not count.
 
-    Why: the page matters enough for llms.txt, and search engines do not learn of it from a sitemap.
-    Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
+    Why: The page matters enough for such a list, but search engines do not learn of it from a sitemap.
+    Fix: Add the page to a sitemap, or set noindex if people should not find it.
     Bad: `- [Guide](https://example.com/guide)` in llms.txt, and no entry for it
     Good: an entry for `https://example.com/guide`
     """
@@ -88,14 +88,14 @@ def beside_html(site: SiteFacts) -> Iterator[SiteMessage]:
     """A text file beside the sitemap is an HTML page. It is llms.txt, a file that robots.txt names, or a Markdown,
     text, XML or JSON file that one of them links to.
 
-    Why: the server answers with a page in place of the file, mostly a soft 404. Programs read its markup as text.
+    Why: The server answers with a page instead of the file, usually a soft 404. Programs read its markup as text.
     Fix: Serve the file as text, or answer 404 if it does not exist.
     Bad: `<!doctype html>` for `/llms.txt`
     Good: Markdown, or status 404
     """
     for file in site.link_files:
         if file.is_html:
-            yield SiteMessage(f"{file.kind}: an HTML page in place of the file", sitemap=file.url)
+            yield SiteMessage(f"{file.kind}: an HTML page instead of the file", sitemap=file.url)
         for link in file.links:
             if link.is_misplaced and not link.is_dead:
                 yield _on_link(file, link, f"{quoted(link.url)} is an HTML page by its Content-Type, not a text file")

@@ -48,12 +48,12 @@ crawl."""
 
 @rule("cross-orphan-sitemap", INFO, SUBMIT, Of.WHOLE_SITE)
 def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A sitemap is named nowhere. It was found at a usual path, but is in no robots.txt, in no index, and not linked by
-    the home page, if that was read: with `probe=always`, or as a listed page with `verify=get`.
+    """A sitemap is named nowhere. It was found at a common path, but no robots.txt, no index and no home page names it.
+    The home page is read with `probe=always`, or as a listed page with `verify=get`.
 
-    Why: search engines do not look for it. They know it only where it was submitted by hand; or it is a leftover, and
-    its URLs are out of date. Where robots.txt names no sitemap, usual paths are tried up to the first one;
-    `probe=always` tries all of them.
+    Why: Search engines do not look for it. They know it only if it was submitted by hand; or it is a leftover, and its
+    URLs are out of date. If robots.txt names no sitemap, the crawl tries common paths until one answers; `probe=always`
+    tries all of them.
     Fix: Name the sitemap in robots.txt or in the index, or delete the file if it is out of date.
     Bad: `/sitemap.xml`, where robots.txt names `/sitemap_index.xml` only
     Good: a `Sitemap:` line in robots.txt, or an entry in the index that it names
@@ -61,16 +61,16 @@ def cross_orphan_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     linked = set(map(visit_key, site.home_links))
     for sitemap, keys in _unnamed_sitemaps(site, COMMON_PATH.name).items():
         if linked.isdisjoint(keys):
-            yield SiteMessage("found by its usual name only: neither robots.txt nor an index names it", sitemap=sitemap)
+            yield SiteMessage("found only at a common path: neither robots.txt nor an index names it", sitemap=sitemap)
 
 
 @rule("cross-discovery-inconsistent", INFO, PROTOCOL, Of.WHOLE_SITE)
 def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
-    """robots.txt and the home page name different sitemaps. The home page links to one that robots.txt and the indexes
-    do not name, or none of those that robots.txt names can be read, and others can. The home page is read with
+    """robots.txt and the home page name different sitemaps. The home page links to one that neither robots.txt nor an
+    index names; or none of those that robots.txt names can be read, but others can. The home page is read with
     `probe=always`, or as a listed page with `verify=get`.
 
-    Why: search engines go by robots.txt. What only the other way leads to is unknown to them.
+    Why: Search engines go by robots.txt, and do not know sitemaps that only the home page links to.
     Fix: Name the same sitemaps in robots.txt and on the home page, and remove those that cannot be read.
     Bad: `<link rel="sitemap" href="/sitemap-new.xml">`, and `Sitemap: https://example.com/sitemap-old.xml`
     Good: the same sitemaps in both
@@ -79,7 +79,7 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
     for sitemap in _linked_sitemaps(site):
         if site_of(sitemap) in naming:
             yield SiteMessage(
-                "linked by the home page, and not named by robots.txt, which names others", sitemap=sitemap
+                "linked from the home page, but not named in robots.txt, which names others", sitemap=sitemap
             )
     others = [url for (url,) in site.query(FOUND, list(READ))]
     if not others:
@@ -97,9 +97,9 @@ def cross_discovery_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("robots-lists-child-and-index", INFO, PROTOCOL, Of.SITE)
 def robots_lists_child_and_index(site: SiteFacts) -> Iterator[SiteMessage]:
-    """robots.txt names an index, and files that the index lists. Once for a robots.txt.
+    """robots.txt names an index, and files that the index lists. Once per robots.txt.
 
-    Why: no harm is done; each of them is known twice, and one place is forgotten when the other is changed.
+    Why: It does no harm, but each file is named in two places, and one of them is easily forgotten.
     Fix: Name only the index in robots.txt.
     Bad: `Sitemap: https://example.com/index.xml` and `Sitemap: https://example.com/posts.xml`, which the index lists
     Good: the index alone
@@ -168,12 +168,12 @@ FROG = "Screaming Frog"
 
 @rule("hreflang-return-missing", ERROR, GUIDELINES, Of.SITE, also={FROG: "Missing Return Links"})
 def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A language version has no return link. Pages link to a listed page as a language version, and its entry does not
+    """A language version has no return link. Pages link to a listed page as a language version, but its entry does not
     link back to them.
 
-    Pages that are not listed are not judged, nor links of a page that does not list itself, which is reported.
+    Does not judge unlisted pages, nor links of a page that does not list itself, which has a finding of its own.
 
-    Why: search engines ignore a link that is not returned, lest anybody could claim the pages of another site.
+    Why: Search engines ignore a link that is not returned; otherwise any site could claim the pages of another.
     Fix: Add a link back to each page that links here as a language version.
     Bad: `https://example.com/en/` links to `https://example.com/de/`, whose entry has no links
     Good: each of the two links to both
@@ -198,10 +198,10 @@ def hreflang_return_missing(site: SiteFacts) -> Iterator[SiteMessage]:
     also={FROG: "Inconsistent Language & Region Return Links"},
 )
 def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Entries give one page different language codes. The entry gives it another code than the page's own entry does;
-    `x-default` does not count.
+    """Entries give one page different language codes. An entry links to the page with another code than the page's own
+    entry has; `x-default` does not count.
 
-    Why: the two contradict each other, and which of them search engines believe is not defined.
+    Why: The two contradict each other, and it is undefined which one search engines use.
     Fix: Use one code for the page in all entries.
     Bad: `hreflang="de"` with `https://example.com/at/`, whose own entry calls it `de-AT`
     Good: `de-AT` in both
@@ -221,13 +221,13 @@ def hreflang_return_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("hreflang-cluster-inconsistent", WARNING, GUIDELINES, Of.SITE)
 def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Language versions list different sets of versions. One that the entry lists has more, or others.
+    """Language versions list different sets of versions. A page that the entry links to lists more versions, or others.
 
-    Silent where a page does not list itself, links are not returned or codes contradict, and where a page has several
-    entries with links.
+    Not reported if a page does not list itself, links are not returned, codes contradict, or a page has several entries
+    with links.
 
-    Why: search engines know the versions of a page for sure only where all of them list the same.
-    Fix: List the same language versions in the entries of all of them.
+    Why: Search engines can only be sure of the versions of a page if all of them list the same set.
+    Fix: List the same language versions in each of their entries.
     Bad: the German entry lists `de` and `en`, the English one lists `de`, `en` and `fr`
     Good: the same links in all entries
     """
@@ -259,10 +259,10 @@ def hreflang_cluster_inconsistent(site: SiteFacts) -> Iterator[SiteMessage]:
 def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A language version is not in any sitemap. Its host was crawled.
 
-    URLs that differ in nothing but the spelling of host, port or escapes are the same; a final slash is a difference.
+    URLs that differ only in how host, port or escapes are written are the same; a trailing slash is a difference.
 
-    Why: in a sitemap only an entry can return the link, and a link that is not returned does not count.
-    Fix: Add an entry for each linked language version, letter by letter, or correct the link.
+    Why: Only an entry of its own can return the link, and a link that is not returned does not count.
+    Fix: Add an entry with exactly this URL for each linked language version, or correct the link.
     Bad: `https://example.com/de` among the links, and `https://example.com/de/` in the sitemap
     Good: an entry, letter by letter, for each URL that is linked to
     """
@@ -284,9 +284,9 @@ def hreflang_target_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
 def page_canonical_other_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
     """The page and its canonical are both listed.
 
-    `page-canonical-other` reports that the page names another one.
+    `page-canonical-other` reports the canonical itself.
 
-    Why: nothing is lost, since the canonical is in the sitemap; this entry only costs visits, and can go.
+    Why: Nothing is lost, since the canonical is in the sitemap. This entry only wastes crawls.
     Fix: Remove these URLs from the sitemap; their canonicals are listed.
     Bad: both `https://example.com/shoes?sort=price` and its canonical `https://example.com/shoes`
     Good: the canonical alone
@@ -302,7 +302,7 @@ def status_redirect_target_listed_too(site: SiteFacts) -> Iterator[SiteMessage]:
 
     `status-redirect` and similar rules report the redirect.
 
-    Why: nothing is lost, since the page is in the sitemap; this entry only costs visits, and can go.
+    Why: Nothing is lost, since the target is in the sitemap. This entry only wastes crawls.
     Fix: Remove these URLs from the sitemap; their targets are listed.
     Bad: both `http://example.com/a` and `https://example.com/a`, to which it redirects
     Good: the URL of the page alone
@@ -330,25 +330,25 @@ def _on_listed_too(site: SiteFacts, kind: str, what: str) -> Iterator[SiteMessag
         yield on_entry(fault, f"{what} {quoted(fault.other)}, which is listed too", fault.other)
 
 
-@rule("internal-rule-failed", WARNING, "a fault of this program, please report it", Of.FAILURE, per=Per.ENTRY)
+@rule("internal-rule-failed", WARNING, "a bug in this program, please report it", Of.FAILURE, per=Per.ENTRY)
 def internal_rule_failed(failure: Failure) -> Iterator[Message]:
     """A rule raised an exception. Its check is missing from this report.
 
-    Why: a failed check must not look like a passed one. The other rules and the crawl continued.
+    Why: A failed check must not look like a passed one. The crawl and the other rules continued.
     Fix: Report the exception from the log. Change nothing on the site.
     Bad: a value that the rule does not cope with
     Good: none; the log holds what a report of the fault needs
     """
     error = failure.error
-    text = f"the rule {failure.rule} failed with {type(error).__name__}: it did not judge this"
+    text = f"the rule {failure.rule} failed with {type(error).__name__}: its check is missing here"
     yield Message(text, value=failure.rule)
 
 
 @rule("allow-expired", WARNING, "the entry itself says until when", Of.ALLOWANCE)
 def allow_expired(allowance: Allowance) -> Iterator[Message]:
-    """An entry of the allowlist has expired. It allows nothing any more.
+    """An entry of the allowlist has expired. It no longer allows anything.
 
-    Why: what was allowed for a time should have been fixed by now, and its findings are back.
+    Why: The problem was to be fixed by that date, so its findings count again.
     Fix: Remove the entry from the allowlist, or give it a later date.
     Bad: `until = 2020-12-31`
     Good: a later date, or no entry

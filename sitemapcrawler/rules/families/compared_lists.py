@@ -26,15 +26,16 @@ LISTED_ONLY_GROUPS = f"""
 
 @rule("coverage-not-listed", WARNING, BUILD, Of.SITE)
 def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A page in a list is not in any sitemap. The list is one of those that the argument `compare` names.
+    """A page in a list is not in any sitemap. The argument `compare` names the lists.
 
-    With `verify`, the page is requested, and reported if it can be indexed. What was not requested is a note, and so is
-    what a sitemap may list that could not be read. Pages that redirect, fail, forbid indexing or name another canonical
-    are left out, and URLs of other sites. Feeds, files such as PDFs, and paginated pages are one note for each list of
-    them: a sitemap need not list them.
+    With `verify`, the page is requested, and reported if it can be indexed. It is a note if it was not requested, or if
+    a sitemap that could not be read may list it. Pages that redirect, fail, forbid indexing or name another canonical
+    do not count, nor do URLs of other sites. Feeds, files such as PDFs, and paginated pages, which a sitemap need not
+    list, are one note per list.
 
-    Why: people or search engines know the page, so it exists; search engines do not learn when it changes.
-    Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
+    Why: People or search engines know the page, so it exists. Without a sitemap, search engines do not learn when it
+    changes.
+    Fix: Add the page to a sitemap, or set noindex if people should not find it.
     Bad: `https://example.com/prices` in an export of Search Console, and in no sitemap
     Good: an entry for `https://example.com/prices`
     """
@@ -42,12 +43,12 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
     if not names:
         return
     for group, many, url, lists in list(site.query(NOT_LISTED_GROUPS)):
-        text = f"{counted(many, group)} of {_named(names, lists)} {'is' if many == 1 else 'are'} listed nowhere"
+        text = f"{counted(many, group)} of {_named(names, lists)} {'is' if many == 1 else 'are'} in no sitemap"
         yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
     for url, lists, rows, indexable in site.query(NOT_LISTED):
         having = _named(names, lists)
         have = f"{counted(rows, 'row')} of {having} {'has' if rows == 1 else 'have'} it"
-        text = f"{quoted(url)} is listed nowhere, and {have}"
+        text = f"{quoted(url)} is in no sitemap, and {have}"
         known = site.is_known(url)
         doubts = [*(() if indexable else ("not verified",)), *(() if known else ("not all sitemaps were read",))]
         yield SiteMessage("; ".join([text, *doubts]), severity=INFO if doubts else None, url=url)
@@ -55,14 +56,14 @@ def coverage_not_listed(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("coverage-listed-only", INFO, BUILD, Of.SITE)
 def coverage_listed_only(site: SiteFacts) -> Iterator[SiteMessage]:
-    """No list has the listed page. The lists are those that the argument `compare` names.
+    """No list to compare with has the listed page. The argument `compare` names the lists.
 
-    A list may be incomplete: Search Console exports 1,000 rows at most. Pages that cannot be indexed are left out, and
-    those that a list has as an error or as not indexable. Feeds, files such as PDFs, and paginated pages are one note
+    A list may be incomplete: Search Console exports 1,000 rows at most. Pages that cannot be indexed do not count, nor
+    those that a list marks as an error or as not indexable. Feeds, files such as PDFs, and paginated pages are one note
     each.
 
-    Why: as far as the lists show, the page has neither visitors nor links; it may be out of date.
-    Fix: Link to the page from others, or remove it from the sitemap if it is not needed any more.
+    Why: Judging by the lists, the page has neither visitors nor links; it may be out of date.
+    Fix: Link to the page from others, or remove it from the sitemap if you no longer need it.
     Bad: `https://example.com/offer-2019` in the sitemap, and in neither the crawl nor the access log
     Good: a page that visitors and crawlers come to
     """

@@ -39,46 +39,47 @@ def _messages(site: SiteFacts, verdicts: Sequence[AnswerVerdict], text: str, mor
 
 @rule("crawler-refused", WARNING, VERIFYING, Of.SITE)
 def crawler_refused(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The server refuses a crawler that robots.txt allows. Only with `fetch_as`, and only on pages that we get. An
-    error for a search engine.
+    """The server refuses a crawler that robots.txt allows. Only with `fetch_as`, and only for pages that this crawl can
+    read. An error if it is a search engine.
 
-    An error, the page of a firewall, and no answer within 30 seconds count as refused. The request has the user agent
-    of the crawler, and comes from our address: a firewall that knows the addresses of the crawler may refuse it as a
-    forgery, and let the crawler itself pass.
+    An error, a firewall's page and no answer within 30 seconds count as refused. The request has the crawler's user
+    agent, but comes from your address. A firewall that knows the crawler's addresses may refuse it as a fake, and let
+    the real crawler pass.
 
-    Why: what a crawler does not get is neither found nor cited, whatever robots.txt says.
-    Fix: Check the log of the firewall for the crawler. Let its published addresses pass, or deny it in robots.txt.
+    Why: A page that a crawler cannot fetch is neither found nor cited, whatever robots.txt says.
+    Fix: Check the firewall's log for the crawler. Let its published addresses pass, or disallow it in robots.txt.
     Bad: robots.txt allows GPTBot, and the firewall answers it with status 403
     Good: the same answer for the crawler as for everybody, or `Disallow: /` for it
     """
-    text = "is allowed by robots.txt, and refused by the server"
-    doubt = "; our address may be the reason, so check whether {crawler} itself gets through"
+    text = "is allowed by robots.txt, but refused by the server"
+    doubt = "; the address of this crawl may be the reason, so check whether {crawler} itself gets through"
     yield from _messages(site, (AnswerVerdict.REFUSED, AnswerVerdict.NO_ANSWER), text, doubt)
 
 
 @rule("crawler-gets-other-content", WARNING, CLOAKING, Of.SITE)
 def crawler_gets_other_content(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A crawler gets a different page than we do. Only with `fetch_as`: a redirect, noindex, another canonical or main
-    text, or far more or less of it.
+    """A crawler gets a different page than this crawl. Only with `fetch_as`: a redirect, noindex, another canonical or
+    main text, or far more or less of it.
 
-    The crawler and we are asked twice, so that counters, random order and a bad moment are no difference. A page that
-    the server renders for crawlers alone, or a text that only subscribers see, is one.
+    Requests the page twice under each name, so that counters, random order and brief failures do not count. A page that
+    the server renders for crawlers only, or text for subscribers only, does.
 
-    Why: search engines call it cloaking, and may remove the site; noindex for one crawler removes its pages alone.
-    Fix: Answer all crawlers and visitors with the same page, unless the difference is meant and allowed.
+    Why: Search engines call it cloaking, and may remove the site. A noindex for one crawler removes the pages from its
+    index only.
+    Fix: Send all crawlers and visitors the same page, unless the difference is intended and allowed.
     Bad: `X-Robots-Tag: noindex` where the user agent has `Googlebot`
     Good: the same text, canonical and robots directives for everybody
     """
-    yield from _messages(site, (AnswerVerdict.OTHER,), "gets a different page than we do")
+    yield from _messages(site, (AnswerVerdict.OTHER,), "gets a different page than this crawl")
 
 
 @rule("crawler-must-pay", INFO, PAYING, Of.SITE)
 def crawler_must_pay(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A crawler must pay for pages. The server answers it with status 402. Only with `fetch_as`.
+    """A crawler must pay for pages. The server answers its requests with status 402. Only with `fetch_as`.
 
-    Why: crawlers that do not pay get nothing, and answers of their operator do not cite the page.
-    Fix: Let crawlers that bring visitors pass without paying, such as those of search engines.
+    Why: Crawlers that do not pay get nothing, so assistants of their operator do not cite the page.
+    Fix: Let crawlers that bring visitors, such as search engines, pass without payment.
     Bad: status 402 for Googlebot
     Good: status 402 for crawlers that train models, if it is meant
     """
-    yield from _messages(site, (AnswerVerdict.PAYMENT,), "is allowed by robots.txt, and must pay")
+    yield from _messages(site, (AnswerVerdict.PAYMENT,), "is allowed by robots.txt, but must pay")

@@ -49,10 +49,10 @@ def _span(site: SiteFacts) -> str:
 
 @rule("crawler-gets-errors", WARNING, LARGE, Of.SITE)
 def crawler_gets_errors(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A search engine got an error for a listed URL. The access logs in the argument `compare` say so: the status
-    of its last request is 400 or more.
+    """A search engine got an error for a listed URL. Found in the access logs that `compare` names: the status of the
+    last request is 400 or more.
 
-    Why: search engines drop pages that answer with 404, and fetch less of a site that answers with 5xx or 429.
+    Why: Search engines drop pages that answer 404, and crawl a site that answers 5xx or 429 less.
     Fix: Remove the entry if the page is gone; otherwise find out why the server refuses or fails.
     Bad: `"GET /lamps HTTP/1.1" 503` for Googlebot, and `/lamps` in the sitemap
     Good: `"GET /lamps HTTP/1.1" 200`
@@ -64,13 +64,13 @@ def crawler_gets_errors(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("crawler-fetches-denied", WARNING, RFC_9309, Of.SITE)
 def crawler_fetches_denied(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A crawler requested listed pages that robots.txt denies it. The access logs in the argument `compare` say so.
+    """A crawler requested listed pages that robots.txt denies it. Found in the access logs that `compare` names.
 
-    It is judged by robots.txt as it is now, and crawlers may use a copy of it for a day. Crawlers whose operators say
-    that they may ignore robots.txt are left out.
+    Judged by today's robots.txt; crawlers may use a copy for a day. Crawlers whose operators say that they may ignore
+    robots.txt do not count.
 
-    Why: the crawler ignores robots.txt, others send its name, or the rules have changed since.
-    Fix: Verify its addresses with `crawler_addresses`; block it at the server, or allow the pages.
+    Why: The crawler ignores robots.txt, another program uses its name, or the rules have changed since.
+    Fix: Verify its addresses with `crawler_addresses`; then block it at the server, or allow the pages.
     Bad: `Disallow: /private/` for GPTBot, and its request for `/private/plan` in the log
     Good: requests for allowed pages alone
     """
@@ -82,10 +82,11 @@ def crawler_fetches_denied(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("crawler-never-fetched", INFO, LARGE, Of.SITE)
 def crawler_never_fetched(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Googlebot has not requested some of the listed pages. The access logs in the argument `compare` must span seven
-    days, and have requests of Googlebot.
+    """Googlebot has not requested some of the listed pages. The access logs that `compare` names must span seven days
+    and contain requests of Googlebot.
 
-    Why: what Googlebot does not fetch is not indexed, or shown as it was; links and correct dates make it come sooner.
+    Why: Google does not index a page that it has not fetched, or shows an old version. Links and correct dates make
+    Googlebot come sooner.
     Fix: Link to these pages from pages that are fetched often, and keep `lastmod` correct.
     Bad: 40 of the 50 pages of a sitemap in no log of a month
     Good: each page fetched at least once after it has changed
@@ -99,11 +100,11 @@ def crawler_never_fetched(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("crawler-sitemap-never-fetched", INFO, BUILD, Of.SITE)
 def crawler_sitemap_never_fetched(site: SiteFacts) -> Iterator[SiteMessage]:
-    """No search engine has requested the sitemap. The access logs in the argument `compare` must span seven days, and
-    have requests of search engines for listed pages.
+    """No search engine has requested the sitemap. The access logs that `compare` names must span seven days and contain
+    requests of search engines for listed pages.
 
-    Why: search engines do not know the file, or do not fetch it any more; they learn nothing from it.
-    Fix: Name it in robots.txt or in an index, and submit it in the search engines' tools for webmasters.
+    Why: Search engines do not know the file or no longer fetch it, so they learn nothing from it.
+    Fix: Name it in robots.txt or an index, and submit it in Search Console and Bing Webmaster Tools.
     Bad: a sitemap that robots.txt does not name, in no log of a month
     Good: a request of Googlebot for the sitemap every few days
     """
@@ -116,4 +117,4 @@ def crawler_sitemap_never_fetched(site: SiteFacts) -> Iterator[SiteMessage]:
 
 def _doubt(verified: bool) -> str:
     """What makes a message uncertain; empty if nothing does."""
-    return "" if verified else "; recognised by name alone"
+    return "" if verified else "; recognised by name only"

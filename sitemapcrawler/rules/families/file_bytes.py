@@ -46,17 +46,18 @@ fault_rule(
 )("""
     The gzip data is damaged.
 
-    Why: everything after the damage is lost.
+    Why: Everything after the damaged part is lost.
     Fix: Compress the file again and upload it in binary mode; `gzip -t` must accept it.
     Bad: a file whose checksum does not fit, as after an upload in text mode
     Good: a file that `gzip -t` accepts
 """)
 
 fault_rule("doc-decompression-bomb", ERROR, GZIP, per=Per.FILE)("""
-    The content inflates beyond all proportion.
+    The file decompresses to a suspiciously large size.
 
-    Why: readers stop such a file to protect themselves. Real sitemaps inflate to less than 100 times their size.
-    Fix: Check what wrote the file: its content repeats itself. Write a sitemap whose entries differ.
+    Why: Readers stop reading such a file to protect themselves. Real sitemaps decompress to less than 100 times their
+    size.
+    Fix: Check what wrote the file, whose content repeats itself. List each URL once.
     Bad: 100 KB of gzip that inflate to 100 MB
     Good: a sitemap of entries that differ
 """)
@@ -76,23 +77,23 @@ fault_rule("doc-decompression-bomb", ERROR, GZIP, per=Per.FILE)("""
 def doc_too_large(file: FileFacts) -> Iterator[Message]:
     """The file is larger than 52,428,800 bytes (50 MB), uncompressed.
 
-    Why: search engines read no more. The limit was 10 MB until November 2016, and counts before compression.
-    Fix: Split the file into several of less than 50 MB uncompressed, and name them in an index.
+    Why: Search engines read no more. The limit applies before compression; until November 2016 it was 10 MB.
+    Fix: Split the file into several below 50 MB uncompressed, and list them in an index.
     Bad: a file of 60 MB, also one of 6 MB in gzip that inflates to it
     Good: several files, named in an index
     """
     size = file.record.bytes
     if size > MAX_BYTES:
         least = "at least " if "limit-bytes" in file.document.faults else ""
-        text = f"{least}{size:,} bytes uncompressed; {MAX_BYTES:,} (50 MB) are allowed, until 2016 it was 10 MB"
+        text = f"{least}{size:,} bytes uncompressed; {MAX_BYTES:,} (50 MB) are allowed (10 MB until 2016)"
         yield Message(text, value=str(size))
 
 
 @rule("doc-near-size-limit", INFO, f"{PROTOCOL}#index", Of.FILE)
 def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
-    """The file is close to the size limit. It has 90 % of the allowed bytes, or more.
+    """The file is close to the size limit. It has at least 90 % of the allowed bytes.
 
-    Why: the next entries may take it over the limit, and then it is refused.
+    Why: More entries may take it over the limit, and search engines then reject it.
     Fix: Split the file before it grows beyond 50 MB uncompressed.
     Bad: 50,000,000 bytes
     Good: files that are split well before
@@ -105,9 +106,9 @@ def doc_near_size_limit(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-encoding-not-utf8", ERROR, f"{PROTOCOL}#escaping", Of.FILE)
 def doc_encoding_not_utf8(file: FileFacts) -> Iterator[Message]:
-    """The file is not encoded in UTF-8. Text files count too. Once for a file.
+    """The file is not encoded in UTF-8. Applies to text sitemaps too. Once per file.
 
-    Why: "your Sitemap file must be UTF-8 encoded". Read in another encoding, URLs become other URLs.
+    Why: "your Sitemap file must be UTF-8 encoded". In another encoding, readers get different URLs.
     Fix: Save the file as UTF-8, and declare `encoding="UTF-8"`.
     Bad: `<?xml version="1.0" encoding="ISO-8859-1"?>`
     Good: `<?xml version="1.0" encoding="UTF-8"?>`
@@ -129,10 +130,10 @@ fault_rule("doc-bom", INFO, f"{XML}#charencoding", per=Per.SITE("begin with a by
 
 @rule("doc-leading-whitespace", ERROR, f"{XML}#sec-prolog-dtd", Of.FILE, also={"Search Console": "Leading whitespace"})
 def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
-    """White space comes before the XML declaration. For information if there is no declaration.
+    """Whitespace comes before the XML declaration. A note if there is no declaration.
 
-    Why: the declaration must be the very first characters; strict parsers refuse the whole file.
-    Fix: Remove everything before `<?xml`. In PHP, look for blank lines outside of `<?php ... ?>`.
+    Why: The file must begin with the declaration; strict parsers reject the whole file.
+    Fix: Remove everything before `<?xml`. In PHP, look for blank lines outside `<?php ... ?>`.
     Bad: an empty line before `<?xml version="1.0"?>`
     Good: `<?xml version="1.0"?>` on line 1, column 1
     """
@@ -140,15 +141,15 @@ def doc_leading_whitespace(file: FileFacts) -> Iterator[Message]:
     if fault is not None:
         yield from fault_message(fault)
     elif file.document.prolog[:1].isspace() and not _is_declared(file) and _is_clean_start(file):
-        yield Message("white space at the start of the file", 1, 1, severity=INFO)
+        yield Message("whitespace at the start of the file", 1, 1, severity=INFO)
 
 
 fault_rule("doc-leading-content", ERROR, f"{XML}#sec-prolog-dtd", per=Per.FILE, also=PARSING)("""
-    Other content comes before the XML document. It stands before the XML declaration or the root element.
+    Other content comes before the XML document. It is before the XML declaration or the root element.
 
-    Why: strict parsers refuse the whole file. Warnings that PHP prints, and comments of plugins before the declaration,
-    are the usual causes.
-    Fix: Remove the text before `<?xml`. Turn off the display of errors and the plugin that prints it.
+    Why: Strict parsers reject the whole file. The usual causes are warnings that PHP prints, and comments that plugins
+    write before the declaration.
+    Fix: Remove the text before `<?xml`. Turn off error display, or the plugin that prints it.
     Bad: `<b>Warning</b>: Undefined variable ...` before `<urlset>`, or a comment before `<?xml`
     Good: nothing but the XML declaration and comments before `<urlset>`
 """)
@@ -158,8 +159,8 @@ fault_rule("doc-leading-content", ERROR, f"{XML}#sec-prolog-dtd", per=Per.FILE, 
 def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
     """The XML is not well formed.
 
-    Why: strict parsers stop here, and all that follows is lost to them.
-    Fix: Correct the XML at this line. Write the file with an XML library instead of joining strings.
+    Why: Strict parsers stop here and lose everything that follows.
+    Fix: Correct the XML at this line. Generate the file with an XML library instead of joining strings.
     Bad: `<loc>https://example.com/</url>`
     Good: `<loc>https://example.com/</loc></url>`
     """
@@ -173,7 +174,7 @@ def doc_xml_malformed(file: FileFacts) -> Iterator[Message]:
 fault_rule("doc-unescaped-ampersand", ERROR, f"{PROTOCOL}#escaping", also=PARSING)("""
     An ampersand is not escaped as `&amp;`.
 
-    Why: it begins an entity in XML; strict parsers stop here.
+    Why: In XML, an ampersand begins an entity. Strict parsers stop here.
     Fix: Write `&amp;` for each `&`, or let an XML library escape the URLs.
     Bad: `<loc>https://example.com/?a=1&b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
@@ -182,16 +183,16 @@ fault_rule("doc-unescaped-ampersand", ERROR, f"{PROTOCOL}#escaping", also=PARSIN
 fault_rule("doc-undeclared-entity", ERROR, f"{XML}#sec-predefined-ent", also=PARSING)("""
     The file uses an undeclared entity.
 
-    Why: XML has five (amp, lt, gt, quot, apos); those of HTML mean nothing here, and DTDs are not loaded.
-    Fix: Write the character itself, in UTF-8, in place of the HTML entity.
+    Why: XML defines five (amp, lt, gt, quot, apos); those of HTML do not exist here, and readers do not load DTDs.
+    Fix: Write the character itself, in UTF-8, instead of the HTML entity.
     Bad: `<image:title>Caf&eacute;</image:title>`
     Good: `<image:title>Café</image:title>`
 """)
 
 fault_rule("doc-control-character", ERROR, f"{XML}#charsets", also=PARSING)("""
-    The file has a character that XML forbids. It is written plain or as a reference.
+    The file has a character that XML forbids. Literal, or as a reference.
 
-    Why: strict parsers stop here.
+    Why: Strict parsers stop here.
     Fix: Strip control characters from the text before writing it.
     Bad: the byte 0B (vertical tab) in a title, or `&#11;`
     Good: a title without it
@@ -202,9 +203,9 @@ fault_rule("doc-control-character", ERROR, f"{XML}#charsets", also=PARSING)("""
 def doc_truncated(file: FileFacts) -> Iterator[Message]:
     """The file is truncated.
 
-    Why: entries are missing, and strict parsers refuse the file. Scripts that run out of time or memory write such
-    files, and servers that announce more bytes than they send.
-    Fix: Generate the file again; write it beside the old one and rename it when it is complete.
+    Why: Entries are missing, and strict parsers reject the file. Usual causes are scripts that run out of time or
+    memory, and servers that announce more bytes than they send.
+    Fix: Generate the file again. Write it to a temporary file, and rename that when it is complete.
     Bad: a file without `</urlset>`
     Good: a file that is written beside the old one, and then put in its place
     """
@@ -214,10 +215,10 @@ def doc_truncated(file: FileFacts) -> Iterator[Message]:
 
 
 fault_rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", per=Per.FILE, also=PARSING)("""
-    Other content comes after the end of the document. It stands behind the root element, or behind the gzip data.
+    Other content comes after the end of the document. It is after the root element, or after the gzip data.
 
-    Why: strict parsers refuse the whole file. Two sitemaps in one file, or a tracking script, are the usual cause.
-    Fix: Remove everything after the closing tag of the root; put a second sitemap into a file of its own.
+    Why: Strict parsers reject the whole file. The usual causes are two sitemaps in one file, or a tracking script.
+    Fix: Remove everything after the root's closing tag; move a second sitemap to a file of its own.
     Bad: `</urlset><urlset>`
     Good: nothing but comments behind `</urlset>`
 """)
@@ -225,7 +226,7 @@ fault_rule("doc-trailing-content", ERROR, f"{XML}#sec-well-formed", per=Per.FILE
 fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Per.SITE("have a DOCTYPE"))("""
     The file has a document type declaration.
 
-    Why: sitemaps have none. Careful readers refuse such files, since entities can be made to attack them.
+    Why: Sitemaps have none. Careful readers reject such files, since entities can be used to attack them.
     Fix: Remove the document type declaration, and write out the entities that it defines.
     Bad: `<!DOCTYPE urlset [<!ENTITY site "https://example.com">]>`
     Good: no DOCTYPE at all
@@ -234,9 +235,10 @@ fault_rule("doc-doctype", WARNING, f"{XML}#dt-doctype", per=Per.SITE("have a DOC
 
 @rule("doc-recovered-entry", WARNING, f"{XML}#sec-well-formed", Of.LOC)
 def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
-    """The entry was read only after a repair. Its values may differ. For information if another rule reports the fault.
+    """The entry could only be read after a repair. Its values may differ from what was meant. A note if another rule
+    reports the fault.
 
-    Why: a strict parser does not see this entry at all.
+    Why: A strict parser does not read this entry at all.
     Fix: Correct the XML of the entry; the other findings on this line name the fault.
     Bad: `<url><loc>https://example.com/?a=1&b=2</loc></url>`
     Good: `<url><loc>https://example.com/?a=1&amp;b=2</loc></url>`
@@ -251,7 +253,7 @@ def doc_recovered_entry(entry: UrlFacts) -> Iterator[Message]:
 def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
     """There is no XML declaration.
 
-    Why: it is optional, and the protocol's examples have it; it says the encoding to every reader.
+    Why: It is optional, but the protocol's examples have it, and it names the encoding.
     Fix: Add `<?xml version="1.0" encoding="UTF-8"?>` as the first line.
     Bad: `<urlset ...>` as the first characters
     Good: `<?xml version="1.0" encoding="UTF-8"?>` before it
@@ -262,9 +264,9 @@ def doc_xml_declaration_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-partly-read", INFO, "limits of this crawler: docs/settings.md", Of.FILE)
 def doc_partly_read(file: FileFacts) -> Iterator[Message]:
-    """The file was not read to its end. A limit was reached. A warning if an element has grown beyond reason.
+    """The file was not read to its end. It reached a limit. A warning if a single element is far too long.
 
-    Why: rules on the whole file see only a part of it.
+    Why: Rules on the whole file judge only a part of it.
     Fix: Shorten the oversized elements of the file, or raise the limit that the message names.
     Bad: an entry of more than 1 MiB, or elements in 32 others
     Good: entries of some kilobytes
@@ -281,11 +283,11 @@ def doc_partly_read(file: FileFacts) -> Iterator[Message]:
         yield Message(f"not read to the end: {cut.message}")
 
 
-@rule("internal-reading-failed", WARNING, "a fault of this program, please report it", Of.FILE)
+@rule("internal-reading-failed", WARNING, "a bug in this program, please report it", Of.FILE)
 def internal_reading_failed(file: FileFacts) -> Iterator[Message]:
-    """This program failed while it read the file. The site is not to blame.
+    """This program failed while reading the file. That is not the site's fault.
 
-    Why: entries may be missing from the result.
+    Why: Entries may be missing from the result.
     Fix: Report the exception from the log, with the file if possible. Change nothing on the site.
     Bad: an exception of ours
     Good: none
@@ -311,9 +313,9 @@ YANDEX = "https://yandex.com/support/webmaster/en/controlling-robot/sitemap.html
 
 @rule("txt-not-url-line", ERROR, GOOGLE_TEXT, Of.FAULT)
 def txt_not_url_line(fault: Fault) -> Iterator[Message]:
-    """A line of a text sitemap is not a URL. A warning for a comment.
+    """A line of a text sitemap is not a URL. A warning if it is a comment.
 
-    Why: a text sitemap has one absolute URL a line and nothing else; the format knows no comments.
+    Why: A text sitemap has one absolute URL per line and nothing else, not even comments.
     Fix: Write one absolute URL per line, and remove comments, headings and paths.
     Bad: `/shop/`, `All pages of our shop` or `# Shop`
     Good: `https://example.com/shop/`
@@ -322,10 +324,10 @@ def txt_not_url_line(fault: Fault) -> Iterator[Message]:
     yield from fault_message(fault, severity)
 
 
-fault_rule("txt-has-metadata", WARNING, GOOGLE_TEXT, per=Per.FILE("have something behind the URL"))("""
+fault_rule("txt-has-metadata", WARNING, GOOGLE_TEXT, per=Per.FILE("have text after the URL"))("""
     A line has text after its URL.
 
-    Why: text sitemaps have no dates or priorities; a reader may take the whole line for the URL.
+    Why: Text sitemaps have no dates or priorities; readers may take the whole line as the URL.
     Fix: Remove everything after the URL, or use an XML sitemap for dates.
     Bad: `https://example.com/shop/ 2026-01-05`
     Good: `https://example.com/shop/`
@@ -334,7 +336,7 @@ fault_rule("txt-has-metadata", WARNING, GOOGLE_TEXT, per=Per.FILE("have somethin
 fault_rule("feed-item-without-link", WARNING, GOOGLE_FEEDS)("""
     An item of a feed has no link.
 
-    Why: without one the item names no page, and is passed over.
+    Why: Without one the item names no page, so readers skip it.
     Fix: Add a `<link>` to each item of the feed.
     Bad: `<item><title>News</title></item>`
     Good: `<item><title>News</title><link>https://example.com/news</link></item>`
@@ -345,7 +347,7 @@ fault_rule("feed-item-without-link", WARNING, GOOGLE_FEEDS)("""
 def feed_as_sitemap_yandex(file: FileFacts) -> Iterator[Message]:
     """The sitemap is a feed, which Yandex does not read.
 
-    Why: Google and Bing do; for Yandex the pages need an XML or text sitemap as well.
+    Why: Google and Bing do; Yandex needs an XML or text sitemap of the pages.
     Fix: Offer an XML or text sitemap as well, and name it in robots.txt.
     Bad: `Sitemap: https://example.com/feed/` alone
     Good: `Sitemap: https://example.com/sitemap.xml`

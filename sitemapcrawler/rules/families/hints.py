@@ -24,10 +24,10 @@ ORDER = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
 @rule("changefreq-invalid", ERROR, CHANGEFREQ, Of.CHANGEFREQ, also={"Search Console": "Invalid tag value"})
 def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The changefreq is not one of the seven lowercase values. Blanks around one are information.
+    """The changefreq is not one of the seven lowercase values. A note if only whitespace around it is wrong.
 
-    Why: the schema allows these values only, letter by letter. Search engines ignore any other.
-    Fix: Write always, hourly, daily, weekly, monthly, yearly or never, in small letters, or omit the element.
+    Why: The schema allows these values only, spelled exactly so. Search engines ignore any other.
+    Fix: Write always, hourly, daily, weekly, monthly, yearly or never, in lowercase, or omit the element.
     Bad: `<changefreq>Daily</changefreq>`, `<changefreq>every week</changefreq>`, `<changefreq></changefreq>`
     Good: `<changefreq>daily</changefreq>`
     """
@@ -38,7 +38,7 @@ def changefreq_invalid(entry: UrlFacts) -> Iterator[Message]:
         said = f"{quoted(text)} is not one of {', '.join(ORDER)}" if text else "the changefreq is empty"
         yield Message(said, line_of(element), value=text)
     elif element is not None and text in FREQUENCIES and raw_text(element) != text:
-        said = f"blanks around {text!r}: by the schema they are part of the value"
+        said = f"whitespace around {text!r}: to the schema it is part of the value"
         yield Message(said, element.line, value=raw_text(element), severity=INFO)
 
 
@@ -62,7 +62,7 @@ def changefreq_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
 def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     """Google and Bing ignore changefreq.
 
-    Why: it costs bytes and work, and does nothing there; a right lastmod does.
+    Why: It makes files larger and has no effect there; an accurate lastmod has.
     Fix: Omit `<changefreq>`, and write an accurate `<lastmod>` instead.
     Bad: `<changefreq>daily</changefreq>`
     Good: `<lastmod>2026-01-05</lastmod>`
@@ -81,20 +81,20 @@ def changefreq_ignored(file: FileFacts) -> Iterator[Message]:
     per=Per.SITE("have frequencies that contradict their dates"),
 )
 def changefreq_contradicts_lastmod(file: FileFacts) -> Iterator[Message]:
-    """changefreq contradicts lastmod. A page said to change weekly or more often was not changed for a year, or a
-    monthly one for two years.
+    """changefreq contradicts lastmod. By changefreq the page changes at least weekly, but its lastmod is a year old; or
+    monthly, and two years.
 
-    Why: one of the two is wrong, and makes the other hard to believe.
-    Fix: Correct `<lastmod>` if the pages do change; else omit `<changefreq>`.
+    Why: One of the two is wrong, and undermines trust in the other.
+    Fix: Correct `<lastmod>` if the pages do change; otherwise omit `<changefreq>`.
     Bad: `<lastmod>2012-01-05</lastmod><changefreq>daily</changefreq>`
     Good: `<lastmod>2012-01-05</lastmod><changefreq>never</changefreq>`
     """
     tally, first = file.tally, file.tally.contradiction
     if first is not None:
         what = "entry with a changefreq", "entries with a changefreq"
-        text = share(tally.contradicting, tally.frequencies, what, ("is", "are"))
+        text = share(tally.contradicting, tally.frequencies, what, ("claims", "claim"))
         yield Message(
-            f"{text} said to change weekly or more often but did not for a year, or monthly but did not for two",
+            f"{text} to change at least weekly but did not for a year, or monthly but did not for two",
             first.line,
             url=first.loc,
         )
@@ -141,14 +141,14 @@ def _priority_line(entry: UrlFacts) -> int | None:
 def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The priority is not a decimal number.
 
-    Why: search engines that use it cannot read it; the schema does not allow it.
+    Why: Search engines that use priorities cannot read it, and the schema does not allow it.
     Fix: Write a number from 0.0 to 1.0 with a decimal point, or omit the element.
     Bad: `<priority>0,5</priority>`, `<priority>5e-1</priority>`, `<priority>high</priority>`, `<priority></priority>`
     Good: `<priority>0.5</priority>`
     """
     text = _written_priority(entry, "invalid")
     if text is not None:
-        said = f"{quoted(text)} is no decimal number" if text else "the priority is empty"
+        said = f"{quoted(text)} is not a decimal number" if text else "the priority is empty"
         said += f": write {text.replace(',', '.')}" if COMMA.fullmatch(text) else ""
         yield Message(said, _priority_line(entry), value=text)
 
@@ -157,7 +157,7 @@ def priority_invalid(entry: UrlFacts) -> Iterator[Message]:
 def priority_out_of_range(entry: UrlFacts) -> Iterator[Message]:
     """The priority is a number below 0.0 or above 1.0.
 
-    Why: the schema does not allow it, and its effect is undefined.
+    Why: The schema does not allow it, and its effect is undefined.
     Fix: Write a number from 0.0 to 1.0, or omit the element.
     Bad: `<priority>10</priority>`
     Good: `<priority>1.0</priority>`
@@ -187,7 +187,7 @@ def priority_over_100_bytes(entry: UrlFacts) -> Iterator[Message]:
 def priority_ignored(file: FileFacts) -> Iterator[Message]:
     """Entries have a priority, which Google and Bing ignore.
 
-    Why: it costs bytes and work, and does nothing there. Yandex may use it for the order of its visits.
+    Why: It makes files larger and has no effect there. Yandex may use it for the order of its visits.
     Fix: Omit `<priority>`, unless Yandex matters to the site.
     Bad: `<priority>0.8</priority>`
     Good: no priority, or one for each page that differs as the pages do
@@ -199,10 +199,10 @@ def priority_ignored(file: FileFacts) -> Iterator[Message]:
 
 @rule("priority-all-same", INFO, PRIORITY, Of.WHOLE, per=Per.SITE("give all entries the same priority"))
 def priority_all_same(file: FileFacts) -> Iterator[Message]:
-    """All pages have the same priority. There are 20 or more. For 1.0 see priority-all-one.
+    """All pages have the same priority. In a file with 20 pages or more. For 1.0, see `priority-all-one`.
 
-    Why: a priority is relative to that of the site's other pages; one for all says nothing. A page without has 0.5.
-    Fix: Omit `<priority>`, or grade the pages.
+    Why: A priority is relative to the site's other pages; the same for all has no effect. A page without one has 0.5.
+    Fix: Omit `<priority>`, or give important pages a higher one.
     Bad: `<priority>0.8</priority>` for each page
     Good: no priority, or one for each page that differs as the pages do
     """
@@ -213,9 +213,9 @@ def priority_all_same(file: FileFacts) -> Iterator[Message]:
 
 @rule("priority-all-one", INFO, PRIORITY, Of.WHOLE, per=Per.SITE("give all entries the highest priority"))
 def priority_all_one(file: FileFacts) -> Iterator[Message]:
-    """All pages have the highest priority. There are 20 or more.
+    """All pages have the highest priority. In a file with 20 pages or more.
 
-    Why: a priority is relative to that of the other pages of the site: with the highest for all, none has a high one.
+    Why: A priority is relative to the site's other pages: if all have the highest, none stands out.
     Fix: Omit `<priority>`, or keep 1.0 for the few most important pages.
     Bad: `<priority>1.0</priority>` for each page
     Good: no priority, or one for each page that differs as the pages do

@@ -51,8 +51,8 @@ hreflang_rule = partial(rule, of=Objects(HREFLANG_EXTENSION, usual=has_usual_ver
 def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
     """The entry does not list itself as a language version.
 
-    Why: each version must list itself and all the others; search engines may ignore a set that does not. `x-default`
-    counts. URLs that differ in nothing but the spelling of host, port or escapes are the same.
+    Why: Each version must list itself and all the others; search engines may ignore a set that does not. `x-default`
+    counts. URLs that differ only in how host, port or escapes are written are the same.
     Fix: Add a link to the page itself, with its own language code, to each entry.
     Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/de/` only
     Good: links to `https://example.com/en/` and to `https://example.com/de/`
@@ -69,9 +69,9 @@ def hreflang_self_missing(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-duplicate-code", ERROR, GUIDELINES, also={"Screaming Frog": "Multiple Entries"})
 def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
-    """One code stands for two pages. Once for each code of an entry.
+    """One language code names two pages. Once per code of an entry.
 
-    Why: search engines cannot tell which of them is meant.
+    Why: Search engines cannot tell which one is meant.
     Fix: Give each page a code of its own, such as `en-GB` and `en-US`.
     Bad: `hreflang="en"` for `https://example.com/uk/` and for `https://example.com/us/`
     Good: `hreflang="en-GB"` for the one and `hreflang="en-US"` for the other
@@ -85,7 +85,7 @@ def hreflang_duplicate_code(entry: UrlFacts) -> Iterator[Message]:
 def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
     """Several pages are the default, `x-default`.
 
-    Why: there can be one page only for all who match no other.
+    Why: Only one page can serve the users whom no other version matches.
     Fix: Keep one link with `hreflang="x-default"`.
     Bad: two links with `hreflang="x-default"` to different pages
     Good: one of them
@@ -106,7 +106,7 @@ def hreflang_x_default_multiple(entry: UrlFacts) -> Iterator[Message]:
 def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
     """No language version is the default, `x-default`. It serves languages that have no page of their own.
 
-    Why: it is recommended, not required: search engines choose for those users themselves.
+    Why: It is recommended, not required: search engines choose for those users themselves.
     Fix: Add a link with `hreflang="x-default"` to the page for all other languages.
     Bad: links for `en` and `de`
     Good: links for `en`, `de` and `x-default`
@@ -120,10 +120,10 @@ def hreflang_x_default_missing(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-same-url-many-codes", INFO, GUIDELINES, per=Per.FILE("give one page several codes"))
 def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
-    """One page stands for several language codes. The code `x-default` does not count.
+    """Several language codes name the same page. The code `x-default` does not count.
 
-    Why: it is allowed, where one page serves several countries; or two links have the same URL by mistake.
-    Fix: Check that one page is meant for all these codes; else link to the right page.
+    Why: It is fine if one page serves several countries. Otherwise two links have the same URL by mistake.
+    Fix: Check that one page is meant for all these codes; otherwise link to the right page.
     Bad: `en-GB` and `en-US` for `https://example.com/en/`, where there are pages for each
     Good: a page for each, or `en` alone
     """
@@ -138,14 +138,14 @@ def hreflang_same_url_many_codes(entry: UrlFacts) -> Iterator[Message]:
         url, codes = shared[0]
         named = ", ".join(codes[:MAX_NAMED]) + (" and others" if len(codes) > MAX_NAMED else "")
         more = f" (and {len(shared) - 1} more of its URLs)" if len(shared) > 1 else ""
-        yield Message(f"{quoted(url)} stands for {named}{more}", value=url)
+        yield Message(f"{quoted(url)} has the codes {named}{more}", value=url)
 
 
 @hreflang_rule("hreflang-single-member", INFO, GUIDELINES, per=Per.FILE("list no language version but themselves"))
 def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
-    """The only language version that the entry lists is itself.
+    """The entry lists no language version but itself.
 
-    Why: such a link says nothing; the other versions may have been forgotten.
+    Why: Such a link has no effect; the other versions may have been forgotten.
     Fix: Add links to the other language versions, or remove this one.
     Bad: `<loc>https://example.com/en/</loc>` with a link to `https://example.com/en/` only
     Good: no links, or links to all versions
@@ -165,7 +165,7 @@ def hreflang_single_member(entry: UrlFacts) -> Iterator[Message]:
 def hreflang_mixed_protocol(entry: UrlFacts) -> Iterator[Message]:
     """Some language versions are on http, others on https.
 
-    Why: sites on https redirect from http, and a link to a page that redirects does not count.
+    Why: Https sites usually redirect from http, and a link to a page that redirects does not count.
     Fix: Use https in all links to language versions.
     Bad: `href="https://example.com/en/"` and `href="http://example.com/de/"`
     Good: https in all of them
@@ -189,7 +189,7 @@ def _doubled(cluster: Cluster) -> Iterator[tuple[str, Message]]:
         earlier = first.setdefault(code, url)
         if code not in told and earlier != url and page_key(earlier) != page_key(url):
             told.add(code)
-            text = f"{code} stands for {quoted(earlier)} and for {quoted(url)}"
+            text = f"{code} names both {quoted(earlier)} and {quoted(url)}"
             yield code, Message(text, cluster.line_of(position), value=url)
 
 
@@ -243,9 +243,9 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The language code is not valid. A code is a language of ISO 639-1, with an optional script of ISO 15924 and an
     optional country of ISO 3166-1.
 
-    A warning where it is a language all the same: one of three letters such as `fil`, or a withdrawn code such as `iw`.
+    A warning if it still names a language: a code of three letters such as `fil`, or a withdrawn one such as `iw`.
 
-    Why: search engines ignore the link. A country alone says nothing of the language.
+    Why: Search engines ignore the link. A country alone does not tell the language.
     Fix: Write a language of ISO 639-1, optionally with a country of ISO 3166-1, such as `en-GB`.
     Bad: `en-UK`, `jp`, `es-419`, `en-EU`, `zh-CN-Hans`
     Good: `en-GB`, `ja`, `es-MX`, `en`, `zh-Hans-CN`, `x-default`
@@ -271,7 +271,7 @@ def hreflang_code_invalid(entry: UrlFacts) -> Iterator[Message]:
 def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     """The parts of the code are joined by an underscore.
 
-    Why: a language tag has dashes (RFC 5646); with an underscore it is another text, and the link is ignored.
+    Why: A language tag has hyphens (RFC 5646); search engines ignore a link with any other code.
     Fix: Join language and country by a hyphen instead of an underscore.
     Bad: `hreflang="en_US"`
     Good: `hreflang="en-US"`
@@ -279,7 +279,7 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     yield from _once_per_entry(
         entry,
         lambda link: link.code.underscore,
-        lambda link: f"the hreflang {link.code.written!r} has an underscore; with a dash it is {link.code.canonical}",
+        lambda link: f"the hreflang {link.code.written!r} has an underscore; with a hyphen it is {link.code.canonical}",
         _written_code,
     )
 
@@ -291,11 +291,11 @@ def hreflang_code_underscore(entry: UrlFacts) -> Iterator[Message]:
     per=Per.FILE("have a language code in an unusual case"),
 )
 def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
-    """The language code has an unusual case. Usual are a lowercase language, a capitalised script, and an uppercase
-    country.
+    """The language code has an unusual case. The convention is a lowercase language, a capitalised script and an
+    uppercase country.
 
-    Why: case makes no difference to search engines, but it may to tools that compare codes as texts.
-    Fix: Write the language in small letters and the country in capitals.
+    Why: Case makes no difference to search engines, but may to tools that compare codes as strings.
+    Fix: Write the language in lowercase and the country in uppercase.
     Bad: `hreflang="en-gb"`
     Good: `hreflang="en-GB"`
     """
@@ -309,9 +309,10 @@ def hreflang_code_case(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-code-missing", ERROR, SITEMAP)
 def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link to a language version has no `hreflang`. It is missing or empty. Once for an entry.
+    """A link to a language version has no `hreflang`. It is missing or empty. Once per entry.
 
-    Why: it does not say for whom the other page is. Links with a `media` or a `type`, and those into apps, need none.
+    Why: Without it the language of the other page is unknown. Links with a `media` or a `type`, and links to apps, need
+    none.
     Fix: Add a `hreflang` with the language of the linked page, or remove the link.
     Bad: `<xhtml:link rel="alternate" href="https://example.com/de/"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
@@ -319,16 +320,16 @@ def hreflang_code_missing(entry: UrlFacts) -> Iterator[Message]:
 
     def text(link: AlternateLink) -> str:
         other = next((name for name in link.alternate.attributes if name.lower() == "hreflang"), None)
-        return f"{other} is another attribute than hreflang" if other else "no hreflang on a link to an alternate"
+        return f"{other} is not the attribute hreflang" if other else "a link to an alternate has no hreflang"
 
     yield from _once_per_entry(entry, lambda link: not link.code.written, text)
 
 
 @hreflang_rule("hreflang-href-missing", ERROR, SITEMAP)
 def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link to a language version has no `href`. It is missing or empty. Once for an entry.
+    """A link to a language version has no `href`. It is missing or empty. Once per entry.
 
-    Why: it leads nowhere.
+    Why: It leads nowhere.
     Fix: Add an `href` with the URL of the language version, or remove the link.
     Bad: `<xhtml:link rel="alternate" hreflang="de"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
@@ -343,10 +344,10 @@ def hreflang_href_missing(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-href-relative", ERROR, GUIDELINES)
 def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of a language version is not absolute. Once for an entry.
+    """The URL of a language version is not absolute. Once per entry.
 
     Why: "alternate URLs must be fully-qualified, including the transport method".
-    Fix: Write the whole URL with scheme and host.
+    Fix: Write the full URL with scheme and host.
     Bad: `href="/de/"`, `href="//example.com/de/"`
     Good: `href="https://example.com/de/"`
     """
@@ -359,9 +360,9 @@ def hreflang_href_relative(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-href-invalid", ERROR, GUIDELINES)
 def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of a language version cannot be requested. It has another scheme, or an invalid host. Once for an entry.
+    """The URL of a language version cannot be requested. It has another scheme, or an invalid host. Once per entry.
 
-    Why: the link leads nowhere.
+    Why: The link leads nowhere.
     Fix: Correct the URL of the language version, or remove the link.
     Bad: `href="https://"`, `href="htps://example.com/de/"`
     Good: `href="https://example.com/de/"`
@@ -369,7 +370,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
     yield from _once_per_entry(
         entry,
         lambda link: bool(link.alternate.href) and link.url is None and not _is_relative(link.alternate.href),
-        lambda link: f"{quoted(link.alternate.href)} is no http or https URL",
+        lambda link: f"{quoted(link.alternate.href)} is not an http or https URL",
     )
 
 
@@ -382,7 +383,7 @@ def hreflang_href_invalid(entry: UrlFacts) -> Iterator[Message]:
 def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """A language version has a URL that was escaped twice.
 
-    Why: it names a URL that contains the characters `&amp;`, which is a different page.
+    Why: It names a URL that contains the characters `&amp;`, which is a different page.
     Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `href="https://example.com/?a=1&amp;amp;lang=de"`
     Good: `href="https://example.com/?a=1&amp;lang=de"`
@@ -396,9 +397,9 @@ def hreflang_href_double_escaped(entry: UrlFacts) -> Iterator[Message]:
 
 @hreflang_rule("hreflang-rel-missing", ERROR, SITEMAP)
 def hreflang_rel_missing(entry: UrlFacts) -> Iterator[Message]:
-    """A link with a `hreflang` is not `rel="alternate"`. Once for an entry.
+    """A link with a `hreflang` is not `rel="alternate"`. Once per entry.
 
-    Why: what it links to is then no alternate of the page, and the link is ignored.
+    Why: Without it the link does not name an alternate of the page, and search engines ignore it.
     Fix: Add `rel="alternate"` to the link.
     Bad: `<xhtml:link hreflang="de" href="https://example.com/de/"/>`
     Good: `<xhtml:link rel="alternate" hreflang="de" href="https://example.com/de/"/>`
@@ -427,7 +428,7 @@ def _is_relative(href: str | None) -> bool:
 
 FROG = "Screaming Frog"
 
-NOT_INDEXED = "is not to be indexed (noindex)"
+NOT_INDEXED = "is noindex"
 
 ON = (Of.REPLY, Of.SITE)
 """`SITE` covers targets that were requested after their entry was judged."""
@@ -453,7 +454,7 @@ class AlternateReply(NamedTuple):
 def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version does not work. It answers with an error, or not at all.
 
-    Why: search engines ignore the link, and send visitors of that language to another page.
+    Why: Search engines ignore the link, and send visitors of that language to another page.
     Fix: Link to a page that answers 200, or remove the link in all versions.
     Bad: `hreflang="de"` with a URL that answers 404
     Good: the URL of the German page, or no link
@@ -475,7 +476,7 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
 def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version that the entry links to redirects.
 
-    Why: the page at the end does not link back to this URL, so the link may not count.
+    Why: The page at the end does not link back to this URL, so the link may not count.
     Fix: Link to the redirect target instead.
     Bad: `https://example.com/de`, which redirects to `https://example.com/de/`
     Good: `https://example.com/de/`
@@ -494,13 +495,13 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     ERROR,
     GUIDELINES,
     ON,
-    per=Per.FILE("link to language versions that are not to be indexed"),
+    per=Per.FILE("link to language versions that are noindex"),
     also={FROG: "Noindex Return Links"},
 )
 def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version is noindex. It tells all search engines not to index it.
 
-    Why: a page that is in no index cannot be shown in place of this one.
+    Why: A page that is not indexed cannot be shown instead of this one.
     Fix: Remove `noindex` from the page, or the link from all versions.
     Bad: `hreflang="de"` with the URL of a page that has `noindex`
     Good: a page that may be indexed, or no link
@@ -522,7 +523,7 @@ def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
 def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     """A language version names another URL as its canonical.
 
-    Why: search engines index the canonical, whose links may be others.
+    Why: Search engines index the canonical, which may have other links.
     Fix: Link to the canonical URL of the language version.
     Bad: `https://example.com/de/?ref=menu`, whose canonical is `https://example.com/de/`
     Good: `https://example.com/de/`

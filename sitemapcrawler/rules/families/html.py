@@ -44,10 +44,10 @@ _Versions = dict[str, dict[str, str]]
 
 @rule("page-noindex-meta", ERROR, NOINDEX, Of.REPLY, also=DENIED)
 def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is noindex by a `<meta>` element. It tells all search engines not to index it.
+    """Listed page is noindex by a `<meta>` element. It tells all search engines not to index the page.
 
-    Why: the sitemap asks to index the page, the page forbids it, and the page wins.
-    Fix: Remove the `noindex` element from pages that are to be indexed, and the others from the sitemap.
+    Why: The sitemap asks to index the page, the page forbids it, and the page wins.
+    Fix: Remove the `noindex` element from pages to be indexed, and the other pages from the sitemap.
     Bad: `<meta name="robots" content="noindex">`
     Good: no such element, or no entry
     """
@@ -60,11 +60,11 @@ def page_noindex_meta(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-noindex-header", ERROR, NOINDEX, Of.REPLY, also=DENIED)
 def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is noindex by an X-Robots-Tag header. It tells all search engines not to index it, and no element
-    does.
+    """Listed page is noindex by an X-Robots-Tag header. It tells all search engines not to index the page; no `<meta>`
+    element does.
 
-    Why: the sitemap asks to index the page, the header forbids it, and the header wins. It is not seen in the page.
-    Fix: Remove the `X-Robots-Tag` header from pages that are to be indexed, and the others from the sitemap.
+    Why: The sitemap asks to index the page, the header forbids it, and the header wins. The HTML does not show it.
+    Fix: Remove the `X-Robots-Tag` header from pages to be indexed, and the other pages from the sitemap.
     Bad: `X-Robots-Tag: noindex`, left over from a test server
     Good: no such header, or no entry
     """
@@ -75,11 +75,11 @@ def page_noindex_header(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-noindex-for-googlebot-only", WARNING, ROBOTS_META, Of.REPLY, also=DENIED)
 def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is noindex for some crawlers. It names search engines such as googlebot. For information if it names
-    only crawlers of AI, of images, or (if the entry is no article) of news.
+    """Listed page is noindex for some crawlers. It names search engines such as googlebot. A note if it names only AI
+    or image crawlers, or news crawlers on an entry without an article.
 
-    Why: the sitemap is for all of them. It may be meant; often it is left over from a move.
-    Fix: Remove the element for the named crawler, or remove the pages from the sitemap.
+    Why: The sitemap is for all search engines. It may be intended; often it is left over from a relaunch.
+    Fix: Remove the element that names the crawler, or remove the pages from the sitemap.
     Bad: `<meta name="googlebot" content="noindex">`
     Good: the page is for all search engines, or for none and not listed
     """
@@ -96,8 +96,8 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
 def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page redirects by a meta refresh. Or by a Refresh header.
 
-    Why: Google takes it for a redirect, a permanent one where the visitor does not wait. Then the other page is the one
-    to list. Other search engines may index the page in between.
+    Why: Google treats it as a redirect, and an immediate one as permanent: list the target instead. Other search
+    engines may index the page that redirects.
     Fix: Replace the refresh with a 301 redirect, and list its target.
     Bad: `<meta http-equiv="refresh" content="0; url=https://example.com/new">`
     Good: a redirect by status 301, and `https://example.com/new` in the sitemap
@@ -107,7 +107,7 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
         return
     delay, url = page.refresh.delay, page.refresh.url
     if page_key(url) not in (page_key(page.url), page_key(facts.record.loc)):
-        yield Message(f"the page sends its visitors to {quoted(url)} after {counted(delay, 'second')}", value=url)
+        yield Message(f"the page redirects visitors to {quoted(url)} after {counted(delay, 'second')}", value=url)
 
 
 @rule(
@@ -118,10 +118,10 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
     per=Per.FILE("have pages in another language than their hreflang"),
 )
 def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
-    """The page's language differs from its hreflang. Its `<html lang>` is another language than the entry's hreflang
-    for the page itself.
+    """The page's language differs from its hreflang. Its `<html lang>` is another language than the hreflang that the
+    entry gives the page.
 
-    Why: one of the two is wrong. Google uses the text of the page; Bing, browsers and screen readers use `lang`.
+    Why: One of the two is wrong. Google uses the text of the page; Bing, browsers and screen readers use `lang`.
     Fix: Correct the page's `<html lang>`, or the code in the sitemap.
     Bad: `<html lang="en">` in a page that the sitemap lists with `hreflang="de"`
     Good: `<html lang="de">`
@@ -143,10 +143,10 @@ def page_lang_vs_hreflang(facts: ReplyFacts) -> Iterator[Message]:
     per=Per.FILE("have other language versions on the page than in the sitemap"),
 )
 def page_hreflang_contradicts(facts: ReplyFacts) -> Iterator[Message]:
-    """The page names another language version than the sitemap. For the same code, its `<link rel="alternate">`
-    elements and `Link` headers have another URL.
+    """The page names another language version than the sitemap. Its `<link rel="alternate">` elements or `Link` headers
+    have another URL for the same code.
 
-    Why: search engines treat both as equal, and may ignore versions that contradict each other.
+    Why: Search engines treat both as equal, and may ignore versions that contradict each other.
     Fix: Name the same URL in both, or keep language versions in one place.
     Bad: `hreflang="de"` with `/de/` in the sitemap, and with `/german/` on the page
     Good: `/de/` in both
@@ -167,9 +167,9 @@ def page_hreflang_contradicts(facts: ReplyFacts) -> Iterator[Message]:
     per=Per.FILE("have language versions that only the page or only the sitemap names"),
 )
 def page_hreflang_incomplete(facts: ReplyFacts) -> Iterator[Message]:
-    """The page and the sitemap name versions of different languages. Pages that name none are left out.
+    """The page and the sitemap name versions in different languages. Pages that name none are not reported.
 
-    Why: one of the two was forgotten when a language came or went.
+    Why: One of the two was not updated when a language was added or removed.
     Fix: Name the same versions in both, or keep them in one place.
     Bad: `en`, `de` and `fr` in the sitemap, `en` and `de` on the page
     Good: the three in both
@@ -206,10 +206,10 @@ def _by_code(versions: Iterable[tuple[str | None, str | None]]) -> _Versions:
 
 @rule("page-too-long", INFO, GOOGLEBOT, Of.REPLY, per=Per.FILE("are longer than Googlebot reads"))
 def page_too_long(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is longer than Googlebot reads. It has 2 MB of HTML or more, uncompressed.
+    """Listed page is longer than Googlebot reads. Its HTML has 2 MB or more, uncompressed.
 
-    Why: Googlebot reads the first 2 MB of a page. Text, links and structured data behind them do not exist for it.
-    Fix: Move inline scripts, styles and data to files of their own, and the content before what remains.
+    Why: Googlebot reads the first 2 MB of a page, and ignores text, links and structured data after them.
+    Fix: Move inline scripts, styles and data to separate files, and put the content before the rest.
     Bad: 3 MB of JSON in a `<script>` before the text
     Good: HTML of some hundred kilobytes
     """
@@ -223,8 +223,9 @@ def page_links_uncrawlable(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has links that crawlers cannot follow. They are `<a>` elements with a `javascript:` URL, or without
     `href` and with a click handler.
 
-    Why: search engines follow `<a>` elements with an `href` to a web address. What only a script opens is not found.
-    Fix: Give these links an `href` with the address of the page, or make them buttons.
+    Why: Search engines follow `<a>` elements whose `href` is a web address. They do not find pages that only a script
+    opens.
+    Fix: Give these links an `href` with the URL of the page, or make them buttons.
     Bad: `<a onclick="open('/prices')">Prices</a>`, `<a href="javascript:go(3)">Next</a>`
     Good: `<a href="/prices">Prices</a>`
     """
@@ -237,19 +238,19 @@ def page_links_uncrawlable(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("page-shell", WARNING, JAVASCRIPT, Of.REPLY, per=Per.SITE("have the same HTML as a made-up URL"))
 def page_shell(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page has the same HTML as a made-up URL. So its HTML does not show whether the page exists, and its
-    indexability is unknown. The argument `render` shows what scripts make of some pages.
+    """Listed page has the same HTML as a made-up URL. The HTML therefore does not show whether the page exists, or can
+    be indexed. The argument `render` runs the scripts of some pages.
 
-    Why: scripts render the page, or a wall for logins, consent or bots stands before it. Search engines render pages
-    later, and not all of them do. They index nothing where rendering fails.
-    Fix: Render title, canonical and text of each page on the server, and answer 404 for unknown URLs.
+    Why: Scripts render the page, or a login, consent or bot wall hides it. Not all search engines render pages, and
+    those that do render them later. If rendering fails, they index nothing.
+    Fix: Render the title, canonical and text of each page on the server, and answer 404 for unknown URLs.
     Bad: `<title>App</title>` and `<div id="root"></div>` for each path, with status 200
     Good: HTML with the page's own title and text, and status 404 for a path that does not exist
     """
     if isinstance(facts.reply, Ok) and facts.shell:
         canonical = facts.page.canonical if facts.page is not None else None
         named = f", with the canonical {quoted(canonical)}" if canonical else ""
-        yield Message(f"the HTML is what the site gives for a path that does not exist{named}")
+        yield Message(f"the HTML is the same as for a path that does not exist{named}")
 
 
 def _that_hold(facts: ReplyFacts) -> Sequence[Denial]:
@@ -303,25 +304,25 @@ MAX_NAMED = 3
 """Canonicals that a message names."""
 UNFIT = {
     Indexability.BLOCKED: "is blocked by robots.txt",
-    Indexability.SOFT_404: "is an error page with a status of success",
+    Indexability.SOFT_404: "is an error page with a success status",
     Indexability.NOINDEX: "has noindex",
     Indexability.CANONICALISED: "names another canonical itself",
 }
 """What keeps a canonical that answers 200 out of the index, as a phrase that follows its URL."""
 UNVERIFIED = {
     Reason.OFF_SITE: ", on another site, which was not requested",
-    Reason.BLOCKED: ", which robots.txt does not allow us to request",
+    Reason.BLOCKED: ", which robots.txt does not allow this crawl to request",
 }
 
 
 @rule("page-canonical-other", ERROR, CANONICAL, Of.REPLY, also=CANONICALISED)
 def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page is canonicalised to another URL. A warning if it is the same but for scheme, `www`, case, or a final
-    slash.
+    """Listed page is canonicalised to another URL. A warning if the two differ only in scheme, `www`, case or a
+    trailing slash.
 
-    Spellings that make the same request are equal: escapes, fragment, default port.
+    URLs that differ only in escapes, fragment or default port are equal.
 
-    Why: a sitemap lists canonical URLs. Search engines mostly follow the page, and leave the listed URL out.
+    Why: A sitemap should list canonical URLs. Search engines mostly follow the page, and do not index the listed URL.
     Fix: Remove these URLs, and list their canonicals unless they are listed already; or correct the canonicals.
     Bad: `https://example.com/shoes?sort=price` in the sitemap, with the canonical `https://example.com/shoes`
     Good: `https://example.com/shoes` in the sitemap
@@ -331,7 +332,7 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
         return
     named = f"{_canonical_text(other)}{_unverified(facts)}"
     if _rough_key(other.url or "") == _rough_key(facts.record.loc):
-        text = f"the page names another spelling of its URL as canonical: {named}"
+        text = f"the page names a variant of its URL as canonical: {named}"
         yield Message(text, value=other.url, severity=WARNING)
     else:
         yield Message(f"the page names another URL as canonical: {named}", value=other.url)
@@ -347,8 +348,8 @@ def page_canonical_other(facts: ReplyFacts) -> Iterator[Message]:
 def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page does not answer 200.
 
-    Why: neither of the two may be indexed, or the wrong one.
-    Fix: Point the canonical to a URL that answers 200 and names itself.
+    Why: Search engines may index neither of the two, or the wrong one.
+    Fix: Point the canonical to a URL that answers 200 and is its own canonical.
     Bad: a canonical that answers 404, or redirects back to the page
     Good: a canonical that answers 200 and names itself
     """
@@ -368,8 +369,8 @@ def page_canonical_to_non_200(facts: ReplyFacts) -> Iterator[Message]:
 def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page answers, but cannot be indexed.
 
-    Why: the page leaves its place in the index to one that has none, so that neither may be found.
-    Fix: Point the canonical to a page that can be indexed, or remove what keeps this one out of the index.
+    Why: The page gives up its place in the index to one that cannot take it, so people may find neither.
+    Fix: Point the canonical to a page that can be indexed, or make its present target indexable.
     Bad: a canonical with noindex, blocked by robots.txt, or with another canonical of its own
     Good: a canonical that can be indexed and names itself
     """
@@ -382,8 +383,8 @@ def page_canonical_not_indexable(facts: ReplyFacts) -> Iterator[Message]:
 def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page has no valid canonical.
 
-    Why: it is not needed; it keeps variants of the URL, such as those with tracking parameters, out of the index. One
-    behind the end of the head does not count.
+    Why: It is optional, but keeps variants of the URL, such as those with tracking parameters, out of the index. A
+    canonical after the end of the head does not count.
     Fix: Add `<link rel="canonical">` with the page's own URL to its head.
     Bad: a page without `<link rel="canonical">`
     Good: `<link rel="canonical" href="https://example.com/shoes">` in the head of that page
@@ -394,19 +395,19 @@ def page_canonical_missing(facts: ReplyFacts) -> Iterator[Message]:
     behind = next((one for one in page.canonicals if one.place is Place.BODY), None)
     if behind is not None:
         by = f", which {'text' if page.broken_by == 'text' else f'<{page.broken_by}>'} ended" if page.broken_by else ""
-        yield Message(f"the canonical {quoted(behind.href)} stands behind the head{by}", value=behind.href)
+        yield Message(f"the canonical {quoted(behind.href)} is after the end of the head{by}", value=behind.href)
     elif page.canonicals:
         href = page.canonicals[0].href
-        yield Message(f"the canonical {quoted(href)} is no http or https URL", value=href)
+        yield Message(f"the canonical {quoted(href)} is not an http or https URL", value=href)
     else:
         yield Message("the page names no canonical")
 
 
 @rule("page-canonical-multiple", WARNING, CANONICAL, Of.REPLY)
 def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed page has several canonicals. They differ, in its head and in Link headers.
+    """Listed page has several canonicals. Its head and Link headers name different ones.
 
-    Why: search engines ignore all of them, or take the wrong one. Several of the same do no harm.
+    Why: Search engines ignore all of them, or choose the wrong one. Repeating the same one does no harm.
     Fix: Keep one canonical per page; turn off the plugin or header that adds another.
     Bad: one `<link rel="canonical">` of the template and another one of a plugin
     Good: one
@@ -422,8 +423,9 @@ def page_canonical_multiple(facts: ReplyFacts) -> Iterator[Message]:
 def page_canonical_relative(facts: ReplyFacts) -> Iterator[Message]:
     """Canonical of a listed page is not absolute.
 
-    Why: it works, until the page is served by a test host, over http, or under another path: then it names that.
-    Fix: Write the whole URL with scheme and host into the canonical.
+    Why: It works until the page is also served from a test host, over http or under another path. Then that URL becomes
+    the canonical.
+    Fix: Write the full URL with scheme and host into the canonical.
     Bad: `<link rel="canonical" href="/shoes">`
     Good: `<link rel="canonical" href="https://example.com/shoes">`
     """

@@ -62,7 +62,7 @@ image_rule = partial(rule, of=Objects(IMAGE_EXTENSION, usual=has_usual_images))
 def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
     """An image has no `<image:loc>`, or an empty one.
 
-    Why: without its URL the image cannot be indexed.
+    Why: Without its URL the image cannot be indexed.
     Fix: Add an `<image:loc>`, or remove the `<image:image>`.
     Bad: `<image:image><image:title>Logo</image:title></image:image>`
     Good: `<image:image><image:loc>https://example.com/logo.png</image:loc></image:image>`
@@ -76,8 +76,8 @@ def image_loc_missing(entry: UrlFacts) -> Iterator[Message]:
 def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is not absolute.
 
-    Why: a search engine needs the whole URL; what a relative one is resolved against is not defined.
-    Fix: Write the whole URL of the image with scheme and host.
+    Why: Search engines need the full URL; the protocol does not define a base for relative ones.
+    Fix: Write the full URL of the image with scheme and host.
     Bad: `<image:loc>/images/logo.png</image:loc>`
     Good: `<image:loc>https://example.com/images/logo.png</image:loc>`
     """
@@ -89,11 +89,12 @@ def image_loc_relative(entry: UrlFacts) -> Iterator[Message]:
 
 @image_rule("image-loc-invalid", ERROR, IMAGES, also={"Search Console": "Invalid URL"})
 def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The URL of an image is not valid. It must be a valid http or https URL. A warning if only blanks in it are wrong.
+    """The URL of an image is not valid. It must be a valid http or https URL. A warning if the only fault is whitespace
+    in it.
 
-    Why: readers interpret it differently; a search engine may not fetch the image at all. Search engines escape a
-    blank, other readers end the URL there.
-    Fix: Percent-encode blanks and other special characters in the image's URL, or correct it.
+    Why: Readers interpret it differently; a search engine may not fetch the image at all. Search engines escape a
+    space; other readers end the URL there.
+    Fix: Percent-encode spaces and other special characters in the image's URL, or correct it.
     Bad: `<image:loc>https://example.com/summer sale.jpg</image:loc>`, or a `data:` URL
     Good: `<image:loc>https://example.com/summer%20sale.jpg</image:loc>`
     """
@@ -108,7 +109,7 @@ def image_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
 def image_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image was escaped twice for XML.
 
-    Why: it names a URL that contains the characters `&amp;`, which is a different file.
+    Why: It names a URL that contains the characters `&amp;`, which is a different file.
     Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `<image:loc>https://example.com/logo.png?w=1&amp;amp;h=2</image:loc>`
     Good: `<image:loc>https://example.com/logo.png?w=1&amp;h=2</image:loc>`
@@ -123,8 +124,8 @@ def image_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
 def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
     """The URL of an image is that of its page.
 
-    Why: a page is not an image; generators write this if an image is missing.
-    Fix: Write the URL of the image file, or remove the `<image:image>` of pages without an image.
+    Why: A page is not an image. Generators write this if a page has none.
+    Fix: Write the URL of the image file, or remove `<image:image>` from pages without an image.
     Bad: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a</image:loc></image:image>`
     Good: `<loc>https://example.com/a</loc><image:image><image:loc>https://example.com/a.jpg</image:loc></image:image>`
     """
@@ -138,8 +139,8 @@ def image_loc_equals_page(entry: UrlFacts) -> Iterator[Message]:
 def image_too_many(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than 1,000 images.
 
-    Why: search engines read no more of them.
-    Fix: List at most 1,000 images per entry; give further ones a page of their own.
+    Why: Search engines read no more of them.
+    Fix: List at most 1,000 images per entry; move others to a page of their own.
     Bad: a gallery of 1,200 images in one `<url>`
     Good: an entry for each page of the gallery, with the images of that page
     """
@@ -153,7 +154,7 @@ def image_too_many(entry: UrlFacts) -> Iterator[Message]:
 def image_duplicate(entry: UrlFacts) -> Iterator[Message]:
     """An entry lists an image more than once.
 
-    Why: the repetition says nothing, and takes its share of the limits. The same image on several pages is right.
+    Why: The repetition has no effect, but counts towards the limits. Listing the same image for several pages is fine.
     Fix: Remove the repeated `<image:image>` from the entry.
     Bad: two `<image:image>` of the same `<image:loc>` in one `<url>`
     Good: each image of the page once
@@ -180,7 +181,7 @@ def _absolute(loc: str, base: str) -> str | None:
 def image_offsite(entry: UrlFacts) -> Iterator[Message]:
     """Images are on another host than their page.
 
-    Why: that is usual and allowed, if both hosts are verified in Search Console.
+    Why: That is common and allowed, if both hosts are verified in Search Console.
     Fix: Verify the image host in Search Console as well.
     Bad: images on `cdn.example.net`, which is not verified
     Good: images on `cdn.example.net`, which is verified
@@ -196,11 +197,11 @@ def image_offsite(entry: UrlFacts) -> Iterator[Message]:
         yield Message(f"images on {hosts}", next(iter(others.values())), value=next(iter(others)))
 
 
-@rule("image-deprecated-tag", INFO, RETIREMENT, IMAGE_EXTENSION, per=Per.SITE("have image elements that were retired"))
+@rule("image-deprecated-tag", INFO, RETIREMENT, IMAGE_EXTENSION, per=Per.SITE("have deprecated image elements"))
 def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
-    """Images have elements that were retired: caption, geo_location, title, license.
+    """Images have deprecated elements: caption, geo_location, title, license.
 
-    Why: Google has not read them since 6 August 2022. They do no harm; the page says it better.
+    Why: Google has not read them since 6 August 2022. They do no harm, but the page is the place for this information.
     Fix: Remove caption, geo_location, title and license from the images.
     Bad: `<image:image><image:loc>...</image:loc><image:title>Logo</image:title></image:image>`
     Good: `<image:image><image:loc>...</image:loc></image:image>`
@@ -215,5 +216,5 @@ def image_deprecated_tag(entry: UrlFacts) -> Iterator[Message]:
                 used[name] = line_of(element, name)
     if used:
         tags = ", ".join(f"<image:{name}>" for name in used)
-        text = f"{tags}: without effect since 2022-08-06 ({counted(count, 'image')})"
+        text = f"{tags}: no effect since 2022-08-06 ({counted(count, 'image')})"
         yield Message(text, next(iter(used.values())), value=next(iter(used)))

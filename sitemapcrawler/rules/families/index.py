@@ -68,8 +68,8 @@ def _urls(file: FileFacts) -> int:
 def limit_urls_exceeded(file: FileFacts) -> Iterator[Message]:
     """The file lists more than 50,000 URLs.
 
-    Why: search engines read no more, or refuse the whole file.
-    Fix: Split the file into several of at most 50,000 URLs, and name them in an index.
+    Why: Search engines read no more, or reject the whole file.
+    Fix: Split the file into several of at most 50,000 URLs, and list them in an index.
     Bad: a file of 60,000 URLs
     Good: two files, named in an index
     """
@@ -80,9 +80,9 @@ def limit_urls_exceeded(file: FileFacts) -> Iterator[Message]:
 
 @rule("limit-urls-near", INFO, INDEX, Of.FILE)
 def limit_urls_near(file: FileFacts) -> Iterator[Message]:
-    """The file is close to the limit on URLs. It lists 90 % of the 50,000 that are allowed, or more.
+    """The file is close to the URL limit. It lists at least 90 % of the 50,000 allowed.
 
-    Why: the next entries may take it over the limit, and then it is refused.
+    Why: More entries may take it over the limit, and search engines then reject it.
     Fix: Split the file before it lists more than 50,000 URLs.
     Bad: a file of 49,000 URLs that grows
     Good: files that are split well before, or a generator that splits at the limit
@@ -96,36 +96,35 @@ def limit_urls_near(file: FileFacts) -> Iterator[Message]:
 def limit_index_entries(file: FileFacts) -> Iterator[Message]:
     """The index lists more than 50,000 sitemaps.
 
-    Why: search engines read no more, or refuse the whole index. The limit was 1,000 at first, which old
-    guides still say.
+    Why: Search engines read no more, or reject the whole index. The limit was 1,000 at first, as old guides still say.
     Fix: Split the index in two, and name both in robots.txt.
     Bad: an index of 60,000 sitemaps
     Good: two indexes, each named in robots.txt
     """
     count = file.record.url_count if file.format.is_index else 0
     if count > MAX_CHILDREN:
-        text = f"{count:,} sitemaps; {MAX_CHILDREN:,} are allowed (1,000 at first, which old guides still say)"
+        text = f"{count:,} sitemaps; {MAX_CHILDREN:,} are allowed (1,000 at first, as old guides still say)"
         yield Message(text, value=str(count))
 
 
 @rule("limit-index-files-gsc", INFO, LARGE, Of.FILE)
 def limit_index_files_gsc(file: FileFacts) -> Iterator[Message]:
-    """The site has more than 500 indexes. Reported once, with the first one too many.
+    """The site has more than 500 indexes. Once per site, on the first one over the limit.
 
-    Why: Search Console takes 500 for each site.
-    Fix: Merge indexes until 500 are left, such as one for each year.
+    Why: Search Console accepts 500 per site.
+    Fix: Merge indexes until 500 are left, for example into one per year.
     Bad: an index for each day
     Good: an index for each year
     """
     if file.format.is_index and file.indexes == MAX_INDEXES + 1:
-        yield Message(f"index number {file.indexes} of this site; Search Console takes {MAX_INDEXES} for each site")
+        yield Message(f"index number {file.indexes} of this site; Search Console accepts {MAX_INDEXES} per site")
 
 
 @rule("limit-gsc-report", INFO, REPORT, Of.FILE)
 def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
     """The index lists more than 1,000 sitemaps.
 
-    Why: nothing is wrong with it, but Search Console's report shows 1,000, and says nothing of the others.
+    Why: This is allowed, but Search Console's report shows only 1,000 of them.
     Fix: Merge small sitemaps until the index lists at most 1,000.
     Bad: 5,000 sitemaps of 100 URLs
     Good: 10 sitemaps of 50,000 URLs
@@ -145,21 +144,22 @@ def limit_gsc_report(file: FileFacts) -> Iterator[Message]:
 def limit_alternates(entry: UrlFacts) -> Iterator[Message]:
     """The entry has more than 100 language versions.
 
-    Why: some tools read no more than 100, and each version repeats all of them, so that the file grows by the square.
-    Fix: Keep one language version for each language or country that really differs.
+    Why: Some tools read no more than 100. Each version repeats all the others, so the file grows with the square of
+    their number.
+    Fix: Keep one version per language or country with content of its own.
     Bad: 150 `<xhtml:link>` in one entry
     Good: one for each language that differs
     """
     count = len(entry.record.alternates)
     if count > MAX_ALTERNATES:
-        yield Message(f"{count} language versions; common tools read {MAX_ALTERNATES}", value=str(count))
+        yield Message(f"{count} language versions; common tools read only {MAX_ALTERNATES}", value=str(count))
 
 
 @rule("limit-max-sitemaps", INFO, "the argument max_sitemaps: docs/settings.md", Of.FILE)
 def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
     """Sitemaps were not read because of `max_sitemaps`. The index lists them.
 
-    Why: the results on the site are incomplete.
+    Why: The results for the site are incomplete.
     Fix: Crawl again with a higher `max_sitemaps`, or without it.
     Bad: `-a max_sitemaps=10` for an index of 20
     Good: a crawl without it
@@ -174,7 +174,7 @@ def limit_max_sitemaps(file: FileFacts) -> Iterator[Message]:
 def limit_max_urls(file: FileFacts) -> Iterator[Message]:
     """Pages were left out because of `max_urls`. The file lists them.
 
-    Why: the results on the file and the site are incomplete.
+    Why: The results for the file and the site are incomplete.
     Fix: Crawl again with a higher `max_urls`, or without it.
     Bad: `-a max_urls=100` for a file of 200
     Good: a crawl without it
@@ -188,7 +188,7 @@ def limit_max_urls(file: FileFacts) -> Iterator[Message]:
 def limit_site_time(site: SkippedSite) -> Iterator[Message]:
     """The site exceeded its time budget. Its remaining sitemaps were skipped.
 
-    Why: the results on the site are incomplete, and search engines give up earlier.
+    Why: The results for the site are incomplete, and search engines give up earlier than this.
     Fix: Remove dead and slow sitemaps from the index, or raise `SITEMAP_MAX_SITE_TIME`.
     Bad: an index of 50,000 files, none of which is there, or each of which comes after a minute
     Good: an index of files that are there, and come soon
@@ -202,9 +202,10 @@ def limit_site_time(site: SkippedSite) -> Iterator[Message]:
 def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
     """More findings were counted than are listed.
 
-    With `findings=all`, a list has 1,000,000 rows at most, a share of each rule.
+    With `findings=all`, a list has at most 1,000,000 rows, with a share for each rule.
 
-    Why: a list with thousands of alike findings hides the others. The counts and the `issues` of entries are complete.
+    Why: A list with thousands of similar findings hides the others. The counts and the `issues` of entries are
+    complete.
     Fix: Crawl again with `findings=all` to list every finding, or read the `issues` of url records.
     Bad: 5,000 relative URLs in one file, of which 100 are listed
     Good: `-a findings=all`, which lists all of them
@@ -214,7 +215,7 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
         entries = f"{counted(number, 'more entry', 'more entries')} with {unlisted.rule}"
         text = f"{entries} {'is' if number == 1 else 'are'} not in this list, which has {unlisted.rows:,} rows at most"
         query = f"SELECT loc FROM 'urls.parquet' WHERE list_contains(issues, '{unlisted.rule}')"
-        yield Message(f"{text}; the rows of URLs name the rule: {query} (DuckDB)", value=unlisted.rule)
+        yield Message(f"{text}; the url records name the rule: {query} (DuckDB)", value=unlisted.rule)
         return
     more = f"{counted(number, 'more finding')} of {unlisted.rule} {'is' if number == 1 else 'are'} counted, not listed"
     yield Message(f"{more}; findings=all lists all", value=unlisted.rule)
@@ -224,7 +225,7 @@ def limit_findings(unlisted: Unlisted) -> Iterator[Message]:
 def index_nested(file: FileFacts) -> Iterator[Message]:
     """The index is listed in another index.
 
-    Why: an index may list sitemaps only; search engines do not follow an index in an index. This crawl does.
+    Why: An index may list sitemaps only. Search engines do not follow an index in an index; this crawl does.
     Fix: List the sitemaps of the inner index directly, or name both indexes in robots.txt.
     Bad: `sitemap.xml` lists `sitemap-shop.xml`, which lists sitemaps itself
     Good: `sitemap.xml` lists all sitemaps, or robots.txt names both indexes
@@ -237,7 +238,7 @@ def index_nested(file: FileFacts) -> Iterator[Message]:
 def index_self_reference(child: ChildFacts) -> Iterator[Message]:
     """The index lists itself.
 
-    Why: readers that follow it loop.
+    Why: Readers that follow it loop.
     Fix: Remove the index's own URL from its entries.
     Bad: `https://example.com/sitemap.xml` in `https://example.com/sitemap.xml`
     Good: only the sitemaps of pages
@@ -250,24 +251,23 @@ def index_self_reference(child: ChildFacts) -> Iterator[Message]:
 def index_loop(child: ChildFacts) -> Iterator[Message]:
     """The index lists an index that led to it.
 
-    Why: readers that follow it loop. This crawl reads it once.
+    Why: Readers that follow it loop. This crawl reads it once.
     Fix: Remove the entry that leads back to the index.
     Bad: `a.xml` lists `b.xml`, and `b.xml` lists `a.xml`
     Good: only the sitemaps of pages
     """
     if child.sound and child.file.is_above(child.record.loc) and not child.file.is_itself(child.record.loc):
-        yield Message("lists an index that is above it: a circle", child.record.line, value=child.record.loc)
+        yield Message("lists an index above it: a loop", child.record.line, value=child.record.loc)
 
 
 @rule("index-child-missing", ERROR, INDEX, Of.FILE, also={"Search Console": "HTTP error"})
 def index_child_missing(file: FileFacts) -> Iterator[Message]:
-    """The index lists a sitemap that is missing. It answers 404 or 410, or an index on this machine has no such file
-    beside it.
+    """The index lists a sitemap that is missing. It answers 404 or 410; for a local index, the file does not exist.
 
-    Files are looked for where no requests are made (`validate`). Without `base_url` the index is taken to live in the
-    URL folder for which most files are there; where none is there at all, the finding is a warning.
+    `validate` looks for files and makes no requests. Without `base_url` it assumes the URL folder under which most of
+    the listed files exist; if none exists, the finding is a warning.
 
-    Why: its pages are unknown to search engines, and the index is out of date.
+    Why: Search engines do not learn of its pages, and the index is out of date.
     Fix: Remove the sitemap from the index, or restore the file.
     Bad: an index with a sitemap that was removed
     Good: an index that is written together with its sitemaps
@@ -283,10 +283,10 @@ def index_child_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-child-is-page", ERROR, INDEX, Of.FILE, also={"Search Console": "Unsupported format"})
 def index_child_is_page(file: FileFacts) -> Iterator[Message]:
-    """The index lists an HTML page instead of a sitemap. Under the name of a sitemap file (`.xml`, `.gz`, `.txt`), it
-    is `doc-is-html`.
+    """The index lists an HTML page instead of a sitemap. If its name ends like that of a sitemap (`.xml`, `.gz`,
+    `.txt`), it is `doc-is-html` instead.
 
-    Why: an index lists sitemaps; pages in it are not indexed as such.
+    Why: An index lists sitemaps only; search engines ignore pages in it.
     Fix: Remove the page from the index, and list it in a sitemap.
     Bad: `<sitemap><loc>https://example.com/about</loc></sitemap>`
     Good: `<url><loc>https://example.com/about</loc></url>` in a sitemap
@@ -299,8 +299,8 @@ def index_child_is_page(file: FileFacts) -> Iterator[Message]:
 def index_child_relative(child: ChildFacts) -> Iterator[Message]:
     """The index lists a sitemap by a relative URL.
 
-    Why: a search engine needs the whole URL. It is resolved against the index here, so that the crawl can continue.
-    Fix: Write the whole URL of the sitemap with scheme and host.
+    Why: Search engines need the full URL. This crawl resolves it against the index and continues.
+    Fix: Write the full URL of the sitemap with scheme and host.
     Bad: `<loc>/sitemap-1.xml</loc>`
     Good: `<loc>https://example.com/sitemap-1.xml</loc>`
     """
@@ -310,10 +310,10 @@ def index_child_relative(child: ChildFacts) -> Iterator[Message]:
 
 @child_rule("index-child-offsite", ERROR, INDEX, also={"Search Console": "URL not allowed"})
 def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
-    """The index lists a sitemap on another host. Or on another port, and nothing is known that allows it.
+    """The index lists a sitemap on another host. Or on another port; and no robots.txt that was read allows it.
 
-    Why: an index lists sitemaps of its own site; search engines pass others over. A host may let another list its
-    sitemaps by naming the index in its own robots.txt.
+    Why: An index lists sitemaps of its own site; search engines ignore others. A host may let another list its sitemaps
+    by naming the index in its own robots.txt.
     Fix: Move the sitemap to the index's host, or name it in the robots.txt of its own host.
     Bad: `https://cdn.example.net/sitemap-1.xml` in `https://example.com/sitemap.xml`
     Good: the sitemap on `https://example.com/`, or named in robots.txt itself
@@ -325,9 +325,10 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
 
 @child_rule("index-child-outside-dir", WARNING, LARGE)
 def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
-    """The index lists a sitemap outside of its own folder.
+    """The index lists a sitemap outside its own folder.
 
-    Why: Google wants the sitemaps "in the same directory as the sitemap index file, or lower in the site hierarchy".
+    Why: Google requires sitemaps to be "in the same directory as the sitemap index file, or lower in the site
+    hierarchy".
     Fix: Move the index to the root of the site, or the sitemap into the index's folder.
     Bad: `/sitemap-1.xml` in `/maps/sitemap.xml`
     Good: `/maps/sitemap-1.xml` in `/maps/sitemap.xml`, or the index in `/`
@@ -339,22 +340,22 @@ def index_child_outside_dir(child: ChildFacts) -> Iterator[Message]:
 
 @child_rule("index-child-duplicate", WARNING, INDEX)
 def index_child_duplicate(child: ChildFacts) -> Iterator[Message]:
-    """The index lists a sitemap again.
+    """The index lists a sitemap more than once.
 
-    Why: it is read once; which of two dates counts is not defined.
+    Why: Search engines read it once, and it is undefined which of two dates counts.
     Fix: Remove all but one of the entries.
     Bad: two entries with `https://example.com/sitemap-1.xml`
     Good: one entry for each sitemap
     """
     if child.file.lists_again(child.record):
-        yield Message("the same sitemap stands earlier in the index", child.record.line, value=child.record.loc)
+        yield Message("the index lists the same sitemap earlier", child.record.line, value=child.record.loc)
 
 
 @rule("index-empty", WARNING, INDEX, Of.WHOLE, also={"Search Console": "Empty sitemap"})
 def index_empty(file: FileFacts) -> Iterator[Message]:
     """The index lists nothing.
 
-    Why: the schema wants one sitemap at least; as a rule the script that writes it has failed.
+    Why: The schema requires at least one sitemap. Usually the script that writes the index has failed.
     Fix: Repair the script that writes the index, or remove the index from robots.txt.
     Bad: `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></sitemapindex>`
     Good: an index with entries, or none at all
@@ -366,10 +367,10 @@ def index_empty(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-only-one-child", INFO, INDEX, Of.WHOLE)
 def index_only_one_child(file: FileFacts) -> Iterator[Message]:
-    """The index lists one sitemap only.
+    """The index lists only one sitemap.
 
-    Why: the sitemap could be named directly, which saves a request. Many generators write it so.
-    Fix: Name the sitemap in robots.txt directly, unless the index is about to grow.
+    Why: Naming the sitemap directly saves a request. Many generators write such an index anyway.
+    Fix: Name the sitemap in robots.txt directly, unless the index will grow.
     Bad: an index of one small sitemap
     Good: the sitemap itself in robots.txt
     """
@@ -381,8 +382,8 @@ def index_only_one_child(file: FileFacts) -> Iterator[Message]:
 def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
     """The index is nested too deep to be read. Its children were skipped.
 
-    Why: one level is allowed. What is below the argument `max_depth`, by default 10, is lost to this crawl.
-    Fix: List all sitemaps in one index instead of indexes of indexes.
+    Why: One level is allowed. This crawl skips what is deeper than the argument `max_depth`, by default 10.
+    Fix: List all sitemaps in one index instead of nesting indexes.
     Bad: an index in an index in an index, and so on
     Good: one index that lists all sitemaps
     """
@@ -396,9 +397,9 @@ def index_depth_exceeded(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-lastmod-missing", INFO, INDEX_DATE, Of.FILE)
 def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
-    """Sitemaps in the index have no lastmod. Reported once for an index.
+    """Sitemaps in the index have no lastmod. Once per index.
 
-    Why: with it, a search engine fetches only the sitemaps that have changed.
+    Why: With it, a search engine fetches only the sitemaps that have changed.
     Fix: Add a `<lastmod>` to each sitemap: the time at which its file was last written.
     Bad: `<sitemap><loc>https://example.com/sitemap-1.xml</loc></sitemap>`
     Good: `<sitemap><loc>https://example.com/sitemap-1.xml</loc><lastmod>2026-01-05T10:00:00+00:00</lastmod></sitemap>`
@@ -411,10 +412,10 @@ def index_lastmod_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("index-lastmod-older-than-child", WARNING, INDEX_DATE, Of.FILE)
 def index_lastmod_older_than_child(file: FileFacts) -> Iterator[Message]:
-    """The index has an older lastmod than its child. The newest entry of the file is more than a day newer.
+    """A sitemap is newer than its lastmod in the index. Its newest entry is more than a day newer.
 
-    Why: a search engine that trusts the index does not fetch the file, and misses its new entries.
-    Fix: Update the file's `<lastmod>` in the index whenever the file is written.
+    Why: A search engine that trusts the index does not fetch the sitemap, and misses its new entries.
+    Fix: Update a sitemap's `<lastmod>` in the index whenever you write the sitemap.
     Bad: `<lastmod>2025-01-05</lastmod>` in the index, for a file with an entry of 2026-01-05
     Good: the date on which the file was written
     """

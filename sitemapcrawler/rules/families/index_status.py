@@ -38,11 +38,12 @@ DECLARED: Mapping[int | None, str] = {1: "; the page names it too", 2: "; the pa
     also={"Search Console": "Why pages aren't indexed", "Screaming Frog": "URL Is Not on Google"},
 )
 def listed_not_indexed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Google has not indexed listed URLs. Rows of its URL Inspection in the argument `compare` say so. One finding for
-    each reason, which says what to do, and what this crawl found out about the URLs.
+    """Google has not indexed listed URLs. Found in the URL Inspection results that `compare` names. One finding per
+    reason, with what to do and what this crawl found on the URLs.
 
-    Why: a page that is not indexed is not found. The rows say what Google saw at its last crawl, perhaps weeks ago.
-    Fix: Take the reasons one by one, those with most URLs first; each finding says what to do.
+    Why: People cannot find a page that is not indexed. The results show what Google saw at its last crawl, perhaps
+    weeks ago.
+    Fix: Work through the reasons, those with the most URLs first; each finding says what to do.
     Bad: 40 entries that Google has as `Not found (404)`
     Good: a sitemap of pages that are indexed, or are to be
     """
@@ -68,11 +69,11 @@ def _found_here(found: Mapping[str, int] | None) -> str:
 
 @rule("google-other-canonical", WARNING, CANONICALS, Of.SITE)
 def google_other_canonical(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Google indexes another URL in place of the listed one. Rows of its URL Inspection in the argument `compare` say
-    so. URLs that differ in nothing but the spelling of host, port and escapes are the same.
+    """Google indexes another URL in place of the listed one. Found in the URL Inspection results that `compare` names.
+    URLs that differ only in how host, port or escapes are written are the same.
 
-    Why: the entry is wasted, since visitors get the other URL. Google takes two pages for one, or trusts a redirect, a
-    canonical or links more than the sitemap.
+    Why: The entry is wasted, since searchers get the other URL. Google considers the two pages the same, or trusts a
+    redirect, a canonical or links more than the sitemap.
     Fix: List the URL that Google chose, or make redirects, canonicals and links point to the listed one.
     Bad: `http://example.com/a` in the sitemap, and `https://example.com/a` as canonical of Google
     Good: a sitemap of URLs that Google chose
@@ -81,5 +82,5 @@ def google_other_canonical(site: SiteFacts) -> Iterator[SiteMessage]:
         return
     site.need(FILES)
     for fault in site.faults(OTHER_CANONICAL):
-        text = f"Google indexes {quoted(fault.what or '')} in place of it{DECLARED.get(fault.number, '')}"
+        text = f"Google indexes {quoted(fault.what or '')} instead{DECLARED.get(fault.number, '')}"
         yield on_entry(fault, text, value=fault.what)

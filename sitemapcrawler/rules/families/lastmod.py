@@ -66,12 +66,12 @@ def _date_message(entry: EntryFacts, said: str, severity: Severity | None = None
     return Message(f"{quoted(value)} {said}", line_of(date_of(entry)), value=value, severity=severity, per=per)
 
 
-@rule("lastmod-invalid", ERROR, W3C, LASTMODS, per=Per.ENTRY("have a date in another notation"), also=OTHERS)
+@rule("lastmod-invalid", ERROR, W3C, LASTMODS, per=Per.ENTRY("have a date in another format"), also=OTHERS)
 def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
-    """The date is not written as W3C Datetime. In a feed, it is not written as the feed's format wants it (a warning
-    if it is clear); once for a feed, whose program writes all of its dates alike.
+    """The date is not in W3C Datetime format. In a feed, not in the format that the feed requires: once per feed, and a
+    warning if the date is unambiguous.
 
-    Why: a search engine that cannot read a date goes without it, or takes it for another one (05/06/2026).
+    Why: Search engines ignore a date that they cannot read, or misread it (05/06/2026).
     Fix: Write the date as `YYYY-MM-DD`, or as `YYYY-MM-DDThh:mm:ss+hh:mm` with its time zone; in RSS as
     `Mon, 05 Jan 2026 10:00:00 +0000`.
     Bad: `<lastmod>05/06/2026</lastmod>`, `<lastmod>2026-01-05T10:00:00+0100</lastmod>`
@@ -82,7 +82,9 @@ def lastmod_invalid(entry: EntryFacts) -> Iterator[Message]:
     element = date_of(entry) if _has_form(entry, DateForm.LEGAL) and not is_in_feed(entry) else None
     if element is not None and text_of(element) != element.text:
         text = text_of(element)
-        yield Message(f"{quoted(text)} has more around the date than XML takes for blanks", element.line, value=text)
+        yield Message(
+            f"{quoted(text)} has characters around the date that are not XML whitespace", element.line, value=text
+        )
 
 
 def _illegal_date(entry: EntryFacts) -> Message:
@@ -90,22 +92,23 @@ def _illegal_date(entry: EntryFacts) -> Message:
     read = f"; it was read as {moment}" if moment else ""
     in_feed = is_in_feed(entry)
     severity = WARNING if moment and in_feed else None
-    text = f"is not written as {standard}, such as {EXAMPLES[standard]}{read}"
+    text = f"is not in {standard} format, such as {EXAMPLES[standard]}{read}"
     return _date_message(entry, text, severity, Per.FILE if in_feed else None)
 
 
 @rule("lastmod-xsd-only-invalid", WARNING, SCHEMA, LASTMODS, per=Per.FILE("have a date that the schema does not allow"))
 def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
-    """The date is valid, but not by the schema. It is W3C Datetime without a day, or with a time without seconds.
+    """The date is valid, but not in the schema. It is a W3C Datetime without a day, or with a time without
+    seconds.
 
-    Why: validators that use the schema refuse the file.
-    Fix: Write the full date; a time needs seconds.
+    Why: Validators that use the schema reject the file.
+    Fix: Write the full date; if it has a time, include the seconds.
     Bad: `<lastmod>2026-01</lastmod>`, `<lastmod>2026-01-05T10:00Z</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`, `<lastmod>2026-01-05T10:00:00Z</lastmod>`
     """
     if _has_form(entry, DateForm.COARSE, DateForm.NO_SECONDS) and not is_in_feed(entry):
         yield _date_message(
-            entry, "is legal W3C Datetime, but the schema wants year, month and day, and a time with seconds"
+            entry, "is legal W3C Datetime, but the schema requires year, month and day, and seconds in a time"
         )
 
 
@@ -113,7 +116,8 @@ def lastmod_xsd_only_invalid(entry: EntryFacts) -> Iterator[Message]:
 def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
     """The date has a time, but no time zone.
 
-    Why: it may mean moments up to 26 hours apart; W3C Datetime wants a zone with every time, and Bing asks for it.
+    Why: Without one, the time is ambiguous by up to 26 hours. W3C Datetime requires a time zone with every time, and
+    Bing asks for it.
     Fix: Append the time zone to the time: `Z` for UTC, or an offset such as `+01:00`.
     Bad: `<lastmod>2026-01-05T10:00:00</lastmod>`
     Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
@@ -126,7 +130,7 @@ def lastmod_no_timezone(entry: EntryFacts) -> Iterator[Message]:
 def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     """The element for the date is empty.
 
-    Why: an empty element is not valid; an entry without the element is.
+    Why: An empty element is not valid; an entry without the element is.
     Fix: Remove the empty element, or write the date of the last change.
     Bad: `<url><loc>https://example.com/</loc><lastmod></lastmod></url>`
     Good: `<url><loc>https://example.com/</loc></url>`
@@ -136,28 +140,28 @@ def lastmod_empty(entry: EntryFacts) -> Iterator[Message]:
     element = date_of(entry)
     in_feed = is_in_feed(entry) and element is not None and not element.has_children
     if entry.record.lastmod == "" or in_feed:
-        yield Message("the date is empty: leave the element out", line_of(element), value="")
+        yield Message("the date is empty: omit the element", line_of(element), value="")
 
 
 @rule("lastmod-impossible", ERROR, W3C, LASTMODS, also=OTHERS)
 def lastmod_impossible(entry: EntryFacts) -> Iterator[Message]:
     """The date does not exist. It is well formed, but there is no such day, time or time zone.
 
-    Why: search engines cannot read it. It comes from empty database fields, and from counting with days and months.
+    Why: Search engines cannot read it. Usual causes are empty database fields, and date arithmetic by hand.
     Fix: Write the real date of the last change, or omit `<lastmod>`.
     Bad: `<lastmod>0000-00-00</lastmod>`, `<lastmod>2026-02-30</lastmod>`, `<lastmod>2026-01-05T25:00:00Z</lastmod>`
     Good: `<lastmod>2026-02-28</lastmod>`, or no date
     """
     found = _written_date(entry)
     if found is not None and found.form is DateForm.IMPOSSIBLE:
-        yield _date_message(entry, f"is no date: {found.why}")
+        yield _date_message(entry, f"is not a date: {found.why}")
 
 
-@rule("lastmod-epoch", WARNING, LASTMOD, LASTMODS, per=Per.FILE("have the zero of a clock as their date"))
+@rule("lastmod-epoch", WARNING, LASTMOD, LASTMODS, per=Per.FILE("have a clock's zero value as their date"))
 def lastmod_epoch(entry: EntryFacts) -> Iterator[Message]:
-    """The date is the zero of a clock. The real one is not known, as with 1970-01-01.
+    """The date is the zero value of a clock. Such as 1970-01-01, which programs write if the real date is unknown.
 
-    Why: it is no date of the page. One in January 1970 comes from seconds taken for milliseconds.
+    Why: It is not the date of the page. One in January 1970 comes from seconds read as milliseconds.
     Fix: Omit `<lastmod>` where the date of the last change is unknown.
     Bad: `<lastmod>1970-01-01T00:00:00+00:00</lastmod>`, `<lastmod>0001-01-01T00:00:00Z</lastmod>`
     Good: the real date, or none
@@ -177,10 +181,11 @@ def _zero(entry: EntryFacts, found: Written) -> str | None:
 
 @rule("lastmod-future", WARNING, BING, LASTMODS)
 def lastmod_future(entry: EntryFacts) -> Iterator[Message]:
-    """The date is in the future. It is later than the fetch in every time zone, and by more than clocks differ.
+    """The date is in the future. It is later than the fetch in every time zone, by more than clocks usually differ.
 
-    Why: nothing was modified in the future. Bing rejects such dates, and all dates of the site become less credible.
-    Fix: Write the date of the last change, not of a planned one. Check clock and time zone of the server.
+    Why: A page cannot have changed in the future. Bing rejects such dates, and search engines trust the site's other
+    dates less.
+    Fix: Write the date of the last change, not of a planned one. Check the server's clock and time zone.
     Bad: `<lastmod>2099-01-01</lastmod>`
     Good: `<lastmod>2026-01-05</lastmod>`
     """
@@ -203,8 +208,8 @@ def _latest(fetched_at: datetime) -> tuple[str, str]:
 def lastmod_too_old(entry: EntryFacts) -> Iterator[Message]:
     """The date is from before 2005, when sitemaps began.
 
-    Why: it may be right, for an archive; often it is the date of what the page is about, or of a file.
-    Fix: Check that this is when the page last changed; else write that date or omit it.
+    Why: It may be right for an archive. Often it is the date of the page's subject, or of a file.
+    Fix: Check that the page last changed on this date; otherwise correct or omit it.
     Bad: `<lastmod>1998-07-12</lastmod>` for a page about a match of that day
     Good: the day on which the page was last changed
     """
@@ -240,9 +245,9 @@ def _dates(file: FileFacts) -> Tally:
 def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
     """Dates have no time.
 
-    Why: a day is legal, and right where no more is known. Bing prefers date and time with a time zone, which say
-    whether a page changed since it was read this morning.
-    Fix: Write the time with its zone too, if it is known.
+    Why: A date alone is legal, and right if you know no more. Bing prefers a time and time zone as well: they tell
+    whether the page changed since this morning's crawl.
+    Fix: Add the time and its time zone, if known.
     Bad: `<lastmod>2026-01-05</lastmod>` where the time is known
     Good: `<lastmod>2026-01-05T10:00:00+01:00</lastmod>`
     """
@@ -253,12 +258,12 @@ def lastmod_date_only(file: FileFacts) -> Iterator[Message]:
 
 @rule("lastmod-missing", INFO, LASTMOD, Of.WHOLE, per=Per.SITE("have entries without a date"))
 def lastmod_missing(file: FileFacts) -> Iterator[Message]:
-    """Entries have no date. News articles have their own.
+    """Entries have no date. News articles do not count: they have a date of their own.
 
-    Reported once: `cross-lastmod-coverage` replaces it where some entries of a site with several files have a date.
+    If a site has several files and some of their entries have a date, `cross-lastmod-coverage` replaces this finding.
 
-    Why: search engines visit changed pages sooner when they learn of the change. No date is better than a wrong one.
-    Fix: Add a `<lastmod>` with the date of each page's last change, where it is known.
+    Why: Search engines revisit a changed page sooner if they learn of the change. No date is better than a wrong one.
+    Fix: Add a `<lastmod>` with the date of each page's last change, if known.
     Bad: `<url><loc>https://example.com/</loc></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
     """
@@ -269,11 +274,11 @@ def lastmod_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("lastmod-all-identical", INFO, BING_ALIKE, Of.WHOLE, per=Per.SITE("have the same day in all dates"))
 def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
-    """All dates are the same day. The file has 20 or more. News sitemaps and feeds, which list the latest, do not
-    count.
+    """All dates are the same day. In a file with 20 dates or more; news sitemaps and feeds, which list recent pages, do
+    not count.
 
-    Why: such dates are those of the file, not of the pages; search engines learn to ignore the dates of the site.
-    Nothing else comes of it, and static site generators write all dates so, hence a note.
+    Why: Such dates are those of the file, not of the pages, and search engines learn to ignore the site's dates. It
+    does no other harm, and is common with static site generators, so it is a note.
     Fix: Write the date of each page's own last change, or omit `<lastmod>`.
     Bad: each `<lastmod>` is the day on which the site was built
     Good: each `<lastmod>` is the day on which its page was last changed
@@ -284,15 +289,15 @@ def lastmod_all_identical(file: FileFacts) -> Iterator[Message]:
     day = (tally.newest or "")[:DATE_LENGTH]
     if (tally.oldest or "")[:DATE_LENGTH] != day or day in ZEROS or tally.is_future(day) or _is_of_request(tally):
         return  # another rule already reports these dates
-    yield Message(f"all {tally.dated:,} dates are of one day, {day}", value=day)
+    yield Message(f"all {tally.dated:,} dates are on one day, {day}", value=day)
 
 
 @rule("lastmod-equals-fetch-time", WARNING, LASTMOD, Of.WHOLE)
 def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
-    """The dates are the time of the request. Nine of ten are, or more, of at least five.
+    """The dates are the time of the request. At least 90 % of them, in a file with five or more.
 
-    Why: the server writes the present time for the date, so every page looks changed at every visit. Search engines
-    learn to ignore the dates of the site.
+    Why: The server writes the current time as the date, so every page looks changed at every visit. Search engines
+    learn to ignore the site's dates.
     Fix: Write the time of each page's last change instead of the current time.
     Bad: `<lastmod><?= date('c') ?></lastmod>`
     Good: the time at which the page was last changed
@@ -303,7 +308,7 @@ def lastmod_equals_fetch_time(file: FileFacts) -> Iterator[Message]:
         text = (
             f"{share(dates.at_fetch, dates.dated, DATE_NOUNS, ('lies', 'lie'))} within {minutes} minutes of the fetch"
         )
-        yield Message(f"{text}: they seem to be made by the request", value=dates.newest)
+        yield Message(f"{text}: the server seems to write the time of the request", value=dates.newest)
 
 
 def _is_of_request(dates: Tally) -> bool:
@@ -328,13 +333,13 @@ AGE = re.compile(r"[0-9]{1,9}")
     per=Per.FILE("have a date that the Last-Modified header contradicts"),
 )
 def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
-    """lastmod and the Last-Modified header differ. By more than a day, for the page of the entry.
+    """lastmod and the page's Last-Modified header differ. By more than a day.
 
-    A header that is the time of the request says nothing, and no header does where the page has a date of its own.
+    The header does not count if it is the time of the request, or if the page itself names a date.
 
-    Why: one of the two is wrong, and search engines check. They ignore the dates of a site that are often wrong. Where
-    the header is newer on all pages alike, it may be the date of a deployment.
-    Fix: Take `<lastmod>` and the Last-Modified header from the same date: that of the last change.
+    Why: One of the two is wrong. Search engines check, and ignore the dates of a site if they are often wrong. If the
+    header is newer on all pages, it may be the date of a deployment.
+    Fix: Use the date of the last change for both `<lastmod>` and the Last-Modified header.
     Bad: `<lastmod>2026-01-05</lastmod>` and `Last-Modified: Tue, 03 Mar 2026 09:00:00 GMT`
     Good: both say when the page changed
     """
@@ -350,12 +355,12 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("lastmod-vs-page-date", WARNING, ACCURATE, Of.REPLY, per=Per.FILE("have a date that the page contradicts"))
 def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
-    """lastmod and the date on the page differ. By more than a day from the date of change that the page names.
+    """lastmod and the date on the page differ. By more than a day from the modification date that the page names.
 
-    Checked are `dateModified` of JSON-LD and of elements, `article:modified_time` and the like. Where a page has
-    several, one that agrees is enough.
+    Checks `dateModified` in JSON-LD and microdata, `article:modified_time` and the like. If a page has several, one
+    that agrees is enough.
 
-    Why: one of the two is wrong. Search engines read both, and ignore lastmod where it is often wrong.
+    Why: One of the two is wrong. Search engines read both, and ignore lastmod if it is often wrong.
     Fix: Take `<lastmod>` and the page's `dateModified` from the same field of the CMS.
     Bad: `<lastmod>2026-03-03</lastmod>` and `"dateModified": "2021-07-09"`
     Good: both say when the page changed
@@ -365,7 +370,7 @@ def lastmod_vs_page_date(facts: ReplyFacts) -> Iterator[Message]:
     found = [(match(lastmod or "", text), source, text) for text, source in dates]
     if found and all(how in APART for how, _, _ in found):
         how, source, text = found[0]
-        yield _contradiction(how, lastmod or "", f"the date of change in the page {quoted(text)} ({source})", text)
+        yield _contradiction(how, lastmod or "", f"the modification date in the page {quoted(text)} ({source})", text)
 
 
 def _comparable_lastmod(facts: ReplyFacts) -> str | None:
@@ -407,37 +412,37 @@ def _contradiction(how: Match | None, lastmod: str, other: str, value: str) -> M
 
 @rule("lastmod-moved-content-same", WARNING, ACCURATE, Of.REVISIT)
 def lastmod_moved_content_same(site: SiteFacts) -> Iterator[SiteMessage]:
-    """lastmod moved, and the page stayed the same. Since the crawl before.
+    """lastmod moved, but the page stayed the same. Since the previous crawl.
 
-    Checked are the main content, title, main heading, canonical and noindex. Images, structured data, menus, dates and
-    the year of a copyright are no part of the main content.
+    Compares the main content, title, main heading, canonical and noindex. The main content excludes images, structured
+    data, menus, dates and the copyright year.
 
-    Why: Google uses `<lastmod>` only where it is consistently and verifiably accurate. If dates move by themselves, it
-    ignores all of them.
-    Fix: Write the date of the last change of the content, not of the last build, deployment or save.
+    Why: Google uses `<lastmod>` only if it is consistently and verifiably accurate. If dates move without a change of
+    the page, it ignores all of them.
+    Fix: Write the date on which the content last changed, not that of the last build, deployment or save.
     Bad: `<lastmod>` of last night for a page whose text is a year old
     Good: the date on which the text was edited
     """
     site.need(REVISITS)
     faults = "SELECT place, was AS what FROM temp.site_revisits WHERE moved"
     for fault in site.faults(faults, entries=ALONE):
-        text = f"lastmod moved from {quoted(fault.what or '')}, and the page is the same as in the crawl before"
+        text = f"lastmod moved from {quoted(fault.what or '')}, but the page is the same as in the previous crawl"
         yield on_entry(fault, text, fault.what)
 
 
 @rule("lastmod-same-content-changed", WARNING, ACCURATE, Of.REVISIT)
 def lastmod_same_content_changed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The content of the page changed, and lastmod did not. Since the crawl before; the date is older than that.
+    """The page's content changed, but lastmod did not. Since the previous crawl; the date is older than that crawl.
 
-    Why: search engines revisit pages whose date has moved; others wait for their turn.
-    Fix: Let the CMS update `<lastmod>` whenever it saves the content.
+    Why: Search engines revisit pages whose date has moved; the others have to wait their turn.
+    Fix: Make the CMS update `<lastmod>` whenever the content changes.
     Bad: a new price list on a page dated two years ago
     Good: the date on which the text was edited
     """
     site.need(REVISITS)
     faults = "SELECT place, written AS what FROM temp.site_revisits WHERE stayed"
     for fault in site.faults(faults, entries=ALONE):
-        text = f"lastmod is still {quoted(fault.what or '')}, and the content has changed since the crawl before"
+        text = f"lastmod is still {quoted(fault.what or '')}, but the content has changed since the previous crawl"
         yield on_entry(fault, text, fault.what)
 
 
@@ -449,12 +454,13 @@ TOGETHER_MIN = 10
 
 @rule("lastmod-moved-together", INFO, ACCURATE, Of.REVISIT)
 def lastmod_moved_together(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Most dates of a file moved together without their pages. At least 10, to within 10 minutes of each other.
+    """Most dates of a file moved together without their pages. At least 10 dates, to within 10 minutes of
+    each other.
 
     `lastmod-moved-content-same` reports the pages; this is the likely cause.
 
-    Why: the generator writes the time at which it runs, or a deployment touches all files.
-    Fix: Take `<lastmod>` from the content in the CMS, not from the clock or from the time of files.
+    Why: The generator writes the time at which it runs, or a deployment updates the time of every file.
+    Fix: Take `<lastmod>` from the content in the CMS, not from the clock or from file times.
     Bad: `<lastmod>` of last night for all pages
     Good: the date of its last edit for each page
     """

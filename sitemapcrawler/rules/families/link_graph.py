@@ -24,7 +24,7 @@ ORPHANS = f"""
     FROM ({PLACED}) u JOIN ({NOT_LINKED}) p ON p.url = u.loc GROUP BY p.url"""
 UNVERIFIED = {
     "not-listed": "links=site requests it",
-    "blocked": "robots.txt does not allow us to request it",
+    "blocked": "robots.txt does not allow this crawl to request it",
     "left-out": "a filter or limit left it out",
 }
 """Why a page is not verified, by `reason` of its record."""
@@ -40,27 +40,27 @@ UNVERIFIED = {
 def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
     """A linked, indexable page is not in any sitemap. Only with `links=yes` or `links=site`.
 
-    With `links=yes`, unlisted pages are not requested: what is found is a note then, as is what a sitemap may list that
-    could not be read. Pages that robots.txt blocks, and those that redirect, fail, forbid indexing or name another
-    canonical are left out. So are links with `nofollow`.
-    Feeds, files such as PDFs, and paginated pages are one note each: a sitemap need not list them.
+    With `links=yes`, unlisted pages are not requested, so the finding is a note; so is one on a page that an unreadable
+    sitemap may list. Pages that robots.txt blocks, and those that redirect, fail, forbid indexing or name another
+    canonical do not count, nor do links with `nofollow`.
+    Feeds, files such as PDFs, and paginated pages, which a sitemap need not list, are one note each.
 
-    Why: search engines find it by its links alone, later, and do not learn when it changes.
-    Fix: Add the page to a sitemap, or set noindex if it is not meant to be found.
+    Why: Search engines find it through links only, later, and do not learn when it changes.
+    Fix: Add the page to a sitemap, or set noindex if people should not find it.
     Bad: the home page links to `https://example.com/prices`, which no sitemap lists
     Good: an entry for `https://example.com/prices`
     """
     if not site.has_rows("pages"):
         return
     for group, many, url in list(site.query(LINKED_GROUPS)):
-        text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} listed nowhere"
+        text = f"{counted(many, f'linked {group}')} {'is' if many == 1 else 'are'} in no sitemap"
         yield SiteMessage(f"{text}, such as {quoted(url)}", severity=INFO, value=url)
     for url, inlinks, sources, indexable, reason in site.query(LINKED):
         if site_of(url) in site.discovered_sites:
             named = ", ".join(quoted(source) for source in sources)
             such = "" if inlinks <= len(sources) else "such as "
             text = (
-                f"{quoted(url)} is listed nowhere; {counted(inlinks, 'page links', 'pages link')} to it: {such}{named}"
+                f"{quoted(url)} is in no sitemap; {counted(inlinks, 'page links', 'pages link')} to it: {such}{named}"
             )
             doubts = [] if site.is_known(url) else ["not all sitemaps were read"]
             if not indexable:
@@ -73,10 +73,10 @@ def cross_not_in_sitemap(site: SiteFacts) -> Iterator[SiteMessage]:
 def cross_orphan_url(site: SiteFacts) -> Iterator[SiteMessage]:
     """No page that was read links to the listed page. Only with `links=yes` or `links=site`.
 
-    Home pages are left out, pages that cannot be indexed, and those of other sites. A link to a URL that redirects to
-    the page counts, as far as that was requested; links with `nofollow`, and links that scripts make, do not.
+    Home pages, pages that cannot be indexed and those of other sites are not reported. A link to a URL that redirects
+    to the page counts if that URL was requested; links with `nofollow` and links that scripts add do not.
 
-    Why: search engines take a page without links for unimportant, and visitors do not find it.
+    Why: Search engines consider a page without links unimportant, and visitors do not find it.
     Fix: Link to these pages from others, or remove them from the sitemap if they are out of date.
     Bad: `https://example.com/offer-2019` in the sitemap, and in no menu, list or text
     Good: a link from a page that can be reached from the home page

@@ -21,7 +21,7 @@ SCHEMA = "https://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"
 INCOMPLETE = {"Search Console": "Incomplete URL"}
 INVALID = {"Search Console": "Invalid URL", "Yandex": "Invalid URL", "Lumar": "Malformed URLs in Sitemaps"}
 NON_ASCII = re.compile(r"[^\x00-\x7f]")
-KEPT = "no http or https URL"
+KEPT = "not an http or https URL"
 """The reader's message on an entry that it keeps unchanged; the rules on entries report it."""
 SESSION = re.compile(
     r"(?:php|j|asp|cf)?sess(?:ion)?[_-]?id\w*|aspsessionid\w*|cfid|cftoken|zenid|oscsid|sid", re.IGNORECASE
@@ -42,7 +42,7 @@ LOOKS_RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6,}|
 def loc_empty(fault: Fault) -> Iterator[Message]:
     """A `<loc>` is empty.
 
-    Why: the entry names no page, and search engines skip it.
+    Why: The entry names no page, and search engines skip it.
     Fix: Write the page's URL into `<loc>`, or remove the entry.
     Bad: `<loc></loc>`
     Good: `<loc>https://example.com/</loc>`, or no entry
@@ -52,25 +52,25 @@ def loc_empty(fault: Fault) -> Iterator[Message]:
 
 @rule("loc-relative", ERROR, LOC, Of.LOC, also=INCOMPLETE)
 def loc_relative(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is not absolute. For information in an Atom feed, where it may be relative.
+    """The URL is not absolute. A note in an Atom feed, where it may be relative.
 
-    Why: a search engine needs the whole URL; what a relative one is resolved against is not defined. It is
-    resolved against the sitemap here, so that the crawl can continue.
-    Fix: Write the whole URL with scheme and host.
+    Why: Search engines need the full URL; the protocol does not define a base for relative ones. This crawl resolves it
+    against the sitemap and continues.
+    Fix: Write the full URL with scheme and host.
     Bad: `<loc>/shop/</loc>`, `<loc>www.example.com/shop/</loc>`
     Good: `<loc>https://example.com/shop/</loc>`
     """
     if entry.form is Form.RELATIVE:
         severity = INFO if format_named(entry.file.document.format).has_relative_urls else None
-        text = f"{entry.written!r} is not absolute: it has no http:// or https:// and host in front"
+        text = f"{entry.written!r} is not absolute: it does not begin with http:// or https:// and a host"
         yield loc_message(entry, text, entry.written, severity)
 
 
 @rule("loc-protocol-relative", ERROR, LOC, Of.LOC, also=INCOMPLETE)
 def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
-    """The URL begins with `//`. For information in an Atom feed, where it may be relative.
+    """The URL begins with `//`. A note in an Atom feed, where it may be relative.
 
-    Why: whether http or https is meant is not defined in a sitemap.
+    Why: A sitemap does not define whether that means http or https.
     Fix: Write `https:` in front of the URL.
     Bad: `<loc>//example.com/shop/</loc>`
     Good: `<loc>https://example.com/shop/</loc>`
@@ -84,7 +84,7 @@ def loc_protocol_relative(entry: UrlFacts) -> Iterator[Message]:
 def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
     """The URL's scheme is not http or https.
 
-    Why: search engines fetch nothing else.
+    Why: Search engines fetch nothing else.
     Fix: Remove the entry, or list the page's http or https URL.
     Bad: `<loc>javascript:alert(1)</loc>`, `<loc>ftp://example.com/a</loc>`
     Good: `<loc>https://example.com/a</loc>`
@@ -96,10 +96,10 @@ def loc_bad_scheme(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-invalid-uri", ERROR, f"{URI}#section-3", (*LOCS, Of.FAULT), also=INVALID)
 def loc_invalid_uri(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL is not valid. It breaks RFC 3986 and RFC 3987, or its host cannot be requested. A warning if only `[`,
-    `]` or `|` in its path or query is wrong.
+    """The URL is not valid. It breaks RFC 3986 and RFC 3987, or its host is not a valid host name. A warning if the
+    only fault is a `[`, `]` or `|` in its path or query.
 
-    Why: readers interpret it differently, or drop it. Browsers and search engines send `[`, `]` and `|` as they are.
+    Why: Readers interpret it differently, or drop it. Browsers and search engines send `[`, `]` and `|` unchanged.
     Fix: Percent-encode the characters that the message names, or correct the host.
     Bad: `https://example.com/100%`, `https://example.com/?size[]=1`, `https://example..com/`
     Good: `https://example.com/100%25`, `https://example.com/?size%5B%5D=1`, `https://example.com/`
@@ -117,8 +117,8 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
     """The URL has 2,048 characters or more.
 
     Why: "this value must be less than 2,048 characters"; search engines drop longer ones.
-    Fix: List a shorter URL that leads to the same page, without baskets and filters in its query.
-    Bad: a URL with a whole basket in its query
+    Fix: List a shorter URL of the same page, without shopping carts and filters in its query.
+    Bad: a URL with a whole shopping cart in its query
     Good: a URL that names the page
     """
     length = len(entry.record.loc)
@@ -126,43 +126,43 @@ def loc_too_long(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"{length:,} characters; fewer than {MAX_LENGTH + 1:,} are allowed")
 
 
-@rule("loc-too-short-xsd", INFO, SCHEMA, LOCS, per=Per.FILE("have a URL that is shorter than the schema allows"))
+@rule("loc-too-short-xsd", INFO, SCHEMA, LOCS, per=Per.FILE("have a URL shorter than the schema allows"))
 def loc_too_short_xsd(entry: EntryFacts) -> Iterator[Message]:
     """The URL is shorter than the schema allows, 12 characters.
 
-    Why: a validator refuses it, although nothing is wrong with it.
-    Fix: Add the final slash to the URL; nothing else is wrong with it.
+    Why: Schema validators reject it, although the URL works.
+    Fix: Add the trailing slash; nothing else is wrong with the URL.
     Bad: `http://t.co`
     Good: `http://t.co/`
     """
     length = len(entry.record.loc)
     if entry.sound and entry.form is Form.ABSOLUTE and length < MIN_LENGTH:
-        yield loc_message(entry, f"{length} characters; the schema wants {MIN_LENGTH} at least")
+        yield loc_message(entry, f"{length} characters; the schema requires at least {MIN_LENGTH}")
 
 
 @rule("loc-double-escaped", WARNING, ESCAPING, LOCS, per=Per.FILE("have a URL that was escaped twice"))
 def loc_double_escaped(entry: EntryFacts) -> Iterator[Message]:
     """The URL was escaped twice for XML.
 
-    Why: it names a URL that contains the characters `&amp;`, which is a different page.
+    Why: It names a URL that contains the characters `&amp;`, which is a different page.
     Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `<loc>https://example.com/?a=1&amp;amp;b=2</loc>`
     Good: `<loc>https://example.com/?a=1&amp;b=2</loc>`
     """
     found = ENTITY.search(entry.record.loc) if entry.uri is not None else None
     if found is not None:
-        yield loc_message(entry, f"{found[0]} is left in the URL after reading the XML: it was escaped twice")
+        yield loc_message(entry, f"{found[0]} is still in the URL after parsing the XML: it was escaped twice")
 
 
 @rule("loc-whitespace", WARNING, LOC, (*LOCS, Of.FAULT))
 def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL contains white space. Around it, other blanks than XML's count too. For information if it has white space
-    around it only.
+    """The URL contains whitespace. Around the URL, a note, or a warning if it is other whitespace than XML's, such as a
+    no-break space.
 
-    Why: readers strip white space around a URL. They encode blanks inside it as `%20`, remove them, or end the URL
-    there.
-    Fix: Remove blanks around the URL, and write `%20` for those inside.
-    Bad: `<loc>https://example.com/a b</loc>`, or a no-break space behind the URL
+    Why: Readers strip whitespace around a URL. A space inside it they encode as `%20`, remove, or take for the end of
+    the URL.
+    Fix: Remove the whitespace around the URL, and write `%20` for spaces inside it.
+    Bad: `<loc>https://example.com/a b</loc>`, or a no-break space after the URL
     Good: `<loc>https://example.com/a%20b</loc>`
     """
     if isinstance(entry, Fault):  # blanks around a plain entry's URL, which the record does not contain
@@ -172,11 +172,11 @@ def loc_whitespace(entry: EntryFacts | Fault) -> Iterator[Message]:
         return
     around, inner = _around(entry), None if entry.usual else BLANK.search(entry.written.strip(BLANKS))
     if inner is not None:
-        yield loc_message(entry, f"a blank (U+{ord(inner[0]):04X}) inside the URL or at its ends", entry.written)
+        yield loc_message(entry, f"whitespace (U+{ord(inner[0]):04X}) inside the URL or at its ends", entry.written)
     elif around.strip(BLANKS):
-        yield loc_message(entry, f"a blank (U+{ord(around.strip(BLANKS)[0]):04X}) around the URL")
+        yield loc_message(entry, f"whitespace (U+{ord(around.strip(BLANKS)[0]):04X}) around the URL")
     elif around:
-        yield loc_message(entry, "white space around the URL", severity=INFO)
+        yield loc_message(entry, "whitespace around the URL", severity=INFO)
 
 
 def _around(entry: EntryFacts) -> str:
@@ -189,11 +189,11 @@ def _around(entry: EntryFacts) -> str:
     return ""
 
 
-@rule("loc-non-ascii", INFO, f"{IRI}#section-3.1", LOCS, per=Per.FILE("have a URL with characters beyond ASCII"))
+@rule("loc-non-ascii", INFO, f"{IRI}#section-3.1", LOCS, per=Per.FILE("have a URL with non-ASCII characters"))
 def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
-    """The URL has characters beyond ASCII.
+    """The URL has non-ASCII characters.
 
-    Why: it is legal as an IRI, and readers encode it in UTF-8. Written escaped, it is the same for all of them.
+    Why: It is legal as an IRI, which readers encode in UTF-8. Percent-encoded, it is the same URL for all of them.
     Fix: Percent-encode the URL's characters in UTF-8, as the browser sends them.
     Bad: `https://example.com/café`
     Good: `https://example.com/caf%C3%A9`
@@ -206,32 +206,32 @@ def loc_non_ascii(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-fragment", WARNING, f"{URI}#section-3.5", LOCS, per=Per.FILE("have a URL with a fragment"))
 def loc_fragment(entry: EntryFacts) -> Iterator[Message]:
-    """The URL has a fragment. The `#` may have been meant as a part of the path.
+    """The URL has a fragment. Its `#` may be meant as part of the path.
 
-    Why: a search engine drops it, so that the entry is about the page without it, and may repeat another.
-    Fix: Remove the fragment, and the entry too if the page is already listed. Write `%23` for a `#` of the path.
+    Why: Search engines drop it. The entry then stands for the page without the fragment, which may be listed already.
+    Fix: Remove the fragment, or the entry if the page is already listed. Write `%23` for a `#` in the path.
     Bad: `https://example.com/about#team`, `https://example.com/c#/arrays`
     Good: `https://example.com/about`, `https://example.com/c%23/arrays`
     """
     if entry.uri is not None and entry.uri.fragment is not None:
         text = f"the fragment #{entry.uri.fragment} is not part of the page's address"
         if hash_is_text(entry.record.loc):
-            yield loc_message(entry, f"{text}; a # that belongs to the path is written %23", per=Per.ENTRY)
+            yield loc_message(entry, f"{text}; write a # that belongs to the path as %23", per=Per.ENTRY)
         else:
             yield loc_message(entry, text)
 
 
 @rule("loc-dot-segments", WARNING, f"{URI}#section-5.2.4", LOCS)
 def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
-    """The path has segments `.` or `..`.
+    """The path has `.` or `..` segments.
 
-    Why: clients remove them, so they request a different URL than the listed one.
+    Why: Clients remove them, so they request a different URL than the listed one.
     Fix: List the URL without `.` and `..` segments.
     Bad: `https://example.com/shop/../about`
     Good: `https://example.com/about`
     """
     if entry.uri is not None and DOT_SEGMENT.search(entry.uri.path):
-        yield loc_message(entry, f"the path {entry.uri.path} has dot segments, which are removed before the request")
+        yield loc_message(entry, f"the path {entry.uri.path} has dot segments, which clients remove before the request")
 
 
 @rule(
@@ -244,7 +244,7 @@ def loc_dot_segments(entry: EntryFacts) -> Iterator[Message]:
 def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     """The URL has a session id.
 
-    Why: "Do not include session IDs in URLs": each visit gets another one, so that the same page is crawled again and
+    Why: "Do not include session IDs in URLs": each visit gets a new one, so crawlers fetch the same page again and
     again under new URLs.
     Fix: Remove the session id from the URL.
     Bad: `https://example.com/shop;jsessionid=1A2B3C4D5E6F`
@@ -263,10 +263,10 @@ def loc_session_id(entry: EntryFacts) -> Iterator[Message]:
     (UrlWith(r"[?&][^=&?\n]*(?i:sess|token|passw|secret|pwd|key|mail)"), Of.ODD_CHILD),
 )
 def loc_sensitive_parameter(entry: EntryFacts) -> Iterator[Message]:
-    """The URL seems to contain a secret or e-mail address. Its parameters have a session, token, password or e-mail
+    """The URL seems to contain a secret or e-mail address. A query parameter holds a session, token, password or e-mail
     address.
 
-    Why: a sitemap is public, and its URLs end up in search results and logs.
+    Why: A sitemap is public, and its URLs end up in search results and logs.
     Fix: Remove the entry, and invalidate the secret if it is real.
     Bad: `https://example.com/confirm?email=joe%40example.net&token=8f3c2a`
     Good: `https://example.com/confirm`

@@ -96,10 +96,10 @@ news_rule = partial(rule, of=Objects(NEWS_EXTENSION, usual=has_usual_article))
     also={"Search Console": "Missing <publication> tag", "Yandex": "Tag not found"},
 )
 def news_required_missing(entry: UrlFacts) -> Iterator[Message]:
-    """An article lacks a required element. A publication with name and language, publication_date or title is missing
-    or empty. Once for an article.
+    """An article lacks a required element. A publication with name and language, a publication_date or a title is
+    missing or empty. Once per article.
 
-    Why: without it the article is not taken for news.
+    Why: Without it search engines do not treat the article as news.
     Fix: Add the elements that the message names, or remove the `<news:news>`.
     Bad: `<news:news><news:title>Merger</news:title></news:news>`
     Good: an article with all of them
@@ -125,8 +125,8 @@ def _absent(article: Element | None) -> Iterator[tuple[str, int | None]]:
 def news_too_many(file: FileFacts) -> Iterator[Message]:
     """The file has more than 1,000 articles.
 
-    Why: search engines read no more of them.
-    Fix: Split the file into several of at most 1,000 articles, and name them in an index.
+    Why: Search engines read no more of them.
+    Fix: Split the file into several of at most 1,000 articles, and list them in an index.
     Bad: 1,001 `<news:news>` in one file
     Good: several files, named in an index
     """
@@ -139,7 +139,7 @@ def news_too_many(file: FileFacts) -> Iterator[Message]:
 def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
     """An entry has more than one `<news:news>`.
 
-    Why: an entry is one page, and that is one article. Here the first is read.
+    Why: An entry is one page, and a page is one article. This crawl reads the first.
     Fix: Write an entry of its own for each article.
     Bad: two `<news:news>` in one `<url>`
     Good: an entry for each article
@@ -151,11 +151,11 @@ def news_multiple_per_url(entry: UrlFacts) -> Iterator[Message]:
 
 @news_rule("news-date-invalid", ERROR, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The publication date of an article is not valid. It must be a W3C Datetime with a day, and with a zone if it has
-    a time. A warning if it only lacks the zone, or is a day with one (legal by XML Schema).
+    """The publication date of an article is not valid. It must be a W3C Datetime with a day, and with a time zone if it
+    has a time. A warning if it only lacks the time zone, or is a day with one (legal by XML Schema).
 
-    Why: search engines cannot tell when the article was published.
-    Fix: Write the publication date as `YYYY-MM-DDThh:mm:ss+hh:mm`, or as a day.
+    Why: Search engines cannot tell when the article was published.
+    Fix: Write the publication date as `YYYY-MM-DDThh:mm:ss+hh:mm` or `YYYY-MM-DD`.
     Bad: `<news:publication_date>5 January 2026</news:publication_date>`
     Good: `<news:publication_date>2026-01-05T10:00:00+01:00</news:publication_date>`
     """
@@ -164,9 +164,9 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
         form = written(value, Standard.W3C).form if value else DateForm.LEGAL
         if value and form not in (DateForm.LEGAL, DateForm.NO_SECONDS):
             remark = {
-                DateForm.IMPOSSIBLE: "there is no such day, hour or zone",
-                DateForm.NO_ZONE: "its zone is missing, such as +01:00",
-            }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+                DateForm.IMPOSSIBLE: "there is no such day, hour or time zone",
+                DateForm.NO_ZONE: "its time zone is missing, such as +01:00",
+            }.get(form, "not YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a time zone")
             severity = WARNING if form in (DateForm.NO_ZONE, DateForm.ZONED_DAY) else None
             text = f"<news:publication_date> is {quoted(value)}: {remark}"
             yield Message(text, line_of(element, "publication_date"), value=value, severity=severity)
@@ -174,9 +174,9 @@ def news_date_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 @news_rule("news-date-future", WARNING, GOOGLE, also={"Search Console": "Invalid date"})
 def news_date_future(entry: UrlFacts) -> Iterator[Message]:
-    """A publication date is in the future. A day counts as future before it begins anywhere.
+    """A publication date is in the future. A date without a time counts until that day begins somewhere on earth.
 
-    Why: the article is listed, hence published; often the zone is wrong.
+    Why: A listed article is published already. Often the time zone is wrong.
     Fix: Write the time at which the article went online, and check its time zone.
     Bad: a date of next week
     Good: the moment at which the article went online
@@ -193,7 +193,7 @@ def news_date_future(entry: UrlFacts) -> Iterator[Message]:
 def news_too_old(entry: UrlFacts) -> Iterator[Message]:
     """An article was published more than two days ago.
 
-    Why: a news sitemap is for the articles of the last two days. Drop the older entries, or their `<news:news>`.
+    Why: A news sitemap is for articles of the last two days.
     Fix: Remove articles older than two days from the news sitemap, or their `<news:news>`.
     Bad: an article of last month
     Good: a file without articles where nothing was published
@@ -210,9 +210,9 @@ def news_too_old(entry: UrlFacts) -> Iterator[Message]:
 @news_rule("news-language-invalid", ERROR, GOOGLE, also={"Search Console": "Invalid tag value"})
 def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
     """The language of an article is not valid. It must be a code of ISO 639 (two or three letters), `zh-cn` or `zh-tw`.
-    A warning for a code that was withdrawn, for information if only the case is wrong.
+    A warning for a withdrawn code, a note if only the case is wrong.
 
-    Why: search engines cannot tell for which edition the article is.
+    Why: Search engines cannot tell which edition the article is for.
     Fix: Write the language as an ISO 639 code without a country, such as `en`; `zh-cn` or `zh-tw` for Chinese.
     Bad: `<news:language>en-US</news:language>`, `<news:language>English</news:language>`
     Good: `<news:language>en</news:language>`
@@ -227,11 +227,11 @@ def news_language_invalid(entry: UrlFacts) -> Iterator[Message]:
         if _is_language(plain):
             severity, remark = INFO, f"it is written {plain}"
         elif plain in WITHDRAWN:
-            severity, remark = WARNING, f"that code was withdrawn, the present one is {WITHDRAWN[plain]}"
+            severity, remark = WARNING, f"that code was withdrawn, the current one is {WITHDRAWN[plain]}"
         elif found is not None and is_language(found[1]):
-            remark = f"regions are for Chinese only (zh-cn, zh-tw); {found[1]} is the language"
+            remark = f"only Chinese has regions (zh-cn, zh-tw); write {found[1]}"
         else:
-            remark = "that is no code of ISO 639 with two or three letters"
+            remark = "that is not an ISO 639 code of two or three letters"
         yield Message(f"<news:language> is {quoted(code)}; {remark}", line, value=code, severity=severity)
 
 
@@ -241,11 +241,11 @@ def _is_language(code: str) -> bool:
 
 @rule("news-name-inconsistent", WARNING, GOOGLE, Of.FILE)
 def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
-    """The name of a publication varies. It is spelled in different ways, or has something in parentheses. For
-    information if a file has different names. Once for a file.
+    """The name of a publication varies. It is spelled in different ways, or contains parentheses. A note if a file has
+    different names. Once per file.
 
-    Why: it must be exactly the name in Google News, without anything in parentheses. Several publications may share
-    a file.
+    Why: It must be exactly the name in Google News, without anything in parentheses. Several publications may share a
+    file.
     Fix: Write the name exactly as Google News shows it, the same in all articles.
     Bad: `<news:name>The Example Times</news:name>` and `<news:name>The example-times</news:name>`
     Good: one name, always the same
@@ -258,7 +258,7 @@ def news_name_inconsistent(file: FileFacts) -> Iterator[Message]:
     if several is not None:
         yield Message(f"one publication, spelled in different ways: {_quoted(several)}", value=several[1])
     elif aside is not None:
-        yield Message(f"{quoted(aside)} has something in parentheses, which is left out in the name", value=aside)
+        yield Message(f"{quoted(aside)} has something in parentheses, which is not part of the name", value=aside)
     elif len(spellings) > 1:
         names = [*file.tally.publications]
         yield Message(f"several publications: {_quoted(names)}", value=names[1], severity=INFO)
@@ -279,7 +279,7 @@ def _quoted(names: Iterable[str]) -> str:
 def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
     """A title has more than 200 characters.
 
-    Why: nothing forbids it, and it is cut wherever it is shown.
+    Why: It is allowed, but search results truncate it.
     Fix: Write the title of the article, not its first paragraph.
     Bad: the first paragraph of the article
     Good: its title
@@ -294,8 +294,8 @@ def news_title_is_long(entry: UrlFacts) -> Iterator[Message]:
 def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
     """The title of an article is a placeholder. It is `Untitled`, `test`, `undefined`, `{{title}}` and the like.
 
-    Why: it must be the title of the article as it stands on the page; this one is shown to readers.
-    Fix: Write the article's title as the page shows it, or leave the article out until it has one.
+    Why: It must be the article's title as the page shows it; search results would show this one.
+    Fix: Write the article's title as the page shows it, or omit the article until it has one.
     Bad: `<news:title>Untitled document</news:title>`
     Good: `<news:title>Companies A and B in merger talks</news:title>`
     """
@@ -308,10 +308,10 @@ def news_title_placeholder(entry: UrlFacts) -> Iterator[Message]:
 
 @rule("news-title-repeated", INFO, GOOGLE, Of.FILE)
 def news_title_repeated(file: FileFacts) -> Iterator[Message]:
-    """Several articles of a file have the same title. Once for a file. The first 5,000 titles are compared.
+    """Several articles of a file have the same title. Once per file. Compares the first 5,000 titles.
 
-    Why: it is one article listed under several URLs, or a title that says nothing about its article.
-    Fix: List each article once, under one URL and with a title of its own.
+    Why: Either one article is listed under several URLs, or the title does not describe its article.
+    Fix: List each article once, under one URL and with its own title.
     Bad: `Live blog` as the title of twelve articles
     Good: a title of its own for each article
     """
@@ -326,10 +326,10 @@ def news_title_repeated(file: FileFacts) -> Iterator[Message]:
 
 @rule("news-without-articles", WARNING, GOOGLE, Of.WHOLE)
 def news_without_articles(file: FileFacts) -> Iterator[Message]:
-    """A news sitemap lists pages without `<news:news>`. It is one by its name and its namespace.
+    """A news sitemap lists pages without `<news:news>`. Its name and its namespace make it a news sitemap.
 
-    Why: without that element no entry is taken for news. A sitemap of a section that is named `news` does not declare
-    the namespace.
+    Why: Without that element no entry is news to search engines. An ordinary sitemap of a section named `news` does not
+    declare the namespace.
     Fix: Add a `<news:news>` to each article, or remove the namespace and rename the file.
     Bad: `news-sitemap.xml` with `xmlns:news`, and entries of `<loc>` and `<lastmod>` alone
     Good: a `<news:news>` in each entry
@@ -342,12 +342,12 @@ def news_without_articles(file: FileFacts) -> Iterator[Message]:
         yield Message(text, file.document.root_line)
 
 
-@news_rule("news-legacy-tag", INFO, GOOGLE, per=Per.SITE("have news elements that are not documented any more"))
+@news_rule("news-legacy-tag", INFO, GOOGLE, per=Per.SITE("have news elements that are no longer documented"))
 def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
-    """An article has a deprecated element. These are access, genres, keywords, stock_tickers or geo_locations. Once for
-    an article.
+    """An article has a deprecated element. Such as access, genres, keywords, stock_tickers or geo_locations. Once per
+    article.
 
-    Why: they have no effect, and do no harm.
+    Why: They have no effect, but do no harm.
     Fix: Remove access, genres, keywords, stock_tickers and geo_locations.
     Bad: `<news:keywords>business, merger</news:keywords>`
     Good: an article without them
@@ -356,15 +356,15 @@ def news_legacy_tag(entry: UrlFacts) -> Iterator[Message]:
         used = [name for name in RETIRED if getattr(article, name) is not None]
         if used:
             tags = ", ".join(f"<news:{name}>" for name in used)
-            yield Message(f"{tags}: not documented any more", line_of(element, used[0]), value=used[0])
+            yield Message(f"{tags}: no longer documented", line_of(element, used[0]), value=used[0])
 
 
 @rule("news-empty-ok", INFO, GOOGLE, Of.WHOLE)
 def news_empty_ok(file: FileFacts) -> Iterator[Message]:
-    """A news sitemap is empty. That is as it should be where nothing was published for two days.
+    """A news sitemap is empty. That is correct if nothing was published for two days.
 
-    Why: search consoles warn of it, to be sure that it is meant.
-    Fix: Check that nothing was published for two days; there is nothing to fix then.
+    Why: Search Console shows a warning, in case it is a mistake.
+    Fix: Check that nothing was published for two days; then there is nothing to fix.
     Bad: a news sitemap that is empty although articles were published
     Good: `<urlset xmlns="..." xmlns:news="..."></urlset>`
     """

@@ -53,11 +53,11 @@ def status_rule(id: str, also: dict[str, str], remark: str = "") -> Callable[[st
     return row(check, id, ERROR, ERRORS, Of.REPLY, also=also)
 
 
-status_rule("status-401", ERROR_PAGE, ": it wants a login")("""
+status_rule("status-401", ERROR_PAGE, ": a login is required")("""
     Listed URL answers 401 Unauthorized.
 
-    Why: search engines do not log in, and drop the page from their index.
-    Fix: Remove these URLs from the sitemap, or let everybody read the pages.
+    Why: Search engines do not log in, and drop the page from their index.
+    Fix: Remove these URLs from the sitemap, or make the pages public.
     Bad: pages for customers in the sitemap, or a test site that is still behind a password
     Good: pages that everybody may read
 """)
@@ -71,22 +71,23 @@ status_rule("status-401", ERROR_PAGE, ": it wants a login")("""
     per=Per.FILE("answer 402 Payment Required"),
 )
 def status_402(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 402 Payment Required. It wants to be paid by us. It may differ for search engines.
+    """Listed URL answers 402 Payment Required. The server wants this crawler to pay. Search engines may get another
+    answer.
 
-    Why: content delivery networks answer crawlers of AI with 402, for a price, and search engines with the page. If
-    search engines get it too, they drop the page from their index.
+    Why: Content delivery networks charge AI crawlers by a 402, and send search engines the page. A search engine that
+    gets 402 too drops the page from its index.
     Fix: Let search engines read the pages without payment, or remove these URLs from the sitemap.
     Bad: 402 for Googlebot, by a rule on all crawlers
     Good: status 200 for search engines
     """
-    yield from _status_message(facts, "status-402", ": it wants a payment from us; it may differ for search engines")
+    yield from _status_message(facts, "status-402", ": this crawl has to pay; search engines may get another answer")
 
 
-status_rule("status-403", FORBIDDEN, ": refused to us; it may differ for search engines")("""
-    Listed URL answers 403 Forbidden. The server refuses it to us. It may differ for search engines.
+status_rule("status-403", FORBIDDEN, ": this crawl is refused; search engines may get another answer")("""
+    Listed URL answers 403 Forbidden. The server refuses this crawler. Search engines may get another answer.
 
-    Why: a page that is refused to search engines is not indexed. A firewall that knows their addresses may refuse it to
-    us alone; the server's log or Search Console's URL inspection tells.
+    Why: Search engines do not index a page that they are refused. A firewall that knows their addresses may refuse only
+    this crawler; the server's log or Search Console's URL Inspection tells.
     Fix: Allow crawlers in the firewall, or remove these URLs from the sitemap.
     Bad: a firewall that takes search engines for an attack
     Good: status 200 for everybody who may read the page
@@ -95,7 +96,7 @@ status_rule("status-403", FORBIDDEN, ": refused to us; it may differ for search 
 status_rule("status-404", NOT_FOUND, ": not found")("""
     Listed URL answers 404 Not Found.
 
-    Why: search engines drop the page from their index, and the crawl is wasted.
+    Why: Search engines drop the page from their index, and the crawl is wasted.
     Fix: Remove these URLs from the sitemap, or restore the pages.
     Bad: a deleted product that is still in the sitemap
     Good: its entry is taken out
@@ -104,7 +105,7 @@ status_rule("status-404", NOT_FOUND, ": not found")("""
 status_rule("status-410", NOT_FOUND, ": gone for good")("""
     Listed URL answers 410 Gone.
 
-    Why: search engines drop the page, as with 404. The server knows that it is gone; the sitemap does not.
+    Why: Search engines drop the page, as with 404. The server knows that the page is gone; the sitemap does not.
     Fix: Remove these URLs from the sitemap.
     Bad: an entry for a page that answers 410
     Good: its entry is taken out
@@ -113,22 +114,22 @@ status_rule("status-410", NOT_FOUND, ": gone for good")("""
 
 @rule("status-429", WARNING, "https://www.rfc-editor.org/rfc/rfc6585#section-4", Of.REPLY)
 def status_429(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL answers 429 Too Many Requests. That is not the page's fault, and whether it works is not known.
+    """Listed URL answers 429 Too Many Requests. That is not the page's fault; whether the page works is unknown.
 
-    Why: the server wants fewer requests from us. To search engines 429 is a server error, at which they slow down.
+    Why: This crawl was too fast for the server. Search engines treat 429 as a server error and slow down.
     Fix: Raise the server's rate limit for crawlers, or crawl again with a longer `DOWNLOAD_DELAY`.
     Bad: a limit that a few requests a second reach
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
-    tries = f" after {counted(facts.reply.attempts, 'request')}: the server wants fewer; ask more slowly"
+    tries = f" after {counted(facts.reply.attempts, 'request')}: the server wants fewer; crawl more slowly"
     yield from _status_message(facts, "status-429", tries)
 
 
 status_rule("status-4xx", NOT_FOUND)("""
     Listed URL answers with another client error, 4xx.
 
-    Why: search engines drop the page from their index, as with 404.
-    Fix: Remove these URLs from the sitemap, or let the pages answer with 200.
+    Why: Search engines drop the page from their index, as with 404.
+    Fix: Remove these URLs from the sitemap, or make the pages answer 200.
     Bad: 400 for a URL with a broken query, 451 for a page that may not be shown
     Good: status 200, or no entry
 """)
@@ -136,7 +137,7 @@ status_rule("status-4xx", NOT_FOUND)("""
 status_rule("status-5xx", ERROR_PAGE, ": the server failed")("""
     Listed URL answers with a server error, 5xx. Statuses above 599 count too.
 
-    Why: search engines slow down for the whole site, and drop the page if the error lasts.
+    Why: Search engines crawl the whole site more slowly, and drop the page if the error lasts.
     Fix: Repair the pages: the server's error log names the cause.
     Bad: 500 from a template that fails, 503 from a server that is overloaded
     Good: status 200
@@ -160,7 +161,7 @@ def failure_rule(id: str, severity: Severity, also: dict[str, str] | None = None
 failure_rule("status-timeout", ERROR, also=ERROR_PAGE)("""
     Listed URL does not answer in time.
 
-    Why: search engines give up as well, and then visit the whole site less often.
+    Why: Search engines give up too, and then crawl the whole site less.
     Fix: Speed up the pages or cache them, or remove these URLs from the sitemap.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT), after some tries
     Good: an answer within a second
@@ -169,7 +170,7 @@ failure_rule("status-timeout", ERROR, also=ERROR_PAGE)("""
 failure_rule("status-dns", ERROR, also=ERROR_PAGE)("""
     Host of a listed URL has no address.
 
-    Why: no visitor can open the page.
+    Why: No visitor can open the page.
     Fix: Correct the host name in the sitemap, or restore its DNS record.
     Bad: `https://old-shop.example.com/`, a name that was given up
     Good: a host that DNS knows
@@ -178,26 +179,27 @@ failure_rule("status-dns", ERROR, also=ERROR_PAGE)("""
 failure_rule("status-tls", ERROR, also=ERROR_PAGE)("""
     Listed URL has no secure connection. The certificate of its host is not valid, or TLS fails.
 
-    Why: browsers warn of the page or refuse it, and Google prefers its http variant or drops it.
+    Why: Browsers show a warning instead of the page, and Google prefers its http variant or drops it.
     Fix: Install a valid certificate for this host, and renew it in time.
     Bad: a certificate that has expired, is for another host, or is signed by an unknown authority
     Good: a certificate for this host that is renewed in time
 """)
 
 failure_rule("status-connection", ERROR, also=ERROR_PAGE)("""
-    The server of a listed URL cannot be reached. It refuses the connection, or ends it without a readable answer.
+    The server of a listed URL cannot be reached. It refuses the connection, or closes it without a readable answer.
 
-    Why: search engines treat it as a server error: they slow down, and drop the page if it lasts.
+    Why: Search engines treat it as a server error: they slow down, and drop the page if it lasts.
     Fix: Open the server's port, or remove these URLs from the sitemap.
     Bad: a closed port, a connection that is reset, an answer that is no HTTP
     Good: an answer with status 200
 """)
 
 failure_rule("status-truncated", WARNING)("""
-    Listed URL answers in part. The connection ended before the body did, or the body does not end.
+    Listed URL answers in part. The connection ended before the response was complete, or the response never ends.
 
-    Why: what is missing is not indexed. The page may work at the next visit: a server under load breaks off.
-    Fix: Find out why the server breaks off: check its load, its time limits and Content-Length.
+    Why: Search engines do not index the missing part. The page may work at the next visit, if the server was
+    overloaded.
+    Fix: Find out why the server closes the connection: check its load, its timeouts and Content-Length.
     Bad: `Content-Length: 50000`, and 20,000 bytes
     Good: the whole page
 """)
@@ -211,11 +213,11 @@ and connection, which are not measured here, so a reported page is slow by itsel
 
 @rule("status-soft-404", WARNING, SOFT, Of.REPLY, also=ERROR_PAGE)
 def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL is a soft 404. It answers with status 200, but is a `not found` page, the text of an error, a list
-    without entries, or has no content.
+    """Listed URL is a soft 404. It answers with status 200, but is a "not found" page, an error message, a list without
+    entries, or empty.
 
-    Why: search engines find out and drop it, but read it again and again first. The site itself is the witness: the
-    page is compared with what the server gives for a path that cannot exist.
+    Why: Search engines crawl it again and again before they notice and drop it. The page is compared with the server's
+    answer for a path that cannot exist.
     Fix: Answer 404 for missing pages, and remove these URLs from the sitemap.
     Bad: status 200 with `Page not found`, `Database connection failed` or `No posts found` and no more; a redirect to
     where every unknown URL is sent; status 204; an empty page
@@ -228,12 +230,13 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
         )
 
 
-@rule("status-non-html", INFO, INDEXABLE, Of.REPLY, per=Per.FILE("are no HTML pages"))
+@rule("status-non-html", INFO, INDEXABLE, Of.REPLY, per=Per.FILE("are not HTML pages"))
 def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL is not an HTML page.
 
-    Why: documents such as PDF are indexed too. Feeds, images and data are not, or belong elsewhere in the sitemap.
-    Fix: Remove feeds, images and data from the sitemap; keep documents that visitors are to find.
+    Why: Search engines also index documents such as PDFs. They do not index feeds and data, and images belong in
+    `<image:image>`.
+    Fix: Remove feeds, images and data from the sitemap; keep documents that people should find.
     Bad: `https://example.com/api/products.json`
     Good: the page that shows what is in it; a PDF that visitors are to find
     """
@@ -242,7 +245,7 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
         return
     kind = media_type(reply.content_type)
     if kind is not None and not kind.is_html:
-        yield Message(f"Content-Type is {kind.essence[:100]}: no HTML page", value=reply.content_type)
+        yield Message(f"Content-Type is {kind.essence[:100]}: not an HTML page", value=reply.content_type)
 
 
 @rule(
@@ -253,9 +256,10 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     per=Per.FILE("have a malformed Content-Type"),
 )
 def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL has a malformed Content-Type. It is no media type, or there are several.
+    """Listed URL has a malformed Content-Type. It is not a media type, or there are several.
 
-    Why: browsers and crawlers guess by the content. With `X-Content-Type-Options: nosniff` browsers show the source.
+    Why: Browsers and crawlers guess from the content. With `X-Content-Type-Options: nosniff`, browsers show the source
+    code.
     Fix: Send one valid type, `text/html; charset=utf-8` for pages.
     Bad: `Content-Type: text/html charset=utf-8`, `Content-Type: html`, two Content-Type headers
     Good: `Content-Type: text/html; charset=utf-8`
@@ -269,10 +273,9 @@ def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-slow", INFO, "https://web.dev/articles/ttfb", Of.REPLY, per=Per.FILE("answer slowly"))
 def status_slow(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL is slow. The server took more than 1.8 seconds for an answer to begin; of several requests, on
-    average.
+    """Listed URL is slow. The server took more than 1.8 seconds to begin its answer; over several requests, on average.
 
-    Why: visitors wait, and search engines crawl fewer pages of a slow site. A single slow answer means little; many
+    Why: Visitors wait, and search engines crawl fewer pages of a slow site. A single slow answer means little; many
     slow pages, or one that is always slow, matter.
     Fix: Cache these pages, or speed up what builds them.
     Bad: a page that is put together in four seconds
@@ -293,14 +296,14 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     INFO,
     "https://www.rfc-editor.org/rfc/rfc9110#name-head",
     Of.REPLY,
-    per=Per.FILE("answer HEAD otherwise than GET"),
+    per=Per.FILE("answer HEAD differently from GET"),
 )
 def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
     """The server answers HEAD differently from GET.
 
-    Why: HEAD must give the status that GET gives. Tools that check links by HEAD report the page as broken. What is
-    reported about the page comes from GET.
-    Fix: Let the server answer HEAD with the same status as GET.
+    Why: HEAD must return the status of GET. Tools that check links by HEAD report the page as broken. Other findings on
+    the page come from GET.
+    Fix: Make the server answer HEAD with the same status as GET.
     Bad: 405 to HEAD and 200 to GET
     Good: the same status to both
     """
@@ -342,13 +345,13 @@ def _bad_share(file: FileFacts | Drawn) -> Estimate:
     also={"Screaming Frog": "Non-Indexable URLs in Sitemap", "Lumar": "Error Pages in Sitemaps"},
 )
 def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
-    """Many listed URLs do not answer 200. It is more than 1 % of the requested URLs of a file.
+    """Many listed URLs do not answer 200. More than 1 % of a file's requested URLs.
 
-    Redirects count, and so does no answer. Where a sample was asked, the lower end of its 95 % interval must be above.
-    A note where all URLs were asked: then each bad one has a finding of its own, and this is their share.
+    Redirects count, and so does no answer. With a sample, the lower end of its 95 % interval must be above 1 %. A note
+    if all URLs were requested: each bad one then has its own finding.
 
-    Why: Bing said that it tolerates 1 % in a sitemap, and trusts those with more less.
-    Fix: Generate the sitemap from pages that answer 200, and drop the others.
+    Why: Bing said that it tolerates 1 % in a sitemap, and trusts sitemaps with more less.
+    Fix: Generate the sitemap from pages that answer 200, and omit the others.
     Bad: a sitemap of 1,000 URLs, 40 of which redirect
     Good: a sitemap that is made of the pages that there are
     """
@@ -367,9 +370,9 @@ def status_dirt_ratio(file: FileFacts | Drawn) -> Iterator[Message]:
 def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
     """Only a sample of the URLs was requested.
 
-    Why: no finding on a URL that was not asked does not mean that it works. The message has the share of URLs that do
-    not answer 200, estimated for the whole file, with the interval that holds it in 95 of 100 samples.
-    Fix: Crawl again without `sample`, or with a larger one, where the share is high.
+    Why: A URL that was not requested may fail without a finding. The message estimates the share of the file's URLs
+    that do not answer 200, with its 95 % confidence interval.
+    Fix: Crawl again without `sample`, or with a larger one, if the share is high.
     Bad: taking a sample for the whole
     Good: a sample that is large enough, and all URLs where the share is high
     """
@@ -378,7 +381,7 @@ def status_sampled(file: FileFacts | Drawn) -> Iterator[Message]:
         found = _bad_share(file)
         were = "was" if found.checked == 1 else "were"
         text = f"{found.checked:,} of {found.population:,} URLs {were} checked (random sample)"
-        yield Message(f"{text}; not answered with 200: {found}" if found.checked else text, value=str(left_out))
+        yield Message(f"{text}; did not answer 200: {found}" if found.checked else text, value=str(left_out))
 
 
 REDIRECTS = "https://developers.google.com/search/docs/crawling-indexing/301-redirects"
@@ -393,7 +396,7 @@ MAX_HOPS = 4
 """Redirects that a message lists; the record has all of them."""
 
 WHY_NOT = {
-    Reason.BLOCKED: "robots.txt forbids it to us",
+    Reason.BLOCKED: "robots.txt forbids it for this crawl",
     Reason.OFF_SITE: "it is on another host",
     Reason.STOPPED: "the crawl ended, or its host failed too often",
     Reason.SAMPLED_OUT: "it is not in the sample",
@@ -404,12 +407,11 @@ MOVED = {"Sitebulb": "Redirect (3XX) URL in XML Sitemaps", "Search Console": "UR
 
 @rule("status-redirect", WARNING, REDIRECTS, Of.REPLY, also=MOVED)
 def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects. An error where the redirect leads nowhere: without a target, or to one that is not http or
-    https.
+    """Listed URL redirects. An error if the redirect leads nowhere: it has no target, or one that is not http or https.
 
-    Why: a sitemap lists the URLs that are to be indexed, and that is the one that redirects lead to. Each redirect is a
-    request more. The message says whether the redirect is permanent, and where it leads.
-    Fix: Remove these URLs, and list the ones that they redirect to unless these are listed already.
+    Why: A sitemap should list the URLs to be indexed, which is the redirect target. Each redirect costs another
+    request. The message says whether the redirect is permanent, and where it leads.
+    Fix: Remove these URLs, and list their redirect targets unless they are listed already.
     Bad: `http://example.com/a`, which redirects to `https://example.com/a`; a redirect to `ftp://example.com/a`
     Good: `https://example.com/a`
     """
@@ -426,9 +428,8 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
 def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects more than once.
 
-    Why: Google's crawlers follow ten, others fewer; each is a request more, and any of them may fail. List the URL at
-    the end, and let the redirects in between lead there at once.
-    Fix: Remove these URLs, and list the final ones unless listed already. Let each redirect lead there directly.
+    Why: Google's crawlers follow ten redirects, others fewer. Each one costs another request and may fail.
+    Fix: Remove these URLs, and list the final ones unless listed already. Make each redirect lead there directly.
     Bad: `http://example.com/a` to `https://example.com/a` to `https://www.example.com/a`
     Good: `https://www.example.com/a`
     """
@@ -440,10 +441,10 @@ def status_redirect_chain(facts: ReplyFacts) -> Iterator[Message]:
 
 @rule("status-redirect-loop", ERROR, REDIRECTS, Of.REPLY, also=MOVED)
 def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
-    """Listed URL redirects in a loop. The redirects come back to where they were, or do not end.
+    """Listed URL redirects in a loop. The redirects return to an earlier URL, or never end.
 
-    Why: no visitor ever sees the page. Some such loops end for visitors with cookies, which search engines do not send.
-    Fix: Break the loop: let one of the URLs answer 200, and list that one.
+    Why: No search engine reaches the page. Some loops end for visitors with cookies, which search engines do not send.
+    Fix: Break the loop: make one of the URLs answer 200, and list that one.
     Bad: `/a` redirects to `/a/`, which redirects to `/a`
     Good: one of the two answers 200
     """
@@ -456,8 +457,8 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
 def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects to another host. A leading `www.` makes no difference.
 
-    Why: the page is one of another site, whose own sitemap is to list it. If that is not intended, a domain was sold,
-    or a link hijacked.
+    Why: The page belongs to another site, whose own sitemap should list it. If the redirect is not intended, a domain
+    may have been sold or a link hijacked.
     Fix: Remove these URLs from the sitemap, and check that the redirect is intended.
     Bad: `https://example.com/shop`, which redirects to `https://example.net/`
     Good: no entry for it here
@@ -470,7 +471,7 @@ def status_redirect_offsite(facts: ReplyFacts) -> Iterator[Message]:
 def status_redirect_to_home(facts: ReplyFacts) -> Iterator[Message]:
     """Listed URL redirects to the home page. Or to the home page of a language.
 
-    Why: mostly the page is gone, and the redirect hides it. Search engines take that for a page that does not exist.
+    Why: Usually the page is gone, and the redirect hides it. Search engines treat that as a missing page.
     Fix: Answer 404 or redirect to the page's replacement, and remove these URLs from the sitemap.
     Bad: a deleted product, which redirects to `https://example.com/`
     Good: status 404 or 410, or a redirect to the page that took its place, and no entry
@@ -487,9 +488,7 @@ def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
     """Make a message about the target of redirects. `moved`: phrase that the target follows."""
     reply = facts.reply
     if isinstance(reply, Unchecked):
-        return Message(
-            f"{moved}; where they lead was not asked: {WHY_NOT[reply.reason]}", value=reply.redirects[-1].url
-        )
+        return Message(f"{moved}; the target was not requested: {WHY_NOT[reply.reason]}", value=reply.redirects[-1].url)
     final = reply.final_url if isinstance(reply, Redirected) else ""
     to = "" if moved.endswith(",") else " to"
     return Message(f"{moved}{to} {quoted(final)}{_noindex_remark(facts)}", value=final)
@@ -498,4 +497,4 @@ def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
 def _noindex_remark(facts: ReplyFacts) -> str:
     """Note on a page that should not be listed anyway."""
     hidden = isinstance(facts.reply, Reached) and facts.reply.noindex
-    return ", and that page is not to be indexed (noindex)" if hidden else ""
+    return ", and that page is noindex" if hidden else ""

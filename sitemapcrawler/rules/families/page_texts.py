@@ -55,12 +55,12 @@ VERSIONS = """
     also={"Screaming Frog": "Exact Duplicates; Near Duplicates", "Sitebulb": "Duplicate content"},
 )
 def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Listed pages have the same text, or nearly the same. Nearly: but for a word or a sentence of a short one.
+    """Listed pages have the same text, or nearly the same. Nearly: except for a word, or a short sentence.
 
     Only with `verify=get`. Compares the main text of indexable pages without menus, counters and advertisements. Pages
-    whose canonical is another URL, language versions of each other and pages of fewer than 20 words are left out.
+    whose canonical is another URL, language versions of each other and pages of fewer than 20 words do not count.
 
-    Why: search engines index one of them and choose it themselves; links and visits are split between them.
+    Why: Search engines index the one they choose, and links and visits are split between the pages.
     Fix: Keep one URL, name it as the canonical of the others, and remove those from the sitemap.
     Bad: `https://example.com/lamp` and `https://example.com/sale/lamp` with the same text
     Good: `https://example.com/lamp`, which the other one names as its canonical
@@ -111,13 +111,14 @@ def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
     also={"Screaming Frog": "Low Content Pages", "Lumar": "Thin Pages"},
 )
 def page_thin_content(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Listed page has hardly any text. Fewer than 50 words.
+    """Listed page has hardly any text. It has fewer than 50 words.
 
-    Only with `verify=get`. Counts the main text of indexable pages; two Chinese or Japanese characters and four Thai
-    ones are a word. Pages whose text a script writes count as they arrive.
+    Only with `verify=get`. Counts the main text of indexable pages; two Chinese or Japanese characters or four Thai
+    ones are a word. Text that a script adds does not count.
 
-    Why: pages of a few words answer no question, and are often left out of the index. Galleries and tools may be fine.
-    Fix: Write what visitors look for, merge such pages, or remove them from the sitemap.
+    Why: A page of a few words rarely answers a question, and search engines often do not index it. Galleries and tools
+    may be fine.
+    Fix: Add what visitors look for, merge such pages, or remove them from the sitemap.
     Bad: a product with a name and a price
     Good: a product with its description
     """
@@ -131,7 +132,7 @@ def page_thin_content(site: SiteFacts) -> Iterator[SiteMessage]:
 
 KINDS = read_words("sitemapcrawler.rules.families", "words")["archives"]
 """Folders of archives, by kind."""
-NOUNS = {"tag": "by tag", "category": "by category", "author": "by author", "page": "further pages of a list"}
+NOUNS = {"tag": "by tag", "category": "by category", "author": "by author", "page": "later pages of a list"}
 """What the URLs of a kind are."""
 
 
@@ -152,14 +153,14 @@ what is further down, or has an extension, is a page."""
 
 @rule("page-archive", INFO, BUILD, Of.SITE)
 def page_archive(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The URL looks like an archive. By tag, category or author, or a further page of a list.
+    """The URL looks like an archive. By tag, category or author, or a later page of a list.
 
-    Only with `verify`. Judges the URLs of indexable pages, in several languages. Once for a site, with the numbers of
-    each kind.
+    Only with `verify`. Judges the URLs of indexable pages, in several languages. Once per site, with the number of each
+    kind.
 
-    Why: such pages repeat the beginnings of others. A category that visitors look for belongs in the sitemap; tags,
-    authors and further pages rarely do.
-    Fix: Remove them from the sitemap, unless visitors look for them; mark thin ones as `noindex`.
+    Why: Such pages repeat excerpts of others. A category that visitors look for belongs in the sitemap; tags, authors
+    and later pages rarely do.
+    Fix: Remove them from the sitemap, unless visitors look for them; set thin ones to `noindex`.
     Bad: `https://example.com/tag/brass/`, `https://example.com/blog/page/2/`, `https://example.com/?paged=3`
     Good: the articles themselves
     """

@@ -31,23 +31,23 @@ EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}\Z")
 
 @rule("loc-credentials", WARNING, f"{URI}#section-3.2.1", LOCS)
 def loc_credentials(entry: EntryFacts) -> Iterator[Message]:
-    """The URL contains a user name or password. It is neither sent nor written anywhere.
+    """The URL contains a user name or password. It is neither sent nor written to any output.
 
-    Why: a sitemap is public, and so is the password. Search engines do not log in.
+    Why: A sitemap is public, and so is the password. Search engines do not log in.
     Fix: Remove user name and password from the URL, and change the password.
     Bad: `https://user:secret@example.com/`
     Good: `https://example.com/`
     """
     if entry.uri is not None and (entry.uri.user is not None or MASKED.match(entry.written)):
-        yield loc_message(entry, "a user name or a password in front of the host", f"{HIDDEN}@")
+        yield loc_message(entry, "a user name or password in front of the host", f"{HIDDEN}@")
 
 
 @rule("loc-port", INFO, f"{URI}#section-3.2.3", LOCS, per=Per.FILE("have a URL with a port"))
 def loc_port(entry: EntryFacts) -> Iterator[Message]:
-    """The URL names an unusual port. It is neither the scheme's nor that of the sitemap.
+    """The URL has an unusual port. It is neither the default of its scheme nor the port of the sitemap.
 
-    Why: public pages rarely have one; it comes from the machine on which the sitemap was made.
-    Fix: List the public URL without the port. Correct the base URL of the generator.
+    Why: Public pages rarely have one. It usually comes from the machine that generated the sitemap.
+    Fix: List the public URL without the port. Correct the generator's base URL.
     Bad: `https://example.com:8443/`
     Good: `https://example.com/`
     """
@@ -56,37 +56,35 @@ def loc_port(entry: EntryFacts) -> Iterator[Message]:
         yield loc_message(entry, f"port {uri.port}", uri.port)
 
 
-@rule(
-    "loc-default-port", INFO, f"{URI}#section-6.2.3", LOCS, per=Per.FILE("have a URL with the port that it has anyway")
-)
+@rule("loc-default-port", INFO, f"{URI}#section-6.2.3", LOCS, per=Per.FILE("have a URL with its default port"))
 def loc_default_port(entry: EntryFacts) -> Iterator[Message]:
-    """The URL names its default port.
+    """The URL names the default port of its scheme.
 
-    Why: the URL without it means the same, and is the usual one.
+    Why: The URL without it means the same, and is the usual form.
     Fix: Remove the port from the URL.
     Bad: `https://example.com:443/`
     Good: `https://example.com/`
     """
     uri = entry.uri
     if uri is not None and uri.port and int(uri.port) == uri.default_port:
-        yield loc_message(entry, f"port {uri.port} is the usual one and can be left out", uri.port)
+        yield loc_message(entry, f"port {uri.port} is the default and can be omitted", uri.port)
 
 
-@rule("loc-ip-host", WARNING, LOC, LOCS, per=Per.FILE("have an address as their host", by_value=True))
+@rule("loc-ip-host", WARNING, LOC, LOCS, per=Per.FILE("have an IP address as their host", by_value=True))
 def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
-    """The host is an address instead of a name. For information where it is that of another site. The host of the
-    sitemap itself does not count, on whatever port: it was named to the crawl.
+    """The host is an IP address, not a name. A note if it is another site's. The sitemap's own host does not count, on
+    any port, since you chose it for the crawl.
 
-    Why: search engines know sites by name; an address comes from the machine on which the sitemap was made. Where it
-    is not the sitemap's host, `loc-offsite` says what follows.
-    Fix: Write the public host name. Correct the base URL of the generator.
+    Why: Search engines know sites by name. An address usually comes from the machine that generated the sitemap. If it
+    is not the sitemap's host, see `loc-offsite` too.
+    Fix: Write the public host name. Correct the generator's base URL.
     Bad: `http://192.0.2.7/`, `http://0x7f.1/`
     Good: `https://example.com/`
     """
     uri = entry.uri
     if uri is not None and uri.address is not None and not entry.file.is_home_host(uri.authority):
         meant = "" if uri.address == uri.host else f", which browsers read as {uri.address}"
-        yield loc_message(entry, f"the host {uri.host} is an address{meant}", uri.host, _milder_offsite(entry))
+        yield loc_message(entry, f"the host {uri.host} is an IP address{meant}", uri.host, _milder_offsite(entry))
 
 
 @rule(
@@ -97,12 +95,12 @@ def loc_ip_host(entry: EntryFacts) -> Iterator[Message]:
     per=Per.FILE("are on a local host", by_value=True),
 )
 def loc_localhost(entry: EntryFacts) -> Iterator[Message]:
-    """The host is known on one machine or network only. For information if it is that of another site. The host of
-    the sitemap itself does not count, on whatever port: it was named to the crawl.
+    """The host is known on one machine or network only. A note if it is another site's. The sitemap's own host does not
+    count, on any port, since you chose it for the crawl.
 
-    Why: no crawler can reach it. The sitemap was made on a machine for development. Where it is not the sitemap's host,
-    `loc-offsite` says what follows.
-    Fix: Write the public host name. Correct the base URL of the generator.
+    Why: No crawler can reach it. The sitemap was probably generated on a development machine. If it is not the
+    sitemap's host, see `loc-offsite` too.
+    Fix: Write the public host name. Correct the generator's base URL.
     Bad: `http://localhost:3000/`, `http://shop.local/`, `http://backend/`
     Good: `https://example.com/`
     """
@@ -118,12 +116,12 @@ def _milder_offsite(entry: EntryFacts) -> Severity | None:
     return None if entry.standing is Standing.INSIDE or is_in_feed(entry) else INFO
 
 
-@rule("loc-uppercase-host", INFO, f"{URI}#section-6.2.2.1", LOCS, per=Per.FILE("have a host with capital letters"))
+@rule("loc-uppercase-host", INFO, f"{URI}#section-6.2.2.1", LOCS, per=Per.FILE("have a host with uppercase letters"))
 def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
-    """The host has capital letters.
+    """The host has uppercase letters.
 
-    Why: hosts are the same in either case, but readers that compare URLs as texts see two.
-    Fix: Write the host in small letters.
+    Why: Host names are case-insensitive, but tools that compare URLs as strings see two different ones.
+    Fix: Write the host in lowercase.
     Bad: `https://Example.com/`
     Good: `https://example.com/`
     """
@@ -134,8 +132,8 @@ def loc_uppercase_host(entry: EntryFacts) -> Iterator[Message]:
 
 @rule("loc-offsite", ERROR, LOCATION, Of.PLACE, also=NOT_ALLOWED)
 def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is on another host than the sitemap. Or on another port, and nothing is known that allows it. For
-    information in a feed, which may link anywhere.
+    """The URL is on another host than the sitemap. Or on another port; and no robots.txt that was read allows it. A
+    note in a feed, which may link anywhere.
 
     Why: "all URLs in a Sitemap must be from a single host": search engines ignore the others. A host may let another
     list its URLs by naming the sitemap in its own robots.txt.
@@ -151,14 +149,18 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
 
 
 @rule(
-    "loc-www-mismatch", WARNING, LOCATION, PLACES, per=Per.SITE("are on another host by a leading www."), also=MISMATCH
+    "loc-www-mismatch",
+    WARNING,
+    LOCATION,
+    PLACES,
+    per=Per.SITE("differ from the sitemap's host by a leading www."),
+    also=MISMATCH,
 )
 def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     """The URL and the sitemap differ by a leading `www.`.
 
-    Why: these are two hosts, and one of them redirects to the other as a rule: either the sitemap or the URL is the
-    wrong one.
-    Fix: Use one host, with or without `www.`, for the sitemap and its URLs: the one that does not redirect.
+    Why: These are two hosts, and usually one redirects to the other: either the sitemap or the URL has the wrong one.
+    Fix: Use the host that does not redirect, with or without `www.`, for the sitemap and its URLs.
     Bad: `https://www.example.com/` in `https://example.com/sitemap.xml`
     Good: one of the two in both places
     """
@@ -175,9 +177,9 @@ def loc_www_mismatch(entry: EntryFacts) -> Iterator[Message]:
     also=MISMATCH,
 )
 def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
-    """The URL and the sitemap differ in http and https.
+    """The URL and the sitemap differ in http or https.
 
-    Why: they are two places, and http redirects to https as a rule.
+    Why: The two are different sites to a search engine, and http usually redirects to https.
     Fix: Use https for the sitemap and for its URLs.
     Bad: `http://example.com/` in `https://example.com/sitemap.xml`
     Good: `https://example.com/`
@@ -196,10 +198,10 @@ def loc_protocol_mismatch(entry: EntryFacts) -> Iterator[Message]:
     also=NOT_ALLOWED,
 )
 def loc_outside_sitemap_dir(entry: UrlFacts) -> Iterator[Message]:
-    """The URL is outside the sitemap's folder. Nothing is known that allows it. For information if no robots.txt was
-    read, as with `offline=yes`.
+    """The URL is outside the sitemap's folder. No robots.txt that was read allows it. A note if none was read, as with
+    `offline=yes`.
 
-    Why: a sitemap in `/catalog/` speaks for `/catalog/` only, unless robots.txt names it.
+    Why: A sitemap in `/catalog/` may list URLs in `/catalog/` only, unless robots.txt names it.
     Fix: Move the sitemap to the root of the site, or name it in robots.txt.
     Bad: `https://example.com/about` in `https://example.com/catalog/sitemap.xml`
     Good: the sitemap in `/`, or named in robots.txt
@@ -221,15 +223,15 @@ def _sitemap_place(entry: EntryFacts) -> str:
 
 @rule("loc-duplicate", WARNING, PROTOCOL, Of.LOC)
 def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
-    """The URL stands earlier in the same file. Of a file the first 1,000,000 URLs are compared.
+    """The URL is listed earlier in the same file. Compares the first 1,000,000 URLs of a file.
 
-    Why: which of the two entries counts is not defined; often the first one wins, whatever the others say.
+    Why: The protocol does not define which entry counts; often the first one wins, whatever the others say.
     Fix: Remove all but one of the entries.
     Bad: two entries with `https://example.com/a`
     Good: one entry for each page
     """
     if entry.repeated:
-        yield loc_message(entry, "the same URL stands earlier in the file")
+        yield loc_message(entry, "the file lists the same URL earlier")
 
 
 @rule(
@@ -237,26 +239,26 @@ def loc_duplicate(entry: UrlFacts) -> Iterator[Message]:
     INFO,
     f"{URI}#section-6",
     Of.LOC,
-    per=Per.FILE("differ from an earlier one only by case, escapes or final slashes"),
+    per=Per.FILE("differ from an earlier one only by case, escapes or trailing slashes"),
 )
 def loc_duplicate_normalised(entry: UrlFacts) -> Iterator[Message]:
-    """The URL differs only in spelling from an earlier one. The difference is case, needless escapes or final slashes.
+    """The URL is a variant of an earlier one. They differ only in case, needless escapes or trailing slashes.
 
-    Why: the two may be one page. The first 5,000 URLs of a file are compared so.
-    Fix: List one spelling of the URL, the page's canonical.
+    Why: The two may be one page. Compares the first 5,000 URLs of a file.
+    Fix: List one variant, the page's canonical URL.
     Bad: `https://example.com/a` and `https://example.com/A/`
     Good: one of them
     """
     earlier = entry.file.suspects.similar.get(entry.record.loc)
     if earlier is not None and not entry.repeated:
-        yield loc_message(entry, f"differs from {earlier} only by case, escapes or final slashes")
+        yield loc_message(entry, f"differs from {earlier} only by case, escapes or trailing slashes")
 
 
 @rule("loc-is-sitemap", WARNING, f"{PROTOCOL}#index", (Of.LOC, Of.SITE))
 def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
-    """The URL is that of a sitemap. By its name, as this file's own, or because this crawl read it as one.
+    """The URL is that of a sitemap. Its name says so, it is this file's own URL, or this crawl read it as one.
 
-    Why: an entry of a urlset is a page; sitemaps are listed in an index, and are not read as such here.
+    Why: A urlset lists pages; sitemaps belong in an index, and search engines do not read them as sitemaps here.
     Fix: Move the URL to a sitemap index, or remove the entry.
     Bad: `<url><loc>https://example.com/sitemap-2.xml</loc></url>`
     Good: `<sitemap><loc>https://example.com/sitemap-2.xml</loc></sitemap>` in an index
@@ -268,7 +270,7 @@ def loc_is_sitemap(entry: UrlFacts | SiteFacts) -> Iterator[Message]:
         return
     name = entry.uri.path.rpartition("/")[2].lower()
     if (name.endswith(SITEMAP_NAMES) and "sitemap" in name) or entry.record.loc in entry.file.places:
-        yield loc_message(entry, "a sitemap, listed as if it were a page")
+        yield loc_message(entry, "a sitemap, listed as a page")
 
 
 def _sitemaps(_: SiteFacts) -> tuple[str]:
@@ -289,7 +291,7 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
         WHERE e.key IN (SELECT key FROM temp.site_read)
           AND NOT coalesce(list_has_any(u.issues, ['loc-is-sitemap', 'loc-asset']), false)"""
     for fault in site.faults(faults, entries=ALONE):
-        yield on_entry(fault, f"{quoted(fault.url)} is listed as a page, and was read as a sitemap", fault.url)
+        yield on_entry(fault, f"{quoted(fault.url)} is listed as a page, but is a sitemap", fault.url)
 
 
 @rule(
@@ -297,14 +299,14 @@ def _read_as_sitemaps(site: SiteFacts) -> Iterator[Message]:
     INFO,
     f"{URI}#section-6.2.3",
     Of.FILE,
-    per=Per.SITE("mix URLs with and without a slash at the end"),
+    per=Per.SITE("mix URLs with and without a trailing slash"),
 )
 def loc_trailing_slash_inconsistent(file: FileFacts) -> Iterator[Message]:
-    """URLs in one folder differ in their trailing slash. Some end in one and others do not.
+    """URLs in one folder differ in their trailing slash. Some have one and others do not.
 
-    Why: a site answers one of the two ways as a rule and redirects the other. The first 5,000 URLs of a file are
-    checked; files with an extension and the folder itself do not count.
-    Fix: List the spelling that answers without a redirect, with or without a final slash.
+    Why: Usually one form answers and the other redirects. Checks the first 5,000 URLs of a file; names with an
+    extension and the folder itself do not count.
+    Fix: List the form that answers without a redirect, with or without a trailing slash.
     Bad: `https://example.com/a/` and `https://example.com/b`
     Good: `https://example.com/a/` and `https://example.com/b/`
     """

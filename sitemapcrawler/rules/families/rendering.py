@@ -43,11 +43,11 @@ def _lacking(fault: EntryFault) -> str:
 @rule("render-empty-without-javascript", WARNING, BASICS, Of.SITE)
 def render_empty_without_javascript(site: SiteFacts) -> Iterator[SiteMessage]:
     """The server sends a page without its text. Scripts add it. Only with `render`: the HTML has at most a fifth of the
-    words that the rendered page has.
+    words of the rendered page.
 
-    Why: Google indexes the text once it has rendered the page, which may be later. Most other search engines and
-    crawlers of AI run no scripts: to them the page is empty.
-    Fix: Render the page on the server, or when the site is built, so that the HTML has its text.
+    Why: Google indexes the text once it has rendered the page, which may take a while. Most other search engines and AI
+    crawlers run no scripts: to them the page is empty.
+    Fix: Render the page on the server or at build time, so that the HTML contains its text.
     Bad: `<div id="root"></div>`, which a script fills
     Good: HTML with the text, which a script makes interactive
     """
@@ -61,8 +61,8 @@ def render_empty_without_javascript(site: SiteFacts) -> Iterator[SiteMessage]:
 def render_noindex_set(site: SiteFacts) -> Iterator[SiteMessage]:
     """A script sets noindex on a listed page. Only with `render`.
 
-    Why: Google drops the page once it has rendered it. A script often does so on an error, such as data that it could
-    not load; then the error is what to look for.
+    Why: Google drops the page once it has rendered it. Scripts often set noindex after an error, such as data that
+    failed to load; then find that error.
     Fix: Remove noindex from the script, or remove the page from the sitemap.
     Bad: `<meta name="robots" content="noindex">`, added by a script
     Good: no noindex, or noindex in the HTML of the server and no entry in the sitemap
@@ -75,23 +75,23 @@ def render_noindex_set(site: SiteFacts) -> Iterator[SiteMessage]:
 def render_noindex_removed(site: SiteFacts) -> Iterator[SiteMessage]:
     """A script removes the noindex of a listed page. Only with `render`.
 
-    Why: Google may not render a page with noindex, so that it never sees that a script removes it. Others run no
+    Why: Google may not render a page with noindex, and then never sees that a script removes it. Most others run no
     scripts.
     Fix: Remove noindex from the HTML that the server sends.
     Bad: `<meta name="robots" content="noindex">` in the HTML, which a script replaces by `index`
     Good: HTML without noindex
     """
     for fault in _pages(site, "noindex AND NOT rendered_noindex"):
-        yield on_entry(fault, f"a script removes the noindex of {quoted(fault.url)}, which Google may never see")
+        yield on_entry(fault, f"a script removes the noindex of {quoted(fault.url)}, which Google may never notice")
 
 
 @rule("render-canonical-changed", WARNING, CANONICALS, Of.SITE)
 def render_canonical_changed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A script changes the canonical of a page. Only with `render`. If the HTML has none and a script adds one, it is a
-    note.
+    """A script changes the canonical of a page. Only with `render`. A note if the HTML has no canonical and a script
+    adds one.
 
-    Why: crawlers that run no scripts take the canonical of the HTML, Google one of the two.
-    Fix: Send the right canonical in the HTML, and let no script change it.
+    Why: Crawlers that run no scripts use the canonical in the HTML; Google uses one of the two.
+    Fix: Send the right canonical in the HTML, and do not change it by script.
     Bad: the canonical `https://example.com/` in the HTML of each page, which a script replaces
     Good: the canonical of the page in its HTML
     """
@@ -108,10 +108,10 @@ def render_canonical_changed(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("render-links-added", WARNING, CRAWLABLE, Of.SITE)
 def render_links_added(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Listed pages are linked only once scripts have run. Only with `render`: the rendered page links to them, and the
-    HTML of the server does not.
+    """Listed pages are linked only once scripts have run. Only with `render`: the rendered page links to them, but the
+    server's HTML does not.
 
-    Why: crawlers that run no scripts do not find these pages by links, and Google later.
+    Why: Crawlers that run no scripts do not find these pages through links, and Google finds them later.
     Fix: Send the links as `<a href>` in the HTML.
     Bad: `<nav id="menu"></nav>`, which a script fills
     Good: `<nav><a href="/prices">Prices</a></nav>`
@@ -126,8 +126,8 @@ def render_links_added(site: SiteFacts) -> Iterator[SiteMessage]:
 def render_title_changed(site: SiteFacts) -> Iterator[SiteMessage]:
     """A script changes the title of a page. Only with `render`.
 
-    Why: crawlers that run no scripts, and previews of links, show the title of the HTML.
-    Fix: Send the title of the page in its HTML.
+    Why: Crawlers that run no scripts and link previews show the title in the HTML.
+    Fix: Send the page's title in its HTML.
     Bad: `<title>Loading</title>`, which a script replaces
     Good: the title of the page in its HTML
     """
@@ -140,13 +140,13 @@ def render_title_changed(site: SiteFacts) -> Iterator[SiteMessage]:
 
 @rule("render-failed", INFO, BASICS, Of.SITE)
 def render_failed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A page cannot be rendered in order. Only with `render`: its scripts do not come to rest, exceed a limit, end the
+    """A page cannot be rendered properly. Only with `render`: its scripts do not finish, exceed a limit, crash the
     browser, or lead to another page.
 
-    Why: Google gives a page only so much time, memory and requests too, and indexes what is there by then.
-    Fix: Open the page in a browser with its console, and repair the script that fails, or list the page it leads to.
+    Why: Google also limits the time, memory and requests of a page, and indexes what is there by then.
+    Fix: Open the page and the browser's console, and repair the failing script; or list the page it leads to.
     Bad: a script that runs in an endless loop
     Good: a page that is complete some seconds after it was opened
     """
     for fault in _pages(site, "result <> 'rendered'", "result || ': ' || coalesce(note, '')"):
-        yield on_entry(fault, f"rendering {quoted(fault.url)} ended early; {fault.what}")
+        yield on_entry(fault, f"rendering {quoted(fault.url)} ended early: {fault.what}")

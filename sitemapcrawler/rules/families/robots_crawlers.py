@@ -34,11 +34,11 @@ https://yandex.com/support/webmaster/en/robot-workings/crawl-delay and https://d
 
 @rule("robots-crawl-delay", INFO, GOOGLE, Of.ROBOTS, per=Per.FILE("ask for a delay"))
 def robots_crawl_delay(facts: RobotsFacts) -> Iterator[Message]:
-    """A group asks for a delay between requests. A warning where a crawler that obeys needs more than 30 days to read
-    all listed URLs. Of several groups the message has the longest delay that is obeyed.
+    """A group asks for a delay between requests. A warning if a crawler that obeys it needs more than 30 days to read
+    all listed URLs. If several groups do, the message gives the longest delay that a crawler obeys.
 
-    Why: crawlers of Bing and Anthropic obey, and read one page in so many seconds. Crawlers of Google, Yandex and
-    Amazon ignore the line. A value that is no number of seconds is a warning too: it is ignored.
+    Why: The crawlers of Bing and Anthropic obey, and fetch one page in so many seconds. Those of Google, Yandex and
+    Amazon ignore the line. A value that is not a number of seconds is a warning too, since crawlers ignore it.
     Fix: Remove the delay, or lower it to a second or two.
     Bad: `Crawl-delay: 60` for 100,000 pages: 69 days
     Good: `Crawl-delay: 1`, or none
@@ -72,7 +72,7 @@ def _delay(
     """Yield the seconds that crawlers wait, 0 if they ignore the line, and the message on it."""
     delay = timing([(DELAY, value, line)]).crawl_delay
     if delay is None or not math.isfinite(delay) or delay < 0:
-        text = f"Crawl-delay: {quoted(value)} is no number of seconds, and is ignored"
+        text = f"Crawl-delay: {quoted(value)} is not a number of seconds, so crawlers ignore it"
         yield 0, Message(text, line, value=value, severity=WARNING)
     elif delay:
         days = delay * facts.record.urls / DAY_S
@@ -84,9 +84,7 @@ def _delay(
             yield 0, Message(text, line, value=value)
             return
         only = ", for crawlers that obey" if EVERYBODY in obeying else ""
-        text = (
-            f"{crawler_names(obeying)}: {delay:g} s between two requests, {_duration(facts.record.urls, delay)}{only}"
-        )
+        text = f"{crawler_names(obeying)}: {delay:g} s between requests, {_duration(facts.record.urls, delay)}{only}"
         yield delay, Message(text, line, value=value, severity=severe)
 
 
@@ -101,11 +99,12 @@ def _duration(urls: int, delay: float) -> str:
 
 @rule("robots-group-denies-all", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_group_denies_all(facts: RobotsFacts) -> Iterator[Message]:
-    """Groups deny everything. A warning where none of the judged crawlers may come, and nothing else says so.
+    """Groups deny everything. A warning if none of the checked crawlers may fetch anything, and no other finding says
+    so.
 
-    Why: it is right for crawlers that are not wanted, and a disaster where it came along from a test system. The listed
-    URLs that are so denied are findings of their own.
-    Fix: Remove `Disallow: /` from groups of crawlers that are to visit the site.
+    Why: It is right for unwanted crawlers, and a disaster if it was copied from a test system. Listed URLs that are
+    blocked have findings of their own.
+    Fix: Remove `Disallow: /` from the groups of crawlers that may visit the site.
     Bad: `User-agent: *`, `Disallow: /` on a public site
     Good: `User-agent: CCBot`, `Disallow: /`, if it is meant
     """
@@ -134,11 +133,11 @@ def _is_closed(facts: RobotsFacts) -> bool:
 
 @rule("robots-parsers-disagree", INFO, "https://github.com/scrapy/protego", Of.ROBOTS)
 def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
-    """Search engines and Scrapy read a rule differently. A listed URL depends on it. Allowed URLs are compared by
-    sample, and comparing takes at most a quarter of a second and 1 % of the crawl's time.
+    """Search engines and Scrapy read a rule differently. At least one listed URL depends on it. Compares a sample of
+    the allowed URLs, for at most a quarter of a second and 1 % of the crawl's time.
 
-    Why: search engines follow RFC 9309; Scrapy crawlers follow protego. Where the two differ, the rule denies a page to
-    some crawlers and not to others, as a rule by accident.
+    Why: Search engines follow RFC 9309; Scrapy crawlers follow protego. If the two differ, the rule blocks a page for
+    some crawlers and not for others, usually by accident.
     Fix: Rewrite the rule with plain paths, `*`, and `$` only at the end.
     Bad: `Disallow: /page$` with `https://example.com/page$1`, a blank in a `User-agent` value
     Good: patterns that both read alike: plain paths, `*`, and `$` at the end
@@ -154,17 +153,17 @@ def robots_parsers_disagree(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-nobody-allowed", INFO, f"{RFC}#section-2.2.2", Of.ROBOTS)
 def robots_nobody_allowed(facts: RobotsFacts) -> Iterator[Message]:
-    """No judged crawler may fetch some listed URLs. All of the crawlers are of AI. If others are judged too, each of
-    the URLs is a finding of `url-blocked-by-robots`.
+    """No checked crawler may fetch some listed URLs. All checked crawlers are AI crawlers; with others, each URL is a
+    finding of `url-blocked-by-robots`.
 
-    Why: no crawler can use an entry that all of them are denied: either the rule or the entry is a mistake.
+    Why: No crawler can use an entry that is blocked for all of them: either the rule or the entry is a mistake.
     Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` for `*`, and `https://example.com/search?q=shoes` in the sitemap
     Good: a sitemap of the pages that are to be found
     """
     of_ai = all(crawler.group == AI for crawler in facts.agents)
     if facts.policy.outcome is RobotsOutcome.PARSED and facts.nobody and len(facts.agents) > 1 and of_ai:
-        crawlers = f"none of the {len(facts.agents)} judged crawlers"
+        crawlers = f"none of the {len(facts.agents)} checked crawlers"
         listed = counted(facts.record.urls, "listed URL")
         yield Message(f"{facts.nobody:,} of {listed} {'is' if facts.nobody == 1 else 'are'} allowed to {crawlers}")
 
@@ -188,12 +187,12 @@ MAX_GROUPS = 4
     },
 )
 def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
-    """Listed URL is blocked by robots.txt. It is denied to a search engine, or to all crawlers. A warning if it is
-    another crawler.
+    """Listed URL is blocked by robots.txt. It is denied to a search engine, or to all crawlers. A warning if only other
+    crawlers are blocked.
 
-    Why: the sitemap asks to read the page, robots.txt forbids it. The page is not read; found by links, it may be
-    listed without its text. The message names the crawlers, the line, and whose group it is where they have none of
-    their own. Crawlers that `agents` names and that are neither of a search engine nor of AI give a warning.
+    Why: The sitemap asks crawlers to read the page, and robots.txt forbids it. They do not read it; if links lead to
+    it, results may show its URL without its text. The message names the crawlers, the line, and the group they follow
+    if they have none of their own.
     Fix: Remove the URLs from the sitemap, or allow them in robots.txt.
     Bad: `Disallow: /search` with `https://example.com/search?q=shoes` in the sitemap
     Good: one of the two is taken away
@@ -208,17 +207,16 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     WARNING,
     f"{RFC}#section-2.2.2",
     Of.VERDICT,
-    per=Per.SITE("are closed to crawlers that AI assistants need"),
+    per=Per.SITE("are blocked for crawlers that AI assistants need"),
 )
 def url_blocked_for_ai_answers(facts: VerdictFacts) -> Iterator[Message]:
     """Listed URL is blocked for crawlers that AI assistants need. They are those of the assistants' search engines, and
-    those that fetch a page because a person requested it. Other search engines may fetch it; otherwise see
-    `url-blocked-by-robots`.
+    those that fetch a page for a user. Other search engines may fetch it; otherwise see `url-blocked-by-robots`.
 
-    Why: ChatGPT, Claude, Perplexity and others neither cite nor recommend what they may not read. Those who only mean
-    to keep pages out of training often block these crawlers too. ChatGPT-User, Perplexity-User, Meta-ExternalFetcher,
-    Google-Agent and Google-NotebookLM may come all the same.
-    Fix: Check that this is intended; else allow the crawlers in a group of their own.
+    Why: ChatGPT, Claude, Perplexity and others neither cite nor recommend pages that they may not read. Sites that only
+    want to keep pages out of training often block these crawlers too. ChatGPT-User, Perplexity-User,
+    Meta-ExternalFetcher, Google-Agent and Google-NotebookLM may come anyway.
+    Fix: Check that this is intended; otherwise allow the crawlers in a group of their own.
     Bad: `User-agent: *`, `Disallow: /shop/`, where assistants are to recommend what is in the shop
     Good: `User-agent: OAI-SearchBot`, `Allow: /`, and `User-agent: GPTBot`, `Disallow: /`
     """
@@ -230,15 +228,15 @@ def url_blocked_for_ai_answers(facts: VerdictFacts) -> Iterator[Message]:
     INFO,
     f"{RFC}#section-2.2.2",
     Of.VERDICT,
-    per=Per.SITE("are closed to crawlers that train AI models"),
+    per=Per.SITE("are blocked for crawlers that train AI models"),
 )
 def url_blocked_for_ai_agent(facts: VerdictFacts) -> Iterator[Message]:
     """Listed URL is blocked for crawlers that train AI models. Search engines may fetch it; otherwise see
     `url-blocked-by-robots`.
 
-    Why: it is the owner's choice. Models then know less of the site by heart; what assistants look up for an answer is
-    up to other crawlers, see `url-blocked-for-ai-answers`.
-    Fix: Check that this is intended; else allow the crawler in a group of its own.
+    Why: It is the owner's choice. Models then know less about the site. Other crawlers look up pages for an answer, see
+    `url-blocked-for-ai-answers`.
+    Fix: Check that this is intended; otherwise allow the crawler in a group of its own.
     Bad: `User-agent: *`, `Disallow: /docs/`, where models are to know the documentation
     Good: a group for each crawler that is or is not wanted
     """
@@ -279,7 +277,7 @@ def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) 
         names = crawler_names([crawler.name for crawler in members])
         if clause is not None:
             text = clause.text
-            whose = f" in the group {token}, as there is none for {_them(members)}" if inherited else ""
+            whose = f" in the group {token}, since there is none for {_them(members)}" if inherited else ""
             told.append(f"{names} by line {clause.line}, {quoted(text)}{whose}")
             value = value or text
     left = sum(len(members) for members in islice(followed.values(), MAX_GROUPS, None))

@@ -31,18 +31,19 @@ GOOGLEBOT = agent("Googlebot")
 OURS = ("which is not public", "the crawl was stopped")
 """Parts of the reason if this crawler did not request the file, so nothing is known."""
 REFUSED = {
-    401: "the server asks for a login; crawlers that get the same take it that everything may be crawled",
-    403: "the server refuses it to this crawler; others that get the same take it that everything may be crawled",
+    401: "the server asks for a login; crawlers that get this answer may crawl everything",
+    403: "the server refuses this crawler; others that get this answer may crawl everything",
 }
 """Statuses that mean more than a missing file."""
 
 
 @rule("robots-missing", INFO, f"{RFC}#section-2.3.1.3", Of.ROBOTS)
 def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
-    """There is no robots.txt. It answers with a status 4xx, or a redirect that leads nowhere. For 429 see
+    """There is no robots.txt. It answers with a status 4xx, or with a redirect that leads nowhere. For 429, see
     `robots-unreachable`.
 
-    Why: everything may be crawled then, which is fine if it is meant. Sitemaps have to be submitted elsewhere.
+    Why: Crawlers may fetch everything, which is fine if intended. Search engines learn of sitemaps only if you submit
+    them.
     Fix: Create a robots.txt with a `Sitemap:` line.
     Bad: `HTTP/1.1 404 Not Found`
     Good: a file with a `Sitemap:` line, be it the only one
@@ -55,13 +56,13 @@ def robots_missing(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-unreachable", ERROR, f"{RFC}#section-2.3.1.4", Of.ROBOTS)
 def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt cannot be fetched: status 5xx, or no answer. Or status 429, which is a server error to Google, while
-    others take it that there is no robots.txt. Of another host only where listed URLs depend on it. A note for a third
-    party's host, and for a site named without its scheme that has no https and was read over http.
+    """robots.txt cannot be fetched: status 5xx, or no answer. Or status 429: Google treats it as a server error, others
+    as a missing robots.txt. Reported for another host only if listed URLs depend on it. A note for a third party's
+    host, and for a site that was named without a scheme, has no https and was read over http.
 
-    Why: crawlers must take it that everything is forbidden. Google goes by its last copy for 30 days. The listed URLs
-    of the host are no findings of their own.
-    Fix: Check the host name, and repair its server, so that /robots.txt answers 200, or 404 if it does not exist.
+    Why: Crawlers must assume that everything is forbidden. Google uses its last copy for 30 days. The host's listed
+    URLs have no findings of their own.
+    Fix: Check the host name, and repair the server until /robots.txt answers 200, or 404 if it does not exist.
     Bad: `HTTP/1.1 503 Service Unavailable`, a rate limit that includes /robots.txt
     Good: status 200, or 404 if it does not exist
     """
@@ -71,7 +72,7 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     if facts.given_up and not facts.record.urls:
         yield Message(f"{reason}: the site is read over http", value=reason, severity=INFO)
     elif facts.start or facts.record.urls:
-        denied = f", {_listed_urls(facts.record.urls)} of this host too" if facts.record.urls else ""
+        denied = f", {_listed_urls(facts.record.urls)} of this host" if facts.record.urls else ""
         severity = INFO if facts.third_party else None
         to, others = "", ""
         if facts.policy.status == TOO_MANY_REQUESTS:
@@ -87,27 +88,31 @@ def _listed_urls(number: int) -> str:
 def robots_redirects_too_many(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt redirects more than five times.
 
-    Why: crawlers follow five redirects at least, and may then take it that there is no robots.txt.
+    Why: Crawlers follow at least five redirects, and may then assume that there is no robots.txt.
     Fix: Serve robots.txt with status 200, or with one redirect to the site's main host.
     Bad: `/robots.txt` redirects to `/robots.txt/`, which redirects back
     Good: status 200, or one redirect to the site's main host
     """
     if is_of_site(facts) and facts.policy.outcome is RobotsOutcome.TOO_MANY_REDIRECTS:
-        yield Message(f"more than {MAX_HOPS} redirects: crawlers go on as if there were none", value=facts.policy.url)
+        yield Message(
+            f"more than {MAX_HOPS} redirects: crawlers may continue as if there were none", value=facts.policy.url
+        )
 
 
 @rule("robots-too-large", WARNING, f"{RFC}#section-2.5", Of.ROBOTS)
 def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt has more than 500 KiB.
 
-    Why: a crawler has to read so much. Google and Yandex read no more, so that the rules beyond do not exist.
-    Fix: Replace rules for single pages with patterns, until the file has less than 500 KiB.
+    Why: Crawlers must read 500 KiB. Google and Yandex read no more, and ignore the rules after that.
+    Fix: Replace rules for single pages with patterns until the file is smaller than 500 KiB.
     Bad: a line for each of 20,000 pages
     Good: patterns such as `Disallow: /archive/*/print$`
     """
     known = facts.policy.facts
     if is_text(facts) and known.too_large:
-        text = f"{known.size:,} bytes; the limit is {MAX_BYTES:,}: the rules from line {known.cut_at:,} on are lost"
+        text = (
+            f"{known.size:,} bytes; the limit is {MAX_BYTES:,}; crawlers may ignore rules from line {known.cut_at:,} on"
+        )
         yield Message(text, known.cut_at, value=str(known.size))
 
 
@@ -115,15 +120,16 @@ def robots_too_large(facts: RobotsFacts) -> Iterator[Message]:
 def robots_is_html(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt is not a text file with rules. It is an HTML page, JSON or binary data.
 
-    Why: crawlers look for rules in whatever comes with status 200, and find none, or wrong ones. Servers that answer
-    every path with their app shell do this. Prerenderers wrap robots.txt in a page: its sitemaps are read all the same.
+    Why: Crawlers look for rules in whatever has status 200, and find none, or wrong ones. Usual causes are servers that
+    answer every path with their app shell, and prerenderers that wrap robots.txt in a page. This crawl reads the
+    sitemaps in it anyway.
     Fix: Serve robots.txt as plain text, or answer 404 if it does not exist.
     Bad: `<!DOCTYPE html><html>...`
     Good: plain text with rules, or status 404
     """
     content = facts.policy.facts.content
     if is_parsed(facts) and content in NO_RULES:
-        yield Message(f"{NO_RULES[content]} in place of robots.txt; {_found_in(facts.policy)}", value=str(content))
+        yield Message(f"{NO_RULES[content]} instead of robots.txt; {_found_in(facts.policy)}", value=str(content))
 
 
 def _found_in(policy: Policy) -> str:
@@ -131,15 +137,15 @@ def _found_in(policy: Policy) -> str:
     found = [f"rules for {counted(groups, 'crawler')}"] if groups else []
     found += [f"{sitemaps:,} sitemap{'s' if sitemaps > 1 else ''}"] if sitemaps else []
     verb = "is" if not groups and sitemaps == 1 else "are"
-    return f"{' and '.join(found)} {verb} found in it all the same" if found else "it holds no rules"
+    return f"{' and '.join(found)} {verb} found in it anyway" if found else "it holds no rules"
 
 
 @rule("robots-markup", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
-    """Lines of robots.txt contain HTML. Reported once, at the first one.
+    """Lines of robots.txt contain HTML. Once per file, on the first such line.
 
-    Why: crawlers skip a line of markup, and take a tag behind a path for part of the path. A plugin, a cache or an
-    error message of PHP wrote it there, so that the rest of the file may be wrong as well.
+    Why: Crawlers skip a line of markup, and read a tag after a path as part of the path. A plugin, a cache or a PHP
+    error message wrote it, so the rest of the file may be wrong too.
     Fix: Remove the HTML, and turn off the plugin or error output that writes it.
     Bad: `<!-- WP Super Cache is installed but broken. -->`, `<b>Notice</b>: Undefined index`, `Disallow: /cart<br>`
     Good: plain text; comments begin with `#`
@@ -154,10 +160,9 @@ def robots_markup(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-not-utf8", WARNING, f"{RFC}#section-2.3", Of.ROBOTS)
 def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt is not encoded in UTF-8. For information where the first such bytes are in a comment, and no rule has
-    any.
+    """robots.txt is not encoded in UTF-8. A note if only comments have such bytes.
 
-    Why: paths with such bytes match nothing, or something else. UTF-16 is unreadable to most crawlers.
+    Why: Paths with such bytes match nothing, or the wrong URLs. Most crawlers cannot read UTF-16.
     Fix: Save robots.txt as UTF-8.
     Bad: a file saved as `Unicode` or `ANSI` by an editor
     Good: UTF-8, or escapes such as `/caf%C3%A9`
@@ -169,7 +174,7 @@ def robots_not_utf8(facts: RobotsFacts) -> Iterator[Message]:
         yield Message(f"the file is in {known.encoding[:6].upper()}; it must be in UTF-8", 1, value=known.encoding)
     elif known.not_utf8 is not None:
         severity = None if _garbled(facts.policy, known.not_utf8) else INFO
-        yield Message(f"bytes that are no UTF-8, first on line {known.not_utf8}", known.not_utf8, severity=severity)
+        yield Message(f"bytes that are not UTF-8, first on line {known.not_utf8}", known.not_utf8, severity=severity)
 
 
 def _garbled(policy: Policy, first: int) -> bool:
@@ -181,10 +186,10 @@ def _garbled(policy: Policy, first: int) -> bool:
 
 @rule("robots-bom", WARNING, GOOGLE, Of.ROBOTS)
 def robots_bom(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt has a byte order mark. It stands in front of the first line, or in a line further down.
+    """robots.txt has a byte order mark. At the start, or in a later line.
 
-    Why: Google ignores it at the start of the file only. Other crawlers take it for part of the first line, and lose
-    the first group with it. Further down it hides the line from all of them. Joined files have it there.
+    Why: Google ignores it, but only at the start of the file. Other crawlers read it as part of the first line, and
+    lose the first group. In a later line, where it comes from joined files, it hides that line from all crawlers.
     Fix: Save robots.txt without a byte order mark.
     Bad: `EF BB BF` before `User-agent: *`
     Good: UTF-8 without a byte order mark
@@ -222,14 +227,14 @@ def _valid_sitemaps(facts: RobotsFacts) -> Iterator[RobotsSitemap]:
 def _sitemap_fault(sitemap: RobotsSitemap) -> str | None:
     """Why the value of a Sitemap line is not a URL; None if it is."""
     if not sitemap.url:
-        return "no http or https URL"
+        return "not an http or https URL"
     written = sitemap.raw.partition("#")[0].rstrip()
     if TAG.search(written):
         return "there is HTML in the line"
     if not sitemap.typo and (written[-1:] in QUOTES or written.partition(":")[2].lstrip()[:1] in QUOTES):
-        return "quotes or a comma stand around the URL"
+        return "there are quotes or a comma around the URL"
     if BLANK.search(sitemap.url):
-        return "there is a blank in it"
+        return "there is whitespace in it"
     return fault_of(sitemap.url)
 
 
@@ -241,9 +246,9 @@ def _misspelt_sitemaps(facts: RobotsFacts) -> list[LineNote]:
 
 @rule("robots-no-sitemap", WARNING, PROTOCOL, Of.ROBOTS, also={"Semrush": "Sitemap.xml not indicated in robots.txt"})
 def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
-    """robots.txt names no sitemap. For information where the site has one.
+    """robots.txt names no sitemap. A note if the site has one.
 
-    Why: search engines to which the sitemap was not submitted find it by this line only.
+    Why: A search engine to which you did not submit the sitemap finds it only by this line.
     Fix: Add a line `Sitemap:` with the full URL of the sitemap.
     Bad: a robots.txt of rules alone
     Good: `Sitemap: https://example.com/sitemap.xml`
@@ -261,9 +266,8 @@ def robots_no_sitemap(facts: RobotsFacts) -> Iterator[Message]:
 def robots_sitemap_relative(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names a sitemap by a relative URL.
 
-    Why: it must be "the complete URL"; some crawlers pass over anything else. It is resolved here, so that the crawl
-    can continue.
-    Fix: Write the whole URL of the sitemap with scheme and host.
+    Why: It must be "the complete URL"; some crawlers skip anything else. This crawl resolves it and continues.
+    Fix: Write the full URL of the sitemap with scheme and host.
     Bad: `Sitemap: /sitemap.xml`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -279,7 +283,7 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """A Sitemap line has no valid URL. It must name one valid http or https URL. A warning if it names nothing. A
     `file:` or `ftp:` URL is `security-scheme-refused` instead.
 
-    Why: the whole rest of the line is one URL to a crawler. If that is not the sitemap's, the sitemap is not found.
+    Why: To a crawler, the rest of the line is one URL. If that is not the sitemap's, crawlers do not find it.
     Fix: Write one full URL per `Sitemap:` line, without quotes or placeholders.
     Bad: `Sitemap: {{ site.url }}/sitemap.xml`, `Sitemap: "https://example.com/sitemap.xml"`, `Sitemap:`, two URLs on
     one line
@@ -289,7 +293,7 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
     number = Counter(sitemap.line for sitemap in lines)
     told = set()
     for sitemap in lines:
-        several = f"{number[sitemap.line]} URLs stand on one line" if number[sitemap.line] > 1 else None
+        several = f"{number[sitemap.line]} URLs are on one line" if number[sitemap.line] > 1 else None
         fault = several or _sitemap_fault(sitemap)
         if fault and sitemap.line not in told and file_scheme(sitemap) is None:
             told.add(sitemap.line)
@@ -303,8 +307,8 @@ def robots_sitemap_invalid(facts: RobotsFacts) -> Iterator[Message]:
 def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names itself as a sitemap.
 
-    Why: it is not a sitemap. As a rule a template was filled in with the wrong URL.
-    Fix: Name the sitemap's URL in place of robots.txt.
+    Why: It is not a sitemap. Usually a template was filled in with the wrong URL.
+    Fix: Name the sitemap's URL instead of that of robots.txt.
     Bad: `Sitemap: https://example.com/robots.txt`
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
@@ -316,32 +320,32 @@ def robots_sitemap_is_robots(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-sitemap-duplicate", INFO, PROTOCOL, Of.ROBOTS, per=Per.FILE("name a sitemap again"))
 def robots_sitemap_duplicate(facts: RobotsFacts) -> Iterator[Message]:
-    """A sitemap is named again.
+    """robots.txt names a sitemap more than once.
 
-    Why: it changes nothing; the list is probably put together by hand and by a plugin.
+    Why: It has no effect. Probably both a person and a plugin maintain the list.
     Fix: Remove the repeated `Sitemap:` line.
     Bad: two lines with `Sitemap: https://example.com/sitemap.xml`
     Good: one line for each sitemap
     """
     for sitemap in sitemap_lines(facts):
         if sitemap.first is not None:
-            text = f"{quoted(sitemap.url)} is named on line {sitemap.first} already"
+            text = f"{quoted(sitemap.url)} is already named on line {sitemap.first}"
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
 @rule("robots-sitemap-offsite", INFO, CROSS, Of.ROBOTS, per=Per.FILE("name a sitemap on another host"))
 def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
-    """A sitemap on another host is named. This is legal.
+    """robots.txt names a sitemap on another host. This is legal.
 
-    Why: by this line the other host's sitemap may list URLs of this one. Whoever can write there can list them.
-    Fix: Check that the other host is yours and still in use; else remove the line.
+    Why: This line allows the other host's sitemap to list URLs of this one. Whoever can write there can list them.
+    Fix: Check that the other host is yours and still in use; otherwise remove the line.
     Bad: the host of a test system, or one that was given up
     Good: `Sitemap: https://cdn.example.net/example.com/sitemap.xml`, where it is meant
     """
     for sitemap in _valid_sitemaps(facts):
         place = authority(sitemap.url)
         if place is not None and standing(sitemap.url, facts.policy.url) in ELSEWHERE:
-            text = f"{quoted(sitemap.url)} is on another host: it may list the URLs of this one, as this line says so"
+            text = f"{quoted(sitemap.url)} is on another host: this line allows it to list URLs of this one"
             yield Message(text, sitemap.line, value=sitemap.url)
 
 
@@ -349,7 +353,7 @@ def robots_sitemap_offsite(facts: RobotsFacts) -> Iterator[Message]:
 def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
     """robots.txt names a sitemap over http on an https site.
 
-    Why: it is fetched without protection, as a rule by a redirect, and URLs on https are outside of what it may list.
+    Why: Crawlers fetch it without encryption, usually through a redirect, and it may not list URLs on https.
     Fix: Name the sitemap by its https URL.
     Bad: `Sitemap: http://example.com/sitemap.xml` in `https://example.com/robots.txt`
     Good: `Sitemap: https://example.com/sitemap.xml`
@@ -366,17 +370,17 @@ def robots_sitemap_http(facts: RobotsFacts) -> Iterator[Message]:
 def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     """A Sitemap line is misspelt. It must be written `Sitemap: URL`.
 
-    Why: Google takes `Sitemaps` and `Site-map` for it, and this crawler more; other crawlers pass over the line.
+    Why: Google accepts `Sitemaps` and `Site-map`, and this crawler more misspellings; other crawlers skip the line.
     Fix: Write the line as `Sitemap:` followed by the full URL.
     Bad: `Sitemaps: https://example.com/sitemap.xml`, `Sitemap https://example.com/sitemap.xml`, the URL alone
     Good: `Sitemap: https://example.com/sitemap.xml`
     """
     for sitemap in sitemap_lines(facts):
         if sitemap.typo:
-            text = f"{quoted(sitemap.raw)} is to be written Sitemap: and the URL"
+            text = f"{quoted(sitemap.raw)} must be written as Sitemap: and the URL"
             yield Message(text, sitemap.line, value=sitemap.raw)
     for note in _misspelt_sitemaps(facts) if is_text(facts) else ():
-        text = f"{quoted(note.text)} is passed over: the field is named Sitemap"
+        text = f"{quoted(note.text)} is skipped: the field is named Sitemap"
         yield Message(text, note.line, value=note.text)
 
 
@@ -385,16 +389,16 @@ def robots_sitemap_typo(facts: RobotsFacts) -> Iterator[Message]:
     INFO,
     f"{RFC}#section-2.2",
     Of.ROBOTS,
-    per=Per.FILE("have a comment behind the URL of a sitemap"),
+    per=Per.FILE("have a comment after the URL of a sitemap"),
 )
 def robots_sitemap_inline_comment(facts: RobotsFacts) -> Iterator[Message]:
-    """A comment stands behind the URL of a sitemap.
+    """A comment follows the URL of a sitemap.
 
-    Why: it is legal. Simple readers take it for a part of the URL.
+    Why: It is legal, but simple readers take it for part of the URL.
     Fix: Move the comment to a line of its own.
     Bad: `Sitemap: https://example.com/sitemap.xml # pages`
     Good: the comment on a line of its own
     """
     for sitemap in sitemap_lines(facts):
         if sitemap.comment:
-            yield Message(f"a comment behind the URL in {quoted(sitemap.raw)}", sitemap.line, value=sitemap.raw)
+            yield Message(f"a comment after the URL in {quoted(sitemap.raw)}", sitemap.line, value=sitemap.raw)

@@ -50,10 +50,10 @@ def _by_name(found: list[LineNote]) -> Iterator[tuple[str, LineNote, str]]:
 
 @rule("robots-field-misspelt", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
-    """A field is misspelt. Or its colon is missing, or other characters than blanks surround it.
+    """A field is misspelt. Or its colon is missing, or there are stray characters around it.
 
-    Why: of the usual misspellings Google reads some, and any field that begins with `Allow`, `Disallow` or
-    `User-agent`; other crawlers none. The message says who reads the line.
+    Why: Google reads some common misspellings, and any field that begins with `Allow`, `Disallow` or `User-agent`;
+    other crawlers read none. The message says who reads the line.
     Fix: Correct the spelling of the field, as the message says.
     Bad: `Dissalow: /cart`, `Disallow /cart`, `Disallowed: /cart`, `User-agnet: *`, a no-break space before `Disallow`
     Good: `User-agent: *`, `Disallow: /cart`
@@ -61,17 +61,17 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
     for name, note, more in _by_name(notes(facts, NoteKind.MISSPELT_FIELD)):
         meant = WRITTEN[FIELDS.get(name) or TIMING[name]]
         fault = "the colon is missing" if name in WRITTEN else f"the field is written {meant}"
-        by_google = "Google reads it all the same, others may not" if _google_reads(note) else "few crawlers read it"
+        by_google = "Google reads it anyway, others may not" if _google_reads(note) else "few crawlers read it"
         yield Message(f"{quoted(note.text)}{more}: {fault}; {by_google}", note.line, value=note.text)
     for _, note, more in _by_name(notes(facts, NoteKind.GOOGLE_FIELD)):
         meant = WRITTEN[google_reading(note.text)[0]]
         text = f"{quoted(note.text)}{more}: Google reads the field as {meant}, other crawlers skip the line"
         yield Message(text, note.line, value=note.text)
     for _, note, more in _by_name(notes(facts, NoteKind.NO_BLANK)):
-        text = f"{quoted(note.text)}{more}: Google does not treat a no-break space or null character as white space"
+        text = f"{quoted(note.text)}{more}: Google does not treat a no-break space or null character as whitespace"
         yield Message(text, note.line, value=note.text)
     for _, note, more in _by_name(misspelt_notes(facts)):
-        text = f"{quoted(note.text)}{more} is passed over by all crawlers: the field is written {nearest(note.text)}"
+        text = f"{quoted(note.text)}{more} is skipped by all crawlers: the field is written {nearest(note.text)}"
         yield Message(text, note.line, value=note.text)
 
 
@@ -79,7 +79,7 @@ def robots_field_misspelt(facts: RobotsFacts) -> Iterator[Message]:
 def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
     """No known crawler reads the field. A warning for `Noindex` and `Nofollow`.
 
-    Why: the line does nothing. Google read `Noindex` and `Nofollow` until 2019-09-01; pages that they were to keep out
+    Why: The line has no effect. Google read `Noindex` and `Nofollow` until 2019-09-01; pages that they should keep out
     of the index may be in it.
     Fix: Remove the line. To keep pages out of an index, use a `noindex` meta element.
     Bad: `Noindex: /archive/`
@@ -88,17 +88,17 @@ def robots_field_unknown(facts: RobotsFacts) -> Iterator[Message]:
     unknown = [note for note in notes(facts, NoteKind.UNKNOWN_FIELD) if nearest(note.text) is None]
     for name, note, more in _by_name(unknown):
         retired = name in RETIRED
-        why = f"Google reads it no longer, see {UNSUPPORTED}" if retired else "no crawler is known to read it"
-        text = f"{quoted(note.text)}{more}: the field {quoted(name)} does nothing, {why}"
+        why = f"Google no longer reads it, see {UNSUPPORTED}" if retired else "no crawler is known to read it"
+        text = f"{quoted(note.text)}{more}: the field {quoted(name)} has no effect: {why}"
         yield Message(text, note.line, value=note.text, severity=WARNING if retired else None)
     yield from beyond_notes(facts, NoteKind.UNKNOWN_FIELD, "lines have fields that no crawler is known to read")
 
 
 @rule("robots-line-without-field", INFO, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
-    """A line is not a field with a value. Nor is it empty or a comment. Reported once, at the first such line.
+    """A line is not a field with a value. Nor is it empty or a comment. Once per file, on the first such line.
 
-    Why: crawlers pass over them. Perhaps the `#` of a comment is missing, or the answer is an error page.
+    Why: Crawlers skip such lines. Perhaps the `#` of a comment is missing, or the answer is an error page.
     Fix: Remove the lines, or put a `#` in front of comments.
     Bad: `Not found`, `All crawlers are welcome`
     Good: `# All crawlers are welcome`
@@ -113,10 +113,10 @@ def robots_line_without_field(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-hash-in-value", WARNING, f"{RFC}#section-2.2", Of.ROBOTS)
 def robots_hash_in_value(facts: RobotsFacts) -> Iterator[Message]:
-    """A `#` cuts off a path or URL. It stands in a rule or Sitemap line without a blank before it.
+    """A `#` cuts off a path or URL. It is in a rule or Sitemap line, without a space before it.
 
-    Why: a `#` begins a comment wherever it stands. `Disallow: /*#` denies every page.
-    Fix: Write `%23` for a `#` in a path, or a blank in front of a comment.
+    Why: A `#` begins a comment anywhere in a line. `Disallow: /*#` blocks every page.
+    Fix: Write `%23` for a `#` in a path, or a space in front of a comment.
     Bad: `Disallow: /c#/`
     Good: `Disallow: /c%23/`, `Disallow: /c # the language`
     """
@@ -137,7 +137,7 @@ def _cut_message(line: str) -> str:
 def robots_line_too_long(facts: RobotsFacts) -> Iterator[Message]:
     """A line is longer than Google's parser reads: 16,663 characters.
 
-    Why: the rest of it is cut off. As a rule the line breaks of the file are lost.
+    Why: Google cuts off the rest. Usually the file has lost its line breaks.
     Fix: Restore the line breaks: write each rule on a line of its own.
     Bad: a file whose lines are joined by blanks
     Good: a line for each rule
@@ -159,9 +159,9 @@ MAX_GROUPS = 50
 
 @rule("robots-rule-outside-group", WARNING, f"{RFC}#section-2.1", Of.ROBOTS)
 def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
-    """Rules stand before the first `User-agent` line. Said once, at the first one.
+    """Rules come before the first `User-agent` line. Once per file, on the first one.
 
-    Why: they belong to no group: no crawler follows them.
+    Why: They belong to no group, so no crawler follows them.
     Fix: Add a `User-agent` line above the rules.
     Bad: `Disallow: /cart` as the first line
     Good: `User-agent: *` above it
@@ -179,10 +179,10 @@ def robots_rule_outside_group(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("robots-user-agent-invalid", WARNING, f"{RFC}#section-2.2.1", Of.ROBOTS, per=Per.ENTRY("have more than a name"))
 def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
-    """A `User-agent` line names no crawler, or several. For information where a version or a second word follows.
+    """A `User-agent` line names no crawler, or several. A note if a version or a second word follows the name.
 
-    Why: a name ends at the first character other than letters, digits, `_`, `-` and `.`; what follows is
-    ignored, so that of two crawlers on a line only the first one is named, and of `*bot` none.
+    Why: A name ends at the first character other than letters, digits, `_`, `-` and `.`, and crawlers ignore the rest.
+    Of two crawlers on a line, only the first is named; `*bot` names none.
     Fix: Name one crawler per `User-agent` line, or `*`.
     Bad: `User-agent: Googlebot, Bingbot`, `User-agent: *bot`, `User-agent:`
     Good: a line for each, with a name such as `Googlebot`, or `*`
@@ -190,7 +190,7 @@ def robots_user_agent_invalid(facts: RobotsFacts) -> Iterator[Message]:
     for note in notes(facts, NoteKind.BAD_AGENT):
         severity, text = _agent_fault(field_of(note.text)[1])
         yield Message(f"{quoted(note.text)} {text}", note.line, value=note.text, severity=severity)
-    yield from beyond_notes(facts, NoteKind.BAD_AGENT, "User-agent lines are no product tokens")
+    yield from beyond_notes(facts, NoteKind.BAD_AGENT, "User-agent lines are not product tokens")
 
 
 def _agent_fault(value: str) -> tuple[Severity | None, str]:
@@ -198,7 +198,7 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
     found = TOKEN.match(value)
     token = found[0] if found else EVERYBODY if value[:1] == EVERYBODY and value[1:2].isspace() else ""
     if not token:
-        return None, "names no crawler: no crawler follows what it says"
+        return None, "names no crawler, so no crawler follows its rules"
     rest = value[len(token) :].strip()
     several = token.lower() in BY_NAME or token == EVERYBODY
     several &= not rest.startswith("/") and TOKEN.match(rest.lstrip(",;| ")) is not None
@@ -207,11 +207,11 @@ def _agent_fault(value: str) -> tuple[Severity | None, str]:
 
 @rule("robots-groups-joined", WARNING, f"{RFC}#section-2.2.4", Of.ROBOTS, per=Per.FILE("join the group above"))
 def robots_groups_joined(facts: RobotsFacts) -> Iterator[Message]:
-    """A group without rules joins the next one. Its rules hold for both.
+    """A group without rules joins the next one. The rules of the next group apply to both.
 
-    Why: only Allow and Disallow end a group. `Sitemap`, `Crawl-delay`, `Content-Usage` and empty lines do not, so that
-    a crawler that was to have nothing but a delay is denied what the next one is.
-    Fix: Add an empty `Disallow:` at the end of the first group, if it is to be allowed everything.
+    Why: Only Allow and Disallow end a group; `Sitemap`, `Crawl-delay`, `Content-Usage` and empty lines do not. A
+    crawler that was to have only a delay is denied what the next one is denied.
+    Fix: Add an empty `Disallow:` at the end of the first group, if its crawlers may fetch everything.
     Bad: `User-agent: Slurp`, `Crawl-delay: 1`, and then `User-agent: GPTBot`, `Disallow: /`
     Good: an empty `Disallow:` at the end of the first group
     """
@@ -233,17 +233,17 @@ def _joined(note: LineNote, block: RuleBlock) -> Iterator[Message]:
     above = list(dict.fromkeys(token for token, line in block.agents if line < note.line))
     own = {token for token, line in block.agents if line >= note.line}
     if block.rules and not own.issuperset(above):
-        text = f"{quoted(note.text)} joins the group above: what line {block.rules[0].line} and those below it say"
-        yield Message(f"{text} holds for {crawler_names(above)} too", note.line, value=note.text)
+        text = f"{quoted(note.text)} joins the group above: the rules from line {block.rules[0].line} on"
+        yield Message(f"{text} apply to {crawler_names(above)} too", note.line, value=note.text)
 
 
 @rule("robots-group-drops-rules", INFO, f"{RFC}#section-2.2.1", Of.ROBOTS)
 def robots_group_drops_rules(facts: RobotsFacts) -> Iterator[Message]:
-    """A crawler's group lacks most rules of `*`. It has fewer of the Disallow rules than the group that the crawler
-    would follow otherwise. A warning if the group of a search engine has no rule at all. Silent if the group allows all
-    (`Allow: /`, `Disallow:`), or has one rule and `*` has one.
+    """A crawler's group lacks most rules of `*`. Or of the group that the crawler would follow otherwise. A warning if
+    a search engine's group has no rule at all. Not reported if the group allows everything (`Allow: /`, `Disallow:`),
+    or if both groups have one rule.
 
-    Why: a crawler follows its own group only, so that a single `Crawl-delay` opens everything that is denied to `*`.
+    Why: A crawler follows its own group only, so a group with just a `Crawl-delay` opens everything that `*` denies.
     Fix: Repeat the rules of `*` in the crawler's own group, or remove that group.
     Bad: `User-agent: *`, `Disallow: /admin/`, and then `User-agent: Bingbot`, `Crawl-delay: 5`
     Good: the rules of `*` repeated in each group, or the crawler named above `*` in one group
@@ -315,7 +315,7 @@ def _denied_paths(policy: Policy, group: Group) -> Iterator[tuple[str, PathRule]
 def robots_rule_matches_nothing(facts: RobotsFacts) -> Iterator[Message]:
     """The path of a rule matches nothing. It begins neither with `/` nor with `*`.
 
-    Why: every path begins with `/`, so that the rule matches none.
+    Why: Every path begins with `/`, so the rule matches none.
     Fix: Begin the path with `/`.
     Bad: `Disallow: private/`, `Disallow: https://example.com/private/`
     Good: `Disallow: /private/`

@@ -17,13 +17,13 @@ LARGEST = frozenset(("Googlebot", "Bingbot"))
 
 @rule("robots-rules-changed", INFO, f"{RFC}#section-2.2.2", Of.REVISIT)
 def robots_rules_changed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """The rules of robots.txt changed. Since the crawl before; a warning if listed URLs are newly blocked for a search
-    engine, an error if Googlebot or Bingbot may fetch nothing any more.
+    """The rules of robots.txt changed. Since the previous crawl. A warning if listed URLs are newly blocked for a
+    search engine, an error if Googlebot or Bingbot may no longer fetch anything.
 
-    Comments, order, white space, and how groups and escapes are written do not count.
+    Changes of comments, order, whitespace, and how groups and escapes are written do not count.
 
-    Why: a line that came along from a test system closes a site for weeks before its pages drop out of the index.
-    Fix: Check that the change is meant. Remove rules that block pages which are to be found.
+    Why: A line copied from a test system can block a site for weeks before its pages drop out of the index.
+    Fix: Check that the change is intended. Remove rules that block pages which people should find.
     Bad: `Disallow: /shop/` since yesterday, and 340 listed URLs below it
     Good: a rule that blocks what no sitemap lists
     """
@@ -31,16 +31,18 @@ def robots_rules_changed(site: SiteFacts) -> Iterator[SiteMessage]:
         if change.rules_added or change.rules_removed:
             severity = WARNING if ENGINES & change.blocked.keys() else None
             closed = [name for name in change.closed if name in LARGEST]
-            text = (f"{' and '.join(closed)} may fetch nothing any more; " if closed else "") + effects_in_words(change)
+            text = (f"{' and '.join(closed)} may no longer fetch anything; " if closed else "") + effects_in_words(
+                change
+            )
             yield SiteMessage(text, severity=ERROR if closed else severity, sitemap=change.robots)
 
 
 @rule("robots-sitemaps-changed", INFO, GOOGLE, Of.REVISIT)
 def robots_sitemaps_changed(site: SiteFacts) -> Iterator[SiteMessage]:
-    """robots.txt names other sitemaps. Other ones than in the crawl before.
+    """robots.txt names other sitemaps. Compared with the previous crawl.
 
-    Why: search engines read the sitemaps that it names. One that was dropped by mistake is read by none of them.
-    Fix: Check that the sitemaps that were removed are no longer needed, and name the others again.
+    Why: Search engines read the sitemaps that robots.txt names. None of them reads one that was dropped by mistake.
+    Fix: Check that the removed sitemaps are no longer needed; name the others again.
     Bad: `Sitemap: https://example.com/news.xml` missing since yesterday
     Good: the same sitemaps, and new ones
     """

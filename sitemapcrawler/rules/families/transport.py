@@ -76,10 +76,11 @@ def _final_url(file: FileFacts) -> str:
     also={"Lumar": "Broken/Disallowed Sitemaps", "Yandex": "HTTP error", "Search Console": "HTTP error"},
 )
 def doc_http_status(file: FileFacts) -> Iterator[Message]:
-    """The sitemap does not answer with status 200. A missing sitemap of an index is `index-child-missing` instead.
+    """The sitemap does not answer with status 200. If an index lists it, a missing sitemap is `index-child-missing`
+    instead.
 
-    Why: search engines read a sitemap only from an answer with status 200.
-    Fix: Serve the sitemap with status 200, or remove its URL from robots.txt, the index or wherever it was given.
+    Why: Search engines read a sitemap only if the status is 200.
+    Fix: Serve the sitemap with status 200, or remove its URL from robots.txt, the index or wherever it is named.
     Bad: `HTTP/1.1 404 Not Found`
     Good: `HTTP/1.1 200 OK`
     """
@@ -103,8 +104,8 @@ def fetch_rule(id: str, source: str, also: dict[str, str] | None = None) -> Call
 fetch_rule("doc-fetch-failed", "a file that is named must be there and readable")("""
     A local sitemap cannot be read.
 
-    Why: its entries are missing from the result.
-    Fix: Correct the path, or make the file readable for the user that runs the crawl.
+    Why: Its entries are missing from the result.
+    Fix: Correct the path, or make the file readable for the user who runs the crawl.
     Bad: a path that names no file, or one that may not be read
     Good: a path that names a readable file
 """)
@@ -112,7 +113,7 @@ fetch_rule("doc-fetch-failed", "a file that is named must be there and readable"
 fetch_rule("doc-dns-error", REPORT, also={"Yandex": "DNS error"})("""
     The host of the sitemap has no address.
 
-    Why: no crawler can fetch the file.
+    Why: No crawler can fetch the file.
     Fix: Correct the host name, or add its DNS record.
     Bad: a host name that was moved or mistyped
     Good: a host name that resolves
@@ -121,19 +122,19 @@ fetch_rule("doc-dns-error", REPORT, also={"Yandex": "DNS error"})("""
 fetch_rule(
     "doc-connection-error", REPORT, also={"Yandex": "Connection failed", "Search Console": "General HTTP error"}
 )("""
-    The sitemap's server cannot be reached. It refuses the connection, or ends it without an answer.
+    The sitemap's server cannot be reached. It refuses the connection, or closes it without an answer.
 
-    Why: crawlers retry a few times, and drop the sitemap if the failure lasts.
+    Why: Crawlers retry a few times, and drop the sitemap if the failure lasts.
     Fix: Open the port, renew the certificate, or repair the server, until the sitemap answers 200.
     Bad: a closed port, a certificate that is not valid, a connection that is reset
     Good: an answer with status 200
 """)
 
 fetch_rule("doc-timeout", REPORT, also={"Search Console": "Temporary error"})("""
-    The server gives no answer in time.
+    The server does not answer in time.
 
-    Why: crawlers wait for a minute or less. A sitemap that is built at each request is often the reason.
-    Fix: Write the sitemap to a file beforehand instead of building it at each request, or split it.
+    Why: Crawlers wait for a minute or less. Often the server builds the sitemap at each request.
+    Fix: Write the sitemap to a file in advance instead of building it at each request, or split it.
     Bad: no answer within the time limit (setting DOWNLOAD_TIMEOUT)
     Good: a file that is written beforehand
 """)
@@ -143,8 +144,8 @@ fetch_rule("doc-timeout", REPORT, also={"Search Console": "Temporary error"})(""
 def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
     """The sitemap redirects in a loop.
 
-    Why: crawlers follow a few redirects and give up.
-    Fix: Remove the redirects, so that the URL in robots.txt answers 200 itself.
+    Why: Crawlers follow a few redirects and give up.
+    Fix: Remove the redirects, so that the URL in robots.txt itself answers 200.
     Bad: `/sitemap.xml` redirects to `/sitemap.xml/`, which redirects back
     Good: the URL in robots.txt answers 200 itself
     """
@@ -158,7 +159,7 @@ def doc_redirect_loop(file: FileFacts) -> Iterator[Message]:
 def doc_redirected(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects within the site.
 
-    Why: each redirect costs a request and can fail.
+    Why: Each redirect costs a request and can fail.
     Fix: List the redirect target instead, in robots.txt and in the index.
     Bad: robots.txt names `http://example.com/sitemap.xml`, which redirects to `https://example.com/sitemap.xml`
     Good: robots.txt names the URL that answers 200
@@ -173,8 +174,8 @@ def doc_redirected(file: FileFacts) -> Iterator[Message]:
 def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to another host. A leading `www.` makes no difference.
 
-    Why: a sitemap may list URLs of its own host only, so search engines ignore its entries.
-    Fix: Serve the sitemap from the host whose pages it lists, or name the target's URL in this host's robots.txt.
+    Why: A sitemap may list URLs of its own host only, so search engines ignore its entries.
+    Fix: Serve the sitemap from the host whose pages it lists, or name the redirect target in this host's robots.txt.
     Bad: `https://example.com/sitemap.xml` redirects to `https://shop.example.net/sitemap.xml`
     Good: the file is served by the host it lists, or robots.txt names the URL on the other host
     """
@@ -186,7 +187,7 @@ def doc_redirect_offsite(file: FileFacts) -> Iterator[Message]:
 def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     """The sitemap's URL redirects to a page.
 
-    Why: servers that send every unknown URL to their home page hide that the sitemap is gone.
+    Why: A server that redirects every unknown URL to its home page hides that the sitemap is gone.
     Fix: Restore the sitemap at this URL, or answer 404 instead of redirecting to a page.
     Bad: `/sitemap.xml` redirects to `/`
     Good: the sitemap, or status 404
@@ -209,7 +210,7 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
 def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
     """The sitemap is blocked by robots.txt.
 
-    Why: a search engine that obeys robots.txt does not fetch the file.
+    Why: A search engine that obeys robots.txt does not fetch the file.
     Fix: Add an `Allow` rule for the sitemap's path to robots.txt, or remove the `Disallow` rule.
     Bad: `Disallow: /sitemaps/` with the sitemap at `/sitemaps/all.xml`
     Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
@@ -222,7 +223,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
 def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
     """A firewall or rate limit blocks the sitemap. The answer is status 403 or 429, or a challenge page instead of XML.
 
-    Why: the same rule may block search engines. Only the server's logs show whether it does.
+    Why: The same rule may block search engines. Only the server's logs show whether it does.
     Fix: Exclude the sitemap's path from the firewall's challenges and rate limits.
     Bad: a page that says `Just a moment...`
     Good: the sitemap's path is left out of the firewall's rules
@@ -245,7 +246,7 @@ def doc_waf_blocked(file: FileFacts) -> Iterator[Message]:
 def doc_empty_body(file: FileFacts) -> Iterator[Message]:
     """The answer has no content.
 
-    Why: an empty file is not a valid sitemap.
+    Why: An empty file is not a valid sitemap.
     Fix: Restore the file's content, or remove its URL from robots.txt and the index.
     Bad: status 200 or 204 and no bytes, or white space only
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">...</urlset>`
@@ -253,15 +254,15 @@ def doc_empty_body(file: FileFacts) -> Iterator[Message]:
     if answer_fault(file) == "doc-empty-body":
         yield Message(f"HTTP status {NO_CONTENT}: no content", value=str(NO_CONTENT))
     elif "doc-empty-body" in file.document.faults:
-        yield Message(f"{counted(file.record.bytes, 'byte')}, and nothing but white space in them")
+        yield Message(f"{counted(file.record.bytes, 'byte')}, and nothing but whitespace")
 
 
 @rule("doc-is-html", ERROR, REPORT, Of.FILE, also={"Search Console": "Unsupported format"})
 def doc_is_html(file: FileFacts) -> Iterator[Message]:
-    """The answer is an HTML page instead of a sitemap. A page that an index lists is `index-child-is-page` instead,
-    unless its name is that of a sitemap file: `.xml`, `.gz` or `.txt`.
+    """The answer is an HTML page instead of a sitemap. If an index lists it, it is `index-child-is-page` instead,
+    unless its name ends like that of a sitemap: `.xml`, `.gz` or `.txt`.
 
-    Why: the sitemap is missing, and the server sends an error page, a login page or an app shell instead.
+    Why: The sitemap is missing, and the server sends an error page, a login page or an app shell instead.
     Fix: Serve the XML at this URL, or answer 404 where there is no sitemap.
     Bad: `<!DOCTYPE html><html>...`
     Good: `<?xml version="1.0" encoding="UTF-8"?><urlset ...`
@@ -272,9 +273,9 @@ def doc_is_html(file: FileFacts) -> Iterator[Message]:
 
 @rule("doc-content-type", WARNING, f"{HTTP}#name-content-type", Of.FILE)
 def doc_content_type(file: FileFacts) -> Iterator[Message]:
-    """The Content-Type does not fit a sitemap. For information if it is missing or `application/octet-stream`.
+    """The Content-Type does not fit a sitemap. A note if it is missing or `application/octet-stream`.
 
-    Why: some readers decide by the type; browsers and caches treat the file as something else.
+    Why: Some readers go by the type, and browsers and caches may treat the file as something else.
     Fix: Send `Content-Type: application/xml` for XML, `application/gzip` for .gz files and `text/plain` for text
     sitemaps.
     Bad: `Content-Type: text/html`
@@ -297,9 +298,9 @@ def doc_content_type(file: FileFacts) -> Iterator[Message]:
     per=Per.SITE("have a name that does not match their compression"),
 )
 def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
-    """File name and compression do not agree. This is `.gz` without gzip, gzip that is not announced, or gzip in gzip.
+    """File name and compression do not match. The file is `.gz` without gzip, unannounced gzip, or gzip inside gzip.
 
-    Why: readers that go by name and headers fail on such files. A warning where neither announces gzip.
+    Why: Readers that go by name and headers fail on such files. A warning if neither announces gzip.
     Fix: Compress the file once and name it `.gz`, or serve plain XML under a name without `.gz`.
     Bad: `sitemap.xml.gz` that is plain XML
     Good: `sitemap.xml.gz` that is compressed once
@@ -325,8 +326,8 @@ def doc_gzip_name_mismatch(file: FileFacts) -> Iterator[Message]:
 def doc_http_not_https(file: FileFacts) -> Iterator[Message]:
     """The sitemap is requested over http on an https site.
 
-    Why: URLs on https are outside of what a sitemap on http may list.
-    Fix: Name the https URL of the sitemap wherever it is given.
+    Why: A sitemap on http may not list URLs on https.
+    Fix: Use the https URL of the sitemap wherever it is named.
     Bad: `http://example.com/sitemap.xml` on a site whose robots.txt is at `https://example.com/robots.txt`
     Good: `https://example.com/sitemap.xml`
     """
@@ -381,7 +382,7 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
     """The address is not public, so it was not requested. It belongs to the host of a sitemap, a page, an image, a
     video or a robots.txt.
 
-    Why: a sitemap is untrusted input, and must not reach into the network that the crawler runs in.
+    Why: A sitemap is untrusted input, and must not make the crawler request its own network.
     Fix: Replace the URL with one on a public host. For your own network, set `SITEMAP_ALLOW_NETWORKS`.
     Bad: an entry for `http://192.168.0.1/`; a page that redirects to a host whose address is 127.0.0.1
     Good: a public host; or an authority that the arguments name, or a network in `SITEMAP_ALLOW_NETWORKS`
@@ -400,10 +401,10 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
 
 @rule("security-scheme-refused", WARNING, "https://www.sitemaps.org/protocol.html#locdef", (*ASKED, Of.ROBOTS))
 def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsFacts) -> Iterator[Message]:
-    """The URL is not http or https. It was not requested. It is a listed URL, or a sitemap that robots.txt names, which
-    is an error: no crawler finds it.
+    """The URL is not http or https. It was not requested. It is a listed URL, or a sitemap that robots.txt names. The
+    latter is an error, since no crawler finds it.
 
-    Why: a listed `file:` URL would read from the crawler's own disk.
+    Why: A listed `file:` URL would read from the crawler's own disk.
     Fix: Replace the URL with an http or https one, or remove it.
     Bad: `Sitemap: file:///etc/passwd`
     Good: `Sitemap: https://example.com/sitemap.xml`
@@ -411,7 +412,7 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsF
     if isinstance(facts, FileFacts):
         error = facts.record.error or ""
         if any(words in error for words in SCHEME_REFUSED):
-            yield Message(f"not asked: {error}", value=facts.url)
+            yield Message(f"not requested: {error}", value=facts.url)
     elif isinstance(facts, RobotsFacts):
         for sitemap in sitemap_lines(facts):
             if scheme := file_scheme(sitemap):
@@ -422,8 +423,8 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsF
 
 
 def _refusal(reply: AddressRefused) -> Message:
-    behind = f", behind {counted(len(reply.redirects), 'redirect')}" if reply.redirects else ""
-    return Message(f"{quoted(reply.final_url)} was not asked{behind}: {reply.error}", value=reply.final_url)
+    behind = f", after {counted(len(reply.redirects), 'redirect')}" if reply.redirects else ""
+    return Message(f"{quoted(reply.final_url)} was not requested{behind}: {reply.error}", value=reply.final_url)
 
 
 def _is_reported(facts: ReplyFacts | AssetFacts) -> bool:

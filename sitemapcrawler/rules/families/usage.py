@@ -45,11 +45,11 @@ MAX_GROUPS = 50
 
 @rule("usage-value-invalid", WARNING, ATTACHMENT, Of.ROBOTS)
 def usage_value_invalid(facts: RobotsFacts) -> Iterator[Message]:
-    """Usage preference in robots.txt says nothing. For information if a label or a purpose is one that no reader knows.
+    """Usage preference in robots.txt has no effect. A note if no known reader knows a label or a purpose.
 
-    Why: readers skip what they cannot read, so that the preference is lost. Content-Usage has `train-ai`, `search` and
-    `ai-use` with `y` or `n`, Content-Signal `ai-train`, `search` and `ai-input` with `yes` or `no`.
-    Fix: Write the line as the message says, below the `User-agent` line that it is meant for.
+    Why: Readers skip what they cannot read, so the preference is lost. Content-Usage has `train-ai`, `search` and
+    `ai-use` with `y` or `n`; Content-Signal has `ai-train`, `search` and `ai-input` with `yes` or `no`.
+    Fix: Write the line as the message says, below the `User-agent` line of its crawlers.
     Bad: `Content-Usage: ai-train=no`, `Content-Usage: Train-AI=n`, a line above the first `User-agent`
     Good: `Content-Usage: train-ai=n`, `Content-Usage: /news/ train-ai=n`, `Content-Signal: ai-train=no`
     """
@@ -67,7 +67,7 @@ def _lost(policy: Policy) -> Iterator[Message]:
         for fault in line.statement.unknown:
             yield Message(f"{quoted(written)}: {fault}", line.line, value=line.value, severity=INFO)
         if line.line not in grouped:
-            text = f"{quoted(written)} stands below no User-agent line that names a crawler: it is meant for none"
+            text = f"{quoted(written)} is below no User-agent line that names a crawler, so it applies to none"
             yield Message(text, line.line, value=line.value)
     for token, group in policy.parsed.policies.items():
         if token not in LABELS[POLICY_PREFIX]:
@@ -79,7 +79,7 @@ def _lost(policy: Policy) -> Iterator[Message]:
 def usage_license_invalid(facts: RobotsFacts) -> Iterator[Message]:
     """License line in robots.txt has no absolute URL.
 
-    Why: RSL requires a URL with protocol and host. Readers skip any other, and find no terms of use.
+    Why: RSL requires a URL with scheme and host. Readers skip any other, and find no terms of use.
     Fix: Write the full URL of the license file.
     Bad: `License: /license.xml`
     Good: `License: https://example.com/license.xml`
@@ -88,16 +88,16 @@ def usage_license_invalid(facts: RobotsFacts) -> Iterator[Message]:
         if name == LICENSE and not is_web(value):
             meant = resolve(facts.policy.url, value) if value else None
             hint = f": write {quoted(meant)}" if meant else ""
-            yield Message(f"License {quoted(value)} is no absolute URL{hint}", line, value=value)
+            yield Message(f"License {quoted(value)} is not an absolute URL{hint}", line, value=value)
 
 
 @rule("usage-robots-conflict", WARNING, f"{VOCABULARY}#section-5.1", Of.ROBOTS)
 def usage_robots_conflict(facts: RobotsFacts) -> Iterator[Message]:
     """Lines of robots.txt disagree on a use of pages.
 
-    Why: by the draft standard the use is disallowed. Who reads only one of the lines, as of one dialect, may take it as
+    Why: By the draft standard, the use is disallowed. A crawler that reads only one of the lines may consider it
     allowed.
-    Fix: Let all lines for the same path say the same.
+    Fix: Make all lines for the same path say the same.
     Bad: `Content-Usage: train-ai=n` and `Content-Signal: ai-train=yes` in one group
     Good: `Content-Usage: train-ai=n` and `Content-Signal: ai-train=no`
     """
@@ -148,10 +148,10 @@ def _line_of(text: str) -> int | None:
 
 @rule("usage-group-missing", WARNING, f"{ATTACHMENT}#section-3.1", Of.ROBOTS)
 def usage_group_missing(facts: RobotsFacts) -> Iterator[Message]:
-    """Group of a crawler lacks the usage preference of `*`. It is a crawler of the kind that the preference is about.
+    """Group of a crawler lacks the usage preference of `*`. The preference is about crawlers of its kind.
 
-    Why: a crawler follows its own group only, so that it does not read what is said to `*`. It may fetch the pages, and
-    nothing is said on their use.
+    Why: A crawler follows its own group only, and ignores the preference of `*`. It may fetch the pages without any
+    preference on their use.
     Fix: Repeat the preference in the crawler's own group, or remove that group.
     Bad: `User-agent: *`, `Content-Usage: train-ai=n`, and then `User-agent: GPTBot`, `Allow: /`
     Good: `Content-Usage: train-ai=n` in both groups
@@ -165,9 +165,9 @@ def usage_group_missing(facts: RobotsFacts) -> Iterator[Message]:
             continue  # said to all crawlers
         silent = [group for group in facts.policy.groups.values() if _is_silent(group, use)]
         if silent:
-            verb = "follows its own group, which says" if len(silent) == 1 else "follow their own groups, which say"
+            verb = "follows its own group" if len(silent) == 1 else "follow their own groups"
             names = crawler_names([group.token for group in silent])
-            text = f"{names} {verb} nothing on {MEANING[use]}, which line {line.line} disallows to others"
+            text = f"{names} {verb}, without a preference on {MEANING[use]}; line {line.line} disallows it for others"
             yield Message(text, silent[0].lines[0], value=", ".join(group.token for group in silent))
 
 
@@ -184,11 +184,11 @@ def _is_silent(group: Group, use: Use) -> bool:
 
 @rule("usage-crawlers-differ", INFO, f"{ATTACHMENT}#section-3.1", Of.ROBOTS)
 def usage_crawlers_differ(facts: RobotsFacts) -> Iterator[Message]:
-    """Usage preference and Disallow differ. Judged for the home page, and the crawlers that the preference is about.
+    """Usage preference and Disallow differ. For the home page, and for the crawlers that the preference is about.
 
-    Why: a preference does not keep crawlers out: those that may fetch a page may use it all the same. The other way
-    round, a use that is allowed takes place only if the crawlers may fetch the pages.
-    Fix: Add a Disallow for the crawlers if pages must not be used, or allow them if they may.
+    Why: A preference does not keep crawlers out: those that may fetch a page may use it anyway. Conversely, an allowed
+    use needs crawlers that may fetch the pages.
+    Fix: Add a Disallow for these crawlers if they must not use the pages; otherwise allow them.
     Bad: `Content-Usage: train-ai=n`, and no `Disallow` for GPTBot and CCBot, although they are not wanted
     Good: the preference, and `User-agent: GPTBot`, `Disallow: /`
     """
@@ -205,9 +205,9 @@ def usage_crawlers_differ(facts: RobotsFacts) -> Iterator[Message]:
 
 @rule("usage-line-unreachable", INFO, f"{ATTACHMENT}#section-3", Of.ROBOTS)
 def usage_line_unreachable(facts: RobotsFacts) -> Iterator[Message]:
-    """Usage preference covers pages that may not be fetched.
+    """Usage preference covers pages that crawlers may not fetch.
 
-    Why: a preference is about content that was fetched. None is implied for what robots.txt disallows.
+    Why: A preference applies to fetched content only. It has no effect on what robots.txt disallows.
     Fix: Remove the preference, or the Disallow.
     Bad: `Disallow: /news/` and `Content-Usage: /news/ train-ai=n` in one group
     Good: one of them
@@ -229,11 +229,11 @@ def _unreachable(policy: Policy) -> Iterator[Message]:
                 yield Message(f"{quoted(line.value)}: {why}", line.line, value=line.value)
 
 
-@rule("usage-page-invalid", WARNING, ATTACHMENT, Of.REPLY, per=Per.FILE("have a usage preference that says nothing"))
+@rule("usage-page-invalid", WARNING, ATTACHMENT, Of.REPLY, per=Per.FILE("have a usage preference without effect"))
 def usage_page_invalid(facts: ReplyFacts) -> Iterator[Message]:
-    """Usage preference of a page says nothing. It is in a header, or in a `<meta>` for text and data mining.
+    """Usage preference of a page has no effect. It is in a header, or in a `<meta>` for text and data mining.
 
-    Why: readers skip what they cannot read, so that the preference is lost.
+    Why: Readers skip what they cannot read, so the preference is lost.
     Fix: Write the value as the message says.
     Bad: `Content-Usage: ai-train=no`, `TDM-Reservation: yes`, `TDM-Policy: /policy.json`
     Good: `Content-Usage: train-ai=n`, `TDM-Reservation: 1`, `TDM-Policy: https://example.com/policy.json`
@@ -253,13 +253,14 @@ def _of_page(facts: ReplyFacts) -> PageUsage | None:
     WARNING,
     f"{VOCABULARY}#section-5.1",
     Of.REPLY,
-    per=Per.FILE("have statements that disagree on a use"),
+    per=Per.FILE("have preferences that disagree on a use"),
 )
 def usage_page_conflict(facts: ReplyFacts) -> Iterator[Message]:
-    """Page and robots.txt disagree on a use. Or two statements of a page do.
+    """Page and robots.txt disagree on a use. Or two preferences of the page do.
 
-    Why: by the draft standard the use is disallowed. Who reads only one of the statements may take it as allowed.
-    Fix: Let robots.txt, headers and robots elements say the same, or state the preference in one place.
+    Why: By the draft standard, the use is disallowed. A crawler that reads only one of the preferences may consider it
+    allowed.
+    Fix: Make robots.txt, headers and robots elements say the same, or state the preference in one place.
     Bad: `Content-Usage: train-ai=n` in robots.txt, and the header `Content-Usage: train-ai=y`
     Good: a path of its own in robots.txt: `Content-Usage: /open/ train-ai=y`
     """
@@ -267,12 +268,18 @@ def usage_page_conflict(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"{MEANING[use]}: {text}", value=facts.record.loc)
 
 
-@rule("usage-page-unreachable", INFO, ATTACHMENT, Of.REPLY, per=Per.FILE("have a usage preference that is not read"))
+@rule(
+    "usage-page-unreachable",
+    INFO,
+    ATTACHMENT,
+    Of.REPLY,
+    per=Per.FILE("have a usage preference that crawlers do not read"),
+)
 def usage_page_unreachable(facts: ReplyFacts) -> Iterator[Message]:
-    """Blocked crawlers do not read a page's usage preference. Silent if robots.txt states it too.
+    """Blocked crawlers do not read a page's usage preference. Not reported if robots.txt states it too.
 
-    Why: a crawler that may not fetch a page sees neither its headers nor its elements. It may have the content from
-    elsewhere, as from an archive.
+    Why: A crawler that may not fetch a page sees neither its headers nor its elements. It may get the content
+    elsewhere, such as from an archive.
     Fix: Write the preference into robots.txt too.
     Bad: `<meta name="robots" content="noai">`, and `Disallow: /` for GPTBot
     Good: `Content-Usage: train-ai=n` in robots.txt

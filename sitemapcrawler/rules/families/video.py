@@ -138,7 +138,7 @@ def limited_part(name: str, limit: int, id: str, severity: Severity = ERROR) -> 
 required_part("thumbnail_loc", "video-thumbnail-missing", also={"Search Console": "Missing thumbnail URL"})("""
     A video has no `<video:thumbnail_loc>`, or an empty one.
 
-    Why: it is required; results show the thumbnail.
+    Why: It is required; search results show the thumbnail.
     Fix: Add a `<video:thumbnail_loc>` with the URL of a preview image.
     Bad: a `<video:video>` with title, description and content_loc only
     Good: `<video:thumbnail_loc>https://example.com/thumbs/1.jpg</video:thumbnail_loc>` in it
@@ -147,7 +147,7 @@ required_part("thumbnail_loc", "video-thumbnail-missing", also={"Search Console"
 required_part("title", "video-title-missing", also={"Search Console": "Missing video title"})("""
     A video has no `<video:title>`, or an empty one.
 
-    Why: it is required.
+    Why: It is required.
     Fix: Add a `<video:title>` with the video's title.
     Bad: `<video:title></video:title>`
     Good: `<video:title>How to grill</video:title>`
@@ -156,7 +156,7 @@ required_part("title", "video-title-missing", also={"Search Console": "Missing v
 required_part("description", "video-description-missing", also={"Search Console": "Missing XML tag"})("""
     A video has no `<video:description>`, or an empty one.
 
-    Why: it is required.
+    Why: It is required.
     Fix: Add a `<video:description>` of a sentence or two.
     Bad: `<video:description/>`
     Good: `<video:description>Six steps to a good steak</video:description>`
@@ -167,7 +167,7 @@ required_part("description", "video-description-missing", also={"Search Console"
 def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     """A video has neither `<video:content_loc>` nor `<video:player_loc>`.
 
-    Why: one of them is required; it is by its location that a video is known.
+    Why: One of them is required; search engines identify a video by its location.
     Fix: Add a `<video:content_loc>` with the media file, or a `<video:player_loc>` with the player.
     Bad: a `<video:video>` with thumbnail, title and description only
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>` in it
@@ -175,7 +175,7 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     for video, element in videos(entry):
         if not any(_text(video, name) or not lacks(element, name) for name in LOCATIONS):
             remark = stray(element, LOCATIONS[0]) or stray(element, LOCATIONS[1])
-            yield Message(f"a video without <video:content_loc> and <video:player_loc>{remark}", line_of(element))
+            yield Message(f"a video without <video:content_loc> or <video:player_loc>{remark}", line_of(element))
 
 
 @video_rule(
@@ -185,9 +185,9 @@ def video_no_location(entry: UrlFacts) -> Iterator[Message]:
     also={"Search Console": "Video location and play page location are the same"},
 )
 def video_loc_same_as_page(entry: UrlFacts) -> Iterator[Message]:
-    """The location of a video is that of its page.
+    """The URL of a video is that of its page.
 
-    Why: it must be the media file, or a player; a page is neither.
+    Why: It must be that of the media file or a player; the page is neither.
     Fix: Write the URL of the media file or of the embedded player.
     Bad: `<loc>https://example.com/v/1</loc>` and `<video:player_loc>https://example.com/v/1</video:player_loc>`
     Good: `<video:player_loc>https://example.com/player?v=1</video:player_loc>`
@@ -210,7 +210,7 @@ def video_content_is_page(entry: UrlFacts) -> Iterator[Message]:
     """The content_loc of a video is a page. It is a watch page or a player of YouTube, Vimeo, Dailymotion or another
     platform.
 
-    Why: it must be the media file. Search engines cannot read a page in its place; a player belongs into player_loc.
+    Why: It must be the media file. Search engines cannot use a page instead; a player belongs in player_loc.
     Fix: Move the URL to `<video:player_loc>`, as the platform's embed URL.
     Bad: `<video:content_loc>https://www.youtube.com/watch?v=dQw4w9WgXcQ</video:content_loc>`
     Good: `<video:player_loc>https://www.youtube.com/embed/dQw4w9WgXcQ</video:player_loc>`
@@ -234,10 +234,10 @@ def _flaws(entry: UrlFacts) -> Iterator[tuple[Flaw, bool, int | None, str]]:
 
 @video_rule("video-loc-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid URL"})
 def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A URL of a video is not valid. Valid, absolute URLs are required in thumbnail_loc, content_loc and player_loc.
+    """A URL of a video is not valid. Its thumbnail_loc, content_loc and player_loc must be valid, absolute URLs.
 
-    Why: what it means is up to the reader; a search engine may fetch neither video nor thumbnail.
-    Fix: Write the whole URL with scheme and host, percent-encoded.
+    Why: Readers interpret it differently; a search engine may not fetch the video or thumbnail at all.
+    Fix: Write the full URL with scheme and host, percent-encoded.
     Bad: `<video:content_loc>/videos/1.mp4</video:content_loc>`
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>`
     """
@@ -250,9 +250,9 @@ def video_loc_invalid(entry: UrlFacts) -> Iterator[Message]:
     "video-loc-double-escaped", WARNING, ESCAPING, per=Per.FILE("have a video with a URL that was escaped twice")
 )
 def video_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
-    """A URL of a video was escaped twice for XML. Checked are thumbnail_loc, content_loc and player_loc.
+    """A URL of a video was escaped twice for XML. Checks thumbnail_loc, content_loc and player_loc.
 
-    Why: it names a URL that contains the characters `&amp;`, which is a different file.
+    Why: It names a URL that contains the characters `&amp;`, which is a different file.
     Fix: Escape the URL once: write `&amp;` for `&`, not `&amp;amp;`.
     Bad: `<video:content_loc>https://example.com/1.mp4?a=1&amp;amp;b=2</video:content_loc>`
     Good: `<video:content_loc>https://example.com/1.mp4?a=1&amp;b=2</video:content_loc>`
@@ -268,8 +268,8 @@ def video_loc_double_escaped(entry: UrlFacts) -> Iterator[Message]:
 def video_protocol(entry: UrlFacts) -> Iterator[Message]:
     """A URL of a video is not HTTP or FTP.
 
-    Why: files must be there to fetch; streaming protocols are not supported.
-    Fix: Offer the video by https, and list that URL.
+    Why: Search engines must be able to download the file; they do not support streaming protocols.
+    Fix: Serve the video over https, and list that URL.
     Bad: `<video:content_loc>rtmp://example.com/live/1</video:content_loc>`
     Good: `<video:content_loc>https://example.com/videos/1.mp4</video:content_loc>`
     """
@@ -282,7 +282,7 @@ def video_protocol(entry: UrlFacts) -> Iterator[Message]:
 def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than 32 tags.
 
-    Why: search engines take no more.
+    Why: Search engines take no more.
     Fix: Keep at most 32 tags.
     Bad: 40 `<video:tag>`
     Good: a few tags that say what the video is about
@@ -298,7 +298,7 @@ def video_tags_too_many(entry: UrlFacts) -> Iterator[Message]:
 def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
     """A video has more than one uploader.
 
-    Why: one is allowed; which of several counts is not defined.
+    Why: One is allowed; it is undefined which of several counts.
     Fix: Keep one `<video:uploader>`.
     Bad: `<video:uploader>Ann</video:uploader><video:uploader>Bob</video:uploader>`
     Good: `<video:uploader>Ann and Bob</video:uploader>`
@@ -310,13 +310,13 @@ def video_uploader_multiple(entry: UrlFacts) -> Iterator[Message]:
             yield Message(message, uploaders[1].line, value=uploaders[1].text)
 
 
-@video_rule("video-deprecated", INFO, RETIREMENT, per=Per.SITE("have video elements or attributes that were retired"))
+@video_rule("video-deprecated", INFO, RETIREMENT, per=Per.SITE("have deprecated video elements or attributes"))
 def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
-    """Videos have elements or attributes that were retired.
+    """Videos have deprecated elements or attributes.
 
-    Why: Google has not read category, gallery_loc, price, tvshow, and allow_embed and autoplay of player_loc since
-    6 August 2022; id and content_segment_loc left its documentation before. They do no harm.
-    Fix: Remove the retired elements and attributes.
+    Why: Google has not read category, gallery_loc, price, tvshow, and allow_embed and autoplay of player_loc since 6
+    August 2022; id and content_segment_loc were removed from its documentation earlier. They do no harm.
+    Fix: Remove the deprecated elements and attributes.
     Bad: `<video:category>Cooking</video:category>`
     Good: `<video:tag>cooking</video:tag>`
     """
@@ -326,7 +326,7 @@ def video_deprecated(entry: UrlFacts) -> Iterator[Message]:
             if tag not in used:
                 used[tag] = line_of(element, name)
     if used:
-        yield Message(f"{', '.join(used)}: without effect", next(iter(used.values())), value=next(iter(used)))
+        yield Message(f"{', '.join(used)}: no effect", next(iter(used.values())), value=next(iter(used)))
 
 
 def _retired(video: Video) -> Iterator[tuple[str, str]]:
@@ -374,7 +374,7 @@ DECIMAL = re.compile(r"[+-]?(?:[0-9]{1,18}\.?[0-9]{0,18}|\.[0-9]{1,18})")
 limited_part("description", MAX_DESCRIPTION, "video-description-too-long")("""
     A description has more than 2,048 characters.
 
-    Why: search engines take no more.
+    Why: Search engines take no more.
     Fix: Shorten the description to 2,048 characters at most.
     Bad: the text of the whole page
     Good: some sentences about the video
@@ -383,8 +383,8 @@ limited_part("description", MAX_DESCRIPTION, "video-description-too-long")("""
 limited_part("title", MAX_TITLE, "video-title-too-long", WARNING)("""
     A title has more than 100 characters.
 
-    Why: earlier versions of Google's documentation name that limit, the present one none; results cut titles long
-    before.
+    Why: Earlier versions of Google's documentation have this limit, the current one has none. Search results truncate
+    titles much earlier.
     Fix: Shorten the title to 100 characters at most.
     Bad: a title of 150 characters
     Good: `<video:title>How to grill</video:title>`
@@ -396,7 +396,7 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
     """The duration of a video is out of range. It must be a whole number of seconds from 1 to 28,800. A warning if it
     is empty.
 
-    Why: search engines do not read it otherwise.
+    Why: Search engines ignore any other value.
     Fix: Write the duration in whole seconds, from 1 to 28,800, or omit it.
     Bad: `<video:duration>05:30</video:duration>`
     Good: `<video:duration>330</video:duration>`
@@ -410,9 +410,9 @@ def video_duration_range(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-rating-range", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
-    """A rating is not between 0.0 and 5.0. A warning where it is empty.
+    """A rating is not between 0.0 and 5.0. A warning if it is empty.
 
-    Why: search engines do not read it otherwise.
+    Why: Search engines ignore any other value.
     Fix: Write a number from 0.0 to 5.0 with a decimal point, or omit the rating.
     Bad: `<video:rating>4,5</video:rating>`, `<video:rating>87%</video:rating>`
     Good: `<video:rating>4.5</video:rating>`
@@ -425,9 +425,9 @@ def video_rating_range(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-view-count-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The view count of a video is not valid. It must be a whole number from 0 on. A warning if it is empty.
+    """The view count of a video is not valid. It must be a whole number, 0 or more. A warning if it is empty.
 
-    Why: search engines do not read it otherwise.
+    Why: Search engines ignore any other value.
     Fix: Write the number of views as digits only, or omit it.
     Bad: `<video:view_count>1,234</video:view_count>`
     Good: `<video:view_count>1234</video:view_count>`
@@ -441,16 +441,16 @@ def video_view_count_invalid(entry: UrlFacts) -> Iterator[Message]:
 def _unfit(name: str, value: str, wanted: str, line: int | None, severity: Severity | None = None) -> Message:
     """Make a message about an invalid value; only a warning if it is empty, which does little harm."""
     if not value:
-        return Message(f"<video:{name}> is empty; it can be left out", line, value=value, severity=WARNING)
+        return Message(f"<video:{name}> is empty; it can be omitted", line, value=value, severity=WARNING)
     return Message(f"<video:{name}> is {quoted(value)}, not {wanted}", line, value=value, severity=severity)
 
 
 @video_rule("video-date-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid date"})
 def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """A date is neither `YYYY-MM-DD` nor `YYYY-MM-DDThh:mm:ss` with a zone. A warning where it is empty, or legal by
-    one of the standards (W3C Datetime without seconds, XML Schema's day with a zone).
+    """The date of a video is not valid. It must be `YYYY-MM-DD`, or `YYYY-MM-DDThh:mm:ss` with a time zone. A warning
+    if it is empty, or legal by another standard (W3C Datetime without seconds, XML Schema's day with a time zone).
 
-    Why: search engines do not read it otherwise.
+    Why: Search engines ignore any other value.
     Fix: Write the date as `YYYY-MM-DD`, or with time, seconds and time zone.
     Bad: `<video:publication_date>2026-01-05T10:00:00</video:publication_date>`
     Good: `<video:publication_date>2026-01-05T10:00:00+01:00</video:publication_date>`
@@ -462,9 +462,9 @@ def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
             if form is DateForm.LEGAL:
                 continue
             wanted = {
-                DateForm.IMPOSSIBLE: "a day and time that exist",
-                DateForm.NO_ZONE: "a time with its zone, such as 2026-01-05T10:00:00+01:00",
-            }.get(form, "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a zone")
+                DateForm.IMPOSSIBLE: "an existing day and time",
+                DateForm.NO_ZONE: "a time with its time zone, such as 2026-01-05T10:00:00+01:00",
+            }.get(form, "YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with a time zone")
             severity = WARNING if form in (DateForm.NO_SECONDS, DateForm.ZONED_DAY) else None
             yield _unfit(name, value, wanted, line_of(element, name), severity)
 
@@ -473,8 +473,9 @@ def video_date_invalid(entry: UrlFacts) -> Iterator[Message]:
 def video_expired(entry: UrlFacts) -> Iterator[Message]:
     """The expiration date of a video is in the past.
 
-    Why: the video is not shown any more. A day counts as over when it is over everywhere.
-    Fix: Remove the video from its entry, or extend its expiration date.
+    Why: Search results no longer show the video. A date without a time counts once that day is over everywhere on
+    earth.
+    Fix: Remove the video from its entry, or set a later expiration date.
     Bad: `<video:expiration_date>2019-12-31</video:expiration_date>`
     Good: a date to come, or no `<video:video>` any more
     """
@@ -488,9 +489,9 @@ def video_expired(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-yesno-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid tag value"})
 def video_yesno_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """family_friendly, requires_subscription or live is neither yes nor no. A warning where it is empty.
+    """family_friendly, requires_subscription or live is neither yes nor no. A warning if it is empty.
 
-    Why: search engines do not read it otherwise.
+    Why: Search engines ignore any other value.
     Fix: Write `yes` or `no`, or omit the element.
     Bad: `<video:live>true</video:live>`
     Good: `<video:live>yes</video:live>`
@@ -513,18 +514,18 @@ class Codes:
     """End of the sentence about an unknown code."""
 
 
-COUNTRIES = Codes(is_country, str.upper, "which is no country of ISO 3166-1; codes are parted by blanks")
+COUNTRIES = Codes(is_country, str.upper, "which is not an ISO 3166-1 country; separate codes by spaces")
 
-DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is not web, mobile or tv; separate them by blanks")
+DEVICES = Codes(PLATFORMS.__contains__, str.lower, "which is not web, mobile or tv; separate them by spaces")
 
 
 @video_rule("video-restriction-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The restriction of a video is not valid. It must be a list of countries (ISO 3166-1, separated by blanks) with a
-    relationship. A warning if the list is empty, for information if only the case is wrong.
+    """The restriction of a video is not valid. It must be a list of countries (ISO 3166-1, separated by spaces) with a
+    relationship. A warning if the list is empty, a note if only the case is wrong.
 
-    Why: search engines cannot tell in which countries to show the video.
-    Fix: List country codes separated by blanks, with `relationship="allow"` or `"deny"`.
+    Why: Search engines cannot tell in which countries to show the video.
+    Fix: List country codes separated by spaces, with `relationship="allow"` or `"deny"`.
     Bad: `<video:restriction>UK,US</video:restriction>`
     Good: `<video:restriction relationship="allow">GB US</video:restriction>`
     """
@@ -535,11 +536,11 @@ def video_restriction_invalid(entry: UrlFacts) -> Iterator[Message]:
 
 @video_rule("video-platform-invalid", ERROR, VIDEOS, also={"Search Console": "Invalid attribute value"})
 def video_platform_invalid(entry: UrlFacts) -> Iterator[Message]:
-    """The platform of a video is not valid. It must be a list of web, mobile and tv, separated by blanks, with a
-    relationship. A warning if the list is empty, for information if only the case is wrong.
+    """The platform of a video is not valid. It must be a list of web, mobile and tv, separated by spaces, with a
+    relationship. A warning if the list is empty, a note if only the case is wrong.
 
-    Why: search engines cannot tell on which devices to show the video.
-    Fix: List web, mobile or tv, separated by blanks, with `relationship="allow"` or `"deny"`.
+    Why: Search engines cannot tell on which devices to show the video.
+    Fix: List web, mobile or tv, separated by spaces, with `relationship="allow"` or `"deny"`.
     Bad: `<video:platform relationship="allow">desktop, mobile</video:platform>`
     Good: `<video:platform relationship="allow">web mobile</video:platform>`
     """
@@ -576,7 +577,7 @@ def _meant_code(code: str) -> str:
 limited_part("uploader", MAX_UPLOADER, "video-uploader-too-long")("""
     The name of an uploader has more than 255 characters.
 
-    Why: search engines take no more.
+    Why: Search engines take no more.
     Fix: Shorten the uploader's name to 255 characters at most.
     Bad: a biography
     Good: `<video:uploader>Ann</video:uploader>`
@@ -587,7 +588,7 @@ limited_part("uploader", MAX_UPLOADER, "video-uploader-too-long")("""
 def video_uploader_offsite(entry: UrlFacts) -> Iterator[Message]:
     """The uploader's URL is on another domain than the page.
 
-    Why: it must be; it is not used otherwise.
+    Why: Search engines ignore it otherwise.
     Fix: Link `info` to a page about the uploader on this domain, or omit it.
     Bad: `<video:uploader info="https://www.youtube.com/@ann">Ann</video:uploader>` for a page of `example.com`
     Good: `<video:uploader info="https://example.com/ann">Ann</video:uploader>`

@@ -88,12 +88,12 @@ PLACEHOLDER = (
 
 @rule("loc-placeholder", ERROR, BUILD, (UrlWith(PLACEHOLDER), Of.ODD_CHILD, Of.FAULT))
 def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
-    """The URL has a placeholder that was not filled in. A warning for a word that programs write for a missing value:
+    """The URL has a placeholder that was not filled in. A warning for words that programs write for a missing value:
     undefined, null, None, NaN.
 
-    Why: it is no page of the site; the generator had no value for this entry. Words count as whole segments or values
-    of parameters, but not below folders such as `/docs/` and `/tags/`, where a page may be about them.
-    Fix: Fill in the placeholder, or leave out entries whose value is missing.
+    Why: Such a page does not exist; the generator had no value for this entry. A word must be a whole segment or
+    parameter value, and is accepted below folders such as `/docs/` and `/tags/`, where a page may be about it.
+    Fix: Fill in the placeholder, or omit entries that lack the value.
     Bad: `https://example.com/blog/{{slug}}`, `https://example.com/product/undefined`
     Good: the URL of the page, or no entry
     """
@@ -106,7 +106,7 @@ def loc_placeholder(entry: EntryFacts | Fault) -> Iterator[Message]:
         return
     word = _empty_value(entry)
     if word is not None:
-        text = f"{quoted(word)} in the URL: a value was missing when it was made"
+        text = f"{quoted(word)} in the URL: a value was missing when the URL was generated"
         yield loc_message(entry, text, word, WARNING)
 
 
@@ -131,11 +131,10 @@ def _empty_value(entry: EntryFacts) -> str | None:
     per=Per.FILE("have a tracking parameter", by_value=True),
 )
 def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
-    """The URL contains a tracking parameter. Known are utm_source, gclid, fbclid, msclkid and others. For information
-    in a feed.
+    """The URL contains a tracking parameter. Such as utm_source, gclid, fbclid or msclkid. A note in a feed.
 
-    Why: the page is the same without it; a sitemap lists the canonical URL. Visits from search results are counted as
-    visits from the campaign.
+    Why: The page is the same without it, and a sitemap should list the canonical URL. Analytics would count visits from
+    search results as visits from the campaign.
     Fix: Remove the tracking parameter from the URL.
     Bad: `https://example.com/shoes?utm_source=newsletter`
     Good: `https://example.com/shoes`
@@ -160,9 +159,9 @@ def loc_tracking_parameter(entry: EntryFacts) -> Iterator[Message]:
 def loc_double_slash(entry: EntryFacts) -> Iterator[Message]:
     """The path has two slashes in a row. A URL within the path does not count.
 
-    Why: it is another URL than the one with a single slash, which most servers answer alike: the page is there twice.
-    It comes from joining a base that ends in a slash with a path that begins with one.
-    Fix: Join base URL and path with a single slash.
+    Why: Most servers answer it with the same page as the URL with a single slash: the page exists twice. It comes from
+    joining a base URL that ends in a slash and a path that begins with one.
+    Fix: Join the base URL and the path with a single slash.
     Bad: `https://example.com//shop/shoes`
     Good: `https://example.com/shop/shoes`
     """
@@ -182,8 +181,8 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     """The URL is an asset, not a page. It is a stylesheet, script, font, source map, data file or feed, or a file for
     programs such as robots.txt and llms.txt.
 
-    Why: an entry is a page; such files are for the pages and programs that use them, and are not shown in results. PDFs
-    and other documents may be listed.
+    Why: A sitemap lists pages. Such files are for the pages and programs that use them, and search results do not show
+    them. PDFs and other documents may be listed.
     Fix: Remove the entry.
     Bad: `https://example.com/assets/app.css`, `https://example.com/robots.txt`, `https://example.com/feed.xml`
     Good: no entry
@@ -197,7 +196,7 @@ def loc_asset(entry: UrlFacts) -> Iterator[Message]:
     is_topic = (extension == "json" or is_for_programs) and ABOUT_FILES.intersection(folders)
     if stem and not is_topic and (extension in ASSETS or is_script or is_for_programs):
         users = "programs" if is_for_programs else "pages"
-        yield loc_message(entry, f"{quoted(name)} is a file that {users} use, not a page, by its name", name)
+        yield loc_message(entry, f"{quoted(name)} is a file that {users} use, not a page, judging by its name", name)
 
 
 UTILITY_PAGE = rf"/(?i:{_any_of(sorted(KINDS))})(?:\.(?i:{'|'.join(PAGE_EXTENSIONS)}))?/?(?:\?|$)|/{ADMINISTRATION}/"
@@ -206,13 +205,13 @@ UTILITY_PAGE = rf"/(?i:{_any_of(sorted(KINDS))})(?:\.(?i:{'|'.join(PAGE_EXTENSIO
 
 @rule("loc-utility-page", INFO, BUILD, UrlWith(UTILITY_PAGE), per=Per.FILE("are utility pages", by_value=True))
 def loc_utility_page(entry: UrlFacts) -> Iterator[Message]:
-    """The URL looks like a utility page. By its name it is an error, login, administration, account, cart, checkout,
-    search or thank-you page.
+    """The URL looks like a utility page. Judging by its name, it is an error, login, administration, account, cart,
+    checkout, search or thank-you page.
 
     Why: "include the URLs that you want to see in search results". Such pages have no content of their own, differ for
-    each visitor, or have `noindex`. The last segment of the path is judged, in several languages, if only a language or
-    a folder such as `/shop/` or `/account/` stands before it.
-    Fix: Remove the entry, unless the page is to be found in search results.
+    each visitor, or have `noindex`. The rule judges the last segment of the path, in several languages, if only a
+    language or a folder such as `/shop/` or `/account/` comes before it.
+    Fix: Remove the entry, unless people should find the page in search results.
     Bad: `https://example.com/de/warenkorb`, `https://example.com/wp-login.php`
     Good: no entry
     """

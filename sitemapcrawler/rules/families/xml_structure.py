@@ -32,9 +32,9 @@ fault_rule = partial(row, _as_read, of=Of.FAULT)
 
 
 fault_rule("xml-root-unknown", ERROR, PROTOCOL, per=Per.FILE, also={"Search Console": "Unsupported format"})("""
-    The root element is not one of a sitemap. Known are `urlset`, `sitemapindex`, `rss`, `feed` and `rdf:RDF`.
+    The root element is not that of a sitemap. It must be `urlset`, `sitemapindex`, `rss`, `feed` or `rdf:RDF`.
 
-    Why: the root element says what the file is.
+    Why: The root element tells readers what the file is.
     Fix: Wrap the entries in `<urlset>`, or in `<sitemapindex>` if they are sitemaps.
     Bad: `<sitemap><url>...</url></sitemap>`, or entries without any root
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url>...</url></urlset>`
@@ -50,7 +50,7 @@ def _named(file: FileFacts) -> str | None:
 def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
     """The root declares no namespace.
 
-    Why: `urlset` must say by its namespace which protocol it follows; validators know it by nothing else.
+    Why: The namespace tells readers which protocol the file follows; validators have nothing else to go by.
     Fix: Add `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"` to the root element.
     Bad: `<urlset>`
     Good: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
@@ -64,14 +64,14 @@ def xml_namespace_missing(file: FileFacts) -> Iterator[Message]:
     WARNING,
     TAGS,
     Of.FILE,
-    per=Per.SITE("use an old namespace"),
+    per=Per.SITE("use an outdated namespace"),
     also={"Search Console": "Incorrect namespace"},
 )
 def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
-    """The namespace is an old or misspelt one. It is that of an earlier version, or another spelling (https, a slash,
+    """The namespace is outdated or misspelt. It is that of an earlier version, or a variant (https, a trailing slash,
     no `www`).
 
-    Why: search engines still read most of them, validators and other readers do not.
+    Why: Search engines still accept most of them; validators and other readers do not.
     Fix: Replace the namespace of the root with `http://www.sitemaps.org/schemas/sitemap/0.9`.
     Bad: `xmlns="http://www.google.com/schemas/sitemap/0.84"`
     Good: `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
@@ -85,7 +85,7 @@ def xml_namespace_legacy(file: FileFacts) -> Iterator[Message]:
 def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
     """The namespace is not the sitemap protocol's.
 
-    Why: the elements are then those of something else.
+    Why: To readers, the elements then belong to another format.
     Fix: Replace the namespace of the root with `http://www.sitemaps.org/schemas/sitemap/0.9`.
     Bad: `xmlns="http://www.example.com/sitemap"`
     Good: `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
@@ -99,9 +99,9 @@ def xml_namespace_wrong(file: FileFacts) -> Iterator[Message]:
 
 @rule("xml-ext-namespace-missing", ERROR, NAMES, Of.FILE, also={"Search Console": "Parsing error"})
 def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
-    """A prefix is used but not declared. Such are `image:` and `xhtml:`. Once for each prefix of a file.
+    """A prefix is used but not declared. Such as `image:` or `xhtml:`. Once per prefix of a file.
 
-    Why: the file is then not well formed, and strict parsers stop at its first use.
+    Why: The file is then not well formed, and strict parsers stop at the first such element.
     Fix: Declare the prefix on the root element, with the extension's namespace.
     Bad: `<image:image>` in a `<urlset>` without `xmlns:image`
     Good: `<urlset ... xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">`
@@ -120,11 +120,11 @@ def xml_ext_namespace_missing(file: FileFacts) -> Iterator[Message]:
 
 @rule("xml-ext-namespace-wrong", ERROR, EXTENDING, Of.FILE)
 def xml_ext_namespace_wrong(file: FileFacts) -> Iterator[Message]:
-    """Extension elements are in a wrong namespace. Once for each namespace of a file.
+    """Extension elements are in a wrong namespace. Once per namespace of a file.
 
-    Why: a namespace is compared letter by letter. Search engines ignore language versions, images, videos and news
-    under another one (https, a slash too many, another version or address), and without a prefix.
-    Fix: Replace the namespace with the one in the message, letter by letter, and prefix the elements.
+    Why: Namespaces must match exactly. Search engines ignore language versions, images, videos and news in any other
+    one (https, an extra slash, another version or address), and without a prefix.
+    Fix: Replace the namespace with exactly the one in the message, and prefix the elements.
     Bad: `xmlns:xhtml="http://www.w3.org/1999/xlink"`, or `<link rel="alternate" hreflang="de" .../>` without a prefix
     Good: `xmlns:xhtml="http://www.w3.org/1999/xhtml"`, and `<xhtml:link rel="alternate" hreflang="de" .../>`
     """
@@ -148,10 +148,10 @@ def _ignored(ignored: Ignored, file: FileFacts) -> str:
 
 
 fault_rule("xml-unknown-element", WARNING, TAGS, also={"Yandex": "Unknown tag"})("""
-    The namespace does not define this element. It is that of the protocol, of images, videos, news or language
+    The namespace does not define this element. In the namespaces of the protocol, images, videos, news and language
     links.
 
-    Why: it is ignored at best; validators refuse the file. Elements of other namespaces are legal.
+    Why: Search engines ignore it at best, and validators reject the file. Elements of other namespaces are legal.
     Fix: Remove the element, or correct the spelling of its name.
     Bad: `<url><loc>...</loc><title>Shop</title></url>`, `<image:image><image:loc>...</image:loc><image:alt>...`
     Good: `<url><loc>...</loc></url>`
@@ -166,7 +166,7 @@ fault_rule(
 )("""
     The namespace does not define this attribute. The protocol itself defines none.
 
-    Why: what it says is lost, and validators refuse the file. Attributes of other namespaces are not judged.
+    Why: Its value is lost, and validators reject the file. Attributes of other namespaces are not checked.
     Fix: Remove the attribute.
     Bad: `<url id="7">`, `<image:loc width="640">`
     Good: `<url>`, `<image:loc>`
@@ -178,18 +178,18 @@ fault_rule(
     TAGS,
     also={"Yandex": "Tag found more than once", "Search Console": "Invalid XML: too many tags"},
 )("""
-    An element is repeated where one is allowed. Once for each element of an entry, image, video or article.
+    An element is repeated where one is allowed. Once per element of an entry, image, video or article.
 
-    Why: only one can count, and which one is not defined. Here it is the first. Images, videos and tags may repeat.
-    Fix: Keep one of the elements. Write an entry of its own for each further URL.
+    Why: Only one can count, and it is undefined which. This crawl uses the first. Images, videos and tags may repeat.
+    Fix: Keep one of the elements. Write a separate entry for each further URL.
     Bad: `<url><loc>https://example.com/a</loc><loc>https://example.com/b</loc></url>`
     Good: `<url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url>`
 """)
 
 fault_rule("xml-mixed-index-urlset", ERROR, f"{PROTOCOL}#index", per=Per.FILE)("""
-    The file mixes pages and sitemaps. It has `<sitemap>` in a urlset, or `<url>` in an index. Once for a file.
+    The file mixes pages and sitemaps. It has `<sitemap>` in a urlset, or `<url>` in an index. Once per file.
 
-    Why: the root says which of the two a file lists; the other kind is passed over.
+    Why: The root says which of the two a file lists; search engines ignore the other kind.
     Fix: Move the sitemaps to a `<sitemapindex>` file and the pages to a `<urlset>` file.
     Bad: `<urlset ...><sitemap><loc>...</loc></sitemap></urlset>`
     Good: `<sitemapindex ...><sitemap><loc>...</loc></sitemap></sitemapindex>`
@@ -198,9 +198,9 @@ fault_rule("xml-mixed-index-urlset", ERROR, f"{PROTOCOL}#index", per=Per.FILE)("
 
 @rule("xml-empty-urlset", WARNING, TAGS, Of.FILE, also={"Lumar": "Empty Sitemaps", "Search Console": "Empty sitemap"})
 def xml_empty_urlset(file: FileFacts) -> Iterator[Message]:
-    """The urlset lists nothing. A news sitemap may: it has the last two days only.
+    """The urlset lists nothing. A news sitemap may be empty, since it lists the last two days only.
 
-    Why: the schema wants one entry at least, and search consoles report such a file.
+    Why: The schema requires at least one entry, and Search Console reports an empty file.
     Fix: Add entries, or remove the file from the index and robots.txt.
     Bad: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`
     Good: a file with entries, or none at all
@@ -214,7 +214,7 @@ fault_rule(
 )("""
     An entry has no `<loc>`.
 
-    Why: it names no page, and search engines skip it.
+    Why: It names no page, and search engines skip it.
     Fix: Add a `<loc>` to the entry, or remove the entry.
     Bad: `<url><lastmod>2026-01-05</lastmod></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
@@ -227,11 +227,11 @@ fault_rule(
     per=Per.FILE("have a wrong name or place", by_value=True),
     also={"Yandex": "Unknown tag"},
 )("""
-    An entry has a wrong name or place. Names of elements are case-sensitive in XML, and entries do not contain others.
+    An entry has a wrong name or place. XML element names are case-sensitive, and an entry cannot contain another one.
 
-    Why: search engines read `<url>` in a `<urlset>` and `<sitemap>` in a `<sitemapindex>`, each with its own `<loc>`.
-    They ignore all other elements. This crawler lists an entry inside another one, but none of the others.
-    Fix: Write the entry as `<url><loc>...</loc></url>`, in small letters, directly below the root.
+    Why: Search engines read `<url>` in a `<urlset>` and `<sitemap>` in a `<sitemapindex>`, each with its own `<loc>`.
+    They ignore all other elements. This crawl lists an entry inside another one, but no other such element.
+    Fix: Write the entry as `<url><loc>...</loc></url>`, in lowercase, directly below the root.
     Bad: `<Url><Loc>https://example.com/</Loc></Url>`, a `<loc>` outside of a `<url>`, or a `<url>` inside another one
     Good: `<url><loc>https://example.com/</loc></url>`
 """)
@@ -241,24 +241,24 @@ fault_rule(
 def xml_whole_file_one_url_wrapper(file: FileFacts) -> Iterator[Message]:
     """One entry wraps the URLs of the whole file.
 
-    Why: an entry has one URL, so that all others are lost.
+    Why: An entry has one URL, so all others are lost.
     Fix: Write a `<url>` element for each `<loc>`.
     Bad: `<urlset ...><url><loc>...</loc><loc>...</loc></url></urlset>`
     Good: `<urlset ...><url><loc>...</loc></url><url><loc>...</loc></url></urlset>`
     """
     fault = file.document.faults.first("xml-duplicate-element")
     if file.record.url_count == 1 and fault is not None and (fault.value or "").startswith(("http://", "https://")):
-        yield Message("all URLs of the file stand in one entry: only the first is read", fault.line)
+        yield Message("one entry has all URLs of the file: only the first is read", fault.line)
 
 
 VALIDATING = f"{PROTOCOL}#validating"
 
 
 fault_rule("xml-schema-violation", ERROR, VALIDATING, also={"Search Console": "Invalid tag value"})("""
-    The XML Schema does not allow this. It is the schema of the protocol or of a namespace, and no rule of its own
-    names the fault.
+    The XML Schema does not allow this. It is the schema of the protocol or of a namespace; no other rule covers the
+    fault.
 
-    Why: parsers ignore what stands in an unexpected place; validators refuse the file.
+    Why: Parsers ignore an element in an unexpected place, and validators reject the file.
     Fix: Move or remove what the message names, so that the file validates against the schema.
     Bad: `<url>Home <loc>https://example.com/</loc></url>`, or `<image:loc>` outside of an `<image:image>`
     Good: `<url><loc>https://example.com/</loc></url>`
@@ -267,7 +267,7 @@ fault_rule("xml-schema-violation", ERROR, VALIDATING, also={"Search Console": "I
 fault_rule("xml-element-order", INFO, VALIDATING, per=Per.SITE("have elements in another order than the schema's"))("""
     The elements of an entry are out of order. The schema defines a sequence.
 
-    Why: search engines read any order, validators refuse the file. Within images and videos any order is right.
+    Why: Search engines accept any order, but validators reject the file. Within images and videos, any order is fine.
     Fix: Write the elements in the schema's order: `loc`, `lastmod`, `changefreq`, `priority`.
     Bad: `<url><lastmod>2026-01-05</lastmod><loc>https://example.com/</loc></url>`
     Good: `<url><loc>https://example.com/</loc><lastmod>2026-01-05</lastmod></url>`
@@ -276,10 +276,10 @@ fault_rule("xml-element-order", INFO, VALIDATING, per=Per.SITE("have elements in
 fault_rule(
     "xml-missing-element", ERROR, VALIDATING, also={"Yandex": "Tag not found", "Search Console": "Missing XML tag"}
 )("""
-    A required element is missing. No rule of its own names it.
+    A required element is missing. No other rule covers it.
 
-    Why: without the part the element says nothing. The parts of entries, images, videos and news have rules of
-    their own.
+    Why: Without this part, the element has no effect. The parts of entries, images, videos and news have rules of their
+    own.
     Fix: Add the missing element, or remove the one that requires it.
     Bad: `<video:tvshow><video:show_title>Cooking</video:show_title></video:tvshow>`
     Good: the same with a `<video:video_type>`

@@ -272,9 +272,7 @@ class Outline:
     def _line(self, entry: TreeEntry, parent: str | None, stem: str, group: FileGroup | None) -> Line:
         name, record = labels.place(entry.url, parent), entry.record
         if record is None:
-            return Line(
-                stem, name, "", labels.day(entry.lastmod_at), "read in another place" if entry.elsewhere else ""
-            )
+            return Line(stem, name, "", labels.day(entry.lastmod_at), "read elsewhere" if entry.elsewhere else "")
         remarks = [*self._line_of(record, group), *_remarks(record)]
         newest = labels.day(record.lastmod_max or entry.lastmod_at)
         return Line(stem, name, _count(record), newest, ", ".join(remarks), meaning(record), url=entry.url)
@@ -303,6 +301,6 @@ def _remarks(record: SitemapRecord) -> Iterator[str]:
     if record.format not in USUAL and record.outcome != "failed":
         yield long_format_label(record.format)
     if isinstance(record, SitemapEnd) and record.result.tally.alias:
-        yield f"read already as {labels.place(record.final_url or '', record.sitemap)}"
+        yield f"already read as {labels.place(record.final_url or '', record.sitemap)}"
     elif record.outcome != "ok":
         yield outcome(record)

@@ -268,7 +268,7 @@ def test_missing_file_is_raised_at_once() -> None:
     ("content", "outcome", "error"),
     [
         (b"", "failed", "an empty body"),
-        (b"<!doctype html><title>x</title>", "failed", "an HTML page, no sitemap"),
+        (b"<!doctype html><title>x</title>", "failed", "an HTML page, not a sitemap"),
         (PAGES[:-20], "truncated", "the file ends before the document does"),
         (PAGES.replace(b"/a<", b"/a?b=1&c=2<"), "recovered", None),
     ],

@@ -275,12 +275,12 @@ def missing(folder: Path, *listed: str, place: str | None = f"{HOME}index.xml") 
     ("url", "path", "hint"),
     [
         (f"{HOME}gone.xml", "gone.xml", ""),
-        (f"{HOME}A.xml", "A.xml", "'a.xml' is there, but most servers are case-sensitive"),
-        (f"{HOME}Sub/b.xml", "Sub/b.xml", "'sub' is there, but most servers are case-sensitive"),
+        (f"{HOME}A.xml", "A.xml", "'a.xml' exists, but most servers are case-sensitive"),
+        (f"{HOME}Sub/b.xml", "Sub/b.xml", "'sub' exists, but most servers are case-sensitive"),
         (f"{HOME}sub/c.xml", "sub/c.xml", ""),
         (f"{HOME}no/such/c.xml", "no/such/c.xml", ""),
-        (f"{HOME}a.xml.gz", "a.xml.gz", "'a.xml' is there, not compressed"),
-        (f"{HOME}zipped.xml", "zipped.xml", "'zipped.xml.gz' is there"),
+        (f"{HOME}a.xml.gz", "a.xml.gz", "'a.xml' exists, not compressed"),
+        (f"{HOME}zipped.xml", "zipped.xml", "'zipped.xml.gz' exists"),
         (f"{HOME}sub", "sub", "'sub' is a folder there"),
         (f"{HOME}a.xml/b.xml", "a.xml/b.xml", "'a.xml' is not a regular file"),
         (f"{HOME}{'a' * 5000}", "a" * 5000, ""),
@@ -295,7 +295,7 @@ def test_path_that_is_not_utf_8_is_shown_as_in_its_url(folder: Path) -> None:
     url = f"{HOME}caf%E9%20.xml"
     assert missing(folder, f"{HOME}a.xml", url) == [MissingFile(4, url, "caf%E9%20.xml", "")]
     (folder / os.fsdecode(b"Caf\xe9 .xml")).touch()
-    hint = "'Caf%E9%20.xml' is there, but most servers are case-sensitive"
+    hint = "'Caf%E9%20.xml' exists, but most servers are case-sensitive"
     assert missing(folder, f"{HOME}a.xml", url) == [MissingFile(4, url, "caf%E9%20.xml", hint)]
 
 

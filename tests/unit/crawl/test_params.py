@@ -84,12 +84,12 @@ def test_domains_keep_their_order_and_count_once() -> None:
         *((name, value, "is empty") for name, value in [("domain", ""), ("domain", "  ")]),
         *(("domain", value, "item '': is empty") for value in ("a.com,,b.com", "a.com,")),
         *(
-            ("domain", value, "no valid host and port")
+            ("domain", value, "not a valid host and port")
             for value in ("/", "https://", "https:///path", "a b.com", "a.com:0", "a.com:65536", "::1", "*.a.com")
         ),
         ("domain", "ftp://a.com", "scheme 'ftp' is not crawled"),
         ("domain", "file:///etc", "scheme 'file' is not crawled"),
-        *(("domain", value, "a password") for value in ("b.com,https://user:secret@a.com", "user@a.com")),
+        *(("domain", value, "user name or password") for value in ("b.com,https://user:secret@a.com", "user@a.com")),
         *(("domain", value, "the argument sitemap") for value in ("https://a.com/sitemap.xml", "a.com/sitemap.xml.gz?x")),
         *(("domain", value, "has a control character") for value in ("a.com\nb.com", "a.com\0", "a.com\u2028")),
         *(
@@ -97,8 +97,8 @@ def test_domains_keep_their_order_and_count_once() -> None:
             for value in ("./missing.xml", "missing.xml", "/", f"/{'a' * 5000}", os.devnull, "file:///missing%00.xml",
                           "file://host/s.xml")
         ),
-        *(("sitemap", url, "no valid http or https URL") for url in ("ftp://e.com/s.xml", "https://e.com:99999/s.xml")),
-        ("sitemap", "https://u:p@e.com/s.xml", "a password"),
+        *(("sitemap", url, "not a valid http or https URL") for url in ("ftp://e.com/s.xml", "https://e.com:99999/s.xml")),
+        ("sitemap", "https://u:p@e.com/s.xml", "user name or password"),
         *(("sitemap", f"https://e.com/a.xml,{more}", "item '': is empty") for more in ("", ",https://e.com/b.xml")),
         ("sitemap", "@missing.txt", "cannot read 'missing.txt'"),
         ("sitemap", "https://e.com/\n", "has a control character"),
@@ -111,9 +111,9 @@ def test_domains_keep_their_order_and_count_once() -> None:
         *(("max_depth", bad, "a whole number from 0") for bad in NO_COUNTS),
         *(("max_time", bad, "a number above 0") for bad in ("0", "0.0", "-1", "nan", "inf", "1h", ".", "1e12")),
         ("probe", "yes", "invalid value; accepted: auto, always, never"),
-        *(("domain", value, "is no text") for value in (True, ["e.com", 1], {"e.com": 1})),
-        ("max_urls", True, "is no number"),
-        ("include", ["a", "b"], "is no text"),
+        *(("domain", value, "is not text") for value in (True, ["e.com", 1], {"e.com": 1})),
+        ("max_urls", True, "is not a number"),
+        ("include", ["a", "b"], "is not text"),
         ("domain", [], "is empty"),
         *(("domain", text, "argument domain=") for text in BEGUN_LISTS),
     ],
@@ -140,9 +140,9 @@ def test_list_file_is_read_from_disk(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         (None, "no such file"),
-        (b"\xff\xfe", "no text in UTF-8"),
+        (b"\xff\xfe", "not UTF-8 text"),
         (b"# nothing\n\n", "lists nothing"),
-        (b"a.com\nb com\n", "item 'b com': no valid host and port"),
+        (b"a.com\nb com\n", "item 'b com': not a valid host and port"),
         (b"a.com\n" * 9, "larger than 50 bytes"),
     ],
 )
@@ -318,7 +318,7 @@ def test_arguments_of_a_deployment_are_ignored() -> None:
 
 def test_domain_or_sitemap_is_required() -> None:
     assert refusal(max_urls="5").startswith(
-        "argument domain: neither domain nor sitemap nor urls is given; accepted: hosts"
+        "argument domain: none of domain, sitemap and urls is given; accepted: hosts"
     )
 
 
@@ -405,7 +405,7 @@ def test_crawlers_to_fetch_as_are_named_in_any_case_and_once() -> None:
         ({"urls": "e.txt", "fetch_as": "GPTBot"}, "no site is named; accepted: with domain"),
         ({"domain": "e.com", "as": "GPTBto"}, "did you mean GPTBot?; accepted: names of crawlers"),
         ({"domain": "e.com", "as": "GPTBot", "fetch_as": "GPTBot"}, "unknown, did you mean fetch_as?"),
-        ({"domain": "e.com", "agents": "__Usage_ai-training"}, "names a use of content in robots.txt, and no crawler"),
+        ({"domain": "e.com", "agents": "__Usage_ai-training"}, "names a use of content in robots.txt, not a crawler"),
     ],
 )
 def test_names_of_crawlers_that_cannot_be_used_are_refused(
@@ -438,8 +438,8 @@ def test_verifying_is_chosen_with_its_sample() -> None:
         ({"verify": "head", "sample": "many"}, "argument sample='many': neither a number nor a share"),
         ({"verify": "head", "seed": "3"}, "argument seed='3': has no effect without sample"),
         ({"verify": "head", "verify_assets": "7"}, "argument verify_assets='7': invalid value; accepted: yes, no"),
-        ({"links": "yes"}, "verify=off reads no page to its end; accepted: with verify=get"),
-        ({"links": "site", "verify": "head"}, "verify=head reads no page to its end; accepted: with verify=get"),
+        ({"links": "yes"}, "verify=off does not read whole pages; accepted: with verify=get"),
+        ({"links": "site", "verify": "head"}, "verify=head does not read whole pages; accepted: with verify=get"),
         ({"links": "yes", "verify": "get", "sample": "10%"}, "accepted: without sample"),
         ({"links": "all", "verify": "get"}, "accepted: no, yes, site"),
         ({"max_pages": "5"}, "accepted: with links=site"),
@@ -462,7 +462,7 @@ def test_list_stands_alone_and_is_verified(tmp_path: Path) -> None:
     assert parsed == Params.parse({"urls": str(path)})
     assert parsed.named_files == {path.as_uri()}
     assert Params.parse({"urls": str(path), "verify": "off"}).verify == "off"
-    assert "a list has no domain beside it" in refusal(urls=str(path), domain="e.com")
+    assert "a list cannot be combined with domain" in refusal(urls=str(path), domain="e.com")
     assert "no such file" in refusal(urls="@missing.txt")
 
 
@@ -503,11 +503,11 @@ def test_baseline_may_be_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch, n
     ("held", "named", "problem"),
     [
         *(
-            (name, name, "the name ends with none of .duckdb, .parquet, .csv, .jsonl, .jsonl.gz")
+            (name, name, "the name does not end with one of .duckdb, .parquet, .csv, .jsonl, .jsonl.gz")
             for name in ("a.json", "a.gz", "audit.duckdb.wal", "jsonl")
         ),
         ("", "missing", "no such file or folder"),
-        ("", "", "the folder holds none of audit.duckdb, urls.parquet, urls.jsonl"),
+        ("", "", "the folder contains none of audit.duckdb, urls.parquet, urls.jsonl"),
     ],
 )
 def test_baseline_that_cannot_be_used_is_refused(folder: Path, held: str, named: str, problem: str) -> None:
@@ -620,15 +620,15 @@ def test_offline_judges_no_robots_txt(two: str) -> None:
     ("arguments", "problem"),
     [
         ({"base_url": "https://e.com/s.xml"}, "2 files cannot live at one URL"),
-        ({"base_url": "/public"}, "no valid http or https URL"),
-        ({"base_url": "https://me:secret@e.com/"}, "a password"),
+        ({"base_url": "/public"}, "not a valid http or https URL"),
+        ({"base_url": "https://me:secret@e.com/"}, "user name or password"),
         ({"sitemap": "https://e.com/s.xml", "base_url": "https://e.com/"}, "no local file is named"),
         ({"base_dir": "./nosuch"}, "no such folder"),
         ({"base_dir": "a.xml"}, "no such folder"),
         ({"sitemap": "https://e.com/s.xml", "base_dir": "."}, "no local file is named"),
-        ({"sitemap": "./a.xml", "base_dir": ".", "base_url": "https://e.com/a.xml"}, "a URL that ends in /"),
-        ({"offline": "yes", "domain": "e.com"}, "requests would be needed"),
-        ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "requests would be needed"),
+        ({"sitemap": "./a.xml", "base_dir": ".", "base_url": "https://e.com/a.xml"}, "a URL ending in /"),
+        ({"offline": "yes", "domain": "e.com"}, "this needs requests"),
+        ({"offline": "yes", "sitemap": "./a.xml,https://e.com/s.xml"}, "this needs requests"),
         ({"offline": "yes", "verify": "head"}, "verify=head makes requests"),
         ({"offline": "perhaps"}, "invalid value"),
     ],
@@ -653,7 +653,7 @@ def test_property_is_named_as_search_console_does(
     monkeypatch.setattr(argument_values, "credentials", lambda: None)
     arguments = {"domain": "e.com", "gsc": text, "gsc_answers": str(tmp_path / "answers.jsonl")}
     if site is None:
-        assert "is no name of a property" in refusal(**arguments)
+        assert "is not the name of a property" in refusal(**arguments)
     else:
         assert Params.parse(arguments).gsc == site
 

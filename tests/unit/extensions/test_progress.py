@@ -124,8 +124,8 @@ READ = {"frontier": SimpleNamespace(queued_count=2), "selection": SimpleNamespac
         (READ, "reading"),
         (READ | {"status": status({}, {})}, "reading"),
         (READ | {"status": status({}, {"e.com": 1})}, "verifying"),
-        (READ | {"phase": "judging the site"}, "judging the site"),
-        (READ | {"phase": "judging the site", "stop": stop(None)}, "judging the site"),
+        (READ | {"phase": "checking the site"}, "checking the site"),
+        (READ | {"phase": "checking the site", "stop": stop(None)}, "checking the site"),
         (READ | {"phase": "writing feeds", "stop": stop("max_urls")}, "writing feeds"),
         (READ | {"phase": "writing feeds", "stop": stop("shutdown")}, "stopping"),
     ],
@@ -133,7 +133,7 @@ READ = {"frontier": SimpleNamespace(queued_count=2), "selection": SimpleNamespac
 def test_phase(parts: dict[str, Any], phase: str) -> None:
     rows = gauge(audit(**parts), slots={"e.com": slot(1)}).rows(80)
     assert rows[0].label == phase
-    assert any(row.label == "asking" for row in rows) is (parts.get("phase") is None)
+    assert any(row.label == "fetching" for row in rows) is (parts.get("phase") is None)
 
 
 # ---- counts
@@ -141,7 +141,7 @@ def test_phase(parts: dict[str, Any], phase: str) -> None:
 
 def test_nothing_is_known_at_first() -> None:
     assert line(gauge(audit()).rows(80)) == (
-        "discovering: 0:00; found: no problems so far; asking: no host at the moment"
+        "discovering: 0:00; found: no problems so far; fetching: no host right now"
     )
 
 
@@ -157,7 +157,7 @@ def test_files_of_a_crawl_that_reads() -> None:
     assert shown(told) == {
         "reading": "4 of 10 files, 900 URLs, 0:00",
         "found": "errors on 3 entries, notes on 45 entries",
-        "asking": "no host at the moment",
+        "fetching": "no host right now",
     }
 
 
@@ -178,7 +178,7 @@ def test_finished_job_that_is_written_again() -> None:
 
 def test_other_spider_is_told_of_by_items() -> None:
     other = Gauge(crawler({"response_received_count": 3, "item_scraped_count": 8}), None, 10.0)
-    assert shown(other) == {"crawling": "3 answers, 8 items, 0:00", "asking": "no host at the moment"}
+    assert shown(other) == {"crawling": "3 answers, 8 items, 0:00", "fetching": "no host right now"}
 
 
 def test_speed_is_that_of_the_last_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,14 +304,14 @@ def test_host_that_was_asked_a_moment_ago_is_told_of() -> None:
     rows = gauge(audit(), slots=slots, rests=lambda name: 40.2 * (name == "a.com")).rows(80)[2:]
     assert [line([ProgressRow("", row.cells)]) for row in rows] == [
         "a.com, 0 in flight, 0 waiting, rests 40 s",
-        "files of this machine, 1 in flight, 2 waiting, no delay",
+        "local files, 1 in flight, 2 waiting, no delay",
     ]
 
 
 def test_wide_terminal_shows_one_of_the_requests_in_flight() -> None:
     made = gauge(audit(), slots={"e.com": slot(1, 2)})
-    assert shown(made, 120)["asking"] == "e.com, 1 in flight, 2 waiting, every 0.5 s, https://e.com/0"
-    assert shown(made, 119)["asking"] == "e.com, 1 in flight, 2 waiting, every 0.5 s"
+    assert shown(made, 120)["fetching"] == "e.com, 1 in flight, 2 waiting, every 0.5 s, https://e.com/0"
+    assert shown(made, 119)["fetching"] == "e.com, 1 in flight, 2 waiting, every 0.5 s"
 
 
 def test_counts_of_a_host_of_any_name_fit_into_80_columns() -> None:

@@ -107,7 +107,7 @@ def can_be_read(url: UrlRecord) -> bool:
 
 
 def no_constant(name: str) -> None:
-    pytest.fail(f"{name} is no JSON")
+    pytest.fail(f"{name} is not JSON")
 
 
 LINES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {

@@ -61,14 +61,14 @@ def test_link_is_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("held", "problem"),
     [
-        ({"notes.txt": ""}, "is not empty, it holds 'notes.txt', which is no part of a report"),
-        ({**REPORT, "audit.duckdb": ""}, "is not empty, it holds 'audit.duckdb', which is no part of a report"),
-        ({"urls.jsonl": ""}, "is not empty, and holds no report: summary.json is missing, or no summary"),
-        ({PAGE: "", SUMMARY: "[]"}, "is not empty, and holds no report: summary.json is missing, or no summary"),
-        ({PAGE: "", SUMMARY: '{"type": "url"}'}, "is not empty, and holds no report: summary.json is missing, or no summary"),
-        ({PAGE: "", SUMMARY: "\0"}, "is not empty, and holds no report: summary.json is missing, or no summary"),
-        ({SUMMARY: "[" * 100_000}, "is not empty, and holds no report: summary.json is missing, or no summary"),
-        ({".feeds": ""}, "is not empty, it holds '.feeds', which is no part of a report"),
+        ({"notes.txt": ""}, "is not empty, it contains 'notes.txt', which is not part of a report"),
+        ({**REPORT, "audit.duckdb": ""}, "is not empty, it contains 'audit.duckdb', which is not part of a report"),
+        ({"urls.jsonl": ""}, "is not empty, and contains no report: summary.json is missing or invalid"),
+        ({PAGE: "", SUMMARY: "[]"}, "is not empty, and contains no report: summary.json is missing or invalid"),
+        ({PAGE: "", SUMMARY: '{"type": "url"}'}, "is not empty, and contains no report: summary.json is missing or invalid"),
+        ({PAGE: "", SUMMARY: "\0"}, "is not empty, and contains no report: summary.json is missing or invalid"),
+        ({SUMMARY: "[" * 100_000}, "is not empty, and contains no report: summary.json is missing or invalid"),
+        ({".feeds": ""}, "is not empty, it contains '.feeds', which is not part of a report"),
     ],
 )  # fmt: skip
 def test_folder_with_anything_else_is_refused(tmp_path: Path, held: dict[str, str], problem: str) -> None:
@@ -102,9 +102,9 @@ def too_long(place: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (is_file, "is no folder"),
-        (below_a_file, "is no folder"),
-        (with_folder, "is not empty, it holds 'findings.jsonl', which is no part of a report"),
+        (is_file, "is not a folder"),
+        (below_a_file, "is not a folder"),
+        (with_folder, "is not empty, it contains 'findings.jsonl', which is not part of a report"),
         (loop, "cannot be"),  # read; from Python 3.13 on, written
         (too_long, "cannot be read, File name too long"),
     ],

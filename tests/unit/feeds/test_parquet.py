@@ -496,7 +496,7 @@ class TestOptions:
         [
             *(({"row_group_size": n}, f"^row_group_size {n!r} is not a whole number above 0$")
               for n in (0, -1, 1.5, "x")),
-            *(({"constants": value}, "^constants .* is no mapping of columns to their text$")
+            *(({"constants": value}, "^constants .* is not a mapping of columns to texts$")
               for value in (5, ["site"], {"site": 7})),
         ],
     )  # fmt: skip

@@ -109,14 +109,14 @@ def test_scheme_of_the_report_is_not_for_users() -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"SITEMAP_STORE": False}, "is made from the database; accepted: SITEMAP_STORE=True"),
-        ({"SITEMAP_STORE": "0"}, "is made from the database; accepted: SITEMAP_STORE=True"),
-        ({"FEEDS": {"{}/urls.jsonl": {}}}, "the feed {}/urls.jsonl would stand in that folder; accepted: another place for it"),
-        ({"FEEDS": {"file://{}/deep/a.csv": {}}}, "the feed file://{}/deep/a.csv would stand in that folder; accepted: another place for it"),
-        ({"LOG_FILE": "{}/crawl.log"}, "the log {}/crawl.log would stand in that folder; accepted: another LOG_FILE"),
-        ({"LOG_FILE": "{}"}, "the log {} would stand in that folder; accepted: another LOG_FILE"),
-        ({"SITEMAP_JOBDIR": "{}"}, "the job would stand in that folder; accepted: another JOBDIR"),
-        ({"JOBDIR": "{}/job"}, "the job would stand in that folder; accepted: another JOBDIR"),
+        ({"SITEMAP_STORE": False}, "needs the database; accepted: SITEMAP_STORE=True"),
+        ({"SITEMAP_STORE": "0"}, "needs the database; accepted: SITEMAP_STORE=True"),
+        ({"FEEDS": {"{}/urls.jsonl": {}}}, "the feed {}/urls.jsonl would be in that folder; accepted: another place for it"),
+        ({"FEEDS": {"file://{}/deep/a.csv": {}}}, "the feed file://{}/deep/a.csv would be in that folder; accepted: another place for it"),
+        ({"LOG_FILE": "{}/crawl.log"}, "the log {}/crawl.log would be in that folder; accepted: another LOG_FILE"),
+        ({"LOG_FILE": "{}"}, "the log {} would be in that folder; accepted: another LOG_FILE"),
+        ({"SITEMAP_JOBDIR": "{}"}, "the job would be in that folder; accepted: another JOBDIR"),
+        ({"JOBDIR": "{}/job"}, "the job would be in that folder; accepted: another JOBDIR"),
     ],
 )  # fmt: skip
 def test_what_cannot_go_with_a_report_is_refused(tmp_path: Path, changed: dict[str, Any], problem: str) -> None:

@@ -53,10 +53,10 @@ def test_a_target_has_its_format_named(target: str, named: str) -> None:
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("out.xml", "feed format xml is not written"),
-        ("out.csv:xml", "feed format xml is not written"),
-        ("-:pickle", "feed format pickle is not written"),
-        ("out.marshal.gz", "feed format marshal is not written"),
+        ("out.xml", "feed format xml is not supported"),
+        ("out.csv:xml", "feed format xml is not supported"),
+        ("-:pickle", "feed format pickle is not supported"),
+        ("out.marshal.gz", "feed format marshal is not supported"),
         ("out", "feed out names no format"),
         ("-", "feed - names no format"),
         ("out.gz", "feed out.gz names no format"),
@@ -124,7 +124,7 @@ def test_a_scheme_is_no_drive(uri: str) -> None:
 def test_formats_of_the_settings_are_known() -> None:
     yaml = {"yaml": "scrapy.exporters.XmlItemExporter"}
     feeds.check_feeds({"x:out": {"format": "yaml"}}, exporters=yaml, schemes={"x"})
-    with pytest.raises(ValueError, match=r"^feed format csv is not written; use yaml$"):
+    with pytest.raises(ValueError, match=r"^feed format csv is not supported; use yaml$"):
         feeds.check_feeds({"x:out": {"format": "csv"}}, exporters=yaml, schemes={"x"})
     with pytest.raises(ValueError, match=r"^yaml cannot be appended to; use -O"):
         feeds.check_feeds({"out.yaml": {}}, exporters=yaml)
@@ -223,9 +223,9 @@ def without_pyarrow(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-TWICE = "cannot be gzip: parquet is compressed inside; leave .gz out"
+TWICE = "cannot be gzip: parquet is already compressed; omit .gz"
 REFUSED: list[tuple[str, Any, str]] = [
-    *(("out", {"format": name}, f"feed format {name} is not written; use {written()}")
+    *(("out", {"format": name}, f"feed format {name} is not supported; use {written()}")
       for name in ("xml", "pickle", "marshal", "yaml")),
     ("a.csv", "csv", "setting FEEDS: a.csv: accepted: a dictionary of options"),
     *(("a.csv", {name: ["no_such.Part"] if name == "postprocessing" else "no_such.Part"},

@@ -178,7 +178,7 @@ class TestFailure:
             assert file.write(b"x" * 100_000) == 100_000
         with pytest.raises(OSError) as failure:
             target.store(file)
-        assert str(failure.value) == f"{feed} was not written: No space left on device; what stood there before is kept"
+        assert str(failure.value) == f"{feed} was not written: No space left on device; the previous file is kept"
         assert caplog.messages == [f"{feed} cannot be written: No space left on device"]
         assert (list(feed.parent.iterdir()), feed.read_bytes()) == ([feed], b"earlier")
 
@@ -237,7 +237,7 @@ class TestFailure:
         target, file = opened(feed)
         assert file.part is not None
         file.part.unlink()
-        with pytest.raises(OSError, match=r"could not be replaced: No such file .* has been deleted meanwhile$"):
+        with pytest.raises(OSError, match=r"could not be replaced: No such file .* has been deleted in the meantime$"):
             target.store(file)
 
 

@@ -50,7 +50,7 @@ def test_all_are_replaced_and_the_unwanted_removed(tmp_path: Path, parts: dict[P
 @pytest.mark.parametrize("missing", NEW)
 def test_missing_file_leaves_all_as_it_was(tmp_path: Path, parts: dict[Path, Path], missing: str) -> None:
     parts[tmp_path / missing].unlink()
-    with pytest.raises(FeedLost, match=f"/{missing} could not be replaced: .* has been deleted meanwhile$"):
+    with pytest.raises(FeedLost, match=f"/{missing} could not be replaced: .* has been deleted in the meantime$"):
         publish(parts, [tmp_path / "gone"])
     assert earlier_in(tmp_path) == BEFORE
 
@@ -124,7 +124,7 @@ def test_report_that_cannot_be_moved_leaves_the_earlier_one(tmp_path: Path, capl
     assert contents(place) == before
     why = f"{place}/robots.jsonl could not be replaced: Is a directory"
     assert crawl.said == {LOST: why}
-    assert caplog.messages == [f"the report {place} is not written: {why}; what stood there before is kept"]
+    assert caplog.messages == [f"the report {place} is not written: {why}; the previous file is kept"]
 
 
 def test_report_that_fails_while_it_is_moved_says_so(

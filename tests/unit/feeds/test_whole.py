@@ -137,7 +137,7 @@ def test_workbook_without_room_or_folder_for_temporary_files(
     exported({str(target): {"format": "xlsx"}}, [UrlRecord(loc=f"{number}") for number in range(3)])
     assert [record.message for record in caplog.records if record.levelname == "ERROR"] == [
         f"{target} cannot be written: No such file or directory",
-        f"{target} was not written: No such file or directory; what stood there before is kept",
+        f"{target} was not written: No such file or directory; the previous file is kept",
     ]
     assert target.read_bytes() == b"earlier"
     assert list(tmp_path.iterdir()) == [target]

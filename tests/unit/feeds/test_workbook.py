@@ -349,7 +349,7 @@ def test_findings_of_entries_and_files_are_problems() -> None:
         NotedBatch(SITEMAP, [url], Notes.table([note])), end, FindingRecord("robots-missing", "info", "none")
     )
     assert filled(written["Problems"]) == [
-        {"severity": "error", "rule": "loc-relative", "title": "The URL is not absolute", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the whole URL with scheme and host."},
+        {"severity": "error", "rule": "loc-relative", "title": "The URL is not absolute", "message": "not absolute", "url": url.loc, "value": "/", "sitemap": SITEMAP, "line": 3, "fix": "Write the full URL with scheme and host."},
         {"severity": "warning", "rule": "limit-bytes", "title": "limit-bytes", "message": "too large", "sitemap": SITEMAP},
         {"severity": "info", "rule": "robots-missing", "title": "There is no robots.txt", "message": "none", "fix": "Create a robots.txt with a Sitemap: line."},
     ]  # fmt: skip
@@ -412,7 +412,7 @@ class TestSummary:
                 f"66 of 1,037 URLs: {NOT_INDEXABLE_MEANS}; of all 2,000 probably 5.0 % to 8.0 %",
             ],
             ["Ended early", "yes", "it reached max_urls"],
-            ["Limited by", "a.toml: ignore = loc", "a file of options leaves something out"],
+            ["Limited by", "a.toml: ignore = loc", "a configuration file leaves something out"],
             ["error", 301, "6 findings on 301 URLs in 3 files"],
             ["warning", 0, "1 finding in 1 file"],
             ["answered with an HTTP error", 66],
@@ -420,7 +420,7 @@ class TestSummary:
             ["noindex", 100],
             ["GPTBot", 95, "5 denied by robots.txt"],
             ["include", 2, "entries were left out: not matched by include"],
-            ["robots-x", 1, "file that the rule could not judge"],
+            ["robots-x", 1, "file that the rule could not check"],
         ):
             assert row in shown
 
@@ -432,7 +432,7 @@ class TestSummary:
         ])  # fmt: skip
         first, second = shown[at + 1 : at + 3]
         assert [first[:3], second[:3]] == [["loc-relative", 300, 3], ["status-404", 2, 1]]
-        assert "not absolute" in first[3] and first[4] == "Write the whole URL with scheme and host."
+        assert "not absolute" in first[3] and first[4] == "Write the full URL with scheme and host."
         assert first[5:] == [310, 5, 2]
 
     def test_rules_stand_in_the_order_of_the_summary_below_their_severity(self) -> None:

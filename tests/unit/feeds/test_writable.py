@@ -162,11 +162,11 @@ NAMED = "sitemapcrawler: s3://***@bucket cannot be written: boto3 is missing: pi
         (["crawl", "sitemap", "-a", "domain=127.0.0.1:1", "-O", "x-%(since)s-%(shop)s.csv"],
          "sitemapcrawler: x-%(since)s-%(shop)s.csv cannot be written: %(since)s has no value; name an argument"),
         (["audit", "127.0.0.1:1", "--out", "s3://b/x"],
-         "sitemapcrawler: --out s3://b/x: is a URL; accepted: a folder of this machine"),
+         "sitemapcrawler: --out s3://b/x: is a URL; accepted: a local folder"),
         (["fix", "127.0.0.1:1", "--out", "s3://b/x"],
-         "sitemapcrawler: --out 's3://b/x': is a URL; accepted: a folder of this machine"),
+         "sitemapcrawler: --out 's3://b/x': is a URL; accepted: a local folder"),
         (["crawl", "sitemap", "-a", "domain=127.0.0.1:1", "-s", "JOBDIR=s3://b/x"],
-         "sitemapcrawler: setting JOBDIR='s3://b/x': accepted: a folder of this machine"),
+         "sitemapcrawler: setting JOBDIR='s3://b/x': accepted: a local folder"),
     ],
 )  # fmt: skip
 def test_commands_refuse_it_in_one_line_and_write_nothing(

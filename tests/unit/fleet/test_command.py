@@ -81,7 +81,7 @@ def test_every_option_has_its_row() -> None:
         ("fleet a.com --out x -s JOBDIR=y", "setting JOBDIR: not for fleet"),
         ("fleet a.com --out x -s RETRY_TIMES=y", "setting RETRY_TIMES='y': accepted: a whole number"),
         ("fleet a.com --out x -s SITEMAP_MAX_RATIO=9", "setting SITEMAP_MAX_RATIO='9': no longer exists: "),
-        ("fleet 'a b' --out x", "'a b': no valid host and port"),
+        ("fleet 'a b' --out x", "'a b': not a valid host and port"),
     ],
 )
 def test_what_cannot_work_is_refused_in_one_line(line: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -137,7 +137,7 @@ def test_what_editors_leave_in_a_list_is_no_matter(tmp_path: Path, content: str)
 def test_first_bad_line_and_how_many_more(tmp_path: Path) -> None:
     item = a_list(tmp_path, "a.example\n\n# none\nb example\nc.example\nftp://d.example\n")
     told = refusal(item, "e e")
-    assert told.endswith("', line 4: 'b example': no valid host and port (and 2 more items that cannot be used)")
+    assert told.endswith("', line 4: 'b example': not a valid host and port (and 2 more items that cannot be used)")
 
 
 def test_a_list_without_its_at_sign_is_no_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_a_list_without_its_at_sign_is_no_host(tmp_path: Path, monkeypatch: pyte
 
 
 def test_bad_item_of_the_command_line() -> None:
-    assert refusal("a.example", "b b") == "'b b': no valid host and port"
+    assert refusal("a.example", "b b") == "'b b': not a valid host and port"
     assert refusal("") == "'': is empty"
     assert refusal("a\x1b[2Jb") == r"'a\x1b[2Jb': has a control character"
     assert len(refusal("a b" * 1000)) < 200
@@ -160,11 +160,11 @@ def test_bad_item_of_the_command_line() -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"a.example\nm\xfcller.example\n", r"line 2: 'm\\xfcller.example': no text in UTF-8"),
+        (b"a.example\nm\xfcller.example\n", r"line 2: 'm\\xfcller.example': not UTF-8 text"),
         ("a.example\n".encode("utf-16"), "line 1: "),
         (b"", "lists nothing"),
         (b"# a.example\n\n", "lists nothing"),
-        (b"a.example\n@b.txt\n", "line 2: '@b.txt': holds a user name or a password"),
+        (b"a.example\n@b.txt\n", "line 2: '@b.txt': contains a user name or password"),
     ],
 )
 def test_list_that_cannot_be_used(tmp_path: Path, content: bytes, told: str) -> None:

@@ -106,7 +106,7 @@ def test_file_in_place_of_the_folder(tmp_path: Path, below: str) -> None:
         ("", "'' is no folder and no URL"),
         ("a\0b", "is no folder and no URL"),
         ("simplecache::s3://bucket/x", "is no folder and no URL"),
-        ("file://elsewhere/x", "is no folder of this machine"),
+        ("file://elsewhere/x", "is not a local folder"),
         ("ftq://host/x", "ftq:// is not known; accepted: a folder, s3://bucket/path, gs://bucket/path"),
         ("s3://", "s3:// names no bucket"),
         ("gs:///x", "gs:///x names no bucket"),

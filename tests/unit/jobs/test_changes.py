@@ -24,7 +24,7 @@ IMAGES = [{"loc": "https://e.com/1.png", "title": "One"}, {"loc": "https://e.com
         (MOVED, "301 to https://e.com/b"),
         (MOVED | {"kind": "http-error", "final_status": 410}, "301 to https://e.com/b, 410"),
         ({"kind": "timeout"}, "no answer in time"),
-        ({"kind": "truncated", "status": 200}, "200, answer broke off"),
+        ({"kind": "truncated", "status": 200}, "200, answer truncated"),
         ({}, "not requested"),
     ],
 )

@@ -137,7 +137,7 @@ def test_file_cannot_make_a_policy_of_the_command_line_easier_to_keep(
     with pytest.raises(ValueError) as caught:
         config.arguments(given, defaults={"verify": "get"})
     assert str(caught.value) == (
-        f"sitemapcrawler.toml: {name} limits what the policy of the command line is checked on; "
+        f"sitemapcrawler.toml: {name} limits what the policy of the command line checks; "
         f"name {name.replace('-', '_')} there too"
     )
     name = name.replace("-", "_")
@@ -170,7 +170,7 @@ def test_list_behind_a_link_is_where_the_link_leads(folder: Path) -> None:
         with pytest.raises(ValueError, match=r"cannot read 'link.txt', (is outside|no such file)"):
             read('select = "@link.txt"')
     (folder / "up").symlink_to(folder.parent)
-    with pytest.raises(ValueError, match="base-dir = 'up': is outside of the folder of this file"):
+    with pytest.raises(ValueError, match="base-dir = 'up': is outside the folder of this file"):
         read('base-dir = "up"')
 
 
@@ -215,30 +215,30 @@ WRONG = {
     "place to write to": ('report = "out"', "report: belongs on the command line"),
     "setting": ('SITEMAP_RULES = "evil.py"', "SITEMAP_RULES: unknown key"),
     "number": ('max-urls = "many"', "max-urls = 'many': invalid value; accepted: a whole number from 1"),
-    "flag": ("max-urls = true", "max-urls = True: is no number; accepted:"),
+    "flag": ("max-urls = true", "max-urls = True: is not a number; accepted:"),
     "list": ("max-urls = [5]", "max-urls = [5]: invalid value"),
-    "mixed list": ('select = ["loc", 5]', "select = ['loc', 5]: is no text"),
+    "mixed list": ('select = ["loc", 5]', "select = ['loc', 5]: is not text"),
     "rule": ('ignore = ["loc-relativ"]', "did you mean loc-relative?"),
     "text": ("format = 5", "format = 5: accepted: a text"),
     "quiet": ('quiet = "yes"', "quiet = 'yes': accepted: true, false"),
-    "base URL": ('base-url = "/x"', "base-url = '/x': no valid http or https URL"),
+    "base URL": ('base-url = "/x"', "base-url = '/x': not a valid http or https URL"),
     "base folder": ('base-dir = "nosuch"', "base-dir = 'nosuch': no such folder"),
-    "base folder above": ('base-dir = ".."', "base-dir = '..': is outside of the folder of this file"),
-    "base folder that is everything": ('base-dir = "/"', "base-dir = '/': is outside of the folder of this file"),
-    "base folder with a zero": ('base-dir = "a\\u0000b"', "is outside of the folder of this file"),
+    "base folder above": ('base-dir = ".."', "base-dir = '..': is outside the folder of this file"),
+    "base folder that is everything": ('base-dir = "/"', "base-dir = '/': is outside the folder of this file"),
+    "base folder with a zero": ('base-dir = "a\\u0000b"', "is outside the folder of this file"),
     "lookahead": ('include = "a(?=b)"', "include = 'a(?=b)': RE2: invalid perl operator: (?=; accepted: a regular"),
-    "list above": ('agents = "@../list.txt"', "agents = '@../list.txt': cannot read '../list.txt', is outside of"),
+    "list above": ('agents = "@../list.txt"', "agents = '@../list.txt': cannot read '../list.txt', is outside"),
     "list elsewhere": (
         'select = "loc,@/etc/passwd"',
-        "cannot read '/etc/passwd', is outside of the folder of this file",
+        "cannot read '/etc/passwd', is outside the folder of this file",
     ),
     "list that is missing": ('select = "@nosuch.txt"', "cannot read 'nosuch.txt', no such file"),
     "segments that are no table": ("segments = 3", "segments: accepted: a table"),
     "limit without a value": ("[policy]\nmax-removed = []", "policy.max-removed: the list is empty"),
-    "number as a pattern": ("[segments]\nshop = 5", "segments.shop = 5: begins with none of /, * and https://"),
+    "number as a pattern": ("[segments]\nshop = 5", "segments.shop = 5: does not begin with /, * or https://"),
     "flag as a pattern": ("[segments]\nshop = true", "segments.shop = True: accepted: a text or a number"),
     "table as a pattern": ("[[segments.shop]]\na = 1", "segments.shop = {'a': 1}: accepted: a text or"),
-    "list of segments": ('[segments]\n"@/etc/passwd" = "/"', "segments.@/etc/passwd = '/': the name of a segment has"),
+    "list of segments": ('[segments]\n"@/etc/passwd" = "/"', "segments.@/etc/passwd = '/': a segment's name has"),
     "nested segments": ("[segments.a.b.c.d.e]\nf = '/x'", "segments.a.b.c.d.e: nests too deeply"),
     "limit": ('[policy]\nmax-removd = "5%"', "policy.max-removd = '5%': unknown key, did you mean max-removed?"),
     "limit of a segment": (
@@ -250,10 +250,13 @@ WRONG = {
         "[policy]\nmax-removed = 0.05",
         "policy.max-removed = 0.05: accepted: a whole number, or a share such as 2.5%",
     ),
-    "policy of a file": ('[policy]\nmust-list = "@/etc/passwd"', "policy.must-list = '@/etc/passwd': begins with none"),
+    "policy of a file": (
+        '[policy]\nmust-list = "@/etc/passwd"',
+        "policy.must-list = '@/etc/passwd': does not begin with",
+    ),
     "policy from a file": ('policy = "@/etc/passwd"', "policy: accepted: a table"),
-    "TOML": ("a = =", "is no TOML in UTF-8: Invalid value (at "),
-    "nested TOML": ("a = " + "[" * 100_000, "is no TOML in UTF-8: it nests too deeply"),
+    "TOML": ("a = =", "is not TOML in UTF-8: Invalid value (at "),
+    "nested TOML": ("a = " + "[" * 100_000, "is not TOML in UTF-8: it nests too deeply"),
     "control character": ('"a\\u001b[2J" = 1', "unknown key"),
 }
 
@@ -269,7 +272,10 @@ def test_wrong_files_are_one_line(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("data", "problem"),
-    [(b"\xff", "pyproject.toml is no TOML in UTF-8"), (b"tool.sitemapcrawler = 5", "tool.sitemapcrawler is no table")],
+    [
+        (b"\xff", "pyproject.toml is not TOML in UTF-8"),
+        (b"tool.sitemapcrawler = 5", "tool.sitemapcrawler is not a table"),
+    ],
 )
 def test_pyproject_that_cannot_be_used(folder: Path, data: bytes, problem: str) -> None:
     (folder / "pyproject.toml").write_bytes(data)

@@ -106,7 +106,7 @@ def test_slip_is_told(caplog: pytest.LogCaptureFixture) -> None:
     [
         ({}, "argument domain: neither domain nor sitemap is given"),
         ({"domain": "a.example", "since": "soon"}, "argument since='soon'"),
-        ({"domain": "a.example", "max_urls": True}, "argument max_urls=True: is no number"),
+        ({"domain": "a.example", "max_urls": True}, "argument max_urls=True: is not a number"),
         ({"sitemap": "./no-such.xml"}, "argument sitemap='./no-such.xml': no such file"),
     ],
 )

@@ -55,9 +55,9 @@ def test_an_empty_sitemap_is_no_failure(text: str) -> None:
     [
         (b"", "an empty body"),
         (b" \n ", "no sitemap"),
-        (b"<error>not found</error>", "no sitemap"),
-        (b"<html></html>", "an HTML page, no sitemap"),
-        (b"\x00" * 100, "no sitemap"),
+        (b"<error>not found</error>", "not a sitemap"),
+        (b"<html></html>", "an HTML page, not a sitemap"),
+        (b"\x00" * 100, "not a sitemap"),
     ],
 )
 def test_what_is_no_sitemap_fails_with_its_reason(body: bytes, error: str) -> None:

@@ -321,9 +321,9 @@ def test_what_belongs_into_an_entry_is_none(element: str) -> None:
 @pytest.mark.parametrize(
     ("element", "words"),
     [
-        (f"<Url><Loc>{ONE}</Loc></Url>", "case-sensitive, and that of an entry is <url>"),
-        (f"<URL><loc>{ONE}</loc></URL>", "case-sensitive, and that of an entry is <url>"),
-        ("<Sitemap/>", "case-sensitive, and that of an entry is <sitemap>"),
+        (f"<Url><Loc>{ONE}</Loc></Url>", "case-sensitive, and an entry is <url>"),
+        (f"<URL><loc>{ONE}</loc></URL>", "case-sensitive, and an entry is <url>"),
+        ("<Sitemap/>", "case-sensitive, and an entry is <sitemap>"),
         (f"<loc>{ONE}</loc>", "a <loc> belongs in an entry"),
         (f"<Loc>{ONE}</Loc>", "a <loc> belongs in an entry"),
         (f"<page><loc>{ONE}</loc></page>", "its <loc> belongs in an entry"),
@@ -344,7 +344,7 @@ def test_an_entry_that_search_engines_ignore_is_left_out_and_says_why(element: s
 @pytest.mark.parametrize(
     ("entry", "rule", "words"),
     [
-        (f"<url><Loc>{ONE}</Loc></url>", "xml-entry-without-loc", "<Loc> is no <loc>"),
+        (f"<url><Loc>{ONE}</Loc></url>", "xml-entry-without-loc", "<Loc> is not <loc>"),
         (url(ONE, "<LastMod>2024</LastMod>"), "xml-unknown-element", "this one is <lastmod>"),
     ],
 )

@@ -92,7 +92,7 @@ def test_broken_rows_cost_themselves_alone() -> None:
 
 
 def test_answers_without_the_url_of_their_requests_are_refused() -> None:
-    with pytest.raises(ValueError, match="has no column with URLs; there are 'inspectionResult'"):
+    with pytest.raises(ValueError, match="has no column with URLs; its columns are 'inspectionResult'"):
         statuses(json.dumps({"inspectionResult": ANSWER}))
 
 

@@ -192,26 +192,26 @@ TEXT, TABLE, OBJECTS = (
     f'{{"loc": "{A}"}}\n~\n{{"loc": "{B}"}}\n',
 )
 BAD_LINES = [
-    (TEXT, "example.com/a", "'example.com/a' is no http or https URL"),
-    (TEXT, "ftp://example.com/", "is no http or https URL"),
-    (TEXT, "https://", "is no http or https URL"),
-    (TEXT, f"{A} {B}", "has blanks in it"),
-    (TEXT, f"{A}\t404", "has blanks in it"),
-    (TEXT, "javascript:alert(1)", "is no http or https URL"),
+    (TEXT, "example.com/a", "'example.com/a' is not an http or https URL"),
+    (TEXT, "ftp://example.com/", "is not an http or https URL"),
+    (TEXT, "https://", "is not an http or https URL"),
+    (TEXT, f"{A} {B}", "contains whitespace"),
+    (TEXT, f"{A}\t404", "contains whitespace"),
+    (TEXT, "javascript:alert(1)", "is not an http or https URL"),
     (TABLE, f"x,{B},y,z", "has 4 cells, the header 3"),
     (TABLE, "x", "has no loc"),
     (TABLE, "x,,y", "there is no URL"),
-    (TABLE, "x,/relative,y", "no http or https URL"),
+    (TABLE, "x,/relative,y", "not an http or https URL"),
     (TABLE, 'x,"a"b,y', "cannot be read"),
-    (TABLE, f'x,"{B}?\ntwo=1",y', "no http or https URL"),
-    (OBJECTS, '{"loc": "https://e', "is no JSON"),
+    (TABLE, f'x,"{B}?\ntwo=1",y', "not an http or https URL"),
+    (OBJECTS, '{"loc": "https://e', "is not JSON"),
     (OBJECTS, '{"loc": 5}', "has no loc"),
     (OBJECTS, '{"type": "url"}', "has no loc"),
-    (OBJECTS, "5", "'5' is no object"),
-    (OBJECTS, "[1]", "'[1]' is no object"),
-    (OBJECTS, "[" * 100_000, "is no JSON"),
-    (OBJECTS, "9" * 5000, "is no JSON"),
-    (OBJECTS, '{"loc": "\\ud800"}', "no http or https URL"),
+    (OBJECTS, "5", "'5' is not an object"),
+    (OBJECTS, "[1]", "'[1]' is not an object"),
+    (OBJECTS, "[" * 100_000, "is not JSON"),
+    (OBJECTS, "9" * 5000, "is not JSON"),
+    (OBJECTS, '{"loc": "\\ud800"}', "not an http or https URL"),
 ]  # fmt: skip
 """(list, a bad line in it, what is said of that)."""
 
@@ -249,7 +249,7 @@ def test_wrong_quote_in_the_url_or_a_row_of_another_length_is_unread() -> None:
 
 
 def test_table_by_name_needs_the_column() -> None:
-    with pytest.raises(ValueError, match="has no column with URLs; there are 'id', 'status'"):
+    with pytest.raises(ValueError, match="has no column with URLs; its columns are 'id', 'status'"):
         entries("id,status\n1,404\n", "errors.CSV.gz")
     assert listed(f"{A},404\n") == [(f"{A},404", 1)]
 
@@ -310,11 +310,11 @@ def test_array_of_objects_and_urls(indent: int | None) -> None:
     [
         (f'["{A}", "{B}"', [A, B], ", or ] is missing"),
         (f'["{A}" "{B}"]', [A], "is missing"),
-        (f'["{A}", {{"loc": ]', [A], "is no JSON"),
-        (f'["{A}",]', [A], "is no JSON"),
-        (f'["{A}"] ["{B}"]', [A], "there is more behind its end"),
-        ("[" * 100_000, [], "is no JSON"),
-        ("[", [], "is no JSON"),
+        (f'["{A}", {{"loc": ]', [A], "is not JSON"),
+        (f'["{A}",]', [A], "is not JSON"),
+        (f'["{A}"] ["{B}"]', [A], "there is text after its end"),
+        ("[" * 100_000, [], "is not JSON"),
+        ("[", [], "is not JSON"),
     ],
 )
 def test_broken_array_is_read_up_to_the_break(data: str, urls: list[str], problem: str) -> None:
@@ -413,7 +413,7 @@ def test_parquet_in_several_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_parquet_without_a_column_of_urls(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no column with URLs; there are 'name'"):
+    with pytest.raises(ValueError, match="has no column with URLs; its columns are 'name'"):
         entries(parquet(tmp_path / "x", {"name": [A]}))
 
 

@@ -119,7 +119,7 @@ def test_an_html_page_that_talks_of_sitemaps_is_no_sitemap() -> None:
     page = f"<!doctype html><html><body><pre>{URLSET.replace('<', '&lt;')}</pre><a href='/feed'>RSS</a></body></html>"
     reading = read(page)
     assert (reading.document.format, reading.document.outcome) == ("html", "failed")
-    assert reading.document.error == "an HTML page, no sitemap"
+    assert reading.document.error == "an HTML page, not a sitemap"
 
 
 def test_the_prolog_ends_where_something_else_begins() -> None:

@@ -56,12 +56,12 @@ COMPARED: dict[str, tuple[PageAnswer, str, str]] = {
     "canonical": (
         answer(head='<link rel="canonical" href="/other">'), "other-content", "canonical https://e.com/other",
     ),
-    "another text": (answer(shuffled(2)), "other-content", "different text: 60 words; 60 to us"),
-    "less": (answer(shuffled(1, 20)), "other-content", "less text: 20 words; 60 to us"),
-    "more": (answer(" ".join(WORDS * 2)), "other-content", "more text: 200 words; 60 to us"),
+    "another text": (answer(shuffled(2)), "other-content", "different text: 60 words; 60 for this crawl"),
+    "less": (answer(shuffled(1, 20)), "other-content", "less text: 20 words; 60 for this crawl"),
+    "more": (answer(" ".join(WORDS * 2)), "other-content", "more text: 200 words; 60 for this crawl"),
     "nothing": (answer(""), "other-content", "an empty body"),
     "nothing in time": (PageAnswer(error="no answer in time"), "no-answer", "no answer in time"),
-    "slow": (answer(elapsed_ms=5_000), "slow", "after 5,000 ms; to us after 10 ms"),
+    "slow": (answer(elapsed_ms=5_000), "slow", "after 5,000 ms; for this crawl after 10 ms"),
     "less slow": (answer(elapsed_ms=4_999), *SAME),
 }  # fmt: skip
 
@@ -79,7 +79,7 @@ FAILURES = [theirs for theirs, verdict, _ in COMPARED.values() if verdict in ("r
 def test_failure_that_we_get_too_is_a_bad_moment(theirs: PageAnswer) -> None:
     verdict, note = compare(theirs, [OURS, theirs])
     assert verdict is AnswerVerdict.SAME
-    assert note.endswith(", to us too")
+    assert note.endswith(", for this crawl too")
 
 
 NOINDEX = '<meta name="robots" content="noindex">'

@@ -38,9 +38,7 @@ LOST = "Sorry, we cannot show you this. Try the search."
 
 def test_page_like_the_answer_to_nonsense_is_none() -> None:
     seen = witness(told("Shop", LOST), HOME_PAGE)
-    assert (
-        is_soft_404(page("Shop", LOST), ASKED, seen) == "the same page as the site gives for a path that does not exist"
-    )
+    assert is_soft_404(page("Shop", LOST), ASKED, seen) == "the same page as for a path that does not exist"
 
 
 def test_path_repeated_in_the_page_clocks_and_counters_make_no_difference() -> None:
@@ -209,7 +207,7 @@ def test_empty_frame_that_says_so_is_none() -> None:
 def test_redirect_to_where_nonsense_is_sent_is_none() -> None:
     seen = witness(told("Shop", STORY, url=HOME), HOME_PAGE)
     assert is_soft_404(page("Shop", STORY, HOME), ASKED, seen) == (
-        "redirected to https://e.com/, where a path that does not exist leads, too"
+        "redirected to https://e.com/, like a path that does not exist"
     )
     assert is_soft_404(page("Shop", STORY, "https://e.com/shoes/red"), ASKED, seen) is None
     assert is_soft_404(page("Shop", STORY, HOME), HOME, seen) is None
@@ -289,7 +287,7 @@ def test_phrase_alone_does_not_convict() -> None:
 
 def test_phrase_on_a_page_that_wants_no_index() -> None:
     found = page("404 Not Found | Shop", STORY, head="<meta name=robots content=noindex>")
-    assert is_soft_404(found, ASKED) == "'404 Not Found | Shop', on a page that wants no index"
+    assert is_soft_404(found, ASKED) == "'404 Not Found | Shop', on a noindex page"
 
 
 def test_phrase_on_a_thin_page() -> None:

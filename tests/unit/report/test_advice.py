@@ -64,12 +64,12 @@ def test_statuses_are_not_repeated() -> None:
 
 def test_value_is_corrected() -> None:
     shown = told("lastmod-invalid", 3, main_value="11/23/2026", with_main_value=3)
-    assert shown == "The value is always 11/23/2026. For example, write 2026-11-23 in place of 11/23/2026."
+    assert shown == "The value is always 11/23/2026. For example, write 2026-11-23 instead of 11/23/2026."
 
 
 def test_first_value_that_can_be_corrected_is_the_example() -> None:
     found = [FindingRecord("lastmod-invalid", value=value) for value in ("05/06/2026", "May 13, 2026")]
-    assert told("lastmod-invalid", 2, found) == "For example, write 2026-05-13 in place of May 13, 2026."
+    assert told("lastmod-invalid", 2, found) == "For example, write 2026-05-13 instead of May 13, 2026."
 
 
 def test_text_of_the_site_is_only_text() -> None:

@@ -95,7 +95,7 @@ def test_what_crawlers_get_is_a_column() -> None:
     assert {name: cell and (cell.text, cell.note, cell.share) for name, cell in gets.items()} == {
         "CCBot": ("not requested: robots.txt denies it", "", 0),
         "GPTBot": ("refused: 403, page of Cloudflare", "3 of 4 pages", 0.75),
-        "Googlebot": ("the same page as we do", "5 pages", 0),
+        "Googlebot": ("the same page as this crawl", "5 pages", 0),
     }
     assert [row.chosen for row in table.rows if row.name != "CCBot"] == ["", ""]
     assert "What crawlers may fetch and get" in page(made)
@@ -168,7 +168,7 @@ def test_sitemaps_have_the_share_that_each_crawler_has_fetched() -> None:
         ["https://e.com/a.xml", "62 %last on 8 May 2026; the file on 3 May 2026"],
         ["https://e.com/b.xml", "0 %file not fetched"],
     ]
-    assert "Not verified, so that others may pretend to be them: Googlebot." in tree.text_content()
+    assert "Not verified, so other programs may use their names: Googlebot." in tree.text_content()
     assert "1 other crawler may fetch everything and made no request: GPTBot." in tree.text_content()
 
 

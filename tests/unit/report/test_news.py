@@ -100,12 +100,12 @@ def test_dates_that_lost_trust_are_news(before: float, now: int, is_news: bool) 
 @pytest.mark.parametrize(
     ("before", "now", "told"),
     [
-        ([], ["min-urls=9"], ["1 limit of the policy is broken: min-urls=9: 3 URLs are listed."]),
+        ([], ["min-urls=9"], ["1 policy limit is broken: min-urls=9: 3 URLs are listed."]),
         (["min-urls=9"], ["min-urls=9"], []),
         (["min-urls=9"], [], []),
-        (["min-urls=8"], ["min-urls=9"], ["1 limit of the policy is broken: min-urls=9: 3 URLs are listed."]),
+        (["min-urls=8"], ["min-urls=9"], ["1 policy limit is broken: min-urls=9: 3 URLs are listed."]),
         (["min-urls=9"], ["min-urls=9", "max-errors=0", "min-urls=8"],
-         ["2 limits of the policy are broken, such as max-errors=0: 3 URLs are listed."]),
+         ["2 policy limits are broken, such as max-errors=0: 3 URLs are listed."]),
         ([], [""], []),  # the crawl ended early, which is news in itself
     ],
 )  # fmt: skip

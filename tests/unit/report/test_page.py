@@ -79,7 +79,7 @@ def test_sections_without_data_say_why() -> None:
     assert "No sitemap was found" in told["where"]
     assert "no dates" in told["lastmod"]
     assert "verify=head" in told["status"]
-    assert "-a agents=search,ai" in told["robots"]
+    assert "use agents=search,ai" in told["robots"]
     assert "hreflang" in told["languages"]
     assert "links=yes" in told["links"]
     assert "compare=@crawl.csv" in told["coverage"]
@@ -127,8 +127,8 @@ def test_changed_url_has_one_row_with_old_and_new_values() -> None:
 
 def test_section_of_changes_counts_what_changed() -> None:
     text = parsed(page(reports.typical())).get_element_by_id("changes").text_content()
-    assert "18,902 changed (18,000 lastmod alone, 900 content, 2 status)" in text
-    assert all(line in text for line in ("lastmod alone: 18,000 URLs", "content: 900 URLs", "status: 2 URLs"))
+    assert "18,902 changed (lastmod only 18,000, content 900, status 2)" in text
+    assert all(line in text for line in ("lastmod only: 18,000 URLs", "content: 900 URLs", "status: 2 URLs"))
 
 
 def test_segments_are_the_first_table_those_with_the_smallest_share_first() -> None:
@@ -326,10 +326,10 @@ FINDINGS, ROWS = ("findings.csv", "findings.parquet"), ("urls.parquet",)
         (0, FINDINGS, None, "findings.csv and findings.parquet beside this page have all."),
         (0, ("audit.xlsx", *ROWS), None, "audit.xlsx beside this page has all."),
         (0, FINDINGS[1:], "changes", "findings.parquet beside this page has those on entries that have changed."),
-        (0, ROWS, None, "no file beside this page has the others, but the rows of URLs name the rule."),
+        (0, ROWS, None, "no file beside this page has the others, but the url records name the rule."),
         (0, (), None, "no file beside this page has the others, but the table of all URLs shows the rule."),
         (4000, (*FINDINGS, *ROWS), None,
-         "4,000 findings are in no file of findings, but the rows of URLs name the rule."),
+         "4,000 findings are in no file of findings, but the url records name the rule."),
     ],
 )  # fmt: skip
 def test_findings_that_are_not_shown_are_said_to_be_elsewhere(

@@ -25,7 +25,7 @@ from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.report import wording
 from sitemapcrawler.report import wording as words
 from sitemapcrawler.report.model import FileProblems, Report
-from sitemapcrawler.report.wording import gaps, health, not_indexable, partial
+from sitemapcrawler.report.wording import gaps, health, not_indexable, partial, unfinished_rules
 
 
 def on(urls: Mapping[str, int]) -> dict[str, Reach]:
@@ -138,8 +138,8 @@ def test_verdict_without_a_requested_page_says_so() -> None:
     ("status", "outcome", "expected"),
     [
         (200, "parsed", "read"),
-        (404, "unavailable", "not there: everything is allowed"),
-        (429, "unavailable", "too many requests: everything is denied to Google, allowed to most others"),
+        (404, "unavailable", "missing: everything is allowed"),
+        (429, "unavailable", "too many requests: everything is denied to Google, but allowed to most others"),
         (None, "unreachable", "no answer: everything is denied"),
     ],
 )
@@ -220,9 +220,9 @@ def test_answers_to_compare_links_and_baseline() -> None:
         ({"rendered": 20}, "Rendered 20 pages in a browser."),
         (
             {"crashed": 1, "rendered": 17, "timeout": 2},
-            "Rendered 20 pages in a browser; of these ended early: crashed 1, timeout 2.",
+            "Rendered 20 pages in a browser; of these, ended early: crashed 1, timeout 2.",
         ),
-        ({"limit": 1}, "Rendered 1 page in a browser; of these ended early: limit 1."),
+        ({"limit": 1}, "Rendered 1 page in a browser; of these, ended early: limit 1."),
     ],
 )
 def test_rendered_pages_are_counted(results: dict[str, int], told: str) -> None:
@@ -237,7 +237,7 @@ def test_rendered_pages_are_counted(results: dict[str, int], told: str) -> None:
          "has changed."),
         (Revisits(1200, 0, 1200, 0),
          "Google can trust 0 of 1,200 lastmod dates: 1,200 moved although the page is the same."),
-        (Revisits(1, 1), "Google can trust the dates: 1 of 1 lastmod date moved with the page or stayed with it."),
+        (Revisits(1, 1), "No date contradicts its page: 1 of 1 lastmod date moved with the content or stayed with it."),
     ],
 )  # fmt: skip
 def test_true_dates(found: Revisits, said: str) -> None:
@@ -288,20 +288,20 @@ def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:
 
 def test_gaps_name_what_was_not_checked() -> None:
     summary = SummaryRecord(sitemaps=1, skipped={"since": 1, "max_urls": 1200, "loc-duplicate": 3}, only="changes")
-    told = gaps(Report(summary, judged=0))
+    report = Report(summary, judged=0)
+    told = gaps(report)
     assert told[0] == "No rules were applied (select=none)."
     assert "agents=search,ai" in told[1] and "verify=head" in told[2]
     assert "1 entry was left out: older than since, or undated." in told
     assert "1,200 entries were left out: beyond max_urls." in told
-    assert "1 rule could not check everything, because not everything was read or requested: loc-duplicate." in told
-    assert "only=changes" in told[-1]
+    assert "only=changes" in told[-1] and unfinished_rules(report) == ["loc-duplicate"]
 
 
 def test_gaps_of_a_verified_crawl_name_urls_that_were_not_asked_for() -> None:
     summary = SummaryRecord(sitemaps=1, replies={"ok": 5, "sampled-out": 1, "blocked": 2})
     told = gaps(Report(summary, judged=9, judged_agents=["Googlebot"]))
     assert told == [
-        "2 URLs were not requested: robots.txt forbids us to.",
+        "2 URLs were not requested: robots.txt forbids it.",
         "1 URL was not requested: not in the sample.",
     ]
 

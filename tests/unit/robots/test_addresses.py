@@ -51,8 +51,8 @@ def test_a_text_has_one_range_or_address_per_line() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "has no address ranges"), ('{"prefixes": []}', "has no address ranges"), ("{", "is no JSON object"),
-        ('{"prefixes": 1}', "is no JSON object"), ("nonsense", "has 'nonsense', which is no address range"),
+        ("", "has no address ranges"), ('{"prefixes": []}', "has no address ranges"), ("{", "is not a JSON object"),
+        ('{"prefixes": 1}', "is not a JSON object"), ("nonsense", "has 'nonsense', which is not an address range"),
         ('{"prefixes": [{"ipv4Prefix": 7}]}', "has '7'"),
     ],
 )  # fmt: skip
@@ -64,5 +64,5 @@ def test_what_is_no_file_of_ranges_is_refused(tmp_path: Path, text: str, said: s
 
 def test_a_file_without_the_name_of_a_crawler_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ranges.json").write_text(JSON)
-    with pytest.raises(ValueError, match=r"ranges\.json is named after no crawler"):
+    with pytest.raises(ValueError, match=r"ranges\.json is not named after a crawler"):
         read_ranges([str(tmp_path / "ranges.json")])

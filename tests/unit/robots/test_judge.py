@@ -106,7 +106,7 @@ def test_pattern_matches_as_a_regular_expression_does(parts: list[str], anchored
         (("Disallow: /*e*abcd$",), "/xabcd", True),
         (("Disallow: /*ab*ab$",), "/abxab", False),
         (("Disallow: /*ab*ab$",), "/xab", True),
-        # the host is no part of the path
+        # the host is not part of the path
         (("Disallow: *example",), "/x", True),
         (("Disallow: *example",), "/example", False),
         (("Disallow: */x",), "/x", False),

@@ -37,7 +37,7 @@ DIFFERENT = [
     ("User-agent: a\nAllow: /x?a&b\nDisallow: /x*a*b*c", "/x?a&bc", "a", False, True, "2.2.2: octets are counted"),
     ("User-agent: a\x0bDisallow: /", "/", "a", True, False, "2.2: CR and LF end a line, VT does not"),
     ("User-agent: a\u2028Disallow: /", "/", "a", True, False, "2.2: CR and LF end a line, no other character does"),
-    ("\ufeffUser-agent: a\nDisallow: /", "/", "a", False, True, "2.3: UTF-8, whose mark is no part of the text"),
+    ("\ufeffUser-agent: a\nDisallow: /", "/", "a", False, True, "2.3: UTF-8, whose mark is not part of the text"),
     ("User-agent: a\nDisallow /x y", "/x%20y", "a", True, False, "2.2: no colon, no rule; one word, as Google has it"),
 ]
 COUNTED_AS_THREE = set(":@!&'()+,;[]?")

@@ -62,14 +62,14 @@ def test_content_signal_says_what_cloudflare_writes(value: str, preferences: dic
 @pytest.mark.parametrize(
     ("dialect", "value", "faults", "unknown"),
     [
-        (CONTENT_USAGE, "ai-train=n", ("ai-train is no label of Content-Usage: write train-ai",), ()),
-        (CONTENT_USAGE, "train-ai=no", ("train-ai=no: the value is y or n",), ()),
-        (CONTENT_USAGE, "bots=n", (), ("bots is no label of Content-Usage",)),
-        (CONTENT_USAGE, "no", (), ("no is no label of Content-Usage",)),
-        (CONTENT_USAGE, "train ai=n", ("it is no list of preferences such as train-ai=y, search=n",), ()),
-        (CONTENT_SIGNAL, "train-ai=no", ("train-ai is no label of Content-Signal: write ai-train",), ()),
-        (CONTENT_SIGNAL, "use=some", ("use=some: the value is one of immediate, reference, full",), ()),
-        (CONTENT_SIGNAL, "", ("it is no list of preferences such as ai-train=yes, search=no",), ()),
+        (CONTENT_USAGE, "ai-train=n", ("ai-train is not a label of Content-Usage: write train-ai",), ()),
+        (CONTENT_USAGE, "train-ai=no", ("train-ai=no: the value must be y or n",), ()),
+        (CONTENT_USAGE, "bots=n", (), ("bots is not a label of Content-Usage",)),
+        (CONTENT_USAGE, "no", (), ("no is not a label of Content-Usage",)),
+        (CONTENT_USAGE, "train ai=n", ("it is not a list of preferences such as train-ai=y, search=n",), ()),
+        (CONTENT_SIGNAL, "train-ai=no", ("train-ai is not a label of Content-Signal: write ai-train",), ()),
+        (CONTENT_SIGNAL, "use=some", ("use=some: the value must be one of immediate, reference, full",), ()),
+        (CONTENT_SIGNAL, "", ("it is not a list of preferences such as ai-train=yes, search=no",), ()),
     ],
 )
 def test_a_mistake_is_named(dialect: str, value: str, faults: tuple[str, ...], unknown: tuple[str, ...]) -> None:

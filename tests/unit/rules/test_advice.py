@@ -17,7 +17,7 @@ VERBS = frozenset(
         "Crawl", "Create", "Declare", "Exclude", "Fill", "Find", "Generate", "Give", "Install", "Join", "Keep", "Let",
         "Link", "List", "Make", "Merge", "Move", "Name", "Offer", "Omit", "Open", "Percent-encode", "Point", "Raise",
         "Remove", "Render", "Repair", "Repeat", "Replace", "Report", "Restore", "Rewrite", "Save", "Send", "Serve",
-        "Shorten", "Speed", "Split", "Strip", "Take", "Update", "Use", "Verify", "Wrap", "Write", "Escape",
+        "Shorten", "Speed", "Split", "Strip", "Take", "Update", "Use", "Verify", "Work", "Wrap", "Write", "Escape",
     ]
 )  # fmt: skip
 """First words of advice. A verb that is not among them is added here, so that nothing else slips in."""

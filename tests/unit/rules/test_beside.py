@@ -68,7 +68,7 @@ def test_page_is_not_missing_where_not_all_sitemaps_were_read() -> None:
 
 
 def test_files() -> None:
-    assert told(is_html=True) == [("beside-html", "llms.txt: an HTML page in place of the file")]
+    assert told(is_html=True) == [("beside-html", "llms.txt: an HTML page instead of the file")]
     assert told(problem="answers 404") == [
         ("beside-dead-link", "robots.txt names this llms.txt file, which answers 404")
     ]

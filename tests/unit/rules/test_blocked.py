@@ -65,8 +65,8 @@ def test_a_denied_url_names_crawlers_line_and_group() -> None:
     [finding, *_] = denied(body, "/ab", "Googlebot,Bingbot,YandexBot,Applebot")
     assert finding.message == (
         "robots.txt denies it to Googlebot by line 6, 'Disallow: /a*b'; "
-        "Bingbot, YandexBot by line 2, 'Disallow: /a' in the group *, as there is none for them; "
-        "Applebot by line 6, 'Disallow: /a*b' in the group googlebot, as there is none for it"
+        "Bingbot, YandexBot by line 2, 'Disallow: /a' in the group *, since there is none for them; "
+        "Applebot by line 6, 'Disallow: /a*b' in the group googlebot, since there is none for it"
     )
     assert finding.value == "Disallow: /a*b"
 
@@ -92,7 +92,7 @@ def test_what_is_only_counted_has_the_same_severity() -> None:
     [finding] = denied("User-agent: *\nDisallow: /", "/a", "GPTBot", per_rule=1)
     assert (str(finding.severity), finding.line) == ("info", 7)
     assert finding.message.startswith(
-        "2 entries are closed to crawlers that train AI models, for example 'https://example.com/a': "
+        "2 entries are blocked for crawlers that train AI models, for example 'https://example.com/a': "
     )
     assert denied("User-agent: *\nDisallow: /", "/a", per_rule=0) == []
 

@@ -114,8 +114,8 @@ def test_a_family_is_allowed_on_its_last_day() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[[allow]", "no TOML"),
-        ("a = " + "[" * 100_000, "no TOML: it nests too deeply"),
+        ("[[allow]", "not TOML"),
+        ("a = " + "[" * 100_000, "not TOML: it nests too deeply"),
         ("[allow]\nrule = 'loc'", "accepted: tables [[allow]]"),
         ("allow = ['loc']", "accepted: tables [[allow]]"),
         ("other = 1", "accepted: tables [[allow]]"),
@@ -127,8 +127,8 @@ def test_a_family_is_allowed_on_its_last_day() -> None:
         ),
         ("[[allow]]\nrule='loc'\nurl='(?=a)'\nreason='r'", "entry 1: url='(?=a)': RE2: invalid perl operator: (?=;"),
         ("[[allow]]\nrule='lok'\nurl='x'\nreason='r'", "entry 1: no rule or family 'lok', did you mean loc"),
-        ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nuntil='2027'", "entry 1: until='2027' is no date"),
-        ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nuntil=2027-01-01T00:00:00", "is no date like"),
+        ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nuntil='2027'", "entry 1: until='2027' is not a date"),
+        ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nuntil=2027-01-01T00:00:00", "is not a date like"),
         ("[[allow]]\nrule='loc'\nurl='x'\nreason='r'\nwho='me'", "entry 1: no key 'who'"),
     ],
 )

@@ -87,7 +87,7 @@ def test_dates_of_a_feed_are_one_finding_and_each_row_has_it() -> None:
     assert [row.issues for row in sitemap] == [["lastmod-invalid"]] * 9
     found = [finding for finding in sitemap.findings if finding.rule == "lastmod-invalid"]
     assert [(finding.severity, finding.message.partition(" is not ")[0]) for finding in found] == [
-        ("warning", "9 of 9 entries have a date in another notation, for example 'https://example.com/1': '2026-05-01'")
+        ("warning", "9 of 9 entries have a date in another format, for example 'https://example.com/1': '2026-05-01'")
     ]
 
 
@@ -97,8 +97,8 @@ def test_entries_that_are_ignored_are_one_finding_for_each_name() -> None:
     data = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{ignored}{rest}</urlset>'
     found = read_sitemap(data.encode(), URL, select="xml-entry-ignored").findings
     assert [finding.message.partition(", so search")[0] for finding in found] == [
-        "<page> is no entry",
-        "900 entries have a wrong name or place: <Url> is no entry",
+        "<page> is not an entry",
+        "900 entries have a wrong name or place: <Url> is not an entry",
     ]
 
 

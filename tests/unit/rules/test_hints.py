@@ -69,7 +69,7 @@ def test_a_page_that_should_have_changed_long_ago(frequency: str, date: str, con
 def test_contradictions_are_counted_once_for_a_file_at_the_first_entry() -> None:
     data = urlset("<changefreq>daily</changefreq>", OLD, OLD, "<lastmod>2012-01-05</lastmod>")
     [finding] = [one for one in judge(data) if one.rule == "changefreq-contradicts-lastmod"]
-    assert finding.message.startswith("2 of 3 entries with a changefreq (67 %) are said to")
+    assert finding.message.startswith("2 of 3 entries with a changefreq (67 %) claim to")
     assert (finding.line, finding.url) == (4, "https://example.com/1")
 
 

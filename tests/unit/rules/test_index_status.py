@@ -51,9 +51,9 @@ def test_other_canonicals_are_told_with_what_the_page_says() -> None:
         status(made, path, CRAWLED, None, "/x")
     status(made, "/4", CRAWLED, None, "/4")
     assert told(made) == [
-        (OTHER_CANONICAL, "/1", "Google indexes '/x' in place of it; the page names it too"),
-        (OTHER_CANONICAL, "/2", "Google indexes '/x' in place of it; the page names itself"),
-        (OTHER_CANONICAL, "/3", "Google indexes '/x' in place of it"),
+        (OTHER_CANONICAL, "/1", "Google indexes '/x' instead; the page names it too"),
+        (OTHER_CANONICAL, "/2", "Google indexes '/x' instead; the page names itself"),
+        (OTHER_CANONICAL, "/3", "Google indexes '/x' instead"),
     ]
 
 

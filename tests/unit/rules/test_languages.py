@@ -89,7 +89,7 @@ def test_an_underscore_is_the_only_fault_of_a_code(code: str, canonical: str) ->
         ("eng", "is en"), ("ger-DE", "is de"), ("en-EN", "'EN'"), ("en-SU", "'SU'"), ("zh-CHS", "'CHS'"), ("zh-Hanz", "'Hanz'"),
         ("es-LATAM", "'LATAM'"), ("ca-ES-valencia", "form"), ("en-x-foo", "form"), ("english", "form"),
         ("xx", "'xx'"), ("default", "form"), ("en-", "''"), ("-US", "form"), ("-", "form"), ("", "form"), ("en US", "form"), ("en,de", "form"),
-        ("en–US", "form"), ("éé", "form"), ("en-ßß", "country"), ("zh-ﬁﬁﬁﬁ", "script"), ("und", "three letters"), ("{{lang}}", "form"),
+        ("en–US", "form"), ("éé", "form"), ("en-ßß", "country"), ("zh-ﬁﬁﬁﬁ", "script"), ("und", "three-letter"), ("{{lang}}", "form"),
     ],
 )  # fmt: skip
 def test_a_code_that_is_none_says_why(code: str, words: str) -> None:
@@ -101,7 +101,7 @@ def test_a_code_that_is_none_says_why(code: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [("fil", "three letters"), ("fil-PH", "three letters"), ("iw", "is he"), ("IN-ID", "is id")]
+    ("code", "words"), [("fil", "three-letter"), ("fil-PH", "three-letter"), ("iw", "is he"), ("IN-ID", "is id")]
 )
 def test_a_language_that_is_not_documented_counts_and_says_so(code: str, words: str) -> None:
     read = read_code(code)

@@ -148,7 +148,7 @@ def test_coverage_is_silent_where_articles_have_dates_of_their_own() -> None:
 @pytest.mark.parametrize("number", [19, 20])
 def test_one_day_for_all_needs_twenty_dates(number: int) -> None:
     dates = spaced(NOW - 30 * HOUR, number, MINUTE)
-    expected = [f"all {number} dates are of one day, 2026-05-31"] if number == 20 else []
+    expected = [f"all {number} dates are on one day, 2026-05-31"] if number == 20 else []
     assert said(urlset(*dates), "lastmod-all-identical") == expected
 
 

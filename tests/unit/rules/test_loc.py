@@ -48,7 +48,7 @@ def test_a_url_that_no_file_of_bad_ones_holds(path: str, rules: list[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("url", "words"), [("https://a@b@example.com/", "in front of the host"), ("https://example.com/\x7f", r"U\+007F")]
+    ("url", "words"), [("https://a@b@example.com/", "before the host"), ("https://example.com/\x7f", r"U\+007F")]
 )
 def test_urls_that_the_reader_mends_are_not_valid_as_written(url: str, words: str) -> None:
     with pytest.raises(Invalid, match=words):
@@ -80,7 +80,7 @@ def test_white_space_around_a_url_is_for_information() -> None:
 
 def test_white_space_that_only_the_reader_sees_is_for_information() -> None:
     [check] = [rule.check for rule in RULES if rule.id == "loc-whitespace"]
-    [message] = check(Fault("loc-whitespace", "white space around the URL", 7))
+    [message] = check(Fault("loc-whitespace", "whitespace around the URL", 7))
     assert (message.line, message.severity) == (7, "info")
 
 
@@ -127,7 +127,7 @@ def test_an_unreadable_character_that_is_written_as_such_is_no_valid_url() -> No
 def test_a_hash_that_belongs_to_the_path_is_told_with_its_entry(path: str, is_text: bool) -> None:
     urls = f"https://example.com/a#b\nhttps://example.com/{path}\n"
     found = [one for one in judge(urls.encode(), choice=SUMMED_UP) if one.rule == "loc-fragment"]
-    assert [one.message.endswith("a # that belongs to the path is written %23") for one in found] == (
+    assert [one.message.endswith("write a # that belongs to the path as %23") for one in found] == (
         [True, False] if is_text else [False]
     )
 

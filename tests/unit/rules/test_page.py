@@ -230,10 +230,10 @@ def test_the_reply_to_a_canonical(reply: Reply | None, rules: Told) -> None:
     [
         ("ok", None, "page-canonical-other", "canonical: 'https://example.com/b'"),
         ("noindex", None, "page-canonical-not-indexable", "has noindex"),
-        ("soft 404", None, "page-canonical-not-indexable", "is an error page with a status of success"),
+        ("soft 404", None, "page-canonical-not-indexable", "is an error page with a success status"),
         ("canonicalised", None, "page-canonical-not-indexable", "names another canonical itself"),
         ("blocked", "blocked", "page-canonical-not-indexable", "is blocked by robots.txt"),
-        ("not checked", "blocked", "page-canonical-other", "which robots.txt does not allow us to request"),
+        ("not checked", "blocked", "page-canonical-other", "which robots.txt does not allow this crawl to request"),
         ("not checked", "off-site", "page-canonical-other", "on another site, which was not requested"),
         ("page not read", None, "page-canonical-other", "canonical: 'https://example.com/b'"),
     ],
@@ -248,7 +248,7 @@ def test_what_a_canonical_was_verified_to_be(indexability: str, reason: str | No
 def test_no_canonical() -> None:
     assert told(facts(page=page("<title>A</title>"))) == {"page-canonical-missing": "info"}
     behind = facts(page=page(f"<div></div>{SELF}"))
-    assert message(behind, "page-canonical-missing").endswith("stands behind the head, which <div> ended")
+    assert message(behind, "page-canonical-missing").endswith("is after the end of the head, which <div> ended")
     whole = page("<title>A</title>")
     cut = read_page(b"<html><head><title>A</title>", {"content-type": ["text/html"]}, URL, whole=False)
     pdf = read_page(b"%PDF", {"content-type": ["application/pdf"]}, URL)

@@ -29,7 +29,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
         "a script sets noindex on '/a' (1 request of its scripts failed)",
     ),
     "noindex taken away": (
-        {"noindex": True}, "render-noindex-removed", "a script removes the noindex of '/a', which Google may never see",
+        {"noindex": True}, "render-noindex-removed", "a script removes the noindex of '/a', which Google may never notice",
     ),
     "another canonical": (
         {"rendered_canonical": OTHER}, "render-canonical-changed", "a script replaces the canonical '/a' by '/b'",
@@ -48,9 +48,9 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "no title before": ({"title": ""}, "render-title-changed", "a script changes the title to 'Hall'"),
     "no rest": (
-        {"result": "timeout", "note": "its scripts did not come to rest"},
+        {"result": "timeout", "note": "its scripts did not finish"},
         "render-failed",
-        "rendering '/a' ended early; timeout: its scripts did not come to rest",
+        "rendering '/a' ended early: timeout: its scripts did not finish",
     ),
 }  # fmt: skip
 """{situation: (what differs, rule, message)}"""

@@ -101,8 +101,8 @@ def test_findings_name_both_dates_and_mark_their_entries() -> None:
         "baseline": site.earlier(*(read(path, OLD) for path in ("/a", "/b", "/c"))), "since": SINCE
     }  # fmt: skip
     assert site.told(**facts) == [
-        (MOVED, "/a", "lastmod moved from '2026-11-01', and the page is the same as in the crawl before"),
-        (STAYED, "/b", "lastmod is still '2026-11-01', and the content has changed since the crawl before"),
+        (MOVED, "/a", "lastmod moved from '2026-11-01', but the page is the same as in the previous crawl"),
+        (STAYED, "/b", "lastmod is still '2026-11-01', but the content has changed since the previous crawl"),
     ]
     assert site.marked(**facts) == {MOVED: {("a.xml", "/a")}, STAYED: {("a.xml", "/b")}}
 

@@ -41,7 +41,9 @@ def test_an_answer_without_rules_is_one_finding(policy: Policy, rules: Found) ->
     assert short(told(policy, ["https://example.com/a"])) == rules
 
 
-@pytest.mark.parametrize(("status", "words"), [(404, "there is none"), (403, "refuses it"), (302, "leads nowhere")])
+@pytest.mark.parametrize(
+    ("status", "words"), [(404, "there is none"), (403, "refuses this crawler"), (302, "leads nowhere")]
+)
 def test_a_missing_one_says_why(status: int, words: str) -> None:
     [finding] = told(answered("", status=status))
     assert words in finding.message
@@ -51,7 +53,7 @@ def test_of_a_foreign_host_only_what_listed_urls_depend_on_is_told() -> None:
     gone = Policy.unreachable(URL, "HTTP status 503")
     assert short(told(gone, start=False)) == []
     [finding] = told(gone, ["https://example.com/a", "https://example.com/b"], start=False)
-    assert finding.message == "HTTP status 503: everything counts as forbidden, 2 listed URLs of this host too"
+    assert finding.message == "HTTP status 503: everything counts as forbidden, 2 listed URLs of this host"
     assert finding.severity == "error"
     [finding] = told(gone, ["https://example.com/a"], start=False, third_party=True)
     assert finding.severity == "info"
@@ -63,7 +65,7 @@ def test_too_many_requests_close_the_host_to_google() -> None:
     assert short(told(busy, start=False)) == []
     [finding] = told(busy, ["https://example.com/a"], start=False)
     assert finding.message == (
-        "HTTP status 429: everything counts as forbidden to Google's crawlers, 1 listed URL of this host too; "
+        "HTTP status 429: everything counts as forbidden to Google's crawlers, 1 listed URL of this host; "
         "to most others as allowed"
     )
     [finding] = told(busy, ["https://example.com/a"], start=False, third_party=True)
@@ -89,7 +91,7 @@ def test_what_another_sites_robots_answered_is_told_there() -> None:
         (b"<!DOCTYPE html>\n<html><body>\nDisallow: /\nfoo\n</body></html>", "an HTML page or other markup"),
         (b'{"error": "not found"}', "JSON"),
         (bytes(range(256)) * 8, "binary data"),
-        (b"<pre>\nUser-agent: *\nDisallow: /\n</pre>", "rules for 1 crawler are found in it all the same"),
+        (b"<pre>\nUser-agent: *\nDisallow: /\n</pre>", "rules for 1 crawler are found in it anyway"),
     ],
 )
 def test_what_is_no_text_is_one_finding(body: bytes, words: str) -> None:
@@ -115,7 +117,7 @@ def test_lines_of_markup(body: str, rules: Found) -> None:
 
 def test_markup_names_what_is_found_in_it() -> None:
     [finding] = told(answered(f"<html><body><pre>\n{OPEN}</pre></body></html>"))
-    assert finding.message.endswith("rules for 1 crawler and 1 sitemap are found in it all the same")
+    assert finding.message.endswith("rules for 1 crawler and 1 sitemap are found in it anyway")
     [finding] = told(answered(f"{OPEN}<br />\n<b>Notice</b>: x\n<br />"))
     assert finding.message == "'<br />' and 2 more lines contain HTML"
 

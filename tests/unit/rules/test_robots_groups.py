@@ -64,8 +64,8 @@ def test_a_line_that_says_something_else_than_meant(lines: str, rules: Found) ->
 @pytest.mark.parametrize(
     ("line", "reader"),
     [
-        ("Dissalow: /a", "Google reads it all the same"),
-        ("Disalllow /a", "passed over by all crawlers"),
+        ("Dissalow: /a", "Google reads it anyway"),
+        ("Disalllow /a", "skipped by all crawlers"),
         ("Crawl delay: 5", "few crawlers read it"),
     ],
 )
@@ -75,7 +75,7 @@ def test_a_misspelt_field_says_whether_google_reads_it(line: str, reader: str) -
 
 def test_messages_name_what_is_at_stake() -> None:
     joined = only("robots-groups-joined", "User-agent: slurp\nCrawl-delay: 1\nUser-agent: GPTBot\n\nDisallow: /\n")
-    assert "what line 5 and those below it say holds for slurp too" in joined.message
+    assert "the rules from line 5 on apply to slurp too" in joined.message
     outside = only("robots-rule-outside-group", "Disallow: /\n" * 200)
     assert "'Disallow: /' and 199 more rules stand before" in outside.message
     unmatchable = only("robots-rule-matches-nothing", "User-agent: *\nDisallow: https://example.com/a/\n")
@@ -101,17 +101,17 @@ def test_lines_beyond_the_notes_are_counted() -> None:
         ("User-agent: *\nCrawl-delay: 10", 3_600, "info", "all 3,600 listed URLs take 10.0 hours"),
         ("User-agent: *\nCrawl-delay: 3600", 720, "info", "take 30.0 days"),
         ("User-agent: *\nCrawl-delay: 3600", 721, "warning", "take 30.0 days"),
-        ("User-agent: bingbot\nCrawl-delay: 86400", 31, "warning", "Bingbot: 86400 s between two requests"),
+        ("User-agent: bingbot\nCrawl-delay: 86400", 31, "warning", "Bingbot: 86400 s between requests"),
         ("User-agent: slurp\nCrawl-delay: 86400", 31, "info", "slurp: 86400 s"),
         ("User-agent: Googlebot\nCrawl-delay: 86400", 31, "info", "has no effect: Googlebot ignores it"),
         ("User-agent: YandexBot\nUser-agent: Yandex\nCrawl-delay: 9", 31, "info", "YandexBot, yandex ignore it"),
         ("User-agent: Googlebot-Mobile\nCrawl-delay: 9", 31, "info", "googlebot-mobile ignores it"),
-        ("User-agent: *\nUser-agent: Googlebot\nCrawl-delay: 60", 60, "info", "*: 60 s between two requests, so that"),
+        ("User-agent: *\nUser-agent: Googlebot\nCrawl-delay: 60", 60, "info", "*: 60 s between requests, so that"),
         (
             "User-agent: Amazonbot\nUser-agent: ClaudeBot\nCrawl-delay: 86400", 31, "warning", "ClaudeBot: 86400 s",
         ),
-        ("User-agent: *\nCrawl-delay: soon", 1, "warning", "'soon' is no number of seconds"),
-        ("User-agent: *\nCrawl-delay: nan", 1, "warning", "'nan' is no number of seconds"),
+        ("User-agent: *\nCrawl-delay: soon", 1, "warning", "'soon' is not a number of seconds"),
+        ("User-agent: *\nCrawl-delay: nan", 1, "warning", "'nan' is not a number of seconds"),
     ],
 )  # fmt: skip
 def test_a_crawl_delay_in_days(group: str, urls: int, severity: str, words: str) -> None:
@@ -124,7 +124,7 @@ def test_a_crawl_delay_in_days(group: str, urls: int, severity: str, words: str)
 def test_no_duration_is_computed_for_crawlers_that_ignore_a_delay() -> None:
     policy = answered(f"{NAMED}User-agent: Googlebot\nUser-agent: Bingbot\nCrawl-delay: 60\nDisallow: /a\n")
     [finding] = told(policy, ["https://example.com/"])
-    assert finding.message == "Bingbot: 60 s between two requests, so that the listed URL takes 1.0 minutes"
+    assert finding.message == "Bingbot: 60 s between requests, so that the listed URL takes 1.0 minutes"
 
 
 def test_delays_of_many_groups_are_told_once() -> None:
@@ -133,7 +133,7 @@ def test_delays_of_many_groups_are_told_once() -> None:
     assert (finding.rule, finding.line, finding.severity, finding.value) == ("robots-crawl-delay", 27, "info", "6")
     assert finding.message == (
         "25 lines ask for a delay, for example line 27: "
-        "bot-6: 6 s between two requests, so that the listed URL takes 6.0 seconds"
+        "bot-6: 6 s between requests, so that the listed URL takes 6.0 seconds"
     )
 
 

@@ -26,7 +26,7 @@ OFFICIAL = Path(__file__).parents[4] / "shared" / "xsd"
 FILES = {"urlset": "sitemap.xsd", "sitemapindex": "siteindex.xsd"}
 CASES = [*mutations()]
 BESIDES = {
-    r"\w+: move out loc": "xml-entry-ignored",  # the entry lacks its URL, and the root holds what is no entry
+    r"\w+: move out loc": "xml-entry-ignored",  # the entry lacks its URL, and the root holds what is not an entry
     r"hreflang: (move out|rename|capitalise|take from its namespace|misspell href of) xhtml:link": "hreflang-self-missing",
     r"hreflang: put a wrong value into loc": "hreflang-self-missing",  # its links lead to the right URL, not to itself
 }

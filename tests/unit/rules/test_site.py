@@ -194,7 +194,7 @@ def test_news_among_pages() -> None:
 
 def test_dates_in_one_of_two_files() -> None:
     site = audited(dated("/a", A, "2026-01-05"), page("/b", B), page("/c", B, news=News()))
-    text = "1 of 2 entries (50 %) has no date; 1 of 2 files has none at all, such as '/b.xml'"
+    text = "1 of 2 entries (50 %) has no date; 1 of 2 files has no date at all, such as '/b.xml'"
     assert site.told() == [(COVERAGE, None, text)]
     assert site.told(narrowed_by={"since": 1}) == []
 
@@ -296,9 +296,9 @@ def test_what_has_changed() -> None:
     site.change("removed", "/8", "/9")
     assert site.told(baseline=site.before(8)) == [
         ("cross-added-url", "/a.xml", "2 URLs are new, such as '/0'"),
-        ("cross-removed-url", "/b.xml", "2 URLs are not listed any more, such as '/8'"),
+        ("cross-removed-url", "/b.xml", "2 URLs are no longer listed, such as '/8'"),
     ]
-    assert site.told(baseline=site.before(1))[1][2] == "8 URLs, 9 in the crawl before: 11 % fewer"
+    assert site.told(baseline=site.before(1))[1][2] == "8 URLs, 9 in the previous crawl: 11 % fewer"
 
 
 def test_removed_urls_take_no_part() -> None:
@@ -335,7 +335,7 @@ def test_two_sites_in_one_crawl_are_judged_apart() -> None:
     site = Site(*own, page("/a", f"{OTHER}/a.xml"), page("/a", f"{OTHER}/b.xml"))
     assert site.told() == [
         (TWICE, "/a", f"'/a' is listed in '{OTHER}/b.xml' too"),
-        (ORPHAN, "/x.xml", "found by its usual name only: neither robots.txt nor an index names it"),
+        (ORPHAN, "/x.xml", "found only at a common path: neither robots.txt nor an index names it"),
     ]
 
 
@@ -343,7 +343,7 @@ def test_dates_of_each_site() -> None:
     there = [dated(f"/{n}", f"{OTHER}/{n}.xml", "2026-01-05") for n in "cd"]
     assert audited(page("/a", A), page("/b", B), *there).told() == []
     some = audited(dated("/a", A, "2026-01-05"), page("/b", B), *there)
-    text = "example.com: 1 of 2 entries (50 %) has no date; 1 of 2 files has none at all, such as '/b.xml'"
+    text = "example.com: 1 of 2 entries (50 %) has no date; 1 of 2 files has no date at all, such as '/b.xml'"
     assert some.told() == [(COVERAGE, None, text)]
 
 
@@ -400,7 +400,7 @@ def test_each_site_is_compared_with_what_it_was() -> None:
     there = [page(f"/{n}", f"{OTHER}/a.xml") for n in range(50)]
     site = audited(*mine, *there, file(A), file(f"{OTHER}/a.xml"))
     site.connection.execute("UPDATE urls SET change = 'added' WHERE sitemap LIKE '%other%'")
-    text = "example.com: 7 URLs, 10 in the crawl before: 30 % fewer"
+    text = "example.com: 7 URLs, 10 in the previous crawl: 30 % fewer"
     assert ("cross-count-drop", None, text) in site.told(baseline=site.before(10))
     assert "cross-added-url" not in dict(site.rules(baseline="baseline")), "it was in no crawl before"
 
@@ -451,7 +451,7 @@ def test_an_entry_that_was_read_as_a_sitemap() -> None:
         page("/list.php", B, issues=["loc-is-sitemap"]),
         page("/moved", B, issues=["loc-asset"]),
     )
-    text = "'/feed' is listed as a page, and was read as a sitemap"
+    text = "'/feed' is listed as a page, but is a sitemap"
     told = [one for one in site.told() if one[0] == "loc-is-sitemap"]
     assert [path for _, path, _ in told] == ["/%6Cist.php", "/feed"]
     assert told[1] == ("loc-is-sitemap", "/feed", text)

@@ -92,10 +92,10 @@ def versions(
 
 REPLIES = [
     (ReplyRecord("http-error", status=404, final_status=404), "status", "answers 404"),
-    (ReplyRecord("timeout"), "status", "gives no answer (timeout)"),
+    (ReplyRecord("timeout"), "status", "does not answer (timeout)"),
     (ReplyRecord("redirect-loop", status=302, final_status=302), "status", "redirects without end"),
     (ReplyRecord("redirected", status=301, final_status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
-    (ok("/en", noindex=True).reply, "noindex", "is not to be indexed (noindex)"),
+    (ok("/en", noindex=True).reply, "noindex", "is noindex"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
 ]
 BROKEN = ReplyRecord("http-error", status=404, final_status=404)

@@ -59,13 +59,13 @@ def test_an_error_is_one_finding_also_behind_redirects(status: int, rule: str) -
     assert told(facts(error(status))) == {rule: "error"}
     behind = facts(error(status, redirects=HOP, final_url="https://example.com/b"))
     assert told(behind) == {rule: "error"}
-    assert f"HTTP status {status}, behind 1 redirect, at 'https://example.com/b'" in message(behind, rule)
+    assert f"HTTP status {status}, after 1 redirect, at 'https://example.com/b'" in message(behind, rule)
 
 
 def test_payment_is_a_note_since_search_engines_may_get_the_page() -> None:
     asked = facts(error(402))
     assert told(asked) == {"status-402": "info"}
-    assert "it may differ for search engines" in message(asked, "status-402")
+    assert "search engines may get another answer" in message(asked, "status-402")
 
 
 def test_too_many_requests_is_no_fault_of_the_page() -> None:
@@ -133,7 +133,7 @@ def test_a_redirect_says_how_and_where_to() -> None:
     assert message(asked, "status-redirect") == "redirects (308, permanent) to 'https://example.com/b'"
     asked = facts(moved("https://example.com/b", 302, noindex=True))
     assert message(asked, "status-redirect") == (
-        "redirects (302, temporary) to 'https://example.com/b', and that page is not to be indexed (noindex)"
+        "redirects (302, temporary) to 'https://example.com/b', and that page is noindex"
     )
     asked = facts(moved("https://example.com/c", 301, 302))
     assert message(asked, "status-redirect-chain") == (
@@ -165,17 +165,17 @@ def test_what_was_not_asked_has_no_finding(reason: Reason) -> None:
 def test_a_redirect_that_was_not_followed_is_one_all_the_same() -> None:
     asked = facts(Unchecked(reason=Reason.BLOCKED, redirects=HOP))
     assert told(asked) == {"status-redirect": "warning"}
-    assert message(asked, "status-redirect").endswith("was not asked: robots.txt forbids it to us")
+    assert message(asked, "status-redirect").endswith("was not requested: robots.txt forbids it for this crawl")
 
 
 def test_an_address_that_is_refused() -> None:
     refused = AddressRefused(final_url="http://10.0.0.1/", error="10.0.0.1 is not public", redirects=HOP)
     assert told(facts(refused)) == {"security-address-refused": "warning"}
-    assert "behind 1 redirect" in message(facts(refused), "security-address-refused")
+    assert "after 1 redirect" in message(facts(refused), "security-address-refused")
 
 
 def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None:
-    refused = AddressRefused(final_url="ftp://example.com/a", error="no http or https URL")
+    refused = AddressRefused(final_url="ftp://example.com/a", error="not an http or https URL")
     assert told(facts(refused)) == {"security-scheme-refused": "warning"}
     record = UrlRecord("ftp://example.com/a", issues=["loc-bad-scheme"])
     assert told(facts(refused, record)) == {}
@@ -261,7 +261,7 @@ def test_dirt_is_counted() -> None:
 def test_a_sample_says_what_it_tells() -> None:
     [found] = told_of_file(ok=500, sampled_out=9_500)
     assert (found.rule, found.severity) == ("status-sampled", "info")
-    assert found.message.startswith("500 of 10,000 URLs were checked (random sample); not answered with 200: 0.0 %")
+    assert found.message.startswith("500 of 10,000 URLs were checked (random sample); did not answer 200: 0.0 %")
     [found] = told_of_file(sampled_out=20)
     assert found.message == "0 of 20 URLs were checked (random sample)"
 

@@ -107,14 +107,14 @@ def test_messages_name_lines_crawlers_and_what_to_write() -> None:
         "training of '/': robots.txt line 2 disallows it, robots.txt line 3 allows it"
     )
     assert said(robots, "group-missing") == (
-        "GPTBot follows its own group, which says nothing on training, which line 2 disallows to others"
+        "GPTBot follows its own group, without a preference on training; line 2 disallows it for others"
     )
     lost = f"{STAR}Content-Usage: ai-train=n\nLicense: /rsl.xml\n"
     assert said(lost, "value-invalid") == (
-        "'Content-Usage: ai-train=n': ai-train is no label of Content-Usage: write train-ai"
+        "'Content-Usage: ai-train=n': ai-train is not a label of Content-Usage: write train-ai"
     )
     assert said(lost, "license-invalid") == (
-        "License '/rsl.xml' is no absolute URL: write 'https://example.com/rsl.xml'"
+        "License '/rsl.xml' is not an absolute URL: write 'https://example.com/rsl.xml'"
     )
     assert said(f"{STAR}Content-Usage: train-ai=n\n", "crawlers-differ") == (
         "robots.txt line 2 disallows training, and GPTBot, CCBot may fetch the home page"

@@ -108,7 +108,7 @@ def test_a_repeated_element_is_told_once_with_its_number() -> None:
         for finding in judge(f'<urlset xmlns="{CORE}"><url>{locs}</url></urlset>'.encode())
         if finding.rule == "xml-duplicate-element"
     ]
-    assert (finding.message, finding.value) == ("<loc> stands 5 times in one <url>", "https://example.com/1")
+    assert (finding.message, finding.value) == ("<loc> occurs 5 times in one <url>", "https://example.com/1")
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=20).map("".join))

@@ -110,9 +110,9 @@ def test_nothing_stops_at_the_first() -> None:
 def test_messages_name_things_as_people_write_them() -> None:
     body = f"<video:video>{VIDEO}<duration/>\n<video:live yes='1'/></video:video>\n<image:loc>a</image:loc>"
     assert [violation.message for violation in checked(read(f"<url>{LOC}{body}</url>")[1])] == [
-        "<duration> has no place in <video:video>: <video:duration> is meant",
-        "<video:live> has an attribute yes, which its namespace does not know",
-        "<image:loc> stands in the <url> itself, not in <image:image>",
+        "<duration> does not belong in <video:video>: <video:duration> is meant",
+        "<video:live> has an attribute yes, which its namespace does not define",
+        "<image:loc> is in the <url> itself, not in <image:image>",
     ]
 
 
@@ -121,7 +121,7 @@ def test_a_misplaced_element_is_told_the_first_that_it_must_precede() -> None:
         "<o:o/><xhtml:link rel='alternate' hreflang='de' href='a'/><priority>1</priority><lastmod>2026-01-05</lastmod>"
     )
     [violation] = checked(read(f"<url>{LOC}{body}</url>")[1])
-    assert violation.message.partition(":")[0] == "<priority> stands behind <o>"
+    assert violation.message.partition(":")[0] == "<priority> comes after <o>"
 
 
 def test_entries_in_no_namespace_are_told_once() -> None:
@@ -236,7 +236,7 @@ def test_a_further_namespace_is_checked_against_its_schema_if_it_has_one(
     body = f'<url xmlns="{CORE}" xmlns:toy="{TOY}">{LOC}<toy:toy>{parts}</toy:toy></url>'
     done = subprocess.run([sys.executable, "-c", ADDED, TOY, schema, body], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert [message.partition(" is no value")[0] for message in ast.literal_eval(done.stdout)] == found
+    assert [message.partition(" is not a value")[0] for message in ast.literal_eval(done.stdout)] == found
 
 
 # Whatever comes
@@ -308,11 +308,11 @@ def test_unknown_names_never_reach_the_parser_but_are_named(documents: list[byte
     entry = Element(CORE, "url", {"stranger": "1"}, 1)
     entry.content = [Element(CORE, "loc", {"stranger": "1"}, 1), stranger, unknown, image]
     assert [(said.message.partition(",")[0], said.value) for said in checked([entry])] == [
-        ("<image:stranger> is no part of a <url>", "stranger"),
+        ("<image:stranger> is not part of a <url>", "stranger"),
         ("<image:image> has an attribute a", "a"),
         ("<image:image> has an attribute rel", "rel"),
         ("<image:image> has an attribute stranger", "stranger"),
-        ("<image:stranger> is no part of <image:image>", "stranger"),
+        ("<image:stranger> is not part of <image:image>", "stranger"),
     ]
     assert b"stranger" not in b"".join(documents)
 

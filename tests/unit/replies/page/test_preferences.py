@@ -61,13 +61,13 @@ def test_elements_of_the_head_state_preferences(elements: str, preferences: list
 @pytest.mark.parametrize(
     ("headers", "faults"),
     [
-        ({"content-usage": ["no"]}, ("Content-Usage header 'no': no is no label of Content-Usage",)),
+        ({"content-usage": ["no"]}, ("Content-Usage header 'no': no is not a label of Content-Usage",)),
         (
             {"content-usage": ["ai-train=n"]},
-            ("Content-Usage header 'ai-train=n': ai-train is no label of Content-Usage: write train-ai",),
+            ("Content-Usage header 'ai-train=n': ai-train is not a label of Content-Usage: write train-ai",),
         ),
         ({"tdm-reservation": ["yes"]}, ("TDM-Reservation header 'yes': the value is 0 or 1",)),
-        ({"tdm-policy": ["/policy.json"]}, ("TDM-Policy header '/policy.json': it is no absolute URL",)),
+        ({"tdm-policy": ["/policy.json"]}, ("TDM-Policy header '/policy.json': it is not an absolute URL",)),
     ],
 )
 def test_a_statement_that_says_nothing_is_a_fault(headers: dict[str, list[str]], faults: tuple[str, ...]) -> None:

@@ -26,7 +26,7 @@ def test_tree_has_what_an_index_lists_in_its_order_with_counts() -> None:
         "├── /a.xml      1,200 URLs  2024-05-01",
         "├── /sub.xml     1 sitemap",
         "│   └── /b.xml      7 URLs",
-        "└── /index.xml                          read in another place",
+        "└── /index.xml                          read elsewhere",
     ]
 
 
@@ -114,7 +114,7 @@ def test_site_says_how_each_file_was_found() -> None:
     at = lines.index(f"named in {SITE}/robots.txt")
     assert lines[at + 1].split() == ["└──", "/index.xml", "1", "sitemap", "line", "7"]
     assert lines[lines.index(f"linked from {SITE}/") + 1].endswith("3 URLs  RSS feed")
-    assert lines[lines.index("at usual paths") + 1].split() == ["└──", f"{SITE}/sitemap.xml", "4", "URLs"]
+    assert lines[lines.index("at common paths") + 1].split() == ["└──", f"{SITE}/sitemap.xml", "4", "URLs"]
     assert "lists       1 sitemap in 1 index, not read without --expand" in lines
 
 
