@@ -39,6 +39,7 @@ from sitemapcrawler.report.wording import (
     partial,
     sentences,
     shown,
+    unfinished_rules,
 )
 from sitemapcrawler.rules.facts.index_reasons import advice_on
 from sitemapcrawler.rules.facts.sites import (
@@ -130,6 +131,7 @@ def content(report: Report) -> dict[str, object]:
         "partial": partial(report),
         "limited": limited(report),
         "gaps": gaps(report),
+        "unfinished_rules": unfinished_rules(report),
         "segments": sorted(report.summary.segments, key=words.by_share),
         "treemap": _treemap(report),
         "legend": charts.legend(report),
