@@ -94,7 +94,7 @@ OFFER = "Compare with the audit of {day}: add --baseline {folder}\n"
 def report_in(folder: Path, day: str, *domains: str, partial: str | None = None) -> None:
     """Write what tells an audit of a day from other folders."""
     folder.mkdir()
-    held = {"type": "summary", "domains": domains, "started": f"{day}T08:00:00Z", "partial": partial}
+    held = {"type": "summary", "domains": domains, "started": f"{day}T08:00:00Z", "partial": partial, "urls": 3}
     (folder / "summary.json").write_text(json.dumps(held))
     for name in ("report.html", "urls.jsonl"):
         (folder / name).touch()
