@@ -47,6 +47,8 @@ PLACES = ("base-url", BASE_DIR)
 """Options that apply where files are named."""
 TABLES: Mapping[str, Callable[[str], object]] = {"segments": Segment.parse, "policy": Limit.parse}
 """Arguments that are tables of a file, each with what parses an item; raises ValueError."""
+MAX_BYTES = 1 << 20
+"""Size of a file in bytes, at most. Those of people have some kilobytes; one of 300 MB takes a minute to read."""
 MAX_NESTED = 4
 """Tables within each other, at most."""
 OUTSIDE = "is outside the folder of this file"
@@ -196,9 +198,14 @@ def _table(path: Path) -> dict[str, object] | None:
     """The options in a file; None for a pyproject.toml without our table."""
     shown = os.path.relpath(path)
     try:
-        table: object = tomllib.loads(path.read_text("utf-8"))
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ValueError(f"{shown} cannot be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"{shown} is longer than {MAX_BYTES:,} bytes")
+    try:
+        table: object = tomllib.loads(data.decode())
     except ValueError as error:
         raise ValueError(f"{shown} is not TOML in UTF-8: {error}") from None
     except RecursionError:

@@ -13,7 +13,7 @@ from sitemapcrawler.commands.validate import arguments_of
 from sitemapcrawler.crawl import params
 from sitemapcrawler.crawl.argument_values import COMMA
 from sitemapcrawler.crawl.params import ARGUMENTS, Argument, Text, declare
-from sitemapcrawler.options.configuration import OPTIONS, Config, read_config
+from sitemapcrawler.options.configuration import MAX_BYTES, OPTIONS, Config, read_config
 from sitemapcrawler.options.targets import Targets
 from sitemapcrawler.pipelines.summary import LIMITED_BY
 
@@ -257,6 +257,7 @@ WRONG = {
     "policy from a file": ('policy = "@/etc/passwd"', "policy: accepted: a table"),
     "TOML": ("a = =", "is not TOML in UTF-8: Invalid value (at "),
     "nested TOML": ("a = " + "[" * 100_000, "is not TOML in UTF-8: it nests too deeply"),
+    "size": ("#" * (MAX_BYTES + 1), "is longer than 1,048,576 bytes"),
     "control character": ('"a\\u001b[2J" = 1', "unknown key"),
 }
 
