@@ -243,7 +243,7 @@ def _list(
         except ValueError as error:
             if line is not None:
                 raise ListError(line, f"item {shown}: {error}") from None
-            if masked_url(text) != text:  # a comma inside a password is no separator
+            if masked_url(text) != text and not is_secret:  # a comma inside a password is no separator
                 raise ValueError(values.PASSWORD) from None
             raise ValueError(str(error) if item == text else f"item {shown}: {error}") from None
         # Two spellings of a site are the same if they start at the same origin.

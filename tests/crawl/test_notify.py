@@ -235,6 +235,7 @@ def test_channel_that_fails_is_one_line_without_its_address(site: SiteServer, ch
     ("given", "problem"),
     [
         (f"nobody://{SECRET}", "has an address that Apprise does not know"),
+        (f"nobody://{SECRET}@example.com", "has an address that Apprise does not know"),
         (f"json://example.com,nobody://{SECRET}", "item number 2: has an address that Apprise does not know"),
         ("@channels.txt", "line 2 of 'channels.txt': item number 2: has an address that Apprise does not know"),
     ],
