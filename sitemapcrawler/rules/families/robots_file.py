@@ -61,7 +61,7 @@ def robots_unreachable(facts: RobotsFacts) -> Iterator[Message]:
     host, and for a site that was named without a scheme, has no https and was read over http.
 
     Why: Crawlers must assume that everything is forbidden. Google uses its last copy for 30 days. The host's listed
-    URLs have no findings of their own.
+    URLs are not reported as blocked.
     Fix: Check the host name, and repair the server until /robots.txt answers 200, or 404 if it does not exist.
     Bad: `HTTP/1.1 503 Service Unavailable`, a rate limit that includes /robots.txt
     Good: status 200, or 404 if it does not exist
