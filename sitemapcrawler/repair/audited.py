@@ -219,12 +219,9 @@ class AuditedSite:
                 return self._of_redirect(record)
         return None
 
-    def _of_canonical(self, record: UrlRecord, canonical: str) -> Verdict | None:
-        """Without a verified target, the canonical replaces its page if another entry shows that it is indexable. None
-        for one that is not found: the page works, and its canonical is the fault."""
+    def _of_canonical(self, record: UrlRecord, canonical: str) -> Verdict:
+        """Without a verified target, the canonical replaces its page if another entry shows that it is indexable."""
         target = record.target
-        if target is not None and target.indexability in (Indexability.NOT_FOUND, Indexability.SOFT_404):
-            return None
         is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
         if is_unfit or not is_onsite(record.loc, canonical):
             return Verdict(CANONICAL)

@@ -190,11 +190,6 @@ def test_a_page_whose_target_did_not_answer_is_kept(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", answer=silent, leads_to=target("unreachable")) is None
 
 
-@pytest.mark.parametrize("why", ["not found", "soft 404"])
-def test_a_page_whose_canonical_is_not_found_is_kept(why: str, tmp_path: Path) -> None:
-    assert verdict(tmp_path / "audit", answer=reply(canonical=UNLISTED), leads_to=target(why)) is None
-
-
 def test_what_robots_txt_blocks_is_dropped(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", blocked=True, answer=reply()) == Verdict("url-blocked-by-robots")
 
