@@ -204,10 +204,10 @@ class CrawlerLogs:
         rest = iter(lines)
         blocks = iter(lambda: list(islice(rest, AT_ONCE)), [])
         execute(NO_REQUESTS)
-        while some := sum(self._parse(requests, block) for block in islice(blocks, BLOCKS)):
+        while counts := [self._parse(requests, block) for block in islice(blocks, BLOCKS)]:
             [(readable,)] = execute("SELECT count(*) FROM log_requests")
-            total.rows += some
-            total.unread += some - readable
+            total.rows += sum(counts)
+            total.unread += sum(counts) - readable
             execute(AGENTS_OF)
             self._note_addresses()
             execute(NEW_URLS)

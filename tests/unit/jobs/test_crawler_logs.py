@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import ComparedList, CrawlerFetches
+from sitemapcrawler.jobs import crawler_logs
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
@@ -288,3 +289,11 @@ def test_urls_for_which_duckdb_has_one_hash_are_told_apart(tmp_path: Path, store
 def test_of_several_answers_in_one_second_the_highest_status_is_the_last(tmp_path: Path, store: Store) -> None:
     log = line("/a", status=404) + line("/a", status=200)
     assert Loaded(store, tmp_path, log, "a").found["googlebot"].errors == 1
+
+
+def test_lines_behind_many_comments_count(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crawler_logs, "AT_ONCE", 2)
+    monkeypatch.setattr(crawler_logs, "BLOCKS", 2)
+    log = line("/a") + "# rotated\n\n" * 6 + line("/b")
+    loaded = Loaded(store, tmp_path, log, "a", "b")
+    assert (loaded.compared, loaded.total.rows, loaded.total.unread) == ({"a", "b"}, 2, 0)
