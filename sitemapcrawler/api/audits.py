@@ -140,8 +140,10 @@ def audit(
         ended = child.run(PROGRAM, [*command, "--out", str(place), "--", text], folder.path)
         if ended.code == child.BAD_ARGUMENT:
             raise ValueError(re.sub("^--out ", "out=", ended.complaint))
-        if str(Path(f"{place.name}{INCOMPLETE}", PAGE)) in ended.output:  # `place` holds the baseline
-            place = place.with_name(f"{place.name}{INCOMPLETE}")
+        beside = place.with_name(f"{place.name}{INCOMPLETE}")
+        reports = [line for line in ended.output.splitlines() if line.startswith("Report: ")]
+        if any(line.endswith(str(Path(beside.name, PAGE))) for line in reports):  # `place` holds the baseline
+            place = beside
         if ended.code not in (0, STOPPED, NOTHING_READ) or not (place / PAGE).is_file():
             raise AuditError(f"{_shown(text)}: {ended.complaint}", ended.code)
         result = AuditResult(text, place, folder if out is None else None, ended)
