@@ -296,7 +296,7 @@ class _Check:
             yield f"at most {_percent(trusted)} of the dates can be trusted"
 
 
-NO_BASELINE = "this needs a baseline, and there is none"
+NO_BASELINE = "this needs a baseline, which is missing"
 NOT_READ = "pages were not read (use verify=get)"
 MAX_ENTRIES = 10**12
 """Entries of a site end below; a share of them is a fraction with a smaller denominator."""

@@ -150,7 +150,7 @@ class Tools:
         rule: str | None = None,
         most: int = PAGE,
     ) -> str:
-        """An answer with a page of rows. Raises ValueError if there is none since no rule has the name `rule`."""
+        """An answer with a page of rows. Raises ValueError if it has no rows and no rule is called `rule`."""
         folder = self._workspace.finished(audit)
         if offset > 0:
             sql = f"FROM ({sql}) OFFSET {offset}"

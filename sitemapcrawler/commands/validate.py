@@ -297,7 +297,7 @@ class Command(BaseCommand):
         add_threshold_option(parser)
         add("--min-severity", metavar="|".join(SHOWN), help="lowest severity to show; default: info, which shows all")
         quiet = argparse.BooleanOptionalAction
-        add("-q", "--quiet", action=quiet, help="print only findings; nothing if there are none")
+        add("-q", "--quiet", action=quiet, help="print findings, and nothing else")
         add(
             "--verify",
             metavar="head|get",

@@ -207,7 +207,7 @@ def test_limit_that_only_lacked_a_baseline_is_news_when_it_is_broken(
         audited(tmp_path, site, channel.address, report=tmp_path / night, policy="max-removed=0", **baseline)
         tonight.pages.pop("/3", None)
     assert [one["message"].splitlines()[0] for one in channel.messages] == [
-        "1 policy limit is broken: max-removed=0: this needs a baseline, and there is none.",
+        "1 policy limit is broken: max-removed=0: this needs a baseline, which is missing.",
         "1 policy limit is broken: max-removed=0: 1 of 12 URLs (8.33 %) is no longer listed.",
     ]
 

@@ -272,7 +272,7 @@ def test_broken_limits_are_in_every_format_of_findings(
 
 def test_limit_that_needs_a_baseline_is_broken_without_one(site: SiteServer, tmp_path: Path) -> None:
     done = crawl(tmp_path, domain=site.url(), policy="max-removed=100%")
-    assert (done.code, "policy: max-removed=100%: this needs a baseline, and there is none" in done.log) == (1, True)
+    assert (done.code, "policy: max-removed=100%: this needs a baseline, which is missing" in done.log) == (1, True)
 
 
 def test_files_are_checked_without_a_request(tmp_path: Path) -> None:

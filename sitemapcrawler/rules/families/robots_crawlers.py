@@ -277,7 +277,7 @@ def _denial(facts: VerdictFacts, crawlers: Sequence[Agent], severity: Severity) 
         names = crawler_names([crawler.name for crawler in members])
         if clause is not None:
             text = clause.text
-            whose = f" in the group {token}, since there is none for {_them(members)}" if inherited else ""
+            whose = f" in the group {token}, since no group names {_them(members)}" if inherited else ""
             told.append(f"{names} by line {clause.line}, {quoted(text)}{whose}")
             value = value or text
     left = sum(len(members) for members in islice(followed.values(), MAX_GROUPS, None))
