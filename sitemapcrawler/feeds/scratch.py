@@ -1,6 +1,6 @@
 """Temporary folders of crawls. Each is removed at the end, or by the next crawl if its process was killed.
 
-A folder contains a file that its process keeps locked. If the lock is free, the folder is abandoned.
+A process keeps its folder locked. If the lock is free, the folder is abandoned.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import IO
 PREFIX = "sitemapcrawler-fleet"
 OF_A_CRAWL = "sitemapcrawler"
 """Prefix of folders with the temporary database, the rows of a workbook or the findings to print, of a crawl."""
-LOCK = ".lock"
 MACHINE = 8
 """Hexadecimal digits that stand for the name of a machine, which may be too long for the path of a socket."""
 
@@ -31,14 +30,31 @@ def scratch(parent: Path, name: str = PREFIX) -> Iterator[Path]:
     OSError if it cannot be created."""
     prefix = prefix_of(name)
     sweep(parent, prefix)
-    folder = Path(mkdtemp(prefix=prefix, dir=parent))
-    try:
-        with _locked(folder):
-            work = folder / "work"
-            work.mkdir()
-            yield work
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
+        folder = _create(parent, prefix, stack)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _create(parent: Path, prefix: str, stack: ExitStack) -> Path:
+    """Create a folder that is locked until the end of the stack."""
+    while True:
+        folder = Path(mkdtemp(prefix=prefix, dir=parent))
+        with suppress(BlockingIOError, FileNotFoundError):  # another process takes it for abandoned: create another one
+            with suppress(PermissionError):  # Windows opens no folders
+                _lock(folder, stack)
+            if folder.exists():
+                return folder
+
+
+def _lock(folder: Path, stack: ExitStack) -> bool:
+    """Lock a folder until the end of the stack. Returns False if the system or file system has no locks. Raises
+    BlockingIOError if another process holds the lock, OSError if the folder cannot be opened."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    stack.callback(os.close, descriptor)
+    return lock_file(descriptor)
 
 
 def prefix_of(name: str) -> str:
@@ -50,26 +66,21 @@ def sweep(parent: Path, prefix: str) -> None:
     """Remove folders left by killed processes of this machine. Those of other machines stay, since locks on some shared
     file systems are local to a machine."""
     for folder in parent.glob(f"{prefix}*"):
-        if is_abandoned(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+        with ExitStack() as stack:  # locked while it is removed: it may be new, and its process about to lock it
+            if _is_abandoned(folder, stack):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_abandoned(folder: Path) -> bool:
-    """True for the folder of a killed process of this user. A folder without a lock file is still being created."""
+    """True for the folder of a killed process of this user."""
+    with ExitStack() as stack:
+        return _is_abandoned(folder, stack)
+
+
+def _is_abandoned(folder: Path, stack: ExitStack) -> bool:
     with suppress(OSError, AttributeError):  # Windows has no user ids
-        if folder.lstat().st_uid == os.getuid():
-            with (folder / LOCK).open("rb") as lock:
-                return lock_file(lock)
+        return folder.lstat().st_uid == os.getuid() and _lock(folder, stack)
     return False
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    making = folder / f"{LOCK}-new"
-    with making.open("wb") as lock:
-        if lock_file(lock):  # without locks the name is never checked, and Windows renames no open file
-            making.rename(folder / LOCK)
-        yield
 
 
 def lock_file(file: IO[bytes] | io.FileIO | int) -> bool:

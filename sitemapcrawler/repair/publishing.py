@@ -57,8 +57,8 @@ def staged(out: Path) -> Iterator[Path]:
     runs have left there. Raises OSError."""
     out.parent.mkdir(parents=True, exist_ok=True)
     name = f".{out.name}"
-    for left in out.parent.glob(f"{glob.escape(prefix_of(name))}*/work/{BEFORE}"):
-        if is_abandoned(left.parent.parent) and not out.exists():
+    for left in out.parent.glob(f"{glob.escape(prefix_of(name))}*/{BEFORE}"):
+        if is_abandoned(left.parent) and not out.exists():
             left.rename(out)
     with scratch(out.parent, name) as folder:
         part = folder / "new"

@@ -19,7 +19,7 @@ import pytest
 from demo.server import serving
 from sitemapcrawler.commands.fix import SCRATCH
 from sitemapcrawler.download.body_cache import name_of
-from sitemapcrawler.feeds.scratch import LOCK, prefix_of
+from sitemapcrawler.feeds.scratch import prefix_of
 from sitemapcrawler.repair.publishing import manifest_of
 from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, SETTINGS, program, run
@@ -559,7 +559,6 @@ def test_next_run_removes_what_a_killed_one_left(tmp_path: Path, monkeypatch: py
     temporary = tmp_path / "temporary"
     left = temporary / f"{prefix_of(SCRATCH)}killed"
     left.mkdir(parents=True)
-    (left / LOCK).touch()
     monkeypatch.setenv("TMPDIR", str(temporary))
     (tmp_path / "a.xml").write_text(document("new"))
     assert run(tmp_path, "fix", "a.xml", "--base-url", HOME).returncode == 0

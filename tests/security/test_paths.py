@@ -11,7 +11,7 @@ import pytest
 
 from sitemapcrawler.crawl.state import uri_params
 from sitemapcrawler.feeds import setup as feeds
-from sitemapcrawler.feeds.scratch import LOCK, prefix_of
+from sitemapcrawler.feeds.scratch import lock_file, prefix_of
 from sitemapcrawler.feeds.setup import MAX_PART, FeedNameParts, part_of_name
 from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedLost
 from sitemapcrawler.settings import FEED_URI_PARAMS
@@ -100,17 +100,20 @@ def test_nothing_leaves_the_folder_whatever_site_and_sitemap_are_called(site: Si
 
 
 def test_what_a_killed_crawl_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    left, new, link, strange = (tmp_path / f"{prefix_of('.feed')}{name}" for name in ("left", "new", "link", "strange"))
-    for folder in (left, new, strange, tmp_path / ".feed", tmp_path / "precious"):
+    left, used, link, strange = (
+        tmp_path / f"{prefix_of('.feed')}{name}" for name in ("left", "used", "link", "strange")
+    )
+    for folder in (left, used, strange, tmp_path / ".feed", tmp_path / "precious"):
         folder.mkdir()
         (folder / "rows").touch()
-    for folder in (left, strange, tmp_path / "precious"):
-        (folder / LOCK).touch()
     link.symlink_to(tmp_path / "precious")
     if os.geteuid() == 0:
         os.lchown(strange, STRANGER, STRANGER)
+    lock = os.open(used, os.O_RDONLY)
+    assert lock_file(lock)
     written(tmp_path / "out.csv", overwrite=True)
-    kept = {new, link, tmp_path / ".feed", tmp_path / "precious", tmp_path / "out.csv"}
+    os.close(lock)
+    kept = {used, link, tmp_path / ".feed", tmp_path / "precious", tmp_path / "out.csv"}
     assert {*tmp_path.iterdir()} == (kept | {strange} if os.geteuid() == 0 else kept)
     assert (tmp_path / "precious" / "rows").exists()
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.feeds.scratch import LOCK, prefix_of
+from sitemapcrawler.feeds.scratch import prefix_of
 from sitemapcrawler.feeds.setup import GZIP
 from sitemapcrawler.feeds.storages import AtomicFileStorage, FeedFile, FeedLost, shorten_lost_feeds
 
@@ -117,7 +117,6 @@ class TestWhole:
         [running] = feed.parent.iterdir()
         left = feed.with_name(f"{prefix_of('.feed')}left")
         left.mkdir()
-        (left / LOCK).touch()
         write(feed, b"rows")
         assert sorted(feed.parent.iterdir()) == [running, feed]
         target.store(file)

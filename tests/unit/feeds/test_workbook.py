@@ -676,7 +676,7 @@ def test_next_workbook_removes_temporary_files_of_a_killed_process(
         assert process.stdout and process.stdout.readline() == "ready\n"
         export(UrlRecord(loc="u"))
         [left] = tmp_path.iterdir()
-        assert (left / "work").is_dir(), "that of a process that is running stays"
+        assert left.is_dir(), "that of a process that is running stays"
         process.kill()
         process.wait()
         assert left.is_dir()

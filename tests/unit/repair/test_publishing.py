@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sitemapcrawler.feeds.scratch import LOCK, prefix_of
+from sitemapcrawler.feeds.scratch import prefix_of
 from sitemapcrawler.repair import publishing
 from sitemapcrawler.repair.publishing import FolderError, publish, staged, write_manifest
 
@@ -95,9 +95,8 @@ def test_next_run_puts_back_what_one_killed_between_two_renames_left(tmp_path: P
     out = tmp_path / "out"
     write(out, "old")
     left = tmp_path / f"{prefix_of('.out')}left"
-    (left / "work").mkdir(parents=True)
-    (left / LOCK).touch()
-    out.rename(left / "work" / publishing.BEFORE)
+    left.mkdir()
+    out.rename(left / publishing.BEFORE)
     if is_there:
         write(out, "newer")
     with staged(out):
