@@ -83,6 +83,8 @@ class ReplyRecord:
     """Crawlers that it tells so by name."""
     canonical: str | None = None
     """URL under which the page wants to be indexed, absolute."""
+    refresh: str | None = None
+    """URL of another page to which a meta refresh or `Refresh` header leads at once, absolute."""
     title: str | None = None
     """Title of the page, 500 characters at most; null where it has none or was not read."""
     h1: str | None = None

@@ -82,8 +82,9 @@ class LinkRows:
             "complete": page.links.complete and step.cut is None,
             "offsite": len(page.links.followed) + len(page.links.nofollow) - sum(map(len, near)),
         }
-        if page.canonical is not None and names_other(page.canonical, page.url) and is_near(url, page.canonical):
-            facts["canonical"] = number_of(page.canonical)
+        named = page.moved_to or page.canonical
+        if named is not None and names_other(named, page.url) and is_near(url, named):
+            facts["canonical"] = number_of(named)
         for start in range(0, max(len(followed), len(nofollow), 1), PART):
             part = {"followed": followed[start : start + PART], "nofollow": sorted(nofollow)[start : start + PART]}
             yield "linking", {"page": number_of(url), "url": url, "part": start // PART, **part, **facts}
@@ -150,7 +151,7 @@ class FoundBy(StrEnum):
     LIST = "list"
     """A list to compare with."""
     CANONICAL = "canonical"
-    """The canonical of a listed page."""
+    """The canonical of a listed page, or where its refresh leads."""
     REDIRECT = "redirect"
     """A listed URL redirects to it, so that it cost no further request."""
 

@@ -197,8 +197,8 @@ class AuditedSite:
                     execute("INSERT OR IGNORE INTO bad VALUES (?, ?, ?)", (record.loc, found.rule, found.replacement))
         self._known.create_function("key_of", 1, urls.request_key, deterministic=True)
         statement = "DELETE FROM bad" if self._keeps else "UPDATE bad SET target = NULL"
-        execute(f"{statement} WHERE rule = ? AND target IS NOT NULL AND key_of(target) NOT IN (SELECT url FROM good)",
-                (CANONICAL,))  # fmt: skip
+        unknown = "target IS NOT NULL AND key_of(target) NOT IN (SELECT url FROM good)"
+        execute(f"{statement} WHERE rule IN (?, ?) AND {unknown}", (CANONICAL, REFRESH))
         execute("COMMIT")
 
     def _verdict(self, record: UrlRecord) -> Verdict | None:
@@ -214,21 +214,24 @@ class AuditedSite:
             case Indexability.NOINDEX:
                 return Verdict(next((rule for rule in NOINDEX if rule in record.issues), NOINDEX[0]))
             case Indexability.CANONICALISED if reply is not None and reply.canonical:
-                return self._of_canonical(record, reply.canonical)
+                return self._of_named(record, CANONICAL, reply.canonical)
+            case Indexability.REDIRECT if reply is not None and reply.refresh and not reply.redirects:
+                return self._of_named(record, REFRESH, reply.refresh)
             case Indexability.REDIRECT if reply is not None:
                 return self._of_redirect(record)
         return None
 
-    def _of_canonical(self, record: UrlRecord, canonical: str) -> Verdict:
-        """Without a verified target, the canonical replaces its page if another entry shows that it is indexable."""
+    def _of_named(self, record: UrlRecord, rule: str, named: str) -> Verdict:
+        """The verdict on a page that names another one, by its canonical or a refresh. Without a verified target, that
+        one replaces it if another entry shows that it is indexable."""
         target = record.target
         is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
-        if is_unfit or not is_onsite(record.loc, canonical):
-            return Verdict(CANONICAL)
-        return Verdict(CANONICAL, canonical if target is None else target.url)
+        if is_unfit or not is_onsite(record.loc, named):
+            return Verdict(rule)
+        return Verdict(rule, named if target is None else target.url)
 
     def _of_redirect(self, record: UrlRecord) -> Verdict | None:
-        """The verdict on a URL that redirects, by the page at the end, and by the canonical of that page."""
+        """The verdict on a URL that redirects, by the page at the end, and by the one that this page names."""
         reply, verified = record.reply, record.target
         assert reply is not None
         if reply.kind == ReplyKind.REDIRECT_LOOP:
@@ -242,8 +245,10 @@ class AuditedSite:
         if reply.reason == Reason.BLOCKED:
             return unverified
         why: str | None = indexability(at_end(reply))
+        if reply.refresh is not None and why == Indexability.REDIRECT:
+            why = Indexability.CANONICALISED
         if why == Indexability.CANONICALISED:
-            if target is None and not names_other(reply.canonical, record.loc):
+            if target is None and not names_other(reply.refresh or reply.canonical, record.loc):
                 return None
             target = verified.url if verified is not None else target
         if verified is not None:  # robots.txt counts there too
@@ -316,7 +321,7 @@ def _rows(
             yield from rows
 
 
-REDIRECT, CANONICAL = "status-redirect", "page-canonical-other"
+REDIRECT, CANONICAL, REFRESH = "status-redirect", "page-canonical-other", "page-meta-refresh"
 PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR, Indexability.CLIENT_ERROR))
 """What may pass, or be meant for crawlers alone."""
 

@@ -489,6 +489,7 @@ def rewrite_priority(draft: Draft) -> None:
 
 OF_VERSIONS = {
     "status-redirect": "hreflang-target-redirect",
+    "page-meta-refresh": "hreflang-target-redirect",
     "page-canonical-other": "hreflang-target-noncanonical",
     "page-noindex-meta": "hreflang-target-noindex",
     "page-noindex-header": "hreflang-target-noindex",

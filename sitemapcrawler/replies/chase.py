@@ -240,6 +240,7 @@ def _indexing(page: PageFacts | None) -> Fields:
         "noindex": noindex,
         "noindex_agents": page.noindex_agents,
         "canonical": page.canonical,
+        "refresh": page.moved_to,
         "title": page.title or None,
         "h1": page.h1 or None,
         "words": content and content.words,

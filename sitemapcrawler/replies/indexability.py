@@ -30,7 +30,7 @@ class Indexability(StrEnum):
     CLIENT_ERROR = "client error"
     """Any other status that is no success."""
     REDIRECT = "redirect"
-    """The redirect target is indexed instead, if at all."""
+    """The redirect target is indexed instead, if at all. An immediate refresh counts as a redirect."""
     SOFT_404 = "soft 404"
     NOINDEX = "noindex"
     SHELL = "unknown"
@@ -98,6 +98,8 @@ def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
         return Indexability.NOINDEX
     if reply.shell:
         return Indexability.SHELL
+    if reply.refresh is not None:
+        return Indexability.REDIRECT
     if names_other(reply.canonical, reply.final_url):
         return Indexability.CANONICALISED
     return Indexability.NOT_READ if reply.noindex is None else Indexability.OK

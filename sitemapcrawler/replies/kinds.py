@@ -94,6 +94,8 @@ class Reached(Answer):
     """Crawlers that the page names in `noindex`."""
     canonical: str | None = None
     """Canonical URL of the page, absolute."""
+    refresh: str | None = None
+    """URL of another page to which a refresh leads at once, absolute."""
     title: str | None = None
     h1: str | None = None
     words: int | None = None

@@ -121,7 +121,7 @@ def corrected(rule: str, value: str, url: str) -> tuple[str, str] | None:
 
 BY_REASON = frozenset(("listed-not-indexed",))
 """Rules with one finding for each reason, the most frequent one first."""
-LEADING = frozenset(("page-canonical-other", "status-redirect", "status-redirect-chain"))
+LEADING = frozenset(("page-canonical-other", "page-meta-refresh", "status-redirect", "status-redirect-chain"))
 """Rules on listed URLs that lead to other pages, which are examples as `Lead`."""
 RELATIVE = frozenset((
     "hreflang-href-relative", "image-loc-relative", "index-child-relative", "loc-protocol-relative", "loc-relative",

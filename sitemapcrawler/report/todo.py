@@ -52,7 +52,8 @@ def leads_to(record: UrlRecord) -> str | None:
     """URL of the page that takes the place of a listed one; None if there is none."""
     if record.target is not None:
         return record.target.url
-    return record.reply.canonical if record.reply and record.indexability == Indexability.CANONICALISED else None
+    reply = record.reply or ReplyRecord()
+    return reply.canonical if record.indexability == Indexability.CANONICALISED else reply.refresh
 
 
 def next_step(record: UrlRecord) -> str:

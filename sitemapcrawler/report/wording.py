@@ -191,6 +191,8 @@ def details(record: UrlRecord, origin: str = "") -> Markup:
     parts = []
     if reply.final_url and reply.final_url != record.loc:
         parts.append(Markup("leads to {}").format(address(reply.final_url, origin)))
+    if reply.refresh and why == Indexability.REDIRECT:
+        parts.append(Markup("refresh to {}").format(address(reply.refresh, origin)))
     if reply.canonical and why == Indexability.CANONICALISED:
         parts.append(Markup("canonical {}").format(address(reply.canonical, origin)))
     if not reply.noindex and why == Indexability.NOINDEX:

@@ -1,4 +1,4 @@
-"""Verifies the pages that take the place of listed ones: canonicals, and what redirects lead to."""
+"""Verifies the pages that take the place of listed ones: canonicals, and where redirects and refreshes lead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFFSITE = Verification(Unchecked(reason=Reason.OFF_SITE))
 
 
 class Targets:
-    """Verifies each canonical once, and judges where redirects and canonicals lead."""
+    """Verifies each canonical and target of a refresh once, and judges where these and redirects lead."""
 
     def __init__(
         self, admission: Admission, verifier: Verifier, asker: Asker, verdicts: RobotsVerdicts, records: Recorder | None
@@ -31,26 +31,26 @@ class Targets:
     async def verify(
         self, outcomes: Mapping[str, Verification], file: FileFacts | Counted | None
     ) -> Mapping[str, Verification]:
-        """Outcomes for the canonicals of verified pages that are other pages of the site. A canonical that redirects is
-        not followed, so that it costs one request. `outcomes`: by listed URL."""
+        """Outcomes for the successors of verified pages that are pages of the site. One that redirects is not followed,
+        so that it costs one request. `outcomes`: by listed URL."""
         hosts = set(map(bare_host, outcomes))
         wanted = [
             url
             for outcome in outcomes.values()
-            if (url := other_canonical(outcome)) is not None
+            if (url := successor(outcome)) is not None
             if bare_host(url) in hosts or (isinstance(file, FileFacts) and not self._admission.is_offsite(url, file))
         ]
         return await self._verifier.verify(wanted, follow=False) if wanted else {}
 
-    def judge(self, outcome: Verification, reply: ReplyRecord, canonicals: Mapping[str, Verification]) -> Target | None:
-        """The target of a listed URL; None if it is its own. `reply`: of the URL; `canonicals`: from `verify`."""
-        canonical = other_canonical(outcome)
-        if canonical is not None:
-            asked = canonicals.get(canonical, OFFSITE)
+    def judge(self, outcome: Verification, reply: ReplyRecord, successors: Mapping[str, Verification]) -> Target | None:
+        """The target of a listed URL; None if it is its own. `reply`: of the URL; `successors`: from `verify`."""
+        url = successor(outcome)
+        if url is not None:
+            asked = successors.get(url, OFFSITE)
             moved = asked.reply.location if isinstance(asked.reply, HttpError) else None
             own = recorded(asked)
             own.final_url = moved or own.final_url
-            return self._judge(canonical.partition("#")[0], own, FoundBy.CANONICAL, modified(asked))
+            return self._judge(url.partition("#")[0], own, FoundBy.CANONICAL, modified(asked))
         if not reply.redirects or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
             return None
         return self._judge(reply.final_url, at_end(reply), FoundBy.REDIRECT, modified(outcome))
@@ -79,9 +79,12 @@ def modified(outcome: Verification) -> str | None:
     return outcome.page.modified if outcome.page is not None else None
 
 
-def other_canonical(outcome: Verification) -> str | None:
-    """The canonical of a page that answers, if it is another URL. That of a shell is not the page's."""
+def successor(outcome: Verification) -> str | None:
+    """URL of the page that a page which answers names in its place, by an immediate refresh or its canonical. What a
+    shell names is not the page's."""
     page = None if outcome.shell else outcome.page
-    if page is None or page.canonical is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
+    if page is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
         return None
+    if page.moved_to is not None:
+        return page.moved_to
     return page.canonical if names_other(page.canonical, page.url) else None

@@ -105,6 +105,11 @@ def named(href: str) -> Reply:
     return html(f'<link rel="canonical" href="{href}">', body=f"This page has its canonical at {href}. " * 9)
 
 
+def left(url: str, *head: str, delay_s: int = 0) -> Reply:
+    """A page with a meta refresh."""
+    return html(f'<meta http-equiv="refresh" content="{delay_s}; url={url}">', *head, body=f"On to {url}. " * 30)
+
+
 LEADING: dict[str, Route] = {
     "/self": named("/self"),
     "/to-listed": named("/self#part"),
@@ -118,6 +123,10 @@ LEADING: dict[str, Route] = {
     "/moved": moved("/good"),
     "/moved-to-copy": moved("/copy-of-good"),
     "/moved-to-blocked": moved("/blocked"),
+    "/left-for-good": left("/good"),
+    "/left-for-noindex": left("/hidden", '<link rel="canonical" href="/good">'),
+    "/left-later": left("/good", delay_s=5),
+    "/moved-to-left": moved("/leaves"),
 }
 UNLISTED: dict[str, Route] = {
     "/robots.txt": Reply(b"User-agent: *\nDisallow: /blocked\n"),
@@ -125,6 +134,7 @@ UNLISTED: dict[str, Route] = {
     "/hidden": html('<meta name="robots" content="noindex">'),
     "/copy-of-copy": named("/good"),
     "/copy-of-good": named("/good"),
+    "/leaves": left("/good"),
     "/moves": moved("/only-by-redirect"),
     "/moves-back": moved("/to-loop"),
     "/only-by-redirect": named("/only-by-redirect"),
@@ -142,8 +152,14 @@ TARGETS = {
     "/moved": ("/good", "ok"),
     "/moved-to-copy": ("/good", "ok"),
     "/moved-to-blocked": None,  # the redirect was not followed
+    "/left-for-good": ("/good", "ok"),
+    "/left-for-noindex": ("/hidden", "noindex"),
+    "/left-later": None,
+    "/moved-to-left": ("/good", "ok"),
 }
-CANONICAL_RULES = {
+LEFT = {"/left-for-good": "redirect", "/left-for-noindex": "redirect", "/left-later": "ok"}
+TARGET_RULES = {
+    "page-meta-refresh": {*LEFT},
     "page-canonical-other": {"/to-listed", "/to-good"},
     "page-canonical-to-non-200": {"/to-missing", "/to-redirect", "/to-loop"},
     "page-canonical-not-indexable": {"/to-noindex", "/to-copy", "/to-blocked"},
@@ -167,8 +183,9 @@ def test_targets_of_redirects_and_canonicals_are_judged_and_requested_once(tmp_p
             for record in records.values()
             if "target" in record
         )
-        for rule, paths in CANONICAL_RULES.items():
+        for rule, paths in TARGET_RULES.items():
             assert {path for path, record in records.items() if rule in record["issues"]} == paths
+        assert {path: records[path]["indexability"] for path in LEFT} == LEFT
         asked = Counter(exchange.path for exchange in site.site.exchanges)
         assert set(asked.values()) == {1}
         assert {"/good", "/hidden", "/missing", "/moves"} <= asked.keys()

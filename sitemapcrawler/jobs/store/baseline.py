@@ -42,19 +42,22 @@ REPLY = (
     "noindex",
     "noindex_agents",
     "canonical",
+    "refresh",
     *TITLES,
     CONTENT,
     "soft_404",
 )
 """Compared fields of its reply."""
-IN_HEADS = ("noindex", "noindex_agents", "canonical", *TITLES, CONTENT, "soft_404")
+IN_HEADS = ("noindex", "noindex_agents", "canonical", "refresh", *TITLES, CONTENT, "soft_404")
 """Reply fields that come from the page. `noindex` is null if neither the page was read nor a header sets it."""
 JUDGED = ("blocked_for",)
 """Fields that are ignored if only one crawl has judged them."""
 LASTMOD, OTHERS = "lastmod", "entry"
 KINDS = {
     "status": frozenset(("reply.kind", "reply.status", "reply.final_status", "reply.final_url")),
-    "indexability": frozenset(("reply.noindex", "reply.noindex_agents", "reply.soft_404", "blocked_for")),
+    "indexability": frozenset(
+        ("reply.noindex", "reply.noindex_agents", "reply.refresh", "reply.soft_404", "blocked_for")
+    ),
     "canonical": frozenset(("reply.canonical",)),
     "title": frozenset(f"reply.{name}" for name in TITLES),
     "content": frozenset((f"reply.{CONTENT}",)),

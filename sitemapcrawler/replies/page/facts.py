@@ -133,6 +133,15 @@ class PageFacts:
         known.sort(key=lambda canonical: canonical.place is Place.HEADER)
         return known[0].url if known else None
 
+    @property
+    def moved_to(self) -> str | None:
+        """URL of another page to which a refresh leads at once, which Google takes for a permanent redirect. None
+        behind a delay.
+        Source: https://developers.google.com/search/docs/crawling-indexing/301-redirects#metarefresh"""
+        if self.refresh is None or self.refresh.delay or self.refresh.url is None:
+            return None
+        return None if urls.visit_key(self.refresh.url) == urls.visit_key(self.url) else self.refresh.url
+
 
 def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> PageFacts:
     """Return the facts of a downloaded page. `whole`: False if the body was cut."""

@@ -220,10 +220,11 @@ pages with any other problem."""
 
 
 LEADING = f"""
-    SELECT place, reply.kind AS kind, reply.final_url AS final,
-           CASE reply.kind WHEN 'ok' THEN reply.canonical ELSE reply.final_url END AS url
+    SELECT place, CASE WHEN reply.refresh IS NOT NULL THEN 'redirected' ELSE reply.kind END AS kind,
+           reply.final_url AS final,
+           coalesce(reply.refresh, CASE reply.kind WHEN 'ok' THEN reply.canonical ELSE reply.final_url END) AS url
     FROM ({PLACED}) u WHERE reply.kind IN ('ok', 'redirected') AND reply.noindex IS NOT true AND url <> loc"""
-"""SQL for entries whose page leads elsewhere, by its canonical or by redirects."""
+"""SQL for entries whose page leads elsewhere, by its canonical, a refresh or redirects."""
 ENDS = Table(
     "site_ends",
     f"""
@@ -239,12 +240,13 @@ BROKEN_KINDS = "('http-error', 'redirect-loop', 'timeout', 'dns', 'tls', 'refuse
 
 IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINCT FROM 429"
 
-IS_REDIRECT = "o.reply.kind = 'redirected'"
+IS_REDIRECT = "(o.reply.kind = 'redirected' OR o.reply.refresh IS NOT NULL)"
 
 IS_NOINDEX = "o.reply.kind = 'ok' AND o.reply.noindex"
 
 IS_NONCANONICAL = """
-    o.reply.kind = 'ok' AND o.reply.noindex IS NOT true AND o.reply.canonical <> o.reply.final_url
+    o.reply.kind = 'ok' AND o.reply.noindex IS NOT true AND o.reply.refresh IS NULL
+    AND o.reply.canonical <> o.reply.final_url
     AND coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.canonical), o.reply.canonical)
      <> coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.final_url), o.reply.final_url)"""
 """SQL conditions for problems of the reply `o` to a language version."""

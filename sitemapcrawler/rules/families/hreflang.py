@@ -482,12 +482,12 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     Good: `https://example.com/de/`
     """
     if isinstance(facts, SiteFacts):
-        to = "o.reply.final_url"
+        to = "coalesce(o.reply.refresh, o.reply.final_url)"
         yield from on_targets(
             facts, "hreflang-target-redirect", IS_REDIRECT, to, lambda url: f"redirects to {quoted(url)}"
         )
     else:
-        yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, Redirected) else None)
+        yield from _once_for_targets(facts, _redirect_fault)
 
 
 @rule(
@@ -535,12 +535,18 @@ def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Mess
         yield from _once_for_targets(facts, _noncanonical_fault)
 
 
+def _redirect_fault(reply: Reply) -> str | None:
+    if isinstance(reply, Ok) and reply.refresh is not None:
+        return f"redirects to {quoted(reply.refresh)}"
+    return trouble(reply) if isinstance(reply, Redirected) else None
+
+
 def _noindex_fault(reply: Reply) -> str | None:
     return NOT_INDEXED if isinstance(reply, Ok) and reply.noindex else None
 
 
 def _noncanonical_fault(reply: Reply) -> str | None:
-    if not isinstance(reply, Ok) or reply.noindex or reply.canonical is None:
+    if not isinstance(reply, Ok) or reply.noindex or reply.refresh is not None or reply.canonical is None:
         return None
     if page_key(reply.canonical) == page_key(reply.final_url):
         return None

@@ -96,9 +96,9 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
 def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
     """Listed page redirects by a meta refresh. Or by a Refresh header.
 
-    Why: Google treats it as a redirect, and an immediate one as permanent: list the target instead. Other search
+    Why: Google treats it as a redirect, and an immediate one as permanent: the target is indexed instead. Other search
     engines may index the page that redirects.
-    Fix: Replace the refresh with a 301 redirect, and list its target.
+    Fix: Remove these URLs, and list their targets unless they are listed already; redirect by status 301.
     Bad: `<meta http-equiv="refresh" content="0; url=https://example.com/new">`
     Good: a redirect by status 301, and `https://example.com/new` in the sitemap
     """
@@ -107,7 +107,8 @@ def page_meta_refresh(facts: ReplyFacts) -> Iterator[Message]:
         return
     delay, url = page.refresh.delay, page.refresh.url
     if page_key(url) not in (page_key(page.url), page_key(facts.record.loc)):
-        yield Message(f"the page redirects visitors to {quoted(url)} after {counted(delay, 'second')}", value=url)
+        when = f"after {counted(delay, 'second')}" if delay else "at once"
+        yield Message(f"the page redirects visitors to {quoted(url)} {when}", value=url)
 
 
 @rule(
@@ -306,6 +307,7 @@ UNFIT = {
     Indexability.BLOCKED: "is blocked by robots.txt",
     Indexability.SOFT_404: "is an error page with a success status",
     Indexability.NOINDEX: "has noindex",
+    Indexability.REDIRECT: "leads to another page by a refresh",
     Indexability.CANONICALISED: "names another canonical itself",
 }
 """What keeps a canonical that answers 200 out of the index, as a phrase that follows its URL."""
@@ -448,9 +450,10 @@ def _doubtful_page(facts: ReplyFacts) -> PageFacts | None:
 
 
 def other_canonical(facts: ReplyFacts) -> Canonical | None:
-    """The canonical of the listed page if it is another URL; None if the page is not clear about it."""
+    """The canonical of the listed page if it is another URL; None if the page is not clear about it, or is left for
+    another one at once."""
     page = _doubtful_page(facts)
-    found = _different(page) if page is not None else []
+    found = _different(page) if page is not None and page.moved_to is None else []
     if page is None or len(found) != 1:
         return None
     key = _canonical_key(found[0].url or "")

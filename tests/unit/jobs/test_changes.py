@@ -47,6 +47,8 @@ def test_answer_in_words(reply: dict[str, Any], words: str) -> None:
          [("noindex", "no", "for Bingbot, GPTBot")]),
         (["reply.canonical"], ({}, {"canonical": "https://e.com/c"}), ({}, {}),
          [("canonical", "https://e.com/c", "none")]),
+        (["reply.refresh"], ({"indexability": "ok"}, {}), ({"indexability": "redirect"}, {"refresh": "https://e.com/c"}),
+         [("refresh", "none", "https://e.com/c"), ("indexability", "ok", "redirect")]),
         (["reply.title", "reply.h1"], ({}, {"title": "Old"}), ({}, {"title": "New", "h1": "News"}),
          [("title", "Old", "New"), ("h1", "none", "News")]),
         (["reply.content_hash"], ({}, {"words": 250, "simhash": "00000000000000ff"}),

@@ -34,7 +34,8 @@ def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: 
         ([ok(final_url=DE, canonical=FR)], {"hreflang-target-noncanonical": "warning"}),
         ([ok(final_url=DE, noindex=True),
           ok(final_url=DE, noindex=True, canonical=FR)], {"hreflang-target-noindex": "error"}),
-        ([moved(FR, noindex=True, canonical=DE)], {"hreflang-target-redirect": "warning"}),
+        ([moved(FR, noindex=True, canonical=DE), ok(final_url=DE, refresh=FR, canonical=FR)],
+         {"hreflang-target-redirect": "warning"}),
         ([error(404), error(500), failed(ReplyKind.TIMEOUT)], {"hreflang-target-status": "error"}),
     ),
 )  # fmt: skip

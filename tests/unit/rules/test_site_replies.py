@@ -37,6 +37,11 @@ def test_a_canonical_that_is_listed() -> None:
     assert (found.severity, found.value) == ("info", f"{HOME}/a")
 
 
+@pytest.mark.parametrize("leads", [moved("/a", "/b"), ok("/a", "/c", refresh=at("/b"))])
+def test_a_target_that_is_listed(leads: UrlRecord) -> None:
+    assert Site(leads, page("/b"), page("/c")).told() == [(REDIRECT, "/a", "it redirects to '/b', which is listed too")]
+
+
 QUIET: list[list[UrlRecord]] = [
     [ok("/a?b", "/a")],
     [ok("/a", "/a")],
@@ -95,6 +100,7 @@ REPLIES = [
     (ReplyRecord("timeout"), "status", "does not answer (timeout)"),
     (ReplyRecord("redirect-loop", status=302, final_status=302), "status", "redirects without end"),
     (ReplyRecord("redirected", status=301, final_status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
+    (ok("/en", "/y", refresh=at("/x")).reply, "redirect", "redirects to '/x'"),
     (ok("/en", noindex=True).reply, "noindex", "is noindex"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
 ]

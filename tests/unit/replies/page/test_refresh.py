@@ -59,6 +59,17 @@ def test_one_for_visitors_without_scripts_is_none() -> None:
     assert read_page(body, {}, URL).refresh is None
 
 
+@pytest.mark.parametrize(
+    ("content", "url"),
+    cases(
+        (["0; url=b", "0.9; url=b"], B),
+        (["1; url=b", "0", "0; url=a", "0; url=#top", "0; url=javascript:x", "url=b"], None),
+    ),
+)
+def test_page_is_left_at_once_for_another_one(content: str, url: str | None) -> None:
+    assert read_page(b"", {"content-type": ["text/html"], "refresh": [content]}, URL).moved_to == url
+
+
 @given(st.text() | st.text(alphabet="0123;, url='\"b."))
 def test_nothing_raises(text: str) -> None:
     refresh(text, URL)
