@@ -27,10 +27,13 @@ ENTRIES = f"""
 MARKED = f"""
     CREATE OR REPLACE TEMP TABLE site_concerned AS
     WITH severities AS (SELECT rule, min(rank) AS worst, max(rank) AS least FROM temp.site_finding_ranks GROUP BY rule),
-    reported AS (SELECT rule, url, min(rank) AS rank FROM temp.site_finding_ranks GROUP BY ALL)
-    SELECT e.*, coalesce(t.rank, s.least) AS rank FROM ({ENTRIES}) e LEFT JOIN severities s USING (rule)
-    LEFT JOIN (FROM reported SEMI JOIN (FROM severities WHERE worst < least) USING (rule)) t USING (rule, url)"""
-"""SQL: the same with severities. Of a rule with several, a URL without a finding of its own has the lowest."""
+    mixed AS (FROM temp.site_finding_ranks SEMI JOIN (FROM severities WHERE worst < least) USING (rule)),
+    reported AS (SELECT rule, url, min(rank) AS rank FROM mixed GROUP BY ALL),
+    in_file AS (SELECT rule, sitemap, max(rank) AS rank FROM mixed GROUP BY ALL)
+    SELECT e.*, coalesce(t.rank, f.rank, s.least) AS rank FROM ({ENTRIES}) e LEFT JOIN severities s USING (rule)
+    LEFT JOIN reported t USING (rule, url) LEFT JOIN in_file f USING (rule, sitemap)"""
+"""SQL: the same with severities. Of a rule with several, a URL without a finding of its own has the lowest of its file,
+or else of the rule."""
 OTHERS = """
     INSERT INTO temp.site_concerned BY NAME
     SELECT rule, sitemap, url, min(rank) AS rank, 0 AS entries FROM (

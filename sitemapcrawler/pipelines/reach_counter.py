@@ -23,42 +23,52 @@ class _RuleReach:
     """What one rule concerns: URLs and files by their hashes."""
 
     urls: set[int] = field(default_factory=set)
+    by_file: defaultdict[int | None, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """The same URLs by file; those of pages that no file lists under None."""
     at_least: bool = False
     """True if there were more URLs than `MAX_URLS`."""
     entries: int = 0
     files: set[int] = field(default_factory=set)
     reported: dict[str, set[int]] = field(default_factory=dict)
     """URLs of findings, by severity."""
+    least: dict[int, str] = field(default_factory=dict)
+    """The least severity of the findings in a file."""
 
     def add_entry(self, url: str, file: int) -> None:
         """Count an entry."""
         self.entries += 1
         self.files.add(file)
-        self._add(url)
+        self._add(url, file)
 
-    def _add(self, url: str) -> None:
+    def _add(self, url: str, file: int | None) -> None:
         if len(self.urls) < MAX_URLS:
             self.urls.add(hash(url))
-        elif hash(url) not in self.urls:
+        if hash(url) in self.urls:
+            self.by_file[file].add(hash(url))
+        else:
             self.at_least = True
 
     def add_finding(self, finding: FindingRecord) -> None:
         """Count the file of a finding, or the page that no file lists, and take its severity."""
         urls = self.reported.setdefault(finding.severity, set())
         if finding.sitemap is not None:
-            self.files.add(hash(finding.sitemap))
+            file = hash(finding.sitemap)
+            self.files.add(file)
+            self.least[file] = max(self.least.get(file, finding.severity), finding.severity, key=SEVERITIES.index)
         elif finding.url is not None:
-            self._add(finding.url)
+            self._add(finding.url, None)
         if finding.url is not None and len(urls) < MAX_URLS:
             urls.add(hash(finding.url))
 
     def by_severity(self, severities: Sequence[str]) -> Iterator[tuple[str, set[int]]]:
-        """Yield the URLs of each severity, the worst first. Those without a finding record have the least severity."""
-        rest = self.urls
-        for severity in severities[:-1]:
-            yield severity, rest & self.reported[severity]
-            rest = rest - self.reported[severity]
-        yield severities[-1], rest
+        """Yield URLs with their severity, the worst first. Those without a finding have the least of their file, or
+        else of the rule."""
+        yield from ((severity, set()) for severity in severities)  # those of files
+        for file, rest in self.by_file.items():
+            for severity in filter(self.reported.__contains__, severities):
+                yield severity, rest & self.reported[severity]
+                rest = rest - self.reported[severity]
+            yield self.least.get(file, severities[-1]) if file is not None else severities[-1], rest
 
 
 class ReachCounter:

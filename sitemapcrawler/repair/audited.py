@@ -25,6 +25,7 @@ from sitemapcrawler.repair.streaming import COMPARED, LINKED, Dated, Verdict
 from sitemapcrawler.replies.chase import REDIRECTS
 from sitemapcrawler.replies.indexability import Indexability, indexability, names_other
 from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
+from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.robots.policy import TOO_MANY_REQUESTS
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -257,7 +258,9 @@ class AuditedSite:
             case Indexability.OK:
                 if target is None:
                     return None
-                return Verdict(REDIRECT, target if is_onsite(record.loc, target) else None)
+                return Verdict(
+                    REDIRECT, target if is_onsite(record.loc, target) and is_page(reply.content_type) else None
+                )
             case Indexability.NOT_FOUND:
                 status = reply.final_status if verified is None else verified.status
                 return Verdict("status-410" if status == GONE else "status-404")

@@ -76,7 +76,10 @@ def _shared(rule: RuleReach) -> Markup | None:
         return None
     if rule.with_main_value >= rule.count:
         return Markup("The value is always {}.").format(value_code(value))
-    findings = f"{listed:,}" if listed == rule.count else counted(listed, "listed finding")
+    if listed < rule.count:
+        findings = counted(listed, "listed finding")
+    else:  # more findings than URLs: a URL that is listed twice
+        findings = f"{listed:,}" if listed == rule.reach.urls else counted(listed, "finding")
     part = f"All {findings}" if rule.with_main_value >= listed else f"{rule.with_main_value:,} of {findings}"
     return Markup("{} have the value {}.").format(part, value_code(value))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sitemapcrawler.items import ReplyRecord, UrlRecord
 from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.page.media_type import is_page
 from sitemapcrawler.report.wording import REPLIES
 from sitemapcrawler.urls import bare_host
 
@@ -65,6 +66,8 @@ def next_step(record: UrlRecord) -> str:
         return "Remove the entry: it leads to another site."
     if target.indexable is False:
         return f"Remove the entry: its target is not indexable either ({target.indexability})."
+    if record.indexability == Indexability.REDIRECT and record.reply and not is_page(record.reply.content_type):
+        return "Remove the entry: it leads to an image, feed or other file, not to a page."
     if TARGET_LISTED.intersection(record.issues):
         return "Remove the entry: its target is listed too."
     if target.indexable:

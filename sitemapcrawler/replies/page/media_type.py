@@ -12,6 +12,10 @@ from typing import NamedTuple
 from w3lib.encoding import http_content_type_encoding
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
+MEDIA = ("audio/", "font/", "image/", "video/")
+"""Start of the types of media. Source: https://www.iana.org/assignments/media-types/"""
+DATA = ("css", "javascript", "json", "xml")
+"""End of the types of data, feeds, scripts and style sheets. Source: https://mimesniff.spec.whatwg.org/#mime-type-groups"""
 MEANINGLESS = frozenset(("*/*", "unknown/unknown", "application/unknown"))
 """Types that stand for no type. Source: https://mimesniff.spec.whatwg.org/#determining-the-computed-mime-type-of-a-resource"""
 
@@ -33,6 +37,11 @@ class MediaType(NamedTuple):
     @property
     def is_html(self) -> bool:
         return self.essence in HTML_TYPES
+
+    @property
+    def is_page(self) -> bool:
+        """False for media, feeds and data; True for HTML, and documents such as PDFs."""
+        return self.is_html or not (self.essence.startswith(MEDIA) or self.essence.endswith(DATA))
 
 
 def media_type(content_type: str | None) -> MediaType | None:
@@ -61,6 +70,12 @@ def is_malformed(content_type: str | None) -> bool:
 def joined(values: Sequence[str]) -> str | None:
     """Combine the values of several headers of one name into one; None without any. Source: RFC 9110, 5.3"""
     return ", ".join(values) if values else None
+
+
+def is_page(content_type: str | None) -> bool:
+    """False if a body with this Content-Type is no page that a sitemap should list, but an image, feed or the like."""
+    known = media_type(content_type)
+    return known is None or known.is_page
 
 
 def is_html(content_type: str | None) -> bool:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import datetime
 from functools import lru_cache
+from string import printable
+from urllib.parse import quote
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.element import BLANKS, Element, Unparsed
@@ -213,7 +215,8 @@ def shape_of(url: str) -> str:
     """Normalise a URL to compare spellings: no case, needless escapes or final slashes."""
     if "%" in url:
         url = ESCAPE.sub(unescaped, url)
-    return url.lower().rstrip("/")
+    url = url.lower().rstrip("/")
+    return url if url.isascii() else quote(url, printable).lower()
 
 
 BITS = {name: 1 << place for place, name in enumerate((*FIELDS, "place"))}

@@ -199,6 +199,15 @@ def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
         assert is_soft_404(page_of(reader.close(), TYPED, ASKED), ASKED) is None
 
 
+@pytest.mark.parametrize(
+    "gone",
+    ["This property is no longer available", "Listing expired", "Anzeige nicht mehr verfügbar", "Annonce expirée"],
+)
+def test_expired_listing_with_nothing_else_is_none(gone: str) -> None:
+    assert is_soft_404(page("Homes", f"<h1>{gone}</h1><p>Find others.</p>"), ASKED)
+    assert is_soft_404(page("Homes", f"<h1>{gone}</h1>{STORY}"), ASKED) is None
+
+
 def test_empty_frame_that_says_so_is_none() -> None:
     seen = witness(told("Page not found", "Nothing", frame=False), HOME_PAGE)
     assert is_soft_404(page("Page not found", "Nothing", frame=False), ASKED, seen)

@@ -40,6 +40,7 @@ def error(status: int) -> ReplyRecord:
         (moved(), Target(NEW, indexable=True), "redirects", NEW, "List the target instead."),
         (moved(), Target(NEW, indexable=False, indexability="noindex"), "redirects", NEW, "either (noindex)"),
         (moved(), Target(NEW), "redirects", NEW, "it was not checked"),
+        (moved(content_type="image/png"), Target(NEW, indexable=True), "redirects", NEW, "not to a page"),
         (moved(ELSEWHERE), Target(ELSEWHERE, indexable=True), "redirects", ELSEWHERE, "leads to another site"),
         (moved("https://www.example.com/a"), Target("https://www.example.com/a", indexable=True), "redirects",
          "https://www.example.com/a", "List the target instead."),

@@ -140,6 +140,11 @@ def test_another_spelling_is_told_with_the_first_one(other: str) -> None:
     assert [(finding.line, "https://e.com/shop " in finding.message) for finding in similar] == [(2, True)]
 
 
+def test_characters_written_raw_and_escaped_are_another_spelling() -> None:
+    found = rules_on("https://e.com/m%c3%bcnchen/", "https://e.com/m%C3%BCnchen/", "https://e.com/München/")
+    assert [line for rule, line in found if rule == "loc-duplicate-normalised"] == [2, 3]
+
+
 @pytest.mark.parametrize("other", ["https://e.com/shop?", "https://e.com/sh%2Fop", "https://e.com/shop?a=/"])
 def test_other_urls_are_not_another_spelling(other: str) -> None:
     assert rules_on("https://e.com/shop", "https://e.com/sh/op", other) == []
