@@ -20,9 +20,12 @@ from sitemapcrawler.repair.writing import SetWriter, Spooled
 UNVERIFIED, PARAMETERS, NO_FILE = "add-not-verified", "add-parameters", "add-no-file"
 """In place of a rule, for a page that is not added: it was not requested; no sitemap lists a URL with the same path
 and parameters; no file takes pages."""
+BEHIND = "status-redirect"
+"""The rule on a listed URL that stays and redirects to the page."""
 REASONS = {
     UNVERIFIED: "not verified",
     PARAMETERS: "no sitemap lists a URL with this path and these parameters",
+    BEHIND: "a listed URL that stays redirects to it",
     NO_FILE: "no sitemap that can take it",
 }
 OF_PLACE = frozenset((OFFSITE, "loc-outside-sitemap-dir", "loc-protocol-mismatch", "loc-www-mismatch"))
@@ -43,6 +46,8 @@ class FoundPage(NamedTuple):
     """False if that is not known."""
     modified: str | None = None
     """Date of change that it states, as written."""
+    is_behind: bool = False
+    """True if a listed URL that stays redirects to it, as after a temporary redirect."""
 
 
 Shape = tuple[str, frozenset[str]]
@@ -77,6 +82,8 @@ class Additions:
         for page in self._pages:
             if not page.is_indexable:
                 yield _refused(page, UNVERIFIED)
+            elif page.is_behind:
+                yield _refused(page, BEHIND)
             elif "?" in page.url and _shape(page.url) not in self._listed:
                 yield _refused(page, PARAMETERS)
             elif not writer.lists(page.url):

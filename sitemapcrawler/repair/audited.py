@@ -99,6 +99,8 @@ class AuditedSite:
         self._named = {urls.origin(one.robots): {*map(urls.visit_key, one.sitemaps)} for one in robots if one.sitemaps}
         """{origin: visit keys of the sitemaps that its robots.txt names}."""
         self._parents = {one.sitemap: one.parent for one in self.sitemaps if one.parent is not None}
+        self._behind: set[str] = set()
+        """Request keys of the pages to which entries that stay redirect."""
         self._judge()
 
     def close(self) -> None:
@@ -171,7 +173,8 @@ class AuditedSite:
                 found.append(_rows_of(findings, "findings", FindingRecord, FINDINGS_OF_LISTS))
         if not found:
             raise ValueError("followed no links and read no lists; audit with links=site or compare=FILE")
-        return [FoundPage(*row) for rows in found for row in rows]
+        all_pages = (FoundPage(*row) for rows in found for row in rows)
+        return [page._replace(is_behind=urls.request_key(page.url) in self._behind) for page in all_pages]
 
     def _line(self, sitemap: str) -> Iterator[str]:
         """A sitemap, and the indexes above it."""
@@ -194,7 +197,9 @@ class AuditedSite:
                 execute("INSERT OR IGNORE INTO good VALUES (?)", (urls.request_key(record.loc),))
             elif record.indexable is False:
                 found = self._verdict(record)
-                if found is not None:
+                if found is None and record.indexability == Indexability.REDIRECT and record.target is not None:
+                    self._behind.add(urls.request_key(record.target.url))
+                elif found is not None:
                     execute("INSERT OR IGNORE INTO bad VALUES (?, ?, ?)", (record.loc, found.rule, found.replacement))
         self._known.create_function("key_of", 1, urls.request_key, deterministic=True)
         statement = "DELETE FROM bad" if self._keeps else "UPDATE bad SET target = NULL"

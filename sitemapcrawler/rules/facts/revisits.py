@@ -51,23 +51,28 @@ def _revisits(site: SiteFacts) -> tuple[object, ...]:
                    {DIFFERING} & compared <> 0 AS is_other, {OTHERS} AS is_touched,
                    {DIFFERING} & compared <> 0 AND {DIFFERING} & certain = 0 AS is_doubtful,
                    n.moment + CASE WHEN length(n.written) > {DATE_LENGTH} THEN INTERVAL 0 HOUR ELSE {DAY_ENDS} END
-                   <= coalesce(?::TIMESTAMP, 'infinity') AS is_before
+                   <= coalesce(?::TIMESTAMP, 'infinity') AS is_before,
+                   step > INTERVAL 0 HOUR AND coalesce(
+                       n.moment BETWEEN date_trunc('day', h.changed_after) AND h.changed_at, false) AND NOT is_other
+                   AS is_corrected
             FROM now n JOIN before b
             ON b.loc = n.loc AND {SAME_VERSION}
             JOIN temp.site_files f ON f.sitemap = n.sitemap
+            LEFT JOIN {site.baseline}.contents h ON h.url = n.loc
             JOIN site_compared c ON c.template = {number("n.reply.content_hash")} {TEMPLATE}
             QUALIFY row_number() OVER (PARTITION BY n.row ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.row) = 1)
-        SELECT * EXCLUDE (step, is_other, is_touched, is_doubtful, is_before),
+        SELECT * EXCLUDE (step, is_other, is_touched, is_doubtful, is_before, is_corrected),
                step > INTERVAL 0 HOUR AND NOT is_other AND NOT is_touched AS moved,
                step = INTERVAL 0 HOUR AND is_other AND is_before AS stayed
-        FROM pairs WHERE step >= INTERVAL 0 HOUR AND (is_touched OR NOT is_doubtful)"""
+        FROM pairs WHERE step >= INTERVAL 0 HOUR AND (is_touched OR NOT is_doubtful) AND NOT is_corrected"""
     return sql, site.since
 
 
 REVISITS = Table("site_revisits", _revisits, of=(FILES, COMPARED))
 """Dated entries of pages that both crawls have read with the same version of the extraction: `moved` if the date is
 newer although nothing on the page has changed, `stayed` if the content has changed and the date is older than the crawl
-before, which saw the old content. Dates that moved back are corrections, and left out."""
+before, which saw the old content. Left out are corrections: dates that moved back, or to the time at which the baseline
+saw the content change."""
 
 
 def revisits(site: SiteFacts) -> Revisits | None:

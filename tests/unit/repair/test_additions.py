@@ -139,6 +139,7 @@ def test_url_of_an_added_page_is_escaped(url: str, loc: str, tmp_path: Path) -> 
     ("page_found", "why"),
     [
         (found("a", indexable=False), "add-not-verified"),
+        (found("a")._replace(is_behind=True), "status-redirect"),
         (found("a" * 3000), "loc-too-long"),
         (found("http://example.com/a"), "loc-protocol-mismatch"),
         (found("https://www.example.com/a"), "loc-www-mismatch"),

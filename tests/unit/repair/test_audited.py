@@ -11,7 +11,7 @@ import duckdb
 import msgspec
 import pytest
 
-from sitemapcrawler.items import Hop, ReplyRecord, RobotsRecord, SitemapRecord, Target, UrlRecord
+from sitemapcrawler.items import Hop, PageRecord, ReplyRecord, RobotsRecord, SitemapRecord, Target, UrlRecord
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.streaming import Verdict
 from sitemapcrawler.replies.indexability import set_indexability
@@ -254,3 +254,13 @@ def test_a_host_lets_the_sitemaps_list_its_pages_that_its_robots_txt_names(tmp_p
         assert site.may_list(PAGE, [child])
         assert not site.may_list(OTHER, [child])
         assert not site.may_list(PAGE, ["https://cdn.example.net/2.xml"])
+
+
+@pytest.mark.parametrize(("status", "is_behind"), [(301, False), (302, True)])
+def test_page_behind_a_redirect_that_stays_is_known(status: int, is_behind: bool, tmp_path: Path) -> None:
+    found = PageRecord(url=UNLISTED, inlinks=1, outlinks=0, kind="ok", indexable=True, indexability="ok")
+    (tmp_path / "pages.jsonl").write_bytes(msgspec.json.encode(found))
+    verdict(tmp_path, answer=moved(UNLISTED, status), leads_to=target())
+    (tmp_path / "again").mkdir()
+    with closing(AuditedSite(tmp_path, tmp_path / "again", False)) as site:
+        assert [(page.url, page.is_behind) for page in site.found_pages()] == [(UNLISTED, is_behind)]

@@ -79,6 +79,25 @@ def test_date_of_a_page_that_two_crawls_have_read(before: UrlRecord, now: UrlRec
 @pytest.mark.parametrize(
     ("date", "rules"),
     [
+        ("2026-11-19T02:00:00Z", []),
+        ("2026-11-20T02:00:00Z", []),
+        ("2026-11-20", []),
+        ("2026-11-20T02:00:01Z", [MOVED]),
+        ("2026-11-18T23:00:00Z", [MOVED]),
+    ],
+)
+def test_date_that_moved_to_when_the_content_was_seen_to_change_is_a_correction(date: str, rules: list[str]) -> None:
+    site = audited(read("/a", date))
+    before = read("/a", OLD)
+    baseline = site.earlier(before)
+    seen = (before.loc, "2026-11-19 02:00:00", "2026-11-20 02:00:00")
+    site.connection.execute(f"INSERT INTO {baseline}.contents (url, changed_after, changed_at) VALUES (?, ?, ?)", seen)
+    assert [rule for rule, _ in site.rules(baseline=baseline, since=SINCE)] == rules
+
+
+@pytest.mark.parametrize(
+    ("date", "rules"),
+    [
         ("2026-11-20T01:59:59Z", [STAYED]),
         ("2026-11-20T02:00:01Z", []),
         ("2026-11-20", []),
