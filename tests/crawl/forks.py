@@ -207,13 +207,15 @@ def _umask() -> int:
 
 
 def preload() -> None:
-    """Import what a crawl needs, but for the reactor."""
+    """Import what a crawl needs, but for the reactor, and fill the caches that every crawl would fill."""
     from scrapy.settings import Settings
     from scrapy.utils.conf import build_component_list
     from scrapy.utils.misc import load_object
+    from scrapy.utils.versions import get_versions
 
     from sitemapcrawler import settings as ours
     from sitemapcrawler.rules import all_rules
+    from sitemapcrawler.rules.facts.languages import read_code
 
     commands = (
         module.name
@@ -234,6 +236,8 @@ def preload() -> None:
         "scrapy.squeues",
         "scrapy.statscollectors",
         "sitemapcrawler.feeds.exporters",
+        "sitemapcrawler.feeds.indexnow",
+        "sitemapcrawler.feeds.workbook",
     ):
         with suppress(ImportError):
             import_module(module)
@@ -246,13 +250,17 @@ def preload() -> None:
         with suppress(ImportError, NameError, AttributeError):
             load_object(path)
     all_rules()
+    get_versions()  # the platform's name starts a program
+    read_code("pt-Latn-BR")  # reads the lists of languages, scripts and countries
 
 
 def preload_reports() -> None:
     """Import what writes tables and reports, and fill the caches that every program would fill."""
-    for module in ("pandas", "pygal", "xlsxwriter"):  # pyarrow imports the first one
+    for module in ("pandas", "pyarrow.parquet", "pygal", "xlsxwriter"):  # pyarrow imports pandas
         with suppress(ImportError):
             import_module(module)
+    with suppress(ImportError):
+        import_module("apprise").Apprise.instantiate("json://localhost")  # imports each service
     from sitemapcrawler.feeds.arrow import Columns
     from sitemapcrawler.feeds.folder import FEEDS
     from sitemapcrawler.report import page
