@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -114,8 +115,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return paths
 
 
-@pytest.fixture
-def open_page(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
+@contextmanager
+def opening(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
     """Opens a page by name, in a context of its own; a page that says anything, or asks for anything, has failed."""
     opened: list[Opened] = []
 
@@ -139,6 +140,19 @@ def open_page(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
         shown.page.context.close()
 
 
+@pytest.fixture
+def open_page(browser: Any, files: dict[str, Path]) -> Iterator[Any]:
+    with opening(browser, files) as open_it:
+        yield open_it
+
+
+@pytest.fixture(scope="module")
+def shared(browser: Any, files: dict[str, Path]) -> Iterator[Opened]:
+    """A page that several tests use: opening it takes longer than most of them."""
+    with opening(browser, files) as open_it:
+        yield open_it("typical")
+
+
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 def test_charts_are_drawn(open_page: Any, viewport: dict[str, int]) -> None:
     charts = open_page("typical", viewport).page.locator("figure svg:not([aria-hidden]):visible")
@@ -149,34 +163,32 @@ def test_charts_are_drawn(open_page: Any, viewport: dict[str, int]) -> None:
         assert charts.nth(at).evaluate(SHAPES) >= 4
 
 
-def test_table_sorts_by_mouse_and_keyboard(open_page: Any) -> None:
-    opened = open_page("typical")
-    table = opened.table("Sitemap files")
+def test_table_sorts_by_mouse_and_keyboard(shared: Opened) -> None:
+    table = shared.table("Sitemap files")
     head = table.locator("th", has_text="URLs")
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "descending"
-    figures = [int(text.replace(",", "")) for text in opened.column("Sitemap files", 3)]
+    figures = [int(text.replace(",", "")) for text in shared.column("Sitemap files", 3)]
     assert figures == sorted(figures, reverse=True) and figures[0] > figures[-1]
     head.get_by_role("button").focus()
-    opened.page.keyboard.press("Enter")
+    shared.page.keyboard.press("Enter")
     assert head.get_attribute("aria-sort") == "ascending"
-    assert opened.column("Sitemap files", 3)[0] == "0"
+    assert shared.column("Sitemap files", 3)[0] == "0"
     table.locator("th", has_text="File").get_by_role("button").press("Space")
     assert table.locator("th[aria-sort]").count() == 1
-    names = opened.column("Sitemap files", 1)
+    names = shared.column("Sitemap files", 1)
     assert names == sorted(names) and names[0].startswith("/sitemap.xml")
 
 
-def test_table_filters_and_says_how_many_rows_it_shows(open_page: Any) -> None:
-    opened = open_page("typical")
-    table, more = opened.table("Sitemap files"), opened.page.get_by_role("button", name="Show all 42 rows")
-    field_of = opened.page.get_by_label("Filter “Sitemap files”")
-    status = opened.page.locator(".tools").filter(has=field_of).get_by_role("status")
+def test_table_filters_and_says_how_many_rows_it_shows(shared: Opened) -> None:
+    table, more = shared.table("Sitemap files"), shared.page.get_by_role("button", name="Show all 42 rows")
+    field_of = shared.page.get_by_label("Filter “Sitemap files”")
+    status = shared.page.locator(".tools").filter(has=field_of).get_by_role("status")
     assert table.evaluate(SHOWN) == 10 and status.inner_text() == "10 of 42 rows"
     more.click()
     assert table.evaluate(SHOWN) == 42 and not more.is_visible()
     field_of.fill("PRODUCTS complete")
-    names = opened.column("Sitemap files", 1)
+    names = shared.column("Sitemap files", 1)
     assert 1 < len(names) < 10 and all("products" in name for name in names)
     assert status.inner_text() == f"{len(names)} of 42 rows"
     field_of.fill("no such thing")
@@ -262,8 +274,10 @@ class Explorer:
 
 
 @pytest.fixture
-def explorer(open_page: Any) -> Explorer:
-    return Explorer(open_page("typical"))
+def explorer(shared: Opened) -> Explorer:
+    """The table of the shared page, nothing chosen."""
+    shared.page.evaluate("location.hash = '#urls'")
+    return Explorer(shared)
 
 
 def test_all_urls_are_chosen_by_facets_and_text(explorer: Explorer) -> None:
@@ -490,16 +504,17 @@ def test_query_finds_the_chosen_urls_in_the_feed(browser: Any, tmp_path: Path) -
         "#urls?text=404+found": 2,
         "#urls?change=removed": 1,
     }
+    opened = browser.new_page()
+    opened.goto((tmp_path / "report.html").as_uri())
+    opened.locator("#explorer").wait_for()
     for fragment, number in fragments.items():
-        opened = browser.new_page()
-        opened.goto((tmp_path / "report.html").as_uri() + fragment)
-        opened.locator("#explorer").wait_for()
+        opened.evaluate("fragment => { location.hash = fragment; }", fragment)
         removed = fragment.count("removed")
         told = f"{number - removed} of 4 URLs{f', and {removed} removed' * removed}"
-        assert opened.locator("#explorer output").inner_text() == told
+        opened.locator("#explorer output").get_by_text(told, exact=True).wait_for()
         query = opened.locator("#explorer pre").text_content().replace("'urls.parquet'", f"'{tmp_path}/urls.parquet'")
         assert len(duckdb.sql(query).fetchall()) == number, fragment
-        opened.close()
+    opened.close()
 
 
 def test_two_hundred_thousand_urls_stay_quick(open_page: Any, files: dict[str, Path]) -> None:
