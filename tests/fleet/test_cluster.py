@@ -18,7 +18,7 @@ from sitemapcrawler.fleet.domains import domain
 from sitemapcrawler.fleet.output.folders import OutputFailed
 from sitemapcrawler.fleet.task import CrawlDied, CrawlFault
 from tests.crawl.forks import environment
-from tests.fleet.fleets import BUSY, Data, run, sites
+from tests.fleet.fleets import BUSY, Data, Site, sites
 
 pytestmark = pytest.mark.slow
 
@@ -52,11 +52,42 @@ def address(alone: None) -> Iterator[str]:
             cluster.shutdown()
 
 
-def test_its_machines_share_the_domains(address: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def net(alone: None) -> Iterator[list[Site]]:
     with sites(NODES) as servers:
-        done = run(tmp_path, [site.url() for site in servers], "--address", address, "--cpus", "0.5")
-        assert done.code == 0, done.log
-        assert Data(tmp_path / "out").domains().keys() == {site.url() for site in servers}
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def data(address: str, net: list[Site], tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """Results of a fleet that is started below a project, for all sites, of which the first is spelled in two ways."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = mine.settings\n")
+    package, below = folder / "mine", folder / "below"
+    package.mkdir()
+    below.mkdir()
+    for name, text in (("__init__", ""), ("settings", SETTINGS), ("marking", MARKING)):
+        (package / f"{name}.py").write_text(text)
+    domains = [*(site.url() for site in net), net[0].place]
+    command = [sys.executable, "-m", "scrapy", "fleet", *domains, "--out", "out", "--address", address, "--cpus", "0.5"]
+    done = subprocess.run(command, cwd=below, env=environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return Data(below / "out")
+
+
+def test_its_machines_share_the_domains(data: Data, net: list[Site]) -> None:
+    rows = data.domains()
+    assert rows.keys() == {*(site.url() for site in net), net[0].place}
+    assert {row["state"] for row in rows.values()} == {"finished"}
+
+
+def test_settings_and_modules_of_a_project_reach_the_crawls(data: Data, net: list[Site]) -> None:
+    assert {exchange.headers.get("x-mine") for site in net for exchange in site.exchanges} == {"yes"}
+
+
+def test_two_spellings_of_a_site_are_crawled_one_after_the_other(data: Data, net: list[Site]) -> None:
+    asked, half = net[0].paths, len(net[0].paths) // 2
+    assert sorted(asked[:half]) == sorted(asked[half:]), "the second one begins when the first has ended"
 
 
 def test_its_machines_look_up_names(address: str) -> None:
@@ -141,32 +172,3 @@ def test_folder_in_which_a_last_file_was_made_is_removed_again(tmp_path: Path, m
     monkeypatch.setattr(cluster.shutil, "rmtree", remove)
     cluster.remove_folder(folder)
     assert removed == [folder, folder]
-
-
-# ---- a project of its own
-
-
-def test_settings_and_modules_of_a_project_reach_the_crawls(address: str, tmp_path: Path) -> None:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine.settings\n")
-    package, below = tmp_path / "mine", tmp_path / "below"
-    package.mkdir()
-    below.mkdir()
-    for name, text in (("__init__", ""), ("settings", SETTINGS), ("marking", MARKING)):
-        (package / f"{name}.py").write_text(text)
-    with sites(1) as (site,):
-        command = [sys.executable, "-m", "scrapy", "fleet", site.url(), "--out", "out", "--address", address]
-        done = subprocess.run(command, cwd=below, env=environment(), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert {exchange.headers.get("x-mine") for exchange in site.exchanges} == {"yes"}
-    assert Data(below / "out").domains()[site.url()]["state"] == "finished"
-
-
-# ---- sites and addresses
-
-
-def test_two_spellings_of_a_site_are_crawled_one_after_the_other(address: str, tmp_path: Path) -> None:
-    with sites(1) as (site,):
-        done = run(tmp_path, [site.url(), site.place], "--address", address)
-        assert done.code == 0, done.log
-        asked, half = site.paths, len(site.paths) // 2
-        assert sorted(asked[:half]) == sorted(asked[half:]), "the second one begins when the first has ended"
