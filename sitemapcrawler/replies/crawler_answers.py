@@ -180,9 +180,9 @@ def _difference(theirs: PageAnswer, ours: Sequence[PageAnswer]) -> str | None:
     page, pages = theirs.page, [own.page for own in ours if own.page is not None]
     if page is None or not pages:
         return None
-    known = {(denial.agent, denial.until) for own in pages for denial in own.denials}
+    known = {denial.agent for own in pages for denial in own.denials}
     for denial in page.denials:
-        if denial.until is None and (denial.agent, None) not in known:
+        if denial.agent not in known:
             place = "in the X-Robots-Tag header" if denial.place is Place.HEADER else "in the page"
             return f"noindex {place}{f' for {denial.agent}' if denial.agent else ''}"
     if page.canonical is not None and all(not _same(page.canonical, own.canonical) for own in pages):

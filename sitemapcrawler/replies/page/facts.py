@@ -113,13 +113,13 @@ class PageFacts:
 
     @property
     def noindex(self) -> bool:
-        """True if no crawler may index the page. Dates of `unavailable_after` are ignored."""
-        return any(not denial.agent and denial.until is None for denial in self.denials)
+        """True if no crawler may index the page."""
+        return any(not denial.agent for denial in self.denials)
 
     @property
     def noindex_agents(self) -> tuple[str, ...]:
         """Crawlers denied by name, in lower case, without duplicates."""
-        return tuple(dict.fromkeys(denial.agent for denial in self.denials if denial.agent and denial.until is None))
+        return tuple(dict.fromkeys(denial.agent for denial in self.denials if denial.agent))
 
     @property
     def modified(self) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -63,7 +63,7 @@ class Directive(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """A directive against indexing a page, at once or after a date."""
+    """A directive against indexing a page that is in effect."""
 
     agent: str
     """Crawler in lower case; empty for all."""
@@ -71,16 +71,21 @@ class Denial:
     written: str
     """Content of the element or header, at most 200 characters."""
     until: str | None = None
-    """Date of `unavailable_after` as written; None for `noindex` and `none`."""
+    """Past date of `unavailable_after` as written; None for `noindex` and `none`."""
 
 
 def denials(written: str, place: Place, agent: str = "") -> Iterator[Denial]:
-    """Yield what the content of a header, or of a `<meta>` for `agent`, forbids."""
+    """Yield what the content of a header, or of a `<meta>` for `agent`, forbids now."""
     for directive in directives(written[:MAX_VALUE], agent, prefixed=place is Place.HEADER):
         if directive.name in NOINDEX:
             yield Denial(directive.agent, place, written[:200])
-        elif directive.name == "unavailable_after":
+        elif directive.name == "unavailable_after" and _is_past(directive.value):
             yield Denial(directive.agent, place, written[:200], directive.value)
+
+
+def _is_past(date: str) -> bool:
+    moment = parse(date)
+    return moment is not None and moment < datetime.now(UTC)
 
 
 def directives(written: str, agent: str = "", prefixed: bool = False) -> list[Directive]:

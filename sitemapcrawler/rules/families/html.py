@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from urllib.parse import unquote
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.reader.dates import parse
 from sitemapcrawler.replies import Ok
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.kinds import Reason
@@ -83,7 +81,7 @@ def page_noindex_for_googlebot_only(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `<meta name="googlebot" content="noindex">`
     Good: the page is for all search engines, or for none and not listed
     """
-    denials = _that_hold(facts)
+    denials = _denials(facts)
     if not denials or any(not denial.agent for denial in denials):
         return
     names = list(dict.fromkeys(denial.agent for denial in denials))
@@ -254,19 +252,13 @@ def page_shell(facts: ReplyFacts) -> Iterator[Message]:
         yield Message(f"the HTML is the same as for a path that does not exist{named}")
 
 
-def _that_hold(facts: ReplyFacts) -> Sequence[Denial]:
-    """The denials in effect when the page was requested."""
+def _denials(facts: ReplyFacts) -> Sequence[Denial]:
     page = own_page(facts)
-    return [one for one in page.denials if one.until is None or _is_past(one.until, facts.asked_at)] if page else []
+    return page.denials if page else ()
 
 
 def _for_all(facts: ReplyFacts) -> Sequence[Denial]:
-    return [denial for denial in _that_hold(facts) if not denial.agent]
-
-
-def _is_past(until: str, now: datetime) -> bool:
-    moment = parse(until)
-    return moment is not None and moment < now
+    return [denial for denial in _denials(facts) if not denial.agent]
 
 
 def _denial_message(denial: Denial, told: str) -> Message:
