@@ -27,6 +27,7 @@ from sitemapcrawler.options.base import (
     BaseCommand,
     add_threshold_option,
     chosen,
+    complain,
     describe_arguments,
     drop_reported,
     require_output,
@@ -40,11 +41,11 @@ from sitemapcrawler.report.wording import DAY, SEVERITIES, answers, health, reas
 from sitemapcrawler.rules.catalogue import Paint
 from sitemapcrawler.spiders.running import plan, policy_code, quieten, run
 from sitemapcrawler.spiders.sitemap import AuditSpider
-from sitemapcrawler.terminal.streams import is_terminal, painter, put, wants_colour
+from sitemapcrawler.terminal.streams import OutputError, is_terminal, painter, put, wants_colour
 from sitemapcrawler.urls.display import counted, inert
 
 FAILED = 1
-"""Exit code if findings reach `--fail-on`."""
+"""Exit code if findings reach `--fail-on`, or if the verdict cannot be printed."""
 MOST = 5
 """Number of problems that are printed; the report has all."""
 LEAST_WIDTH = 30
@@ -126,10 +127,14 @@ class Command(BaseCommand):
             return
         columns = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
         shown = lines(report, opts.named, reporting.folder, wants_colour(sys.stdout), columns)
-        put("".join(f"{line}\n" for line in shown))
         found = report.summary.severities
         if not self.exitcode and any(found.get(severity) for severity in THRESHOLDS[opts.fail_on]):
             self.exitcode = FAILED
+        try:
+            put("".join(f"{line}\n" for line in shown))
+        except OutputError as error:
+            complain(f"{error}; the report is in {_shown(reporting.folder)}")
+            self.exitcode = self.exitcode or FAILED
 
 
 def is_passed(name: str) -> bool:

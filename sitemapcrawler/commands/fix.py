@@ -24,7 +24,7 @@ from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
 from sitemapcrawler.feeds.folder import BASELINES, unfinished
 from sitemapcrawler.feeds.scratch import scratch
 from sitemapcrawler.items import READ, SitemapRecord
-from sitemapcrawler.options.base import BaseCommand, complain, refuse, without_options
+from sitemapcrawler.options.base import BaseCommand, complain, refuse, require_output, without_options
 from sitemapcrawler.options.configuration import read_config
 from sitemapcrawler.options.targets import FILE, Targets, of_file, read_targets, target
 from sitemapcrawler.reader import ChildRecord
@@ -44,7 +44,7 @@ from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.terminal.progress_rows import load
 from sitemapcrawler.terminal.signals import Interruptible, postponed
-from sitemapcrawler.terminal.streams import put
+from sitemapcrawler.terminal.streams import OutputError, put
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_argument, masked_url
 from sitemapcrawler.urls.segments import Segment
 
@@ -136,9 +136,7 @@ class Command(BaseCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Repair, print a summary, and set the exit code."""
-        if opts.list_rules:
-            put("".join(f"{rule}\n" for rule in repairable()))
-            return
+        require_output()
         try:
             with Interruptible() as signals, ExitStack() as stack:
                 try:
@@ -148,6 +146,9 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             complain("stopped before the end")
             self.exitcode = STOPPED
+        except OutputError as error:
+            complain(str(error))
+            self.exitcode = LOST
         except (ValueError, DownloadError) as error:
             refuse(str(error))
         except (OSError, sqlite3.Error) as error:
@@ -158,6 +159,9 @@ class Command(BaseCommand):
             self.exitcode = LOST
 
     def _fix(self, args: list[str], opts: argparse.Namespace, stack: ExitStack) -> int:
+        if opts.list_rules:
+            put("".join(f"{rule}\n" for rule in repairable()))
+            return DONE
         text = _target(args)
         rules = Rules.chosen(only := _only(opts.only))
         idle = {*(() if opts.add else RULES), *(() if opts.lastmod else OF_HISTORY)}

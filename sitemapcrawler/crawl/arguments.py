@@ -33,7 +33,8 @@ class ArgumentError(ValueError):
 
     def __init__(self, name: str, value: object, problem: str, accepted: str, line: str | None = None) -> None:
         given = name if value is None else f"{values.quoted(name)[1:-1]}={values.quoted(value)}"
-        super().__init__(f"argument {given}: {problem}; accepted: {accepted}")
+        more = "" if "accepted: " in problem else f"; accepted: {accepted}"  # of a part of the value, it says so itself
+        super().__init__(f"argument {given}: {problem}{more}")
         self.line = line
         """Line of an @file that is at fault; None if the value itself is."""
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from sitemapcrawler.items import ChangeRecord
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 from sitemapcrawler.report.model import MAX_CHANGED, Report
-from sitemapcrawler.report.wording import health, listed, partial, robots_since, true_dates
+from sitemapcrawler.report.wording import health, listed, more_robots, partial, robots_since, true_dates
 from sitemapcrawler.rules import Severity
 from sitemapcrawler.rules.facts.sites import CHANGED, NEW_PROBLEM, REMOVED
 from sitemapcrawler.rules.reach import places
@@ -74,7 +74,7 @@ def _news(report: Report) -> Iterator[str]:
         yield true_dates(true)
     said = robots_since(changes)
     if said:
-        yield f"{said[0]} {f'{len(said) - 1} more robots.txt files have changed.' * (len(said) > 1)}".rstrip()
+        yield f"{said[0]} {more_robots(len(changes.robots) - 1)}" if len(said) > 1 else said[0]
 
 
 def _told(number: int, one: str, many: str, examples: Sequence[ChangeRecord], at_least: bool = False) -> Iterator[str]:

@@ -601,7 +601,12 @@ def robots_since(found: ChangeCounts) -> list[str]:
     """A sentence about each robots.txt that has changed since the baseline, up to `MAX_ROBOTS_CHANGES`."""
     told = [f"{one.robots}: {in_words(one)}." for one in found.robots[:MAX_ROBOTS_CHANGES]]
     more = len(found.robots) - len(told)
-    return [*told, *([f"{more} more robots.txt files have changed."] if more > 0 else [])]
+    return [*told, *([more_robots(more)] if more > 0 else [])]
+
+
+def more_robots(number: int) -> str:
+    """A sentence that counts changed robots.txt files."""
+    return f"{counted(number, 'more robots.txt file has', 'more robots.txt files have')} changed."
 
 
 def not_compared(found: ChangeCounts) -> list[str]:

@@ -37,6 +37,10 @@ Stream = IO[str] | IO[bytes] | None
 """A stream; None for a closed standard stream."""
 
 
+class OutputError(ValueError):
+    """Standard output cannot be written. The message is one line."""
+
+
 def can_be_live(stream: Stream) -> bool:
     """True for a foreground terminal with a movable cursor, outside CI."""
     if not is_terminal(stream) or os.environ.get("CI", "").lower() not in NO:
@@ -179,8 +183,8 @@ def silence(stream: IO[str] | IO[bytes]) -> None:
 
 
 def pour(source: IO[bytes]) -> None:
-    """Write a whole file to standard output; end quietly if the reader has gone. Raises ValueError, one line, if
-    writing fails."""
+    """Write a whole file to standard output; end quietly if the reader has gone. Raises OutputError if writing
+    fails."""
     try:
         descriptor = sys.stdout.fileno()
         os.set_blocking(descriptor, True)
@@ -191,11 +195,13 @@ def pour(source: IO[bytes]) -> None:
     except BrokenPipeError:
         pass
     except OSError as error:
-        raise ValueError(f"standard output cannot be written: {error.strerror}") from None
+        raise OutputError(f"standard output cannot be written: {error.strerror}") from None
 
 
 def put(text: str) -> None:
-    """Write text to standard output, escaping characters that its encoding lacks. Raises ValueError like `pour`."""
+    """Write text to standard output, escaping characters that its encoding lacks. Raises OutputError like `pour`."""
+    if sys.stdout is None:
+        raise OutputError(CLOSED)
     pour(io.BytesIO(text.encode(sys.stdout.encoding, "backslashreplace")))
 
 

@@ -277,20 +277,6 @@ def test_site_without_sitemaps(site: SiteServer) -> None:
     assert done.stderr.startswith(f"sitemapcrawler: {site.place}: no sitemap found") and done.stderr.count("\n") == 1
 
 
-def test_output_that_cannot_be_written(tmp_path: Path) -> None:
-    file = tmp_path / "a.xml"
-    file.write_bytes(documents.urlset(*documents.pages("a", 2)))
-    done = subprocess.run(
-        ["sh", "-c", 'exec "$@" >/dev/full', "sh", *command(str(file), "--urls")],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr.startswith("sitemapcrawler: standard output ") and "No space left on device" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -116,12 +116,14 @@ def test_domains_keep_their_order_and_count_once() -> None:
         ("include", ["a", "b"], "is not text"),
         ("domain", [], "is empty"),
         *(("domain", text, "argument domain=") for text in BEGUN_LISTS),
+        *(("policy", value, "accepted: ") for value in ("", "min-urls", "min-urls=", "=5", "min-lastmod-trust=3")),
     ],
 )  # fmt: skip
 def test_bad_value_is_refused(name: str, value: object, problem: str) -> None:
     text = refusal(**{"domain": "e.com", name: value})
     assert text.startswith(f"argument {name}")
     assert problem in text
+    assert text.count("accepted: ") == 1
     assert name != "domain" or "accepted: hosts" in text
 
 

@@ -75,6 +75,10 @@ def test_no_news_are_no_message(quiet: Report) -> None:
             report(ChangeCounts(robots=[RobotsChange("https://example.com/robots.txt", not_compared="no answer")] * 3)),
             "https://example.com/robots.txt: rules not compared: no answer. 2 more robots.txt files have changed.",
         ),
+        (
+            report(ChangeCounts(robots=[RobotsChange("https://example.com/robots.txt", not_compared="no answer")] * 2)),
+            "https://example.com/robots.txt: rules not compared: no answer. 1 more robots.txt file has changed.",
+        ),
         (report(partial="max_time"), "The crawl ended early: it reached max_time."),
         (
             report(severity_reach={"error": Reach("error", 12, 12, 1)}),
