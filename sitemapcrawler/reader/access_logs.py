@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 COMMON_LINE = re.compile(r'[^"\[\n]*\[[^\]\n]{10,40}\] "[A-Z]+ \S+(?: HTTP/[0-9.]+)?" [0-9]{3}\b')
@@ -44,7 +44,8 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
         return COMMON
     fields = next((line[len(FIELDS) :].split() for line in first if line.startswith(FIELDS)), None)
     if fields is not None:
-        return _cloudfront(fields) if {*fields} >= CLOUDFRONT_NAMES else None
+        made = _cloudfront if {*fields} >= CLOUDFRONT_NAMES else _iis if {*fields} >= IIS_NAMES else None
+        return made(fields) if made is not None else None
     for line in first:
         if line.startswith("{"):
             value = _object(line)
@@ -146,6 +147,8 @@ CADDY = _json(
 """Source: https://caddyserver.com/docs/logging"""
 CLOUDFRONT_NAMES = frozenset({"date", "time", "cs-method", "cs-uri-stem", "sc-status", "cs(User-Agent)", "cs-protocol"})
 """Columns that tell CloudFront's logs from others of the W3C format."""
+IIS_NAMES = CLOUDFRONT_NAMES - {"cs-protocol"}
+"""Columns that a log of IIS has by default."""
 
 
 def _cloudfront(fields: Sequence[str]) -> LogFormat:
@@ -165,19 +168,35 @@ def _cloudfront_json() -> LogFormat:
 
 
 def _of_cloudfront(cell: Mapping[str, str], cells: str) -> LogFormat:
-    """`cell`: SQL for each column. Values are escaped twice; missing ones are `-`."""
+    """`cell`: SQL for each column. Values are escaped twice."""
+    return _w3c("CloudFront log", cell, cells, "TRY(url_decode({}))".format, "TRY(url_decode({}))".format)
+
+
+def _iis(fields: Sequence[str]) -> LogFormat:
+    """Logs of IIS, separated by blanks, for which user agents have `+`.
+
+    Source: https://learn.microsoft.com/en-us/windows/win32/http/w3c-logging
+    """
+    cell = {name: f"cells[{at}]" for at, name in enumerate(fields, 1)}
+    cells = "SELECT string_split(line, ' ') AS cells FROM lines"
+    return _w3c("IIS log", cell, cells, "{}".format, "replace({}, '+', ' ')".format)
+
+
+def _w3c(
+    name: str, cell: Mapping[str, str], cells: str, url: Callable[[str], str], agent: Callable[[str], str]
+) -> LogFormat:
+    """`cell`: SQL for each column, `-` where a value is missing; `url`, `agent`: SQL that decodes SQL for one."""
     value = {name: f"nullif({place}, '-')" for name, place in cell.items()}
-    host = ", ".join(value[name] for name in ("x-host-header", "cs(Host)") if name in value)
+    host = ", ".join(value[name] for name in ("x-host-header", "cs(Host)", "cs-host") if name in value)
     query = value.get("cs-uri-query", "NULL")
     return LogFormat(
-        "CloudFront log",
+        name,
         f"""
-        SELECT {f"coalesce({host}, NULL)" if host else "NULL"} AS host, {value["cs-protocol"]} AS scheme,
-               TRY(url_decode({value["cs-uri-stem"]} || coalesce('?' || {query}, ''))) AS target,
+        SELECT {f"coalesce({host}, NULL)" if host else "NULL"} AS host, {value.get("cs-protocol", "NULL")} AS scheme,
+               {url(f"{value['cs-uri-stem']} || coalesce('?' || {query}, '')")} AS target,
                {value["cs-method"]} AS method, try_cast({value["sc-status"]} AS USMALLINT) AS status,
                try_cast({value["date"]} || ' ' || {value["time"]} AS TIMESTAMP) AS asked,
-               TRY(url_decode({value["cs(User-Agent)"]})) AS agent,
-               {value.get("c-ip", "NULL")} AS address
+               {agent(value["cs(User-Agent)"])} AS agent, {value.get("c-ip", "NULL")} AS address
         FROM ({cells})""",
     )
 

@@ -121,6 +121,9 @@ FORMATS = {
     "Caddy": caddy("/a?b=1&c=2"),
     "Caddy, text": caddy("/a?b=1&c=2", "2026-05-01T12:00:00.5+02:00"),
     "CloudFront": "#Version: 1.0\n#Fields: " + " ".join(W3C) + "\n" + "\t".join(cloudfront("/a", "b=1&c=2")) + "\n",
+    "IIS": "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem "
+    "cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n"
+    f"2026-05-01 10:00:00 10.0.0.1 GET /a b=1&c=2 443 - {OURS} {GOOGLEBOT.replace(' ', '+')} - 200 0 0 15\n",
     "CloudFront, JSON": json.dumps(dict(zip(W3C, cloudfront("/a", "b=1&c=2"), strict=True))) + "\n",
 }
 
