@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl
 
 from sitemapcrawler import urls
 from sitemapcrawler.reader.formats import TEXT, URLSET
-from sitemapcrawler.repair.change_list import Action, Change
-from sitemapcrawler.repair.streaming import COMPARED, LINKED, OFFSITE, Kept, Rules
+from sitemapcrawler.repair.change_list import OFFSITE, Action, Change
+from sitemapcrawler.repair.streaming import COMPARED, LINKED, Kept, Rules
 from sitemapcrawler.repair.writing import SetWriter, Spooled
 
 UNVERIFIED, PARAMETERS, NO_FILE = "add-not-verified", "add-parameters", "add-no-file"

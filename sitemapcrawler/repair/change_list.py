@@ -10,10 +10,15 @@ from enum import StrEnum
 from typing import TextIO
 
 from sitemapcrawler.feeds.columns import Cells
+from sitemapcrawler.urls import origin
 from sitemapcrawler.urls.display import masked, masked_url
 
 NAME = "changes.csv"
 """Name of the list in the folder."""
+OFFSITE = "loc-offsite"
+"""The rule on pages of other hosts."""
+MAX_HOSTS = 1_000
+"""Other hosts, by sitemap, whose pages are counted."""
 MAX_TEXT = 10_000
 """Characters of an old or new value. A spreadsheet holds 32,767 in a cell."""
 
@@ -83,6 +88,8 @@ class ChangeList:
         self._located = located
         self.counts: Counter[tuple[str, str]] = Counter()
         """Rows by (action, rule)."""
+        self.offsite: Counter[tuple[str, str]] = Counter()
+        """Dropped pages of other hosts by (origin, sitemap)."""
 
     def add(self, change: Change) -> None:
         """Write a row. Passwords are masked, and what a spreadsheet would run as a formula gets a quote in front."""
@@ -90,8 +97,14 @@ class ChangeList:
         if self._located is not None:
             change.sitemap, change.line = self._located(change.sitemap, change.line)
         change.url = masked_url(change.url)
+        if change.action == Action.DROPPED and change.rule == OFFSITE:
+            self._count_offsite(origin(change.url), change.sitemap)
         change.old, change.new = (masked(value)[:MAX_TEXT] for value in (change.old, change.new))
         self._write("" if value is None else self._cell(str(value)) for value in astuple(change))
+
+    def _count_offsite(self, host: str | None, sitemap: str) -> None:
+        if host is not None and (len(self.offsite) < MAX_HOSTS or (host, sitemap) in self.offsite):
+            self.offsite[host, sitemap] += 1
 
     def number(self, action: Action) -> int:
         """Number of rows of one kind."""

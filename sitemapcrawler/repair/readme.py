@@ -37,6 +37,8 @@ class Advice:
     """URLs of files that are named, by no index, and do not exist."""
     grown: Counter[str] = field(default_factory=Counter)
     """{URL of a file: pages that were added to it}."""
+    offsite: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """{(origin, URL of a sitemap): pages of that host that were dropped from it}."""
     unread: list[tuple[str, str]] = field(default_factory=list)
     """(URL, reason) of files that could not be read."""
 
@@ -52,6 +54,9 @@ REPLACED = "The set takes the place of these files. Remove them from robots.txt,
 ADDED = "No index lists these new files. Add them to robots.txt:"
 GROWN = "Pages that no sitemap listed were added to these files:"
 GONE = "These files do not exist. Remove them from robots.txt and Search Console, or restore them:"
+OFFSITE = """\
+Pages of these hosts were dropped, since search engines ignore them in a sitemap of another host. If a host is yours,
+add the line to its robots.txt, and audit and fix again:"""
 UNREAD = "These files could not be read. They stay on the server as they are:"
 RUN = "Servers run files with these names as programs. Remove the program, and serve the file as XML:"
 
@@ -67,6 +72,11 @@ def lines_of(advice: Advice, paths: Sequence[str]) -> Iterator[str]:
     yield from _section(ADDED, [f"Sitemap: {_shown(url)}" for url in advice.added])
     yield from _section(GROWN, [f"{_shown(url)}: {counted(many, 'page')}" for url, many in advice.grown.items()])
     yield from _section(GONE, [*map(_shown, advice.gone)])
+    offsite = [
+        f"{_shown(host)}: {counted(many, 'page')}; Sitemap: {_shown(sitemap)}"
+        for (host, sitemap), many in advice.offsite.most_common()
+    ]
+    yield from _section(OFFSITE, offsite)
     yield from _section(UNREAD, [f"{_shown(url)}: {inert(why)}" for url, why in advice.unread])
     yield from _section(RUN, [inert(path) for path in paths if PurePosixPath(path).suffix.lower() in PROGRAMS])
 

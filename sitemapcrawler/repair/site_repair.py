@@ -103,6 +103,8 @@ class SiteRepair:
             self._write(writer, result)
             if self._pages is not None:
                 self._count_list(self._pages, result)
+            else:
+                result.advice.offsite = changes.offsite
             table.close()
             if out is not None and result.sources:
                 lines = "".join(f"{line}\n" for line in readme.lines_of(result.advice, result.files))

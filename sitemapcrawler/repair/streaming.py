@@ -27,7 +27,7 @@ from sitemapcrawler.reader.faults import Loss
 from sitemapcrawler.reader.formats import INDEX, TEXT, URLSET, format_named
 from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.reader.repair import UNREADABLE
-from sitemapcrawler.repair.change_list import Action, Change
+from sitemapcrawler.repair.change_list import OFFSITE, Action, Change
 from sitemapcrawler.repair.edits import (
     DROPPING,
     EDITS,
@@ -69,7 +69,6 @@ MIXED = "xml-mixed-index-urlset"
 UNKNOWN_ELEMENT = "xml-unknown-element"
 UNRETURNED, CONTRADICTED = "hreflang-return-missing", "hreflang-return-inconsistent"
 SELF = "hreflang-self-missing"
-OFFSITE = "loc-offsite"
 MOVED_ALONE, LEFT_BEHIND = "lastmod-moved-content-same", "lastmod-same-content-changed"
 OF_HISTORY = (MOVED_ALONE, LEFT_BEHIND)
 """Rules on dates that the history of a page shows to be wrong."""

@@ -116,6 +116,13 @@ def test_an_index_in_an_index_is_replaced_by_what_it_lists(tmp_path: Path) -> No
     assert counts(outcome) == (9, 7, 1, 1, 0)
 
 
+def test_the_line_that_keeps_pages_of_another_host_is_said(tmp_path: Path) -> None:
+    other = [f"<url><loc>https://other.example/{number}</loc></url>" for number in (1, 2)]
+    outcome = repair(tmp_path, urlset("<url><loc>https://example.com/a</loc></url>", *other))
+    assert outcome.locs == ["https://example.com/a"]
+    assert "  https://other.example: 2 pages; Sitemap: https://example.com/sitemap.xml\n" in outcome.readme
+
+
 def test_a_file_of_another_host_that_an_index_gets_from_one_in_it_has_a_row(tmp_path: Path) -> None:
     outer, inner, page_of_host = "https://cdn.example.net/all.xml", f"{HOME}inner.xml", f"{HOME}a.xml"
     outcome = repair(tmp_path, index(inner), index(page_of_host), urlset(page("a")), names=[outer, inner, page_of_host])
