@@ -1,4 +1,5 @@
-"""MkDocs hook: adds pages from outside of docs/ to the site, and adapts the links between all pages.
+"""MkDocs hook: adds pages from outside of docs/ to the site, adapts the links between all pages, and names what the
+theme leaves without a name for screen readers.
 
 Links in the sources work in the repository, as a code host shows it. This hook points each to the page of its file on
 the site. A link to a file that is not part of the site stays unchanged, and fails a strict build.
@@ -54,3 +55,13 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
         return f"{before}{posixpath.relpath(place, posixpath.dirname(here) or '.')}{rest}"
 
     return LINK.sub(turned, markdown.replace(RAW, ""))
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Turn empty headings of tables into cells."""
+    return html.replace("<th></th>", "<td></td>")
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the search."""
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')

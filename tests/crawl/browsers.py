@@ -15,6 +15,9 @@ NEEDS_CHROMIUM = pytest.mark.skipif(
     reason="needs playwright and Debian's chromium: apt-get install chromium",
 )
 
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+"""What axe-core checks: WCAG 2.2 at level AA, and what is good practice beyond it."""
+
 
 @contextmanager
 def chromium() -> Iterator[Any]:

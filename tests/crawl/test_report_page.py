@@ -21,7 +21,7 @@ from sitemapcrawler.report.model import MAX_ENTRIES, Report
 from sitemapcrawler.report.packing import Value
 from sitemapcrawler.report.page import page
 from sitemapcrawler.report.wording import ON_PAPER
-from tests.crawl.browsers import chromium
+from tests.crawl.browsers import STANDARDS, chromium
 from tests.unit.report import reports
 from tests.unit.report.hostile import HOSTILE, spoiled
 from tests.unit.rules.sites import B, Site
@@ -32,7 +32,6 @@ pytestmark = pytest.mark.slow
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 320, "height": 640}
-STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 MAX_BYTES = 15_000_000
 """Size of a page with all it can hold."""
 MAX_FILTER = 10_000

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.crawl.browsers import STANDARDS, chromium
 
 pytest.importorskip("mkdocs", reason="make docs installs it")
 pytestmark = pytest.mark.slow
@@ -54,24 +56,35 @@ def test_links_between_pages_of_different_folders_lead_there(site: Path) -> None
     assert 'href="settings.html#politeness"' in found["index.html"]
 
 
-@pytest.mark.slow
-def test_search_finds_a_setting_from_disk(site: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    browser = shutil.which("chromium")
-    if browser is None:
-        pytest.skip("no Chromium")
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as started:
+        yield started
+
+
+def test_search_finds_a_setting_from_disk(site: Path, browser: Any) -> None:
     told: list[str] = []
-    with playwright.sync_playwright() as running:
-        chromium = running.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        page = chromium.new_page()
-        page.on("request", lambda request: None if request.url.startswith("file:") else told.append(request.url))
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        page.goto((site / "bench" / "speed.html").as_uri())
-        box = page.get_by_role("textbox", name="Search")
-        box.focus()
-        page.get_by_text("Type to start searching").wait_for(state="attached")
-        box.press_sequentially("SITEMAP_ALLOW_NETWORKS")  # it listens to keys
-        page.locator(".md-search-result__link[href*='/settings.html']").first.wait_for()
-        chromium.close()
+    page = browser.new_page()
+    page.on("request", lambda request: None if request.url.startswith("file:") else told.append(request.url))
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.goto((site / "bench" / "speed.html").as_uri())
+    box = page.get_by_role("textbox", name="Search")
+    box.focus()
+    page.get_by_text("Type to start searching").wait_for(state="attached")
+    box.press_sequentially("SITEMAP_ALLOW_NETWORKS")  # it listens to keys
+    page.locator(".md-search-result__link[href*='/settings.html']").first.wait_for()
+    page.close()
     assert told == []
+
+
+@pytest.mark.parametrize(("name", "scheme", "width"), [("index", "light", 1280), ("records", "dark", 390)])
+def test_page_is_accessible(site: Path, browser: Any, name: str, scheme: str, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto((site / f"{name}.html").as_uri())
+    page.locator(".md-code__nav[aria-label]").first.wait_for(state="attached")
+    found = axe.Axe().run(page, options={"runOnly": STANDARDS}).response
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
