@@ -13,11 +13,10 @@ import tracemalloc
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import UTC, date, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pyarrow.parquet as pq
 import pytest
 
@@ -310,6 +309,7 @@ def test_script_without_a_main_guard_and_with_a_running_loop(shop: SiteServer, t
 
 @pytest.mark.slow
 def test_notebook_runs(shop: SiteServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbclient, nbformat = map(import_module, ("nbclient", "nbformat"))  # takes a second and a half
     for name, value in environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
