@@ -59,6 +59,7 @@ class Notifying:
 def send(channel: str, title: str, text: str) -> bool:
     """Send a message as plain text by Apprise, which gives up after some seconds. Returns False if that fails."""
     apprise = import_module("apprise")
-    logging.getLogger("apprise").setLevel(logging.CRITICAL)  # its lines name addresses, which are secrets
+    for name in ("apprise", "urllib3"):  # their lines name addresses and paths, which are secrets
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     sender = apprise.Apprise()
     return bool(sender.add(channel) and sender.notify(text, title, body_format=apprise.NotifyFormat.TEXT))

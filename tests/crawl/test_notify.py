@@ -136,7 +136,7 @@ def change(site: Site, server: SiteServer, night: int) -> bool:
 
 def audited(folder: Path, server: SiteServer, channel: str, **arguments: object) -> Crawl:
     given = {"domain": server.url(), "verify": "get", "report": str(folder / "report"), **arguments}
-    return crawl(folder, settings={"RETRY_TIMES": 0}, notify=channel, **given)
+    return crawl(folder, settings={"RETRY_TIMES": 0, "LOG_LEVEL": "DEBUG"}, notify=channel, **given)
 
 
 @pytest.mark.slow
@@ -217,7 +217,7 @@ def test_channel_that_fails_is_one_line_without_its_address(site: SiteServer, ch
     assert channel.messages[0]["message"].startswith(
         "There is no earlier audit to compare with, and there are errors on "
     )
-    told = [line for line in failed.log.splitlines() if "notify" in line]
+    told = [line for line in failed.log.splitlines() if " notify: " in line]
     assert len(told) == 1 and told[0].endswith("ERROR: notify: no message could be sent to channel 1 (json)")
     assert failed.code == 0
     written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
