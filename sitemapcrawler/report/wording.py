@@ -504,7 +504,7 @@ def true_dates(found: Revisits) -> str:
     """How many dates proved true since the baseline, in one sentence."""
     dates = f"{found.true:,} of {counted(found.compared, 'lastmod date')}"
     if found.true == found.compared:
-        return f"No date contradicts its page: {dates} moved with the content or stayed with it."
+        return f"Dates follow the content: {dates} moved with it or stayed with it."
     faults = [
         f"{found.moved:,} moved although the page is the same" if found.moved else "",
         f"{found.stayed:,} stayed although the content has changed" if found.stayed else "",

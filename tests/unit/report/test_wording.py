@@ -237,7 +237,7 @@ def test_rendered_pages_are_counted(results: dict[str, int], told: str) -> None:
          "has changed."),
         (Revisits(1200, 0, 1200, 0),
          "Google can trust 0 of 1,200 lastmod dates: 1,200 moved although the page is the same."),
-        (Revisits(1, 1), "No date contradicts its page: 1 of 1 lastmod date moved with the content or stayed with it."),
+        (Revisits(1, 1), "Dates follow the content: 1 of 1 lastmod date moved with it or stayed with it."),
     ],
 )  # fmt: skip
 def test_true_dates(found: Revisits, said: str) -> None:
