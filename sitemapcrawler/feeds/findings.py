@@ -175,15 +175,15 @@ class JUnitExporter(FindingsExporter):
         self.outlet.write_text("<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name='sitemapcrawler' time='0'>\n")
 
     def export_item(self, item: object) -> None:
-        """Add the item's findings, and write the suite of a file that has been read."""
+        """Add the item's findings, and write the suite of a file that has been read. One without findings waits: those
+        of the whole site come last."""
         for finding in findings_of(item):
             self._suite(finding.sitemap).add(finding)
         if isinstance(item, SitemapRecord) and item.sitemap:
             suite = self._suite(item.sitemap)
-            if not suite.tests:
-                reason = inert(item.error or item.outcome) if item.outcome in UNREAD else None
-                suite.add_empty(NO_FINDINGS, reason)
-            self._write(item.sitemap)
+            suite.unread = inert(item.error or item.outcome) if item.outcome in UNREAD else None
+            if suite.tests:
+                self._write(item.sitemap)
         elif isinstance(item, SummaryRecord):
             self._crawl.conclude(item)
 
@@ -204,7 +204,10 @@ class JUnitExporter(FindingsExporter):
         return self._suites[sitemap]
 
     def _write(self, sitemap: str) -> None:
-        self.outlet.write_text(str(self._suites.pop(sitemap)))
+        suite = self._suites.pop(sitemap)
+        if not suite.tests:
+            suite.add_empty(NO_FINDINGS, suite.unread)
+        self.outlet.write_text(str(suite))
 
 
 class Suite:
@@ -214,6 +217,8 @@ class Suite:
         self.name = name
         self.tests: dict[str, Case] = {}
         """Tests by rule id."""
+        self.unread: str | None = None
+        """Why the file could not be read."""
         self._others: list[str] = []
         self._properties = ""
         self._skipped = self._errors = self._broken = 0

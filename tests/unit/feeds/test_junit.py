@@ -132,6 +132,12 @@ def test_a_file_without_findings_passes_if_it_was_read(outcome: str, ended: str)
     assert [each.get("message") for each in report(file).iter("skipped")] == ["HTTP status 404"] * (ended == "skipped")
 
 
+def test_a_file_of_which_only_the_whole_site_has_findings_has_one_suite() -> None:
+    other = SitemapRecord(sitemap="https://e.com/other.xml")
+    items = [SitemapRecord(sitemap=SITEMAP), other, a_finding(rule="cross-duplicate-url")]
+    assert cases(*items) == [(SITEMAP, "cross-duplicate-url", "failure"), (other.sitemap, "no findings", "passed")]
+
+
 def test_files_that_are_read_at_once_are_kept_apart() -> None:
     items = [
         a_finding(line=1),
