@@ -57,16 +57,23 @@ class Tables:
         self._folder.cleanup()
 
     def query(
-        self, audit: Path, sql: str, parameters: Sequence[object] = (), most: int = MAX_ROWS
+        self, audit: Path, sql: str, parameters: Sequence[object] = (), most: int = MAX_ROWS, offset: int = 0
     ) -> tuple[list[str], list[tuple[object, ...]]]:
         """Run one SELECT on the tables of an audit's folder, each named as its feed. Returns the names of the columns
-        and up to `most` rows and one more. Raises QueryFailed."""
+        and up to `most` rows and one more, from row `offset` on. Raises QueryFailed."""
         with self._connected(self._database(audit)) as connection, _limited(connection):
             statements = connection.extract_statements(sql)
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise QueryFailed("accepted: one SELECT")
             found = connection.execute(sql, parameters)
+            while offset > 0 and (skipped := len(found.fetchmany(min(offset, MAX_ROWS)))):
+                offset -= skipped
             return [column[0] for column in found.description or ()], found.fetchmany(most + 1)
+
+    def segments(self, audit: Path) -> list[str]:
+        """Names of the segments that URLs of an audit belong to. Raises QueryFailed."""
+        sql = "SELECT DISTINCT segment FROM urls WHERE segment IS NOT NULL ORDER BY segment"
+        return [str(name) for (name,) in self.query(audit, sql)[1]]
 
     def compare(self, now: Path, before: Path) -> tuple[dict[str | None, Counter[str]], list[tuple[object, ...]]]:
         """Count changes between two audits by segment (None without one) and kind, and return up to `MAX_ROWS` rows of

@@ -79,9 +79,9 @@ class Tools:
 
     async def audit_status(self, audit: str | None = None) -> str:
         """State of an audit: running, done with verdict and counts, or failed with the reason. Without a name, the
-        names of all audits."""
+        states of all audits."""
         if audit is None:
-            return answer({"audits": self._workspace.names()})
+            return answer({}, ("audit", "state"), self._workspace.states().items())
         return answer(self._workspace.state(audit), from_site=True)
 
     async def findings(self, audit: str, rule: str | None = None, severity: str | None = None, offset: int = 0) -> str:
@@ -103,15 +103,18 @@ class Tools:
         """Listed URLs of an audit, 50 at a time: those that contain a text, have a value of indexability (ok, noindex,
         redirect, not found ...), an issue of a rule, or belong to a segment."""
         check_choice("indexability", indexability, Indexability)
+        folder = self._workspace.finished(audit)
+        if segment is not None:
+            check_choice("segment", segment, await asyncio.to_thread(self._tables.segments, folder))
         return await self._rows(audit, URLS, (contains, indexability, rule, rule, segment), offset, rule=rule)
 
     async def explain_rule(self, rule: str) -> str:
         """What a rule reports, why that matters, what to do about it, and the source."""
         return checked(catalogue.page(rule_of(rule), WIDTH, lambda text, _: text))
 
-    async def query(self, audit: str, sql: str) -> str:
+    async def query(self, audit: str, sql: str, offset: int = 0) -> str:
         """Run one SELECT on the tables of an audit: urls, findings, sitemaps, robots, changes and others."""
-        return await self._rows(audit, sql, (), 0, most=MAX_ROWS)
+        return await self._rows(audit, sql, (), offset, most=MAX_ROWS)
 
     async def compare(self, audit: str, before: str) -> str:
         """URLs that only one of two finished audits lists, or of which the indexability differs, counted by segment
@@ -152,9 +155,7 @@ class Tools:
     ) -> str:
         """An answer with a page of rows. Raises ValueError if it has no rows and no rule is called `rule`."""
         folder = self._workspace.finished(audit)
-        if offset > 0:
-            sql = f"FROM ({sql}) OFFSET {offset}"
-        columns, rows = await asyncio.to_thread(self._tables.query, folder, sql, parameters, most)
+        columns, rows = await asyncio.to_thread(self._tables.query, folder, sql, parameters, most, max(0, offset))
         if not rows and rule is not None:
             rule_of(rule)
         more = {"next_offset": max(0, offset) + most} if len(rows) > most else {}
@@ -213,7 +214,7 @@ def rule_of(id: str) -> Rule:
 def check_choice(name: str, value: str | None, accepted: Iterable[str]) -> None:
     """Raise ValueError for another value than these: an assistant would take an empty answer for good news."""
     if value is not None and value not in (names := list(accepted)):
-        raise ValueError(f"{name} {inert(value, 100)!r}: accepted: {', '.join(names)}")
+        raise ValueError(f"{name} {inert(value, 100)!r}: accepted: {inert(', '.join(names), MAX_TEXT) or 'none'}")
 
 
 def answer(

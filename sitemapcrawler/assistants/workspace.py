@@ -79,17 +79,24 @@ class Workspace:
         finally:
             folder.remove()
 
-    def names(self) -> list[str]:
-        """Names of all audits in the folder, running ones included."""
-        return sorted({path.name for path in self.folder.iterdir() if self._is_audit(path.name)} | self._runs.keys())
+    def states(self) -> dict[str, str]:
+        """State of each audit in the folder by its name, and of those that were started."""
+        names = {path.name for path in self.folder.iterdir() if self._is_audit(path.name)} | self._runs.keys()
+        return {name: self._state(name) for name in sorted(names)}
+
+    def _state(self, name: str) -> str:
+        run = self._runs.get(name)
+        if run is not None and not run.ended.done():
+            return RUNNING
+        return DONE if self._is_audit(name) else FAILED
 
     def state(self, name: str) -> dict[str, object]:
         """State of an audit, with its verdict if it is done. Raises ValueError if there is no such audit."""
-        run = self._runs.get(name)
-        if run is not None and not run.ended.done():
-            return {"audit": name, "state": RUNNING, "seconds": round(time.monotonic() - run.began)}
-        if run is not None and not self._is_audit(name):
-            return {"audit": name, "state": FAILED, "error": inert(run.ended.result().complaint, 500)}
+        run, state = self._runs.get(name), self._state(name)
+        if run is not None and state == RUNNING:
+            return {"audit": name, "state": state, "seconds": round(time.monotonic() - run.began)}
+        if run is not None and state == FAILED:
+            return {"audit": name, "state": state, "error": inert(run.ended.result().complaint, 500)}
         summary = json.loads((self.finished(name) / SUMMARY).read_bytes())
         kept = ("domains", "started", "elapsed_s", "sitemaps", "urls", "verdict", "severities", "indexability",
                 "lastmod", "changes", "partial")  # fmt: skip
@@ -97,11 +104,10 @@ class Workspace:
 
     def finished(self, name: str) -> Path:
         """Folder of a finished audit. Raises ValueError."""
-        run = self._runs.get(name)
-        if run is not None and not run.ended.done():
+        if self._state(name) == RUNNING:
             raise ValueError(f"the audit {name} is still running; audit_status says when it is done")
         if not self._is_audit(name):
-            known = ", ".join(filter(self._is_audit, self.names())) or "none yet"
+            known = ", ".join(name for name, state in self.states().items() if state == DONE) or "none yet"
             raise ValueError(f"no finished audit {inert(name, 100)!r}; there are {known}")
         return self.folder / name
 

@@ -100,7 +100,7 @@ def test_every_tool_answers_and_orders_of_the_site_stay_data(hostile: SiteServer
         name = await audited(call, hostile.url())
         state = json.loads(await call("audit_status", audit=name))
         assert (state["note"], state["urls"]) == (NOTE, 2 * len(ORDERS) + 1)
-        assert json.loads(await call("audit_status")) == {"audits": [name]}
+        assert json.loads(await call("audit_status"))["rows"] == [[name, "done"]]
         by_rule = json.loads(await call("findings", audit=name))
         assert by_rule["columns"][:2] == ["rule", "severity"] and by_rule["left_out"] == 0
         (gone,) = json.loads(await call("findings", audit=name, rule="status-404"))["rows"][:1]
@@ -109,6 +109,11 @@ def test_every_tool_answers_and_orders_of_the_site_stay_data(hostile: SiteServer
         assert len(urls["rows"]) == len(ORDERS)
         first = json.loads(await call("query", audit=name, sql="SELECT count(*) AS n, count(DISTINCT loc) FROM urls"))
         assert first["rows"] == [[2 * len(ORDERS) + 1] * 2]
+        numbers = "SELECT range FROM range(2_003) ORDER BY range;"
+        last = json.loads(await call("query", audit=name, sql=numbers, offset=2_001))
+        assert (last["rows"], "next_offset" in last) == ([[2_001], [2_002]], False)
+        assert json.loads(await call("query", audit=name, sql=numbers, offset=2**70))["rows"] == []
+        assert "segment 'shop': accepted: none" in await call("urls", audit=name, segment="shop")
         assert "status-404" in await call("explain_rule", rule="status-404")
         assert "did you mean status-410, status-404" in await call("explain_rule", rule="status-40")
         again = await audited(call, hostile.url(), arguments={"sample": "3"}, baseline=name)
