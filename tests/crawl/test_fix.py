@@ -136,11 +136,11 @@ def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(
             told = (tmp_path / "new/README.txt").read_text()
             replaced = re.findall("^  (http.*)$", told, re.MULTILINE)
             assert {*replaced} == {*map(site.url, ("/index.xml", "/one.xml", "/two.xml"))}
-        valid = run(tmp_path, "validate", "new/upload", "--base-url", site.url(""), "--min-severity", "error")
-        assert valid.returncode == 0, valid.stdout
-        for arguments in (["only=changes", "baseline=audit"], ["max_urls=2"]):
+            valid = run(tmp_path, "validate", "new/upload", "--base-url", site.url(""), "--min-severity", "error")
+            assert valid.returncode == 0, valid.stdout
+        for arguments, by in product((["only=changes", "baseline=audit"], ["max_urls=2"]), ["segment", "folder"]):
             given = [word for argument in arguments for word in ("-a", argument)]
-            told = refusal("fix", site.url(), "--split-by", "folder", *given, *SETTINGS)
+            told = refusal("fix", site.url(), "--split-by", by, *given, *SETTINGS)
             assert f"does not have all pages ({arguments[0].removesuffix('=2')})" in told
 
 
