@@ -103,9 +103,9 @@ class Tools:
         """Listed URLs of an audit, 50 at a time: those that contain a text, have a value of indexability (ok, noindex,
         redirect, not found ...), an issue of a rule, or belong to a segment."""
         check_choice("indexability", indexability, Indexability)
-        folder = self._workspace.finished(audit)
         if segment is not None:
-            check_choice("segment", segment, await asyncio.to_thread(self._tables.segments, folder))
+            known = await asyncio.to_thread(self._tables.segments, self._workspace.finished(audit))
+            check_choice("segment", segment, known)
         return await self._rows(audit, URLS, (contains, indexability, rule, rule, segment), offset, rule=rule)
 
     async def explain_rule(self, rule: str) -> str:

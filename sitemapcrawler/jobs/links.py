@@ -15,7 +15,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.items import LinkGraph, UrlRecord
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.replies.chase import MAX_REDIRECTS, REDIRECTS, NoTarget, Step, target
-from sitemapcrawler.replies.indexability import Indexability, RobotsVerdicts, names_other
+from sitemapcrawler.replies.indexability import Indexability, RobotsVerdicts
 from sitemapcrawler.replies.kinds import ReplyKind
 from sitemapcrawler.rules.facts.languages import NORMAL_URL, page_key
 from sitemapcrawler.rules.facts.sites import CURRENT
@@ -82,9 +82,8 @@ class LinkRows:
             "complete": page.links.complete and step.cut is None,
             "offsite": len(page.links.followed) + len(page.links.nofollow) - sum(map(len, near)),
         }
-        named = page.moved_to or page.canonical
-        if named is not None and names_other(named, page.url) and is_near(url, named):
-            facts["canonical"] = number_of(named)
+        if page.successor is not None and is_near(url, page.successor):
+            facts["canonical"] = number_of(page.successor)
         for start in range(0, max(len(followed), len(nofollow), 1), PART):
             part = {"followed": followed[start : start + PART], "nofollow": sorted(nofollow)[start : start + PART]}
             yield "linking", {"page": number_of(url), "url": url, "part": start // PART, **part, **facts}

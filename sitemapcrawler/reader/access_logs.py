@@ -44,8 +44,9 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
         return COMMON
     fields = next((line[len(FIELDS) :].split() for line in first if line.startswith(FIELDS)), None)
     if fields is not None:
-        made = _cloudfront if {*fields} >= CLOUDFRONT_NAMES else _iis if {*fields} >= IIS_NAMES else None
-        return made(fields) if made is not None else None
+        if {*fields} >= CLOUDFRONT_NAMES:
+            return _cloudfront(fields)
+        return _iis(fields) if {*fields} >= IIS_NAMES else None
     for line in first:
         if line.startswith("{"):
             value = _object(line)

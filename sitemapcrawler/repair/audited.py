@@ -252,7 +252,7 @@ class AuditedSite:
             return unverified
         why: str | None = indexability(at_end(reply))
         if reply.refresh is not None and why == Indexability.REDIRECT:
-            why = Indexability.CANONICALISED
+            why = Indexability.CANONICALISED  # the page names another one in both cases
         if why == Indexability.CANONICALISED:
             if target is None and not names_other(reply.refresh or reply.canonical, record.loc):
                 return None

@@ -9,7 +9,7 @@ from sitemapcrawler.jobs.links import FoundBy
 from sitemapcrawler.jobs.recording import Recorder
 from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked, at_end
 from sitemapcrawler.replies import record as reply_record
-from sitemapcrawler.replies.indexability import RobotsVerdicts, judged, names_other
+from sitemapcrawler.replies.indexability import RobotsVerdicts, judged
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import bare_host
 from sitemapcrawler.verification.asking import Asker, Verification
@@ -85,6 +85,4 @@ def successor(outcome: Verification) -> str | None:
     page = None if outcome.shell else outcome.page
     if page is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
         return None
-    if page.moved_to is not None:
-        return page.moved_to
-    return page.canonical if names_other(page.canonical, page.url) else None
+    return page.successor

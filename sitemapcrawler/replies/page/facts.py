@@ -10,6 +10,7 @@ from itertools import chain, islice
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler import urls
+from sitemapcrawler.replies.indexability import names_other
 from sitemapcrawler.replies.page.anchors import (
     PageLinks,
     UncrawlableLinks,
@@ -138,9 +139,15 @@ class PageFacts:
         """URL of another page to which a refresh leads at once, which Google takes for a permanent redirect. None
         behind a delay.
         Source: https://developers.google.com/search/docs/crawling-indexing/301-redirects#metarefresh"""
-        if self.refresh is None or self.refresh.delay or self.refresh.url is None:
+        if self.refresh is None or self.refresh.delay or not names_other(self.refresh.url, self.url):
             return None
-        return None if urls.visit_key(self.refresh.url) == urls.visit_key(self.url) else self.refresh.url
+        return self.refresh.url
+
+    @property
+    def successor(self) -> str | None:
+        """URL of another page that it names in its place: where a refresh leads at once, or else its canonical."""
+        named = self.moved_to or self.canonical
+        return named if names_other(named, self.url) else None
 
 
 def read_page(body: bytes, headers: Headers, url: str, whole: bool = True) -> PageFacts:
