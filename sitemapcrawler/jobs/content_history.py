@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sitemapcrawler.jobs.rewriting import rewrite
+from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import CONTENT, LISTED, kind_of_change
 from sitemapcrawler.jobs.store.loading import BASELINE
@@ -70,9 +70,9 @@ SAME = f"""
 """SQL: rows that count as changed, with the same content but for parts that change by themselves."""
 
 
-def update(store: Store, started: str, baseline: bool, since: str | None) -> None:
-    """Update the table, and take back changes of content where parts have changed by themselves, in the writing thread
-    and a transaction of the caller. Raises duckdb.Error, OSError.
+def update(store: Store, started: str, baseline: bool, since: str | None) -> NewValues | None:
+    """Update the table, in the writing thread and a transaction of the caller. Returns what takes back the changes of
+    content of rows where parts have changed by themselves. Raises duckdb.Error, OSError.
 
     `started`: start of this crawl; `baseline`: whether it has one; `since`: start of that, if known."""
     known = f"SELECT {COLUMNS} FROM main.contents" + (f" UNION ALL {OF_BASELINE}" if baseline else "")
@@ -81,13 +81,13 @@ def update(store: Store, started: str, baseline: bool, since: str | None) -> Non
     store.execute(UPDATED, [started])
     store.execute("DELETE FROM main.contents")
     store.execute(f"INSERT INTO main.contents BY NAME SELECT {COLUMNS} FROM temp.contents_now ORDER BY url")
-    if baseline:
-        _take_back(store)
+    taken_back = _taken_back(store) if baseline else None
     for table in ("found", "compared", "now"):
         store.execute(f"DROP TABLE temp.contents_{table}")
+    return taken_back
 
 
-def _take_back(store: Store) -> None:
+def _taken_back(store: Store) -> NewValues | None:
     store.execute(SAME)
     kinds = []
     for (fields,) in store.execute("SELECT DISTINCT fields FROM contents_same"):
@@ -95,24 +95,22 @@ def _take_back(store: Store) -> None:
         kinds.append(
             [fields, others or None, CHANGED if others else UNCHANGED, kind_of_change(others) if others else None]
         )
-    if kinds:
-        store.execute("CREATE OR REPLACE TEMP TABLE contents_files AS SELECT DISTINCT sitemap FROM contents_same")
-        store.execute(
-            "CREATE OR REPLACE TEMP TABLE contents_kinds "
-            "(fields VARCHAR[], changed_fields VARCHAR[], change VARCHAR, what_changed VARCHAR)"
-        )
-        for kind in kinds:
-            store.execute("INSERT INTO contents_kinds VALUES (?, ?, ?, ?)", kind)
-        store.execute(
-            "CREATE OR REPLACE TEMP TABLE contents_rows AS "
-            "SELECT * EXCLUDE (fields, sitemap) FROM contents_same JOIN contents_kinds USING (fields)"
-        )
-        columns = ("change", "changed_fields", "what_changed")
-        replaced = (f"CASE WHEN m.row IS NULL THEN u.{name} ELSE m.{name} END AS {name}" for name in columns)
-        rewrite(store, "contents_files", "contents_rows", ", ".join(replaced))
-        for table in ("files", "kinds", "rows"):
-            store.execute(f"DROP TABLE temp.contents_{table}")
-    store.execute("DROP TABLE temp.contents_same")
+    store.execute(
+        "CREATE OR REPLACE TEMP TABLE contents_kinds "
+        "(fields VARCHAR[], changed_fields VARCHAR[], change VARCHAR, what_changed VARCHAR)"
+    )
+    for kind in kinds:
+        store.execute("INSERT INTO contents_kinds VALUES (?, ?, ?, ?)", kind)
+    store.execute(
+        "CREATE OR REPLACE TEMP TABLE contents_rows AS "
+        "SELECT * EXCLUDE (fields) FROM contents_same JOIN contents_kinds USING (fields)"
+    )
+    for table in ("same", "kinds"):
+        store.execute(f"DROP TABLE temp.contents_{table}")
+    row = "contents_rows"
+    columns = ("change", "changed_fields", "what_changed")
+    replaced = {name: f"CASE WHEN {row}.row IS NULL THEN u.{name} ELSE {row}.{name} END" for name in columns}
+    return NewValues(row, replaced) if kinds else None
 
 
 def export(store: Store, path: Path, baseline: bool) -> bool:

@@ -17,6 +17,7 @@ from sitemapcrawler.jobs.crawler_logs import CrawlerLogs
 from sitemapcrawler.jobs.index_answers import Known
 from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
+from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, files_of, read_export
 from sitemapcrawler.robots.addresses import Ranges
@@ -244,9 +245,9 @@ class Lists:
         before."""
         return self._logs.sum_up(self._scope.homes) if self._logs.has_any else {}
 
-    def mark(self) -> None:
-        """Set `fetched` of the entries, if `fetches` has found any crawler. Raises duckdb.Error."""
-        self._logs.mark()
+    def fetched(self) -> NewValues:
+        """`fetched` of the entries, if `fetches` has found any crawler. Raises duckdb.Error."""
+        return self._logs.fetched()
 
     def _groups(self) -> list[ComparedGroup]:
         """The pages that are counted by group only, the largest group first."""

@@ -12,7 +12,7 @@ from itertools import islice
 from sitemapcrawler import urls
 from sitemapcrawler.items import ComparedList, CrawlerFetches
 from sitemapcrawler.jobs.links import LinkScope, number_of
-from sitemapcrawler.jobs.rewriting import rewrite
+from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
@@ -335,11 +335,10 @@ class CrawlerLogs:
                 execute(f"INSERT INTO {table} {query}")
         return found
 
-    def mark(self) -> None:
-        """Set `fetched` of the entries, within a transaction of the caller, once all are final. Raises duckdb.Error."""
+    def fetched(self) -> NewValues:
+        """`fetched` of the entries, once all are final. Raises duckdb.Error."""
         self._store.execute(ROWS_SEEN)
-        self._store.execute("CREATE OR REPLACE TEMP TABLE log_files AS SELECT DISTINCT sitemap FROM log_rows")
-        rewrite(self._store, "log_files", "log_rows", "coalesce(m.fetched, u.fetched) AS fetched")
+        return NewValues("log_rows", {"fetched": "coalesce(log_rows.fetched, u.fetched)"})
 
     def _note_special(self, homes: Iterable[str]) -> None:
         """Number robots.txt files and sitemaps: temporary table `log_special`."""

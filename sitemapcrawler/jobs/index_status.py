@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sitemapcrawler.items import IndexCounts, IndexStatus
 from sitemapcrawler.jobs.index_answers import IndexAnswers, Known
 from sitemapcrawler.jobs.links import number_of
-from sitemapcrawler.jobs.rewriting import rewrite
+from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import TIME, columns, literal
 from sitemapcrawler.rules.facts.index_reasons import is_indexed
@@ -140,12 +140,10 @@ class IndexStatuses:
         [(urls, indexed, not_indexed, other, not_crawled)] = self._store.execute(COUNTS)
         return IndexCounts(urls, indexed, not_indexed, other, not_crawled, dict(self._store.execute(REASONS)))
 
-    def mark(self) -> None:
-        """Set `google` of the entries, within a transaction of the caller, once all are final. Raises duckdb.Error."""
-        run = self._store.execute
-        run(
+    def google(self) -> NewValues:
+        """`google` of the entries, once all are final. Raises duckdb.Error."""
+        self._store.execute(
             f"CREATE OR REPLACE TEMP TABLE index_marks AS SELECT u.rowid AS row, u.sitemap, {STATUS} AS google "
             f"FROM urls u JOIN index_statuses s USING (loc) WHERE {CURRENT}"
         )
-        run("CREATE OR REPLACE TEMP TABLE index_files AS SELECT DISTINCT sitemap FROM index_marks")
-        rewrite(self._store, "index_files", "index_marks", "coalesce(m.google, u.google) AS google")
+        return NewValues("index_marks", {"google": "coalesce(index_marks.google, u.google)"})

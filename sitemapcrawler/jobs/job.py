@@ -62,6 +62,7 @@ from sitemapcrawler.jobs.restoring import (
     url_batches,
     with_returns,
 )
+from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.robots_before import policies_before
 from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates, set_segments, set_segments_of_changes
 from sitemapcrawler.jobs.store import Store
@@ -428,18 +429,18 @@ class Job:
     def _finish(self, judge: Judge, summary: SummaryRecord, unlisted: Mapping[str, int]) -> None:
         with self.store.transaction() as connection:
             self.records.last_rows.put(self.holding)
-            if self._marks is not None:
-                self._marks.apply()
-            if self._lists is not None and self.fetches:
-                self._lists.mark()
-            if self.google is not None:
-                self.statuses.mark()
+            baseline = None if self.comparison is None else self.comparison.baseline
+            since = None if baseline is None else baseline.started
+            found = (
+                self._marks.issues() if self._marks is not None else None,
+                self._lists.fetched() if self._lists is not None and self.fetches else None,
+                self.statuses.google() if self.google is not None else None,
+                content_history.update(self.store, summary.started, baseline is not None, since),
+            )
+            rewrite(self.store, [values for values in found if values is not None])
             set_segments(connection, self._segments)
             site = SiteFacts(rows_of(connection))
             self._sum_up(site, connection, summary, unlisted)
-            baseline = None if self.comparison is None else self.comparison.baseline
-            since = None if baseline is None else baseline.started
-            content_history.update(self.store, summary.started, baseline is not None, since)
             remaining: dict[str, int] = {}
             if baseline is not None:
                 summary.changes, remaining = changes.find(

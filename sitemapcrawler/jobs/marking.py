@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from sitemapcrawler.jobs.rewriting import rewrite
+from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.queries import with_memory
 from sitemapcrawler.jobs.store.schema import literal
@@ -28,19 +28,16 @@ class Marks:
         copy = f"COPY ({marks}) TO {self._file} (FORMAT parquet)"
         with_memory(partial(cursor.execute, copy), store.give_more_memory)
 
-    def apply(self) -> None:
-        """Set the issues, within a transaction of the caller. Raises duckdb.Error."""
-        run = self._store.execute
-        run(f"CREATE OR REPLACE TEMP TABLE marked AS SELECT DISTINCT sitemap FROM read_parquet({self._file})")
-        run(
-            f"CREATE OR REPLACE TEMP TABLE marks AS SELECT n.row, m.rules "
-            f"FROM ({numbered('urls', 'FROM marked')}) n JOIN read_parquet({self._file}) m USING (sitemap, number)"
+    def issues(self) -> NewValues:
+        """The issues of the entries, once all are final. Raises duckdb.Error."""
+        files = f"SELECT DISTINCT sitemap FROM read_parquet({self._file})"
+        self._store.execute(
+            f"CREATE OR REPLACE TEMP TABLE marks AS SELECT n.row, sitemap, m.rules "
+            f"FROM ({numbered('urls', files)}) n JOIN read_parquet({self._file}) m USING (sitemap, number)"
         )
         own = "coalesce(u.issues, [])"
-        issues = f"list_concat({own}, list_filter(coalesce(m.rules, []), lambda id: NOT list_contains({own}, id)))"
-        rewrite(self._store, "marked", "marks", f"nullif({issues}, []) AS issues")
-        run("DROP TABLE marks")
-        run("DROP TABLE marked")
+        issues = f"list_concat({own}, list_filter(coalesce(marks.rules, []), lambda id: NOT list_contains({own}, id)))"
+        return NewValues("marks", {"issues": f"nullif({issues}, [])"})
 
 
 def mark_files(connection: duckdb.DuckDBPyConnection, rules: Collection[str]) -> None:

@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.jobs import content_history
 from sitemapcrawler.jobs.opening import open_job
+from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.baseline import Baseline
 from tests.unit.jobs.baselines import HOME, job, jsonl, page, parquet, reply
@@ -33,7 +34,8 @@ def night(folder: Path, started: str, before: Path | None, *records: Any) -> dic
     baseline = None if before is None else Baseline(store, before)
     since = baseline.summary.started if baseline is not None and baseline.summary is not None else None
     with store.transaction():
-        content_history.update(store, started, baseline is not None, since)
+        taken_back = content_history.update(store, started, baseline is not None, since)
+        rewrite(store, [taken_back] if taken_back is not None else [])
     rows = store.execute("SELECT url, version, content_hash, first_seen, changed_at FROM contents ORDER BY url")
     store.close()
     assert path.exists()

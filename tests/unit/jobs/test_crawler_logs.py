@@ -15,6 +15,7 @@ from sitemapcrawler.jobs import crawler_logs
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
+from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.robots.addresses import read_ranges
 
@@ -269,7 +270,7 @@ def test_entries_have_the_last_request_of_each_crawler_the_latest_first(tmp_path
     )
     loaded = Loaded(store, tmp_path, log, "a", "b")
     with store.transaction():
-        loaded.lists.mark()
+        rewrite(store, [loaded.lists.fetched()])
     times = {"Googlebot": "2026-05-04T10:00:00Z", "Bingbot": "2026-05-03T10:00:00Z", "GPTBot": None}
     [(first, found), *rest] = store.execute("SELECT loc, fetched FROM urls ORDER BY rowid")
     assert (first, list(found.items())) == (f"{HOME}a", list(times.items()))

@@ -13,6 +13,7 @@ from sitemapcrawler.items import ComparedList, IndexCounts
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
+from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.robots.addresses import read_ranges
 
@@ -119,7 +120,7 @@ def test_inspected_urls_are_no_list_of_pages(store: Store, tmp_path: Path) -> No
 def test_entries_get_their_status_in_their_order(store: Store, tmp_path: Path) -> None:
     statuses, _, _ = compared(store, tmp_path, row("b", googleCanonical=f"{HOME}c", lastCrawlTime="2026-11-01"))
     with store.transaction():
-        statuses.mark()
+        rewrite(store, [statuses.google()])
     found = store.execute("SELECT loc, google FROM urls")
     assert [loc.removeprefix(HOME) for loc, _ in found] == [*LISTED]
     [status] = [status for _, status in found if status is not None]
@@ -146,6 +147,6 @@ def test_any_rows_give_records(store: Store, tmp_path: Path, rows: list[dict[str
     first = {"url": f"{HOME}a"}
     statuses, _, counts = compared(store, tmp_path, "\n".join(map(json.dumps, [first, *rows])))
     with store.transaction():
-        statuses.mark()
+        rewrite(store, [statuses.google()])
     assert counts.indexed + counts.not_indexed <= counts.urls <= len(LISTED)
     assert store.execute("SELECT count(*) FROM urls") == [(len(LISTED),)]

@@ -46,7 +46,7 @@ def test_rows_keep_their_order_however_many_are_written_at_once(
     marks = Marks(store, store.cursor(), f"SELECT sitemap, number, ['cross-same-page'] AS rules FROM {found}")
     with store.transaction():
         insert(store, "c", "abcd")  # as with a sample, whose rows are final at the end
-        marks.apply()
+        rewriting.rewrite(store, [marks.issues()])
     rows = store.execute(
         "SELECT sitemap, string_agg(loc || len(issues), ' ' ORDER BY rowid) FROM urls GROUP BY 1 ORDER BY 1"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitemapcrawler.jobs.rewriting import ROWS_AT_ONCE, rewrite
+from sitemapcrawler.jobs.rewriting import ROWS_AT_ONCE, NewValues, rewrite
 from sitemapcrawler.jobs.store import Store
 
 
@@ -14,12 +14,14 @@ def test_rows_rewritten_twice_in_a_transaction_keep_order_and_values(store: Stor
     )
     with store.transaction():
         for title in ("first", "second"):
-            store.execute("CREATE OR REPLACE TEMP TABLE files AS SELECT unnest(['0.xml', '1.xml']) AS sitemap")
-            store.execute(
-                f"CREATE OR REPLACE TEMP TABLE changed AS SELECT rowid AS row, '{title}' AS changed "
-                "FROM urls WHERE line % 2 = 0"
-            )
-            rewrite(store, "files", "changed", "coalesce(m.changed, u.changefreq) AS changefreq")
+            for table, parity in (("frequencies", 0), ("segments", 1)):
+                store.execute(
+                    f"CREATE TEMP TABLE {table} AS SELECT rowid AS row, sitemap, '{title}' AS changed "
+                    f"FROM urls WHERE line % 2 = {parity} AND sitemap <> '2.xml'"
+                )
+            frequencies = NewValues("frequencies", {"changefreq": "coalesce(frequencies.changed, u.changefreq)"})
+            rewrite(store, [frequencies, NewValues("segments", {"segment": "coalesce(segments.changed, u.segment)"})])
     for file in range(3):
-        rows = store.execute("SELECT line, changefreq FROM urls WHERE sitemap = ?", [f"{file}.xml"])
-        assert rows == [(n, "second" if n % 2 == 0 and file < 2 else None) for n in range(file, many, 3)]
+        rows = store.execute("SELECT line, changefreq, segment FROM urls WHERE sitemap = ?", [f"{file}.xml"])
+        second = [("second", None), (None, "second")] if file < 2 else [(None, None)] * 2
+        assert rows == [(n, *second[n % 2]) for n in range(file, many, 3)]
