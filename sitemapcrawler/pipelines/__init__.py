@@ -10,7 +10,7 @@ from typing import Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from sitemapcrawler.crawl.state import Audit, Audited
+from sitemapcrawler.crawl.state import Audit
 
 
 class CrawlPipeline:
@@ -37,8 +37,9 @@ class CrawlPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Create the pipeline. Raises NotConfigured unless the spider runs an audit."""
-        if not issubclass(crawler.spidercls, Audited):
+        """Create the pipeline. Raises NotConfigured unless the spider runs an audit; Scrapy's shell creates pipelines
+        before the spider."""
+        if Audit.of(crawler) is None:
             raise NotConfigured
         pipeline = cls(crawler)
         pipeline._audit.delivery.stages.append(pipeline)

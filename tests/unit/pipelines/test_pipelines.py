@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
@@ -25,7 +26,6 @@ from sitemapcrawler.spiders.sitemap import AuditSpider
 class Crawl:
     """As much of a crawler as the pipeline uses; it keeps what is sent to the feeds."""
 
-    spidercls = AuditSpider
     itemproc: Any
 
     def __init__(self, partial: str | None = None) -> None:
@@ -89,6 +89,12 @@ def sitemap(outcome: str, error: str | None = None) -> SitemapEnd:
     end = SitemapEnd("https://a.com/s.xml")
     end.format, end.outcome, end.bytes, end.error = "xml-urlset", outcome, 100, error
     return end
+
+
+def test_pipelines_of_a_crawler_without_a_spider_are_off() -> None:
+    """`scrapy shell --spider sitemap` creates them before the spider, which it may have no arguments for."""
+    with pytest.raises(NotConfigured):
+        SummaryPipeline.from_crawler(get_crawler(AuditSpider))
 
 
 def test_records_are_counted_whatever_the_batch() -> None:
