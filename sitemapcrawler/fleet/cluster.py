@@ -76,6 +76,8 @@ class DomainFailure:
     """One line."""
     common: bool
     """True if other domains will probably fail too: the output cannot be written, or a worker is broken."""
+    attempts: int
+    """Number of times that its crawl was started."""
 
 
 class ClusterFailed(Exception):
@@ -228,6 +230,7 @@ class RayCluster:
     def result(self, reference: object, domain: Domain) -> DomainRecord | DomainFailure:
         """Row of a domain, or the reason why there is none. Raises ClusterFailed if the cluster is gone."""
         errors = ray.exceptions
+        attempts = self._crawls.done.remote(domain.name)
         try:
             record: DomainRecord = ray.get(reference)
             return record
@@ -237,13 +240,13 @@ class RayCluster:
                 raise ClusterFailed(first_line(cause)) from None
             known = isinstance(cause, (*AGAIN, CrawlAbandoned))
             reason = first_line(cause) if known else f"{type(cause).__name__}: {first_line(cause)}"
-            return DomainFailure(reason, not known or isinstance(cause, (OutputFailed, CrawlFault)))
+            common = not known or isinstance(cause, (OutputFailed, CrawlFault))
         except (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError) as error:
-            return DomainFailure(f"its worker died again and again: {first_line(error)}", False)
+            reason, common = f"its worker died: {first_line(error)}", False
         except errors.RayError as error:
             raise ClusterFailed(first_line(error)) from None
-        finally:
-            self._crawls.done.remote(domain.name)
+        with reaching():
+            return DomainFailure(reason, common, ray.get(attempts))
 
     def running(self) -> list[Running]:
         """Running crawls by the last answer of their actor, which is not waited for: if a signal has ended it, this

@@ -44,9 +44,9 @@ class Crawls:
         if domain in self._crawls:
             self._crawls[domain].urls, self._crawls[domain].sitemaps = urls, sitemaps
 
-    def done(self, domain: str) -> None:
-        """Forget a domain that will not be tried again."""
-        self._crawls.pop(domain, None)
+    def done(self, domain: str) -> int:
+        """Forget a domain that will not be tried again. Returns the number of its attempts."""
+        return self._crawls.pop(domain, _Crawl()).attempts
 
     def running(self) -> list[Running]:
         now = time.monotonic()

@@ -51,7 +51,8 @@ class FleetCounts:
     def add(self, domain: Domain, result: DomainRecord | DomainFailure) -> None:
         """Count the result of a domain."""
         if isinstance(result, DomainFailure):
-            self.failed.append(DomainRecord(domain=domain.name, state=FAILED, error=result.reason))
+            failed = DomainRecord(domain=domain.name, state=FAILED, error=result.reason, attempts=result.attempts)
+            self.failed.append(failed)
             logger.warning("no result of %s: %s", domain.name, inert(result.reason))
             return
         self.states[result.state] = self.states.get(result.state, 0) + 1

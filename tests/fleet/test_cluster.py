@@ -148,12 +148,16 @@ def test_failure_that_other_domains_share_is_told_apart(
 ) -> None:
     from sitemapcrawler.fleet import cluster
 
-    def get(reference: object) -> None:
+    crawls = Mock()
+
+    def get(reference: object) -> int:
+        if reference is crawls.done.remote.return_value:
+            return 3
         raise cluster.ray.exceptions.RayTaskError("work", "", cause)
 
     monkeypatch.setattr(cluster.ray, "get", get)
-    joined: Any = SimpleNamespace(_crawls=Mock())
-    assert cluster.RayCluster.result(joined, None, domain("a.example")) == cluster.DomainFailure(reason, common)
+    joined: Any = SimpleNamespace(_crawls=crawls)
+    assert cluster.RayCluster.result(joined, None, domain("a.example")) == cluster.DomainFailure(reason, common, 3)
     joined._crawls.done.remote.assert_called_once_with("a.example")
 
 

@@ -23,7 +23,8 @@ def test_crawl_that_begins_again_has_read_nothing_and_counts_its_attempts(monkey
 def test_domain_that_is_done_is_forgotten_although_its_worker_tells_more() -> None:
     actor = Crawls()
     actor.begin("a.example")
-    actor.done("a.example")
+    actor.begin("a.example")
+    assert actor.done("a.example") == 2
     actor.tell("a.example", 500, 3)
     assert actor.running() == []
     assert actor.begin("a.example") == 1

@@ -102,7 +102,8 @@ def test_ctrl_c_during_the_look_ups_begins_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("common", "begun"), [(True, IN_A_ROW), (False, len(NAMES))])
 def test_failures_in_a_row_end_it_if_they_are_not_those_of_the_domain(common: bool, begun: int, tmp_path: Path) -> None:
-    cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common))
+    cluster = Cluster(room=1, failure=DomainFailure("the disk is full", common, attempts=3))
     failing = run(tmp_path, cluster, 0)
     assert len(cluster.log) == begun
     assert failing.broken == common
+    assert {failed.attempts for failed in failing.counts.failed} == {3}

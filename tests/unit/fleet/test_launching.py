@@ -125,7 +125,7 @@ class DyingCluster:
         return [] if self._at == "running" else running
 
     def result(self, reference: object, domain: Domain) -> DomainFailure:
-        return DomainFailure("its worker died again and again", common=False)
+        return DomainFailure("its worker died", common=False, attempts=1)
 
     def running(self) -> list[Running]:
         self._die("running")
