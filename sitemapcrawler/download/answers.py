@@ -14,6 +14,7 @@ from scrapy.exceptions import (
     IgnoreRequest,
 )
 from scrapy.http import Headers, Response
+from twisted.internet.error import ConnectionClosed
 from twisted.python.failure import Failure
 
 from sitemapcrawler.download.bodies import BODY_KEY, Body
@@ -29,7 +30,9 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
     (DownloadTimeoutError, "no answer in time"),
     (DownloadCancelledError, "the crawl was stopped"),
 )
-"""{exception: message}; all other exceptions show their own message."""
+"""{exception: message}; all other exceptions show the message of their cause."""
+CLOSED = "the connection was closed before the answer was complete"
+"""Message for Twisted's ConnectionDone and ConnectionLost, which say how it was closed."""
 CUT_SHORT = ("dataloss", "download_stopped")
 """Response flags of incomplete bodies. (Not `partial`, set on every body that ends with its connection.)"""
 MAX_REASON = 300
@@ -127,6 +130,8 @@ def reason(error: BaseException | None) -> str:
     if error is None:
         return "no answer"
     cause = cause_of(error)
+    if isinstance(cause, ConnectionClosed):
+        return CLOSED
     told = cause.args[0] if cause.args else None
     if isinstance(told, list) and told and all(isinstance(entry, tuple) for entry in told):  # OpenSSL's error queue
         told = "; ".join(str(entry[-1]) for entry in told)

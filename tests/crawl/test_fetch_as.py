@@ -74,7 +74,7 @@ FIREWALL: dict[str, tuple[Program, str, str]] = {
         hostile(text(PAGE, '<link rel="canonical" href="/other">')), "other-content", "canonical {site}/other",
     ),
     "drip": (hostile(stalled(b"<p>wait")), "no-answer", "no answer in time"),
-    "reset": (hostile(reset()), "no-answer", "Connection to the other side was lost in a non-clean fashion."),
+    "reset": (hostile(reset()), "no-answer", "the connection was closed before the answer was complete"),
 }  # fmt: skip
 """{name of a site: (the site, verdict on GPTBot, note)}"""
 

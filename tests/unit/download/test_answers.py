@@ -18,7 +18,9 @@ from scrapy.exceptions import (
     IgnoreRequest,
 )
 from scrapy.http import Headers, Response
+from twisted.internet.error import ConnectionDone, ConnectionLost
 from twisted.python.failure import Failure
+from twisted.web.client import ResponseNeverReceived
 
 from sitemapcrawler.download import answers
 from sitemapcrawler.download.addresses import AddressForbidden
@@ -156,6 +158,11 @@ def test_robots_blocks() -> None:
         (CannotResolveHostError("DNS lookup failed"), "the host name cannot be resolved"),
         (DownloadTimeoutError("took longer"), "no answer in time"),
         (DownloadCancelledError("x"), "the crawl was stopped"),
+        (
+            ResponseNeverReceived([Failure(ConnectionDone())]),
+            "the connection was closed before the answer was complete",
+        ),
+        (ConnectionLost(), "the connection was closed before the answer was complete"),
         (AddressForbidden("e.com:80 is at 10.0.0.1"), "e.com:80 is at 10.0.0.1"),
         (ValueError("two\n  lines\t"), "two lines"),
         (SSL.Error([("SSL routines", "", "wrong version number")]), "TLS: wrong version number"),
