@@ -242,7 +242,8 @@ SHOWN_TROUBLES = f"""
     FROM ({TROUBLES}) QUALIFY row_number() OVER (PARTITION BY kind ORDER BY urls DESC, domain) <= {MAX_TROUBLES}
     ORDER BY list_position({ORDER}, kind), domain"""
 REASONS = f"""
-    SELECT kind, replace(reason, domain, '...') AS text, count(*) AS number, min(domain, {MAX_EXAMPLES})
+    SELECT kind, replace(reason, regexp_replace(domain, '^https?://', ''), '...') AS text,
+        count(*) AS number, min(domain, {MAX_EXAMPLES})
     FROM ({TROUBLES}) GROUP BY kind, text
     ORDER BY number DESC, list_position({ORDER}, kind), text LIMIT {MAX_REASONS}"""
 RULES = f"""

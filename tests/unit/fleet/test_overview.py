@@ -81,7 +81,7 @@ SILENT = DomainRecord(
     reach={"robots-unreachable": Reach("error", 0, 0, 1)},
 )
 LIMITED = DomainRecord("limited.example", FINISHED, "max_urls", started=STARTED, elapsed_s=1.0, urls=10, sitemaps=1)
-LOST = DomainRecord("lost.example", FAILED, error="lost.example: its process was ended by SIGKILL", attempts=3)
+LOST = DomainRecord("https://lost.example", FAILED, error="lost.example: its process was ended by SIGKILL", attempts=3)
 
 
 @pytest.fixture(scope="module")
