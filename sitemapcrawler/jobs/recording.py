@@ -86,7 +86,7 @@ class LastRows:
     def show_urls(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Show url records in their final form to one cursor, in a temporary table that hides `main.urls`, which a
         resumed run needs unchanged. Raises duckdb.Error, OSError."""
-        cursor.execute(f"CREATE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
+        cursor.execute(f"CREATE OR REPLACE TEMP TABLE urls AS SELECT * FROM main.urls WHERE change = '{REMOVED}'")
         self._insert_urls(cursor.execute, "temp")
 
     def put(self, holding: bool) -> None:
