@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tempfile
@@ -46,15 +47,20 @@ class Spool:
             self.flush()
 
     def flush(self) -> Path:
-        """Write the rows to the file and return its path. Raises OSError."""
+        """Write the rows to the file and return its path. Raises OSError; the rows are lost, and the file has none in
+        part."""
         if self._file is None:
             self._file = tempfile.NamedTemporaryFile(  # noqa: SIM115  # it is removed by `discard`
                 dir=self._folder, prefix="rows-", suffix=".jsonl", buffering=0, delete=False
             )
-        view = memoryview(self._held)
-        while view:
-            view = view[self._file.write(view) :]
-        self._held = bytearray()
+        held, self._held = self._held, bytearray()
+        view, end = memoryview(held), self._file.tell()
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError:
+            self._file.seek(self._file.truncate(end))
+            raise
         return Path(self._file.name)
 
     def absorb_if_in_memory(self, other: Spool) -> bool:
@@ -84,8 +90,10 @@ class Spool:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the rows."""
-        with self.flush().open("rb") as file:
-            yield from file
+        if self._file is not None:
+            with Path(self._file.name).open("rb") as file:
+                yield from file
+        yield from io.BytesIO(self._held)
 
     def __enter__(self) -> Self:
         return self

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +39,24 @@ def files(folder: Path) -> list[Path]:
 def many(size: int) -> bytes:
     """So many bytes of rows, at least."""
     return ROW * (size // len(ROW) + 1)
+
+
+class FullDisk(io.FileIO):
+    """A file of which only a part of what is written fits on the disk."""
+
+    def write(self, data: Any) -> int:
+        super().write(data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_rows_for_which_there_is_no_room_leave_no_part_of_a_row(new: Callable[[], Spool]) -> None:
+    spool = new()
+    spool.write(many(IN_MEMORY), 1)
+    spool._file = FullDisk(spool.flush(), "ab")
+    with pytest.raises(OSError, match="No space left"):
+        spool.write(many(IN_MEMORY), 1)
+    spool.write(ROW, 1)
+    assert b"".join(spool.lines()) == many(IN_MEMORY) + ROW
 
 
 def test_few_rows_need_no_file(tmp_path: Path, new: Callable[[], Spool]) -> None:
