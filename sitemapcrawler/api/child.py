@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -29,6 +30,8 @@ GRACE_S = 5.0
 """Seconds that a child may take to stop in order before it is killed."""
 PREFIX = "sitemapcrawler: "
 """Beginning of the commands' error messages."""
+LOGGED = re.compile(r"^\S+ \S+ \[[\w.]+\] ERROR: (.+)$", re.MULTILINE)
+"""An error in Scrapy's log."""
 
 
 class TemporaryFolder:
@@ -56,7 +59,10 @@ class Ended:
 
     @property
     def complaint(self) -> str:
-        """The last line of standard error, which says why a program failed, else the exit code or signal."""
+        """Why a program failed: the first error of its log, which others follow from, else the last line of standard
+        error, else the exit code or signal."""
+        if logged := LOGGED.search(self.errors):
+            return logged[1]
         last = self.errors.rstrip().rpartition("\n")[2].removeprefix(PREFIX)
         how = f"exit code {self.code}" if self.code >= 0 else f"signal {-self.code}"
         return last or f"its process ended with {how}"
@@ -68,25 +74,35 @@ def run(module: str, arguments: Sequence[str], folder: Path) -> Ended:
     An exception such as KeyboardInterrupt ends the child before it propagates. Raises OSError if no process can be
     started.
     """
-    output, errors = folder / "stdout", folder / "stderr"
+    output, errors = folder / "stdout", bytearray()
     paths = [os.path.abspath(path) for path in sys.path]  # noqa: PTH100 - the empty path is the working directory
     places = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
-    with output.open("wb") as out, errors.open("wb") as err:
+    with output.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=out,
-            stderr=err,
+            stderr=subprocess.PIPE,  # the disk of a file may be full, which is then the error
             env={**os.environ, **places, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"},
             start_new_session=True,  # Ctrl-C reaches the caller alone
         )
+    reader = threading.Thread(target=_read, args=(process, errors), daemon=True)
+    reader.start()
     try:
         _send(process, {"module": module, "arguments": list(arguments), "folder": str(folder)})
         process.wait()
     finally:
         _end(process)
-    texts = (path.read_text("utf-8", "replace") for path in (output, errors))
-    return Ended(process.returncode, *texts)
+    reader.join(GRACE_S)  # a program that the child started may still have it open
+    return Ended(process.returncode, output.read_text("utf-8", "replace"), bytes(errors).decode("utf-8", "replace"))
+
+
+def _read(process: subprocess.Popen[bytes], errors: bytearray) -> None:
+    """Collect standard error."""
+    assert process.stderr is not None
+    with process.stderr as stream:
+        for line in stream:
+            errors += line
 
 
 def _send(process: subprocess.Popen[bytes], job: dict[str, object]) -> None:

@@ -34,6 +34,12 @@ def main(arguments):
     while True:
         time.sleep(0.1)
 """
+FULL_DISK = """
+import resource, sys
+def main(arguments):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    sys.exit("sitemapcrawler: No space left on device")
+"""
 CALLER = """
 import sys
 from sitemapcrawler.api import child
@@ -72,6 +78,21 @@ def test_child_that_cannot_start_says_why() -> None:
     ended = child.run("no_such_module", [], folder.path)
     assert ended.code == 1
     assert ended.complaint == "ModuleNotFoundError: No module named 'no_such_module'"
+
+
+def test_child_says_that_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full_disk.py").write_text(FULL_DISK)
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = child.TemporaryFolder()
+    assert child.run("full_disk", [], folder.path).complaint == "No space left on device"
+
+
+def test_first_error_of_the_log_says_why() -> None:
+    log = (
+        "2026-11-28 20:01:30 [sitemapcrawler.jobs.job] ERROR: audit.duckdb cannot be written: No space left on device\n"
+        "2026-11-28 20:01:36 [sitemapcrawler.feeds.reporting] ERROR: the report is not written\n"
+    )
+    assert child.Ended(1, "", log).complaint == "audit.duckdb cannot be written: No space left on device"
 
 
 def test_folder_goes_with_its_last_user() -> None:
