@@ -31,7 +31,7 @@ OF_TEXT = len("2-0123") + 1
 CONTENTS = Table(
     "site_contents",
     f"""
-    SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] AS hash,
+    SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] || u.reply.simhash AS hash,
            ('0x' || u.reply.simhash)::UBIGINT AS near
     FROM temp.site_pages p JOIN urls u ON u.rowid = {row_of("p.page")}
     JOIN temp.site_files f ON f.file = {file_of("p.page")}
@@ -39,7 +39,8 @@ CONTENTS = Table(
       AND (u.reply.canonical IS NULL OR u.reply.canonical IN (u.reply.final_url, u.loc))""",
     of=(PAGES, FILES),
 )
-"""Indexable listed pages whose content was read, and whose canonical is their own URL."""
+"""Indexable listed pages whose content was read, and whose canonical is their own URL. `hash` has both hashes: if a
+text has paragraphs alone, its content hash has 16 bits, which pages of a large site share."""
 VERSIONS = """
     EXISTS (FROM temp.site_links l WHERE l.code IS NOT NULL AND l.source = {one} AND l.target = {other})
     OR EXISTS (FROM temp.site_links l WHERE l.code IS NOT NULL AND l.source = {other} AND l.target = {one})"""

@@ -45,6 +45,7 @@ def test_pages_with_nearly_the_same_text() -> None:
     "records",
     [
         [read("/a"), read("/b", OTHER, FAR)],
+        [read("/a"), read("/b", ONE, FAR)],
         [read("/a"), read("/b", noindex=True)],
         [read("/a"), read("/b", canonical=at("/c"))],
         [read("/a"), read("/b", kind="redirected")],
@@ -52,7 +53,16 @@ def test_pages_with_nearly_the_same_text() -> None:
         [read("/a"), page("/b")],
         [read("/us", links={"en-US": "/us", "en-GB": "/gb"}), read("/gb", links={"en-US": "/us", "en-GB": "/gb"})],
     ],
-    ids=["other texts", "noindex", "canonical", "redirected", "six bits", "not read", "two regions"],
+    ids=[
+        "other texts",
+        "other texts of one hash",
+        "noindex",
+        "canonical",
+        "redirected",
+        "six bits",
+        "not read",
+        "two regions",
+    ],
 )
 def test_pages_that_are_not_duplicates(records: list[UrlRecord]) -> None:
     assert DUPLICATE not in dict(Site(*records).rules())
