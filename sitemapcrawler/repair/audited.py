@@ -227,10 +227,13 @@ class AuditedSite:
                 return self._of_redirect(record)
         return None
 
-    def _of_named(self, record: UrlRecord, rule: str, named: str) -> Verdict:
-        """The verdict on a page that names another one, by its canonical or a refresh. Without a verified target, that
-        one replaces it if another entry shows that it is indexable."""
+    def _of_named(self, record: UrlRecord, rule: str, named: str) -> Verdict | None:
+        """The verdict on a page that names another one, by its canonical or a refresh; None if the canonical redirects
+        back to the page. Without a verified target, the page that is named replaces it if another entry shows that it
+        is indexable."""
         target = record.target
+        if rule == CANONICAL and target and target.final_url and not names_other(target.final_url, record.loc):
+            return None
         is_unfit = target is not None and target.indexable is False and target.indexability not in PASSING
         if is_unfit or not is_onsite(record.loc, named):
             return Verdict(rule)

@@ -202,6 +202,12 @@ def test_a_page_whose_target_did_not_answer_is_kept(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", answer=silent, leads_to=target("unreachable")) is None
 
 
+def test_a_page_whose_canonical_redirects_back_is_kept(tmp_path: Path) -> None:
+    insecure = PAGE.replace("https", "http")
+    back = target("redirect", insecure, status=301, final_url=PAGE)
+    assert verdict(tmp_path / "audit", answer=reply(canonical=insecure), leads_to=back) is None
+
+
 def test_what_robots_txt_blocks_is_dropped(tmp_path: Path) -> None:
     assert verdict(tmp_path / "audit", blocked=True, answer=reply()) == Verdict("url-blocked-by-robots")
 
