@@ -54,8 +54,8 @@ ROWS = f"""
     QUALIFY row_number() OVER (PARTITION BY key ORDER BY line) > entries
     LIMIT $2"""
 """SQL for these entries. Parameters: the rule, and how many."""
-RANKS = f"SELECT sitemap, min({RANK}) FROM findings WHERE rule = $1 GROUP BY sitemap"
-"""SQL for the severities of a rule, by file."""
+RANKS = f"SELECT sitemap, max({RANK}) FROM findings WHERE rule = $1 GROUP BY sitemap"
+"""SQL for the severities of a rule, by file: the lowest, as where they are counted."""
 
 
 class FirstFindings:
@@ -142,7 +142,7 @@ class Listing:
 
     def _put_entries(self, connection: duckdb.DuckDBPyConnection, rule: str, most: int) -> None:
         ranks: Mapping[str | None, int] = dict(connection.execute(RANKS, [rule]).fetchall())
-        usual = ORDER[min(ranks.values()) - 1] if ranks else own_severity(rule)
+        usual = ORDER[max(ranks.values()) - 1] if ranks else own_severity(rule)
         source = RULES[rule].source or None if rule in RULES else None
         query = ROWS.format(only=self._only)
         for rows in fetched(connection.execute(query, [rule, most])):

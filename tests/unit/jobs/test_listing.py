@@ -49,6 +49,16 @@ def hold(store: Store, number: int, **fields: object) -> None:
         store.insert_rows("findings", [{**finding, "url": f"https://example.com/{n}"} for n in range(number)])
 
 
+def test_entries_that_a_note_sums_up_are_notes_beside_warnings(store: Store) -> None:
+    with store.transaction():
+        store.insert_rows(
+            "findings",
+            [{"rule": TWICE, "severity": "info", "sitemap": FILE, "url": "https://example.com/1"}],
+        )
+    _, found = filled(store)
+    assert [finding.severity for finding in found if finding.rule == TWICE] == ["info"] * 3
+
+
 def test_each_entry_without_a_finding_of_its_own_has_a_row(store: Store) -> None:
     rows, found = filled(store)
     assert Counter(finding.rule for finding in found) == {DATES: 20, TWICE: 4}
