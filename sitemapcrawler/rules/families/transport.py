@@ -211,7 +211,7 @@ def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
     """The sitemap is blocked by robots.txt.
 
     Why: A search engine that obeys robots.txt does not fetch the file.
-    Fix: Add an `Allow` rule for the sitemap's path to robots.txt, or remove the `Disallow` rule.
+    Fix: Allow the sitemap in robots.txt, or remove it from the index or robots.txt that lists it.
     Bad: `Disallow: /sitemaps/` with the sitemap at `/sitemaps/all.xml`
     Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
     """
