@@ -101,7 +101,8 @@ def is_soft_404(page: PageFacts, asked: str, seen: Witness | None = None) -> str
         return None
     own = Fingerprint.of_page(page, asked)
     likeness = own.likeness(nonsense) if nonsense is not None else 0.0
-    if same_head and likeness >= ALIKE and (said or (own.words >= MIN_WORDS and not own.is_frame)):
+    is_page = own.words >= MIN_WORDS and not own.is_frame
+    if same_head and likeness >= ALIKE and (said or is_page or _says_not_found(page.shown)):
         return "the same page as for a path that does not exist"
     return None if said is None else _supported(page, own, said, likeness)
 
@@ -155,6 +156,10 @@ def _error_in(shown: Shown) -> str | None:
     tests = () if size >= THIN else (says_trace,) if size >= FEW else (says_failure, says_empty)
     found = next((text for text in shown.blocks if any(test(text) for test in tests)), None)
     return None if found is None else found[:MAX_SHOWN]
+
+
+def _says_not_found(shown: Shown) -> bool:
+    return not shown.is_frame and any(map(says_not_found, shown.blocks or ()))
 
 
 def _content(texts: Iterable[str]) -> int:

@@ -41,6 +41,14 @@ def test_page_like_the_answer_to_nonsense_is_none() -> None:
     assert is_soft_404(page("Shop", LOST), ASKED, seen) == "the same page as for a path that does not exist"
 
 
+def test_short_page_like_the_answer_to_nonsense_that_says_so_is_none() -> None:
+    text = "<p>Page not found. It may have moved.</p>"
+    seen = witness(told("Shop", text, frame=False), HOME_PAGE)
+    assert is_soft_404(page("Shop", text, frame=False), ASKED, seen)
+    text += "<div id=root></div>"
+    assert not is_soft_404(page("Shop", text, frame=False), ASKED, witness(told("Shop", text, frame=False), HOME_PAGE))
+
+
 def test_path_repeated_in_the_page_clocks_and_counters_make_no_difference() -> None:
     def text(asked: str, clock: str) -> str:
         path = asked.removeprefix(HOME)
@@ -250,6 +258,7 @@ EMPTY_LISTS = [
     "<h2>Archives: May 2019</h2><div class=posts>Sorry, no posts matched your criteria.</div>", "<h1>Blog</h1>Keine Beiträge gefunden.",
     "<h1>Blog</h1><p>Aucun article trouvé</p>", "<h1>Blog</h1><p>No se encontraron entradas.</p>", "<h1>Blog</h1><p>Записей не найдено</p>",
     "<h1>ブログ</h1><p>記事が見つかりませんでした。</p>", "<h1>Blog</h1><p>Nessun articolo trovato</p>", "<h1>博客</h1><p>暂无文章</p>",
+    "<h1>Kalender</h1><p>Keine Veranstaltungen gefunden.</p>", "<h1>Events in May</h1><p>There are no upcoming events.</p>",
 ]  # fmt: skip
 
 
