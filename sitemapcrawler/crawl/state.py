@@ -258,8 +258,11 @@ class Audit:
 
     def link_scope(self) -> LinkScope:
         """What of the link graph belongs to this crawl."""
-        params = self.params
-        homes = sorted({f"{start}/" for start in self.starts - self.given_up if urls.is_web(start)})
+        params, starts = self.params, self.starts - self.given_up
+        for first, *others in (start.url_candidates for start in params.domain):
+            if first in starts:  # http was not tried, even if a sitemap lists pages there
+                starts.difference_update(others)
+        homes = sorted(f"{start}/" for start in starts if urls.is_web(start))
         return LinkScope(
             homes, self.verdicts, params.include, params.exclude, params.max_pages, follows=params.links == "site"
         )
