@@ -60,7 +60,8 @@ def _revisits(site: SiteFacts) -> tuple[object, ...]:
             JOIN temp.site_files f ON f.sitemap = n.sitemap
             LEFT JOIN {site.baseline}.contents h ON h.url = n.loc
             JOIN site_compared c ON c.template = {number("n.reply.content_hash")} {TEMPLATE}
-            QUALIFY row_number() OVER (PARTITION BY n.row ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.row) = 1)
+            QUALIFY row_number() OVER (PARTITION BY n.row
+                ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.written <> n.written, b.row) = 1)
         SELECT * EXCLUDE (step, is_other, is_touched, is_doubtful, is_before, is_corrected),
                step > INTERVAL 0 HOUR AND NOT is_other AND NOT is_touched AS moved,
                step = INTERVAL 0 HOUR AND is_other AND is_before AS stayed

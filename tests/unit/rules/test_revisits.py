@@ -132,6 +132,11 @@ def test_page_in_two_files_is_compared_file_by_file() -> None:
     assert site.rules(baseline=before, since=SINCE) == []
 
 
+def test_page_that_a_file_lists_with_two_dates_is_compared_with_both() -> None:
+    site = audited(read("/a", OLD), read("/a", NEW))
+    assert site.rules(baseline=site.earlier(read("/a", OLD), read("/a", NEW)), since=SINCE) == []
+
+
 def together(moved: int, others: int, seconds: int = 1) -> list[str]:
     """Rules that report a file of which some dates moved."""
     paths = [f"/{number}" for number in range(moved + others)]
