@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from sitemapcrawler import cli
+from tests.crawl import forks
 from tests.crawl.site_server import SiteServer
+
+
+@pytest.fixture(scope="module", autouse=True)
+def children() -> Iterator[None]:
+    """Fork the programs that the package starts in this process."""
+    with forks.children():
+        yield
 
 
 @pytest.fixture

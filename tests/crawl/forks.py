@@ -4,8 +4,9 @@ they need, which saves more than a second of processor time each.
 A forked program is a process of its own: its directory, environment, umask, streams, process group, network namespace and
 signal handlers are those that `subprocess` would give it, and it ends as the interpreter does. Two servers with different
 hash seeds take turns, so that two crawls in a row order their sets differently. Two more, for programs that write
-reports, have imported and prepared what these need, which saves another two seconds. Programs are started afresh where
-variables that Python reads at its start differ (`PYTHONUTF8`, `LC_ALL`, ...), and within `fresh`.
+reports, have imported and prepared what these need, which saves another two seconds. The children of the package
+(`sitemapcrawler.api.child`) are forked too: those of forked programs, and within `children` those of the tests. Programs
+are started afresh where variables that Python reads at its start differ (`PYTHONUTF8`, `LC_ALL`, ...), and within `fresh`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+CHILD = [sys.executable, "-P", "-m", "sitemapcrawler.api.child"]
+"""Command of a child: most of them write reports."""
+OF_CHILD = ("PYTHONPATH", "PYTHONIOENCODING")
+"""Variables that a child gets from its caller. The first becomes its path; streams are in UTF-8 anyway."""
 PROGRAMS = ("sitemapcrawler.cli", "scrapy", "tests.crawl.download_job", "tests.crawl.modelled", "tests.crawl.patched")
 """Modules that are forked when `python -m` runs them."""
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_", "GLIBC_")
@@ -78,23 +84,30 @@ class _Client:
 
     def server(self, argv: Sequence[Any], env: Mapping[str, str]) -> socket.socket | None:
         """The server to fork a program; None for one that is started afresh."""
-        ours = len(argv) > 2 and tuple(argv[:2]) == (sys.executable, "-m") and argv[2] in PROGRAMS
-        if not (self.forks and ours and at_start(env) == self._variables):
+        is_child = argv == CHILD
+        ours = is_child or (len(argv) > 2 and tuple(argv[:2]) == (sys.executable, "-m") and argv[2] in PROGRAMS)
+        own = dict.fromkeys(OF_CHILD) if is_child else {}
+        if not (self.forks and ours and at_start(env) | own == self._variables | own):
             return None
-        reports = any(FOR_REPORTS.search(str(word)) for word in argv)
+        reports = is_child or any(FOR_REPORTS.search(str(word)) for word in argv)
         kind = reports, next(self._seeds[reports])
         if kind not in self._servers:
-            self._servers[kind] = self._start(env, *kind)
+            self._servers[kind] = self._start(*kind)
         return self._servers[kind]
 
+    def adopt(self, server: socket.socket) -> None:
+        """Use the server of another process, in a program that it has forked."""
+        self._servers = {(reports, seed): server for reports in (False, True) for seed in HASH_SEEDS}
+        self._variables = at_start(os.environ)
+
     @staticmethod
-    def _start(env: Mapping[str, str], reports: bool, seed: str) -> socket.socket:
+    def _start(reports: bool, seed: str) -> socket.socket:
         client, server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         words = [sys.executable, "-m", "tests.crawl.forks", str(server.fileno()), *(["reports"] if reports else [])]
         subprocess.Popen(
             words,
             cwd=ROOT,
-            env={**env, "PYTHONHASHSEED": seed},
+            env={**environment(), "PYTHONHASHSEED": seed},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[server.fileno()],
@@ -120,11 +133,11 @@ class _Forked(subprocess.Popen[Any]):
         streams = [end if end != -1 else number for number, end in enumerate(pipes[i] for i in (0, 3, 5))]
         self._report, report = os.pipe()
         network = os.open(NETWORK, os.O_RDONLY)
-        group = rest[-1]
+        session, group = rest[-2:]
         request = {"argv": list(map(str, args)), "cwd": str(cwd or Path.cwd()), "env": dict(env), "umask": _umask()}
         try:
-            data = json.dumps(request | {"group": group}).encode()
-            socket.send_fds(self._server, [data], [*streams, network, report])
+            data = json.dumps(request | {"session": session, "group": group}).encode()
+            socket.send_fds(self._server, [data], [*streams, network, self._server.fileno(), report])
         finally:
             os.close(network)
             os.close(report)
@@ -157,7 +170,8 @@ class _Forked(subprocess.Popen[Any]):
 
 
 def start(argv: Sequence[Any], *, env: Mapping[str, str], **options: Any) -> subprocess.Popen[Any]:
-    """Start a program; options as for `subprocess.Popen`, of which `cwd`, streams, encodings and `process_group` work."""
+    """Start a program; options as for `subprocess.Popen`, of which `cwd`, streams, encodings, `start_new_session` and
+    `process_group` work."""
     server = _client.server(argv, env)
     if server is None:
         return subprocess.Popen(argv, env=env, **options)
@@ -195,6 +209,22 @@ def fresh() -> Iterator[None]:
         yield
     finally:
         _client.forks = before
+
+
+class _Subprocess:
+    """What `sitemapcrawler.api.child` uses of the module `subprocess`."""
+
+    PIPE, TimeoutExpired = subprocess.PIPE, subprocess.TimeoutExpired
+    Popen = staticmethod(start)
+
+
+@contextmanager
+def children() -> Iterator[None]:
+    """Fork the children that this process starts within."""
+    from sitemapcrawler.api import child
+
+    with patch.object(child, "subprocess", _Subprocess):
+        yield
 
 
 def _umask() -> int:
@@ -287,7 +317,7 @@ def serve(control: socket.socket) -> dict[str, Any]:
             os.read(wake, MAX_REQUEST)
             _reap(reports)
         if control in ready:
-            message, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST, STREAMS + 2)
+            message, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST, STREAMS + 3)
             if not message:
                 os._exit(0)
             child = os.fork()
@@ -318,9 +348,13 @@ def _reap(reports: dict[int, int]) -> None:
 
 
 def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
-    """Take over the streams, the network, the environment and the directory that a request names."""
-    if request["group"] not in (None, -1):
+    """Take over the streams, the network, the environment, the directory and the server that a request names."""
+    if request["session"]:
+        os.setsid()
+    elif request["group"] not in (None, -1):
         os.setpgid(0, request["group"])
+    server = socket.socket(fileno=descriptors.pop())
+    os.set_inheritable(server.fileno(), False)
     network = descriptors.pop()
     if os.fstat(network).st_ino != Path(NETWORK).stat().st_ino:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -334,6 +368,7 @@ def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
+    _client.adopt(server)
     time.tzset()
     tempfile.tempdir = None
     sys.stdin = sys.__stdin__ = _stream(0, "r")  # type: ignore[misc]  # Final
@@ -357,13 +392,18 @@ def main(descriptor: int, reports: bool) -> None:
     gc.collect()
     gc.freeze()  # a collection would write to every object, and so copy the memory that all children share
     request = serve(socket.socket(fileno=descriptor))
-    _, _, module, *arguments = request["argv"]
+    if request["argv"] == CHILD:
+        sys.path[:] = os.environ["PYTHONPATH"].split(os.pathsep)
+        module, *arguments = CHILD[3:]
+    else:
+        sys.path[0] = request["cwd"]
+        module, *arguments = request["argv"][2:]
     sys.argv = [module, *arguments]
-    sys.path[0] = request["cwd"]
     sys.modules.pop(module, None)
     sys.modules.pop("tests.crawl.forks", None)
     try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        with children():
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
         _leave(0)
     except SystemExit as end:
         if isinstance(end.code, int | None):
