@@ -46,6 +46,7 @@ class Option(NamedTuple):
             raise ValueError(f"option {self.flag}={quoted(text)}: {error}; accepted: {self.accepted}") from None
 
 
+PLACES, CLUSTERS = "a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX", "HOST:PORT, or auto: the one on this machine"
 FROM_0, FROM_1, ABOVE_0 = "a whole number from 0", "a whole number from 1", "a number above 0"
 States = Annotated[
     list[Literal["unread", "partial", "finished"]],
@@ -53,8 +54,8 @@ States = Annotated[
 ]
 """States in which a domain counts as done."""
 OPTIONS = (
-    Option("out", "FOLDER|URL", "where results go: a folder, s3://BUCKET/PREFIX or gs://BUCKET/PREFIX"),
-    Option("address", "ADDRESS", "join this Ray cluster (auto: the one on this machine); default: start one here"),
+    Option("out", "FOLDER|URL", f"where results go: {PLACES}", accepted=PLACES),
+    Option("address", "ADDRESS", f"join this Ray cluster ({CLUSTERS}); default: start one here", accepted=CLUSTERS),
     Option("workers", "N", "domains at once (default: one per core)", None, Count, FROM_1),
     Option("cpus", "N", "cores of a joined cluster reserved for each domain", "1", AboveZero, ABOVE_0),
     Option("per_address", "N", "domains at once that share an IP address; 0: any number", "4", FromZero, FROM_0),

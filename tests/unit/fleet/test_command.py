@@ -67,6 +67,8 @@ def test_every_option_has_its_row() -> None:
     [
         ("fleet a.com", "--out is missing"),
         ("fleet --out x", "no domain is named"),
+        ("fleet a.com --out ''", "option --out='': is empty; accepted: a folder"),
+        ("fleet a.com --out x --address ''", "option --address='': is empty; accepted: HOST:PORT"),
         ("fleet @none.txt --out x", "none.txt"),
         ("fleet a.com --out x --workers 0", "option --workers='0': invalid value; accepted: a whole number from 1"),
         ("fleet a.com --out x --workers many", "option --workers='many'"),
