@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.queries import with_memory
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, files_of, read_export
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.rules.facts.index_reasons import is_indexed
@@ -69,6 +71,16 @@ class Lists:
             self._logs.resolve(self._scope)
             self._logs.put_visits()
             self._logs.add_totals(totals)
+        with_memory(partial(self._bring_together, totals), self._store.give_more_memory)
+        for number, total in enumerate(totals):
+            [(found, listed)] = execute(
+                f"SELECT count(*), count(*) FILTER (listed) FROM compared WHERE lists & (1::UBIGINT << {number}) > 0"
+            )
+            total.urls, total.listed = found, listed
+        return totals
+
+    def _bring_together(self, totals: Sequence[ComparedList]) -> None:
+        execute = self._store.execute
         [(rows,)] = execute("SELECT count(*) FROM compared_rows")
         parts = int(rows) // PART + 1
         with self._store.transaction():
@@ -90,12 +102,6 @@ class Lists:
                     FROM compared_rows WHERE page % {parts} = {part} GROUP BY page"""
                 )
         execute("DROP TABLE temp.compared_rows")
-        for number, total in enumerate(totals):
-            [(found, listed)] = execute(
-                f"SELECT count(*), count(*) FILTER (listed) FROM compared WHERE lists & (1::UBIGINT << {number}) > 0"
-            )
-            total.urls, total.listed = found, listed
-        return totals
 
     def _with_homes(self) -> LinkScope:
         """The scope; where sitemaps were named and no site, with the sites of the pages that they list."""

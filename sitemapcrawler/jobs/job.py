@@ -297,7 +297,7 @@ class Job:
             paths, ranges = list(map(Path, params.compare)), read_ranges(params.crawler_addresses)
             self._lists = lists = Lists(self.store, scope, paths, ranges, self.statuses)
             await self._writer.flush()
-            self._compared = await self._writer.run(partial(with_memory, lists.load, self.store.give_more_memory))
+            self._compared = await self._writer.run(lists.load)
         return self._lists
 
     async def follow(self, work: Callable[[Part], T], part: Part) -> T | None:

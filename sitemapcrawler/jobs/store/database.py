@@ -20,7 +20,7 @@ from sitemapcrawler.jobs.store.files import (
     create_tables,
     refusal,
 )
-from sitemapcrawler.jobs.store.queries import FEW, Row, fetched_with_memory, line_of, reading, rows_of
+from sitemapcrawler.jobs.store.queries import FEW, Row, fetched_with_memory, line_of, reading, rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import TYPE, literal, quoted, tables
 from sitemapcrawler.jobs.store.spool import Spool, reduced
 from sitemapcrawler.reader.duck import CONFIG, MEMORY_MB, duckdb
@@ -173,8 +173,9 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
     def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
-        """Run SQL and return all rows."""
-        return self._connection.execute(sql, parameters).fetchall()
+        """Run SQL and return all rows. Outside of transactions, which a failure ends, it retries with more memory."""
+        more_memory = (lambda: False) if self._in_transaction else self.give_more_memory
+        return with_memory(lambda: self._connection.execute(sql, parameters).fetchall(), more_memory)
 
     def rows(self) -> Callable[[str, Sequence[object]], Iterator[object]]:
         """Return a function that runs SQL on the writing thread's connection, inside its transaction if there is one;

@@ -8,21 +8,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from sitemapcrawler.items import ComparedList, CrawlerFetches
-from sitemapcrawler.jobs import crawler_logs
+from sitemapcrawler.jobs import coverage, crawler_logs
 from sitemapcrawler.jobs.coverage import Lists
 from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.reader.exports import files_of
 from sitemapcrawler.robots.addresses import read_ranges
 
 HOME = "https://www.example.com/"
 SITEMAP = f"{HOME}sitemap.xml"
 GOOGLEBOT = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
 OURS, FAKE = "66.249.66.1", "203.0.113.9"
+
+
+def _raise(error: Exception) -> None:
+    raise error
 
 
 class Loaded:
@@ -275,6 +281,18 @@ def test_entries_have_the_last_request_of_each_crawler_the_latest_first(tmp_path
     [(first, found), *rest] = store.execute("SELECT loc, fetched FROM urls ORDER BY rowid")
     assert (first, list(found.items())) == (f"{HOME}a", list(times.items()))
     assert rest == [(f"{HOME}b", None)]
+
+
+def test_log_is_read_once_though_its_pages_need_more_memory(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    insert, short = store.insert_rows, [duckdb.OutOfMemoryException("failed to pin block")]
+    monkeypatch.setattr(store, "insert_rows", lambda *rows: _raise(short.pop()) if short else insert(*rows))
+    monkeypatch.setattr(store, "give_more_memory", lambda: True)
+    monkeypatch.setattr(coverage, "files_of", lambda path: [read.append(path) or name for name in files_of(path)])
+    assert Loaded(store, tmp_path, line("/a"), "a").total.listed == 1
+    assert (len(read), short) == (1, [])
 
 
 def test_lists_that_are_no_logs_say_nothing_of_crawlers(tmp_path: Path, store: Store) -> None:

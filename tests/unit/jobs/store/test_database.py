@@ -172,6 +172,16 @@ def test_memory_is_given_as_it_is_needed(path: Path) -> None:
     store.close()
 
 
+def test_statement_outside_of_a_transaction_gets_more_memory(path: Path) -> None:
+    large = "SELECT len(list(i)) FROM range(15_000_000) t(i)"
+    store = Store.open(path.parent)
+    store.resources(2000, sparing=True)
+    with pytest.raises(duckdb.OutOfMemoryException), store.transaction():
+        store.execute(large)
+    assert store.execute(large) == [(15_000_000,)]
+    store.close()
+
+
 def test_rows_that_need_more_memory_get_it(path: Path) -> None:
     store = Store.open(path.parent)
     store.insert_rows("urls", [{"sitemap": "s", "loc": f"{number}{'x' * 100_000}"} for number in range(300)])
