@@ -314,7 +314,7 @@ def index_child_offsite(child: ChildFacts) -> Iterator[Message]:
 
     Why: An index lists sitemaps of its own site; search engines ignore others. A host may let another list its sitemaps
     by naming the index in its own robots.txt.
-    Fix: Move the sitemap to the index's host, or name it in the robots.txt of its own host.
+    Fix: Remove the entry, move the sitemap to the index's host, or name it in the robots.txt of its own host.
     Bad: `https://cdn.example.net/sitemap-1.xml` in `https://example.com/sitemap.xml`
     Good: the sitemap on `https://example.com/`, or named in robots.txt itself
     """

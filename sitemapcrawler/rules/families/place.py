@@ -137,7 +137,7 @@ def loc_offsite(entry: UrlFacts) -> Iterator[Message]:
 
     Why: "all URLs in a Sitemap must be from a single host": search engines ignore the others. A host may let another
     list its URLs by naming the sitemap in its own robots.txt.
-    Fix: Move the entry to a sitemap on its own host, or name this sitemap in that host's robots.txt.
+    Fix: Remove the entry, move it to a sitemap on its own host, or name this sitemap in that host's robots.txt.
     Bad: `https://shop.example.net/` in `https://example.com/sitemap.xml`
     Good: the sitemap on `https://shop.example.net/`, or named in its robots.txt
     """
