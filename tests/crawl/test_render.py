@@ -41,10 +41,18 @@ def records(done: Crawl) -> dict[str, dict[str, Any]]:
     return {"/" + one["url"].split("/", 3)[3]: one for one in done.of_type("rendered")}
 
 
+NONE: dict[str, Route] = {
+    "/gone": Reply("", 404),
+    "/moved": moved("/next/article"),
+    "/file.pdf": Reply("%PDF", headers={"Content-Type": "application/pdf"}),
+}
+"""Listed URLs that are no pages."""
+
+
 @pytest.fixture(scope="module")
 def site() -> Iterator[SiteServer]:
     with SiteServer() as server:
-        serve(server, {path: page(planned.html) for path, planned in PAGES.items()}, **FILES)
+        serve(server, {path: page(planned.html) for path, planned in PAGES.items()} | NONE, **FILES)
         yield server
 
 
@@ -98,20 +106,21 @@ def test_page_and_its_requests_are_sent_by_us_and_only_once(rendered: Crawl, sit
 
 REQUESTS, BEGUN = 40, 300
 """Requests that a page may make, and begin."""
-BOUNDS = constants(
-    {
-        "verification.browser.QUIET_S": 8,
-        "verification.browser.CLOSE_S": 3,
-        "verification.browser.MAX_INTERCEPTED": BEGUN,
-        "verification.rendering.MAX_REQUESTS": REQUESTS,
-    }
-)
-"""Settings of a crawl whose limits are reached earlier, to take less time."""
+LIMITS = {
+    "verification.browser.HEAP_MIB": 128,
+    "verification.browser.MAX_INTERCEPTED": BEGUN,
+    "verification.rendering.MAX_REQUESTS": REQUESTS,
+}
+"""Constants of a crawl whose limits are reached earlier, to take less time."""
+SHORT = {"verification.browser.QUIET_S": 2, "verification.browser.CLOSE_S": 1}
+"""The same, for pages of which each takes a core until then."""
 LONG = "its scripts did not finish"
 MEMORY = "out of memory, or a fault of the browser"
-HOSTILE: dict[str, tuple[str, str, str | None]] = {
+BUSY: dict[str, tuple[str, str, str | None]] = {
     "/busy": ("while (true);", "timeout", LONG),
     "/busy-later": ("setTimeout(() => { while (true); }, 500);", "timeout", LONG),
+}
+HOSTILE: dict[str, tuple[str, str, str | None]] = {
     "/heap": ("const all = []; while (true) all.push(new Array(1e6).fill(Math.random()));", "crashed", MEMORY),
     "/alerts": ("for (let i = 0; i < 1e3; i++) alert(i); onbeforeunload = () => 1;", "rendered", None),
     "/windows": ("for (let i = 0; i < 1e3; i++) open('/window' + i);", "rendered", None),
@@ -133,28 +142,31 @@ HOSTILE: dict[str, tuple[str, str, str | None]] = {
 """{path: (script, result, note)}"""
 
 
+def results(
+    server: SiteServer, folder: Path, scripts: Mapping[str, tuple[str, str, str | None]], **limits: int
+) -> Crawl:
+    """Crawl pages with these scripts, and check their results."""
+    markup = "<title>T</title><body><p>Text.<script>{}</script>"
+    megabytes = Reply(b" " * 31 * 2**20, headers={"Content-Type": "text/plain"})
+    pages = {path: page(markup.format(script)) for path, (script, *_) in scripts.items()}
+    serve(server, pages, **{"/megabytes": megabytes})
+    server.otherwise = Reply("")
+    done = crawl(folder, settings=constants(LIMITS | limits), domain=server.url(), render=50)
+    assert done.code == 0, done.log
+    found = {path: (one["title"], one["result"], one.get("note")) for path, one in records(done).items()}
+    assert found == {path: ("T", *expected) for path, (_, *expected) in scripts.items()}
+    return done
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Crawl, SiteServer]]:
     with SiteServer() as server:
-        pages = {
-            path: page(f"<title>T</title><body><p>Text.<script>{script}</script>")
-            for path, (script, *_) in HOSTILE.items()
-        }
-        megabytes = Reply(b" " * 31 * 2**20, headers={"Content-Type": "text/plain"})
-        serve(server, pages, **{"/megabytes": megabytes})
-        server.otherwise = Reply("")
-        yield crawl(tmp_path_factory.mktemp("hostile"), settings=BOUNDS, domain=server.url(), render=50), server
+        yield results(server, tmp_path_factory.mktemp("hostile"), HOSTILE), server
 
 
-@pytest.mark.parametrize("path", HOSTILE)
-def test_page_that_wants_too_much_says_so_and_the_next_one_is_rendered(
-    hostile: tuple[Crawl, SiteServer], path: str
-) -> None:
-    done, _ = hostile
-    assert done.code == 0, done.log
-    record = records(done)[path]
-    assert (record["result"], record.get("note")) == HOSTILE[path][1:]
-    assert record["title"] == "T"
+def test_busy_page_is_given_up(tmp_path: Path) -> None:
+    with SiteServer() as server:
+        results(server, tmp_path, BUSY, **SHORT)
 
 
 def test_limits_bound_what_a_page_makes_the_crawl_request(hostile: tuple[Crawl, SiteServer]) -> None:
@@ -179,17 +191,11 @@ def text(path: str) -> Reply:
     return page(f"<title>{path}</title><p>{own_words(path)}")
 
 
-@pytest.mark.parametrize("render", ["50%", "9"], ids=["as many as there are", "more"])
-def test_pages_that_are_none_are_replaced(tmp_path: Path, render: str) -> None:
+def test_pages_that_are_none_are_replaced(tmp_path: Path) -> None:
     with SiteServer() as site:
         pages: dict[str, Route] = {f"/{folder}/page": text(folder) for folder in "abcd"}
-        none: dict[str, Route] = {
-            "/gone": Reply("", 404),
-            "/moved": moved("/a/page"),
-            "/file.pdf": Reply("%PDF", headers={"Content-Type": "application/pdf"}),
-        }
-        serve(site, pages | none)
-        done = crawl(tmp_path, "-O", "rendered.csv", "-O", FEED, domain=site.url(), render=render)
+        serve(site, pages | NONE)
+        done = crawl(tmp_path, "-O", "rendered.csv", "-O", FEED, domain=site.url(), render="50%")
         assert records(done).keys() == pages.keys()
         rows = (tmp_path / "rendered.csv").read_text("utf-8").splitlines()
         assert (rows[0].split(",")[:4], len(rows)) == (["type", "url", "result", "note"], len(pages) + 1)
