@@ -255,24 +255,26 @@ def test_rules_that_a_limit_left_out_have_no_solved_problems(tmp_path: Path) -> 
     assert "cross-duplicate-url" not in (tmp_path / "second" / "changes.csv").read_text()
 
 
+NO_BASELINES: list[tuple[Route, tuple[str, ...], int]] = [
+    (Reply("", 503), (), 4),
+    (urlset(), (), 0),
+    (urlset("/a", "/b"), ("-a", "max_urls=1"), 3),
+]
+"""Nights on which the site is down, lists nothing, or is read to a limit: its sitemap, arguments, exit code."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sitemap", "more", "code"),
-    [(Reply("", 503), (), 4), (urlset(), (), 0), (urlset("/a", "/b"), ("-a", "max_urls=1"), 3)],
-    ids=["site is down", "nothing is listed", "stopped at a limit"],
-)
-def test_audit_that_is_no_baseline_stands_beside_the_one_it_would_replace(
-    tmp_path: Path, sitemap: Route, more: tuple[str, ...], code: int
-) -> None:
+def test_audit_that_is_no_baseline_stands_beside_the_one_it_would_replace(tmp_path: Path) -> None:
     folder, nightly = tmp_path / "nightly", ("--out", "nightly", "--no-pages")
     with SiteServer() as site:
         site.routes = {"/sitemap.xml": urlset(site.url("/a"), site.url("/b"))}
         audit(tmp_path, site.url(""), *nightly)
         before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-        site.routes = {"/sitemap.xml": sitemap}
-        done = audit(tmp_path, site.url(""), *nightly, "--baseline", "nightly", *more)
-        assert (done.returncode, "Report: nightly-incomplete/report.html" in done.stdout) == (code, True)
-        assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        for sitemap, more, code in NO_BASELINES:
+            site.routes = {"/sitemap.xml": sitemap}
+            done = audit(tmp_path, site.url(""), *nightly, "--baseline", "nightly", *more)
+            assert (done.returncode, "Report: nightly-incomplete/report.html" in done.stdout) == (code, True)
+            assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         site.routes = {"/sitemap.xml": urlset(site.url("/a"))}
         assert audit(tmp_path, site.url(""), *nightly, "--baseline", "nightly").returncode == 0
     assert summary(folder)["changes"]["removed"] == 1
