@@ -18,6 +18,8 @@ from tests.processes import parent_of, wait_for_end
 
 pytestmark = pytest.mark.slow
 
+NOWHERE = "http://127.0.9.9:9"
+"""A place where nobody answers."""
 ENDING = "running ones finish"
 """Of the line that answers the first Ctrl-C."""
 
@@ -51,54 +53,54 @@ def gated(site: Site, path: str) -> Iterator[Gate]:
         gate.open()
 
 
-def test_every_process_may_die_and_each_result_is_there_once(tmp_path: Path) -> None:
-    with sites(2) as (first, second), gated(first, "/1.xml") as gate:
-        domains = [first.url(), second.url()]
-        with start(tmp_path, domains) as fleet:
-            first.wait_for("/1.xml")
-            second.wait_for("/1.xml")
-            fleet.wait_until(lambda: len(crawls(fleet)) == 1)  # the other site's has ended
-            crawls(fleet)[0].kill()
-            first.wait_for("/1.xml", 2)
-
-            crawl = crawls(fleet)[0]
-            next(worker for worker in workers(fleet) if worker.pid == parent_of(crawl.parent)).kill()
-            fleet.wait_until(lambda: not crawl.alive)
-            first.wait_for("/1.xml", 3)
-
-            left = processes_of(fleet)
-            fleet.process.send_signal(signal.SIGKILL)
-            fleet.process.wait()
-            assert left
-            wait_for_end(*left)
-        data = Data(tmp_path / "out")
-        assert first.url() not in data.urls()
-        gate.open()
-        again = run(tmp_path, domains)
-        assert again.code == 0
-        listed, rows = data.urls(), data.domains()
-        for site in (first, second):
-            assert sorted(listed[site.url()]) == sorted(set(listed[site.url()]))
-            assert len(listed[site.url()]) == site.listed == rows[site.url()]["urls"]
-        assert data.strangers() == []
-
-
-def test_a_full_disk_leaves_no_half_file_and_the_next_run_completes_it(tmp_path: Path) -> None:
+def test_after_a_full_disk_and_the_death_of_every_process_each_result_is_there_once(tmp_path: Path) -> None:
+    """The last run skips what is done, and reads again what could not be read."""
     out = tmp_path / "out"
     out.mkdir()
     with sites(4) as servers, small(out, "8m") as disk:
-        domains = [site.url() for site in servers]
+        domains, data, within = [site.url() for site in servers], Data(disk.seen), disk.within(tmp_path)
         disk.fill(left=20_000)
-        full = run(tmp_path, domains, "--retries", "0", within=disk.within(tmp_path))
+        full = run(tmp_path, domains, "--retries", "0", within=within)
         assert full.code == 1
         assert "domains in a row have failed" in full.log
-        data = Data(disk.seen)
         data.whole()
         assert data.domains() == {}
         disk.clear()
-        assert run(tmp_path, domains, within=disk.within(tmp_path)).code == 0
-        assert data.domains().keys() == set(domains)
-        assert {len(locs) for locs in data.urls().values()} == {servers[0].listed}
+
+        first, second = servers[:2]
+        for site in (first, second):
+            site.exchanges.clear()
+        with gated(first, "/1.xml") as gate:
+            with start(tmp_path, [*domains[:2], NOWHERE], within=within) as fleet:
+                first.wait_for("/1.xml")
+                fleet.wait_until(lambda: data.domains().keys() == {second.url(), NOWHERE})
+                fleet.wait_until(lambda: len(crawls(fleet)) == 1)  # those of the others have ended
+                crawls(fleet)[0].kill()
+                first.wait_for("/1.xml", 2)
+
+                crawl = crawls(fleet)[0]
+                next(worker for worker in workers(fleet) if worker.pid == parent_of(crawl.parent)).kill()
+                fleet.wait_until(lambda: not crawl.alive)
+                first.wait_for("/1.xml", 3)
+
+                left = processes_of(fleet)
+                fleet.process.send_signal(signal.SIGKILL)
+                fleet.process.wait()
+                assert left
+                wait_for_end(*left)
+            assert data.urls().keys() == {second.url()}
+            done, asked = data.domains(), len(second.exchanges)
+            gate.open()
+            again = run(tmp_path, [*domains, NOWHERE], "--again", "unread", within=within)
+        assert again.code == 0
+        assert "5 domains, 1 of them done earlier, 2 at once" in again.log
+        listed, rows = data.urls(), data.domains()
+        assert {name for name in done if rows[name]["started"] != done[name]["started"]} == {NOWHERE}
+        assert len(second.exchanges) == asked
+        assert listed.keys() == set(domains) and rows.keys() == {*domains, NOWHERE}
+        for site in servers:
+            locs = listed[site.url()]
+            assert len(locs) == len(set(locs)) == site.listed == rows[site.url()]["urls"]
         assert data.strangers() == []
 
 

@@ -90,19 +90,6 @@ def test_rows_are_those_of_a_crawl(tmp_path: Path, net: list[Site], data: Data) 
     }
 
 
-def test_a_second_run_skips_what_is_done_and_reads_again_what_could_not_be_read_where_that_is_wanted(
-    fleet: Crawl, data: Data, net: list[Site]
-) -> None:
-    before = {name: row["started"] for name, row in data.domains().items()}
-    asked = [len(site.exchanges) for site in net]
-    again = run(fleet.folder, [*(site.url() for site in net), "http://127.0.9.9:9"], "--again", "unread")
-    assert again.code == 0
-    assert f"{COUNT + 1} domains, {COUNT} of them done earlier, 2 at once" in again.log
-    started = {name: row["started"] for name, row in data.domains().items()}
-    assert {name for name in before if started[name] != before[name]} == {"http://127.0.9.9:9"}
-    assert [len(site.exchanges) for site in net] == asked
-
-
 def test_other_arguments_for_the_same_data_set_are_refused(fleet: Crawl, net: list[Site]) -> None:
     other = run(fleet.folder, [net[0].url()], "-a", "verify=head")
     assert other.code == 2
