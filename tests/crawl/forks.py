@@ -49,6 +49,12 @@ HASH_SEEDS = ("1", "2")
 FOR_REPORTS = re.compile(r"^audit$|^report=|\.(parquet|xlsx)\b")
 """Words of commands that write tables and reports. What these need takes 100 MB, which would count for crawls whose memory
 is measured."""
+LED_BY = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Starts a program whose session gets Ctrl-C from the terminal that is its standard input."""
 MAX_REQUEST = 1 << 20  # bytes
 REACTOR = "twisted.internet.reactor"
 """Must not be imported before the fork: processes cannot share a reactor."""
@@ -169,12 +175,16 @@ class _Forked(subprocess.Popen[Any]):
         return self.returncode
 
 
-def start(argv: Sequence[Any], *, env: Mapping[str, str], **options: Any) -> subprocess.Popen[Any]:
+def start(
+    argv: Sequence[Any], *, env: Mapping[str, str], terminal: bool = False, **options: Any
+) -> subprocess.Popen[Any]:
     """Start a program; options as for `subprocess.Popen`, of which `cwd`, streams, encodings, `start_new_session` and
-    `process_group` work."""
+    `process_group` work. `terminal`: in a new session, whose Ctrl-C comes from the terminal that is its standard input."""
     server = _client.server(argv, env)
+    if terminal:
+        options["start_new_session"] = True
     if server is None:
-        return subprocess.Popen(argv, env=env, **options)
+        return subprocess.Popen([sys.executable, "-c", LED_BY, *argv] if terminal else argv, env=env, **options)
     return _Forked(argv, server, env=env, **options)
 
 
@@ -364,6 +374,11 @@ def _become(request: Mapping[str, Any], descriptors: list[int]) -> None:
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if request["session"] and os.isatty(0):
+        import fcntl  # not on Windows, as the next
+        import termios
+
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.umask(request["umask"])
     os.chdir(request["cwd"])
     os.environ.clear()

@@ -6,8 +6,6 @@ import fcntl
 import os
 import select
 import struct
-import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +14,7 @@ from typing import Self
 
 import pyte
 
+from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S
 from tests.crawl.forks import environment
 
@@ -24,12 +23,6 @@ CHANGING = ("CI", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
 KEPT_LINES = 2000
 """Lines that have left the screen and can still be read."""
 CTRL_C = b"\x03"
-LED_BY = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-"""Makes the terminal the one that Ctrl-C of a new session comes from."""
 
 
 class Terminal:
@@ -49,14 +42,14 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self._master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", LED_BY, *command],
+        self.process = forks.start(
+            command,
             cwd=folder,
             env=terminal_environment() | dict(variables or {}),
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            start_new_session=True,
+            terminal=True,
         )
         os.close(slave)
 
