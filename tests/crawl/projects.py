@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from tests.crawl import forks
 from tests.crawl.crawling import DEADLINE_S, Running, launch
 from tests.crawl.forks import environment
 
@@ -34,7 +34,7 @@ class Done:
 def project(folder: Path, spiders: str, **files: str) -> Path:
     """Make a project `shop` in a folder: its spiders, and other modules of it by name. Returns the folder."""
     command = [sys.executable, "-m", "scrapy", "startproject", "shop", str(folder)]
-    subprocess.run(command, check=True, capture_output=True, env=environment(), timeout=DEADLINE_S)
+    forks.run(command, capture_output=True, env=environment(), timeout=DEADLINE_S).check_returncode()
     (folder / "shop/spiders/pages.py").write_text(dedent(spiders))
     for name, text in files.items():
         (folder / f"shop/{name}.py").write_text(dedent(text))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +11,7 @@ import duckdb
 import pytest
 
 from sitemapcrawler.feeds.folder import CONTENTS
-from tests.crawl.crawling import Crawl
+from tests.crawl.crawling import Crawl, run
 from tests.crawl.days import JOBDIR, Days, urlset_of
 from tests.crawl.documents import robots
 from tests.crawl.job_site import html
@@ -110,8 +108,7 @@ def test_folders_of_audits_take_over_what_was_seen(tmp_path: Path) -> None:
     assert changed[0] == {}
     assert changed[1].keys() == {EDITED, TRUE}
     assert changed[2] == changed[1]
-    command = [sys.executable, "-m", "sitemapcrawler.cli", "fix", "three/report", "--lastmod", "content"]
-    fixed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    fixed = run(tmp_path, "fix", "three/report", "--lastmod", "content")
     assert "2 changed       lastmod-same-content-changed" in fixed.stdout, fixed.stdout + fixed.stderr
 
 
