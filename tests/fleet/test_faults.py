@@ -19,7 +19,7 @@ from tests.processes import parent_of, wait_for_end
 pytestmark = pytest.mark.slow
 
 NOWHERE = "http://127.0.9.9:9"
-"""A place where nobody answers."""
+"""The start of a site whose server does not listen."""
 ENDING = "running ones finish"
 """Of the line that answers the first Ctrl-C."""
 
