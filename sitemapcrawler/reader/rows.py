@@ -166,6 +166,7 @@ def _recognised(
     whole = chain(first, lines)
     log = log_format(first)
     if head.startswith("{") and log in (None, COMMON):
+        _check_lines(first)
         objects = _Objects(columns)
         return Rows("JSON lines", objects.checked(_json_lines(whole, objects), guesses))
     if log is not None:
@@ -466,6 +467,14 @@ class _Objects:
         self._names, column = names, column_of(names)
         self._url = names[column] if column is not None else next((name for name in names if name == KEYS), None)
         self._others = [(plain, name) for name in names if (plain := _plain(name)) in self._columns]
+
+
+def _check_lines(first: Iterable[str]) -> None:
+    """Raise ValueError if the first line is no whole value: its object, perhaps around a list, has several lines."""
+    try:
+        json.loads(next(filter(str.strip, first), "{}"))
+    except (ValueError, RecursionError):
+        raise ValueError("is a JSON object over several lines; accepted: a JSON array, or an object per line") from None
 
 
 def _json_lines(lines: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -153,7 +154,10 @@ def test_archive_of_search_console(files: dict[str, str], rows: list[ExportRow])
         (b'{"name": "a", "views": 1}\n' * 3, "has no column with URLs; its columns are 'name', 'views'"),
         (b'[{"name": "a"}, {"name": "b"}]', "has no column with URLs; its columns are 'name'"),
         (b'{"keys": ["shoes"]}\n', "has no column with URLs; its columns are 'keys'"),
-        (b'{\n "a": 1\n}\n', "has no objects with URLs"),
+        (
+            json.dumps({"urls": [SITE]}, indent=2).encode(),
+            "is a JSON object over several lines; accepted: a JSON array",
+        ),
         (b"# only comments\n", "comments alone"),
         (b"PAR1 broken", "is damaged Parquet"),
         (LONG.encode(), "has no column with URLs; its columns are 'xxx"),
