@@ -50,7 +50,7 @@ def log_format(first: Sequence[str]) -> LogFormat | None:
     for line in first:
         if line.startswith("{"):
             value = _object(line)
-            return next((made for names, made in JSON_FORMATS if _has(value, names)), None)
+            return next((made for paths, made in JSON_FORMATS if _has(value, paths)), None)
     return None
 
 
@@ -61,14 +61,16 @@ def _object(line: str) -> object:
         return None
 
 
-def _has(value: object, names: Iterable[str]) -> bool:
-    """True if an object has all of these members, each the path of a JSON pointer."""
-    for name in names:
-        inner = value
-        for part in name.split("/")[1:]:
-            if not isinstance(inner, Mapping) or part not in inner:
-                return False
-            inner = inner[part]
+def _has(value: object, paths: Iterable[str]) -> bool:
+    """True if an object has all of these members, each by its JSON pointer, or by several as alternatives."""
+    return all(any(_at(value, path) for path in text.split()) for text in paths)
+
+
+def _at(value: object, path: str) -> bool:
+    for part in path.split("/")[1:]:
+        if not isinstance(value, Mapping) or part not in value:
+            return False
+        value = value[part]
     return True
 
 
@@ -101,26 +103,27 @@ COMMON = LogFormat(
 
 
 def _number_or_date(text: str) -> str:
-    """SQL for a time that is a date, or a number of seconds, milliseconds, microseconds or nanoseconds."""
+    """SQL for a time: ISO 8601, `TIME`, or a number of seconds, milliseconds, microseconds or nanoseconds."""
     number = f"try_cast({text} AS DOUBLE)"
     power = f"3 * greatest(0, floor((log10({number}) - 9) / 3))"
-    return (
-        f"coalesce(TRY(make_timestamp(try_cast({number} / pow(10, {power}) * 1e6 AS BIGINT))), "
-        f"try_cast({text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"
-    )
+    zoned = f"coalesce(try_cast({text} AS TIMESTAMPTZ), try_strptime(trim({text}, '[]'), '{TIME}'))"
+    made = f"TRY(make_timestamp(try_cast({number} / pow(10, {power}) * 1e6 AS BIGINT)))"
+    return f"coalesce({made}, {zoned} AT TIME ZONE 'UTC')"
 
 
 def _json(name: str, **pointers: str) -> LogFormat:
-    """JSON lines. `pointers`: to the members, by column; several, separated by blanks, are alternatives."""
+    """JSON lines. `pointers`: to the members, by column; several, separated by blanks, are alternatives. Method and
+    target may be in one line, that of the request."""
     paths = list(dict.fromkeys(path for text in pointers.values() for path in text.split()))
     member = {path: f"values[{at}]" for at, path in enumerate(paths, 1)}
     of = {column: f"coalesce({', '.join(member[path] for path in text.split())})" for column, text in pointers.items()}
     return LogFormat(
         name,
         f"""
-        SELECT {of["host"]} AS host, {of["scheme"]} AS scheme, {of["target"]} AS target, {of["method"]} AS method,
-               try_cast({of["status"]} AS USMALLINT) AS status, {_number_or_date(of["at"])} AS asked,
-               {of["agent"]} AS agent, {of["address"]} AS address
+        SELECT {of["host"]} AS host, {of["scheme"]} AS scheme,
+               coalesce(nullif(split_part({of["target"]}, ' ', 2), ''), {of["target"]}) AS target,
+               split_part({of["method"]}, ' ', 1) AS method, try_cast({of["status"]} AS USMALLINT) AS status,
+               {_number_or_date(of["at"])} AS asked, {of["agent"]} AS agent, {of["address"]} AS address
         FROM (SELECT TRY(json_extract_string(line, {paths})) AS values FROM lines)""",
     )
 
@@ -146,6 +149,24 @@ CADDY = _json(
     address="/request/client_ip /request/remote_ip /request/remote_addr",
 )  # fmt: skip
 """Source: https://caddyserver.com/docs/logging"""
+TRAEFIK = _json(
+    "Traefik log", host="/RequestHost", scheme="/RequestScheme", target="/RequestPath", method="/RequestMethod",
+    status="/DownstreamStatus", at="/StartUTC /time", agent="/request_User-Agent", address="/ClientHost",
+)  # fmt: skip
+"""Source: https://doc.traefik.io/traefik/observability/access-logs/"""
+REQUESTS = "/request_uri /request /url /uri /path"
+METHODS = "/request_method /method /request"
+STATUSES = "/status /response_status /status_code"
+AGENTS = "/http_user_agent /user_agent /request_user_agent /userAgent /agent"
+CHOSEN = _json(
+    "access log in JSON", host="/host /http_host /server_name /vhost", scheme="/scheme", target=REQUESTS,
+    method=METHODS, status=STATUSES, at="/time_iso8601 /time_local /msec /@timestamp /timestamp /time", agent=AGENTS,
+    address="/remote_addr /client_ip /remote_ip /remoteIP",
+)  # fmt: skip
+"""Members that the administrator has chosen, as in `log_format` of nginx: names of its variables, and usual ones.
+
+Source: https://nginx.org/en/docs/varindex.html
+"""
 CLOUDFRONT_NAMES = frozenset({"date", "time", "cs-method", "cs-uri-stem", "sc-status", "cs(User-Agent)", "cs-protocol"})
 """Columns that tell CloudFront's logs from others of the W3C format."""
 IIS_NAMES = CLOUDFRONT_NAMES - {"cs-protocol"}
@@ -206,6 +227,8 @@ JSON_FORMATS: Sequence[tuple[Sequence[str], LogFormat]] = (
     (("/ClientRequestURI", "/EdgeResponseStatus"), CLOUDFLARE),
     (("/request/uri", "/request/headers", "/status"), CADDY),
     (("/cs-uri-stem", "/sc-status"), _cloudfront_json()),
+    (("/RequestPath", "/DownstreamStatus"), TRAEFIK),
+    ((REQUESTS, METHODS, STATUSES, AGENTS), CHOSEN),  # of lists of pages, not even one of requests has user agents
 )
 """Formats of JSON lines, each with the members by which it is recognised."""
 

@@ -84,6 +84,10 @@ def caddy(path: str, time: object = 1777629600.5, **request: Any) -> str:
     return json.dumps({"ts": time, "request": made | {"headers": headers} | request, "status": 200}) + "\n"
 
 
+def chosen(**fields: str) -> str:
+    return json.dumps({"remote_addr": OURS, "status": "200", "http_user_agent": GOOGLEBOT} | fields) + "\n"
+
+
 W3C = (
     "date",
     "time",
@@ -127,6 +131,40 @@ FORMATS = {
     "Cloudflare, nanoseconds": cloudflare("/a?b=1&c=2", EdgeStartTimestamp=1777629600 * 10**9),
     "Caddy": caddy("/a?b=1&c=2"),
     "Caddy, text": caddy("/a?b=1&c=2", "2026-05-01T12:00:00.5+02:00"),
+    "Traefik": json.dumps(
+        {
+            "ClientAddr": f"{OURS}:4711",
+            "ClientHost": OURS,
+            "RequestHost": "www.example.com",
+            "RequestMethod": "GET",
+            "RequestPath": "/a?b=1&c=2",
+            "RequestScheme": "https",
+            "DownstreamStatus": 200,
+            "OriginStatus": 200,
+            "StartUTC": "2026-05-01T10:00:00.000000001Z",
+            "request_User-Agent": GOOGLEBOT,
+            "time": "2026-05-01T10:00:01Z",
+        }
+    )
+    + "\n",
+    "nginx": chosen(time_local="01/May/2026:12:00:00 +0200", request="GET /a?b=1&c=2 HTTP/1.1"),
+    "nginx, by part": chosen(time_iso8601="2026-05-01T10:00:00+00:00", request_method="GET", request_uri="/a?b=1&c=2"),
+    "nginx, seconds": chosen(
+        msec="1777629600.123", request="GET /a?b=1&c=2 HTTP/2.0", uri="/a", host="www.example.com"
+    ),
+    "Apache": chosen(time="[01/May/2026:10:00:00 +0000]", request="GET /a?b=1&c=2 HTTP/1.1"),
+    "Fastly": json.dumps(
+        {
+            "timestamp": "2026-05-01T10:00:00+0000",
+            "client_ip": OURS,
+            "host": "www.example.com",
+            "url": "/a?b=1&c=2",
+            "request_method": "GET",
+            "request_user_agent": GOOGLEBOT,
+            "response_status": 200,
+        }
+    )
+    + "\n",
     "CloudFront": "#Version: 1.0\n#Fields: " + " ".join(W3C) + "\n" + "\t".join(cloudfront("/a", "b=1&c=2")) + "\n",
     "IIS": "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time s-ip cs-method cs-uri-stem "
     "cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n"
