@@ -9,6 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,7 +21,7 @@ from sitemapcrawler.crawl.wiring import complete_for_audit
 from sitemapcrawler.extensions.logs import MAX_LINE
 from sitemapcrawler.feeds.folder import PAGE, PART, REPORT_FILES, complete_reports, folder
 from sitemapcrawler.feeds.reporting import Reporting, audit_files
-from sitemapcrawler.feeds.scratch import is_abandoned
+from sitemapcrawler.feeds.scratch import claim, is_abandoned
 from sitemapcrawler.feeds.setup import part_of_name
 from sitemapcrawler.options.base import (
     THRESHOLDS,
@@ -98,11 +99,16 @@ class Command(BaseCommand):
         describe_arguments(parser, [name for name in ARGUMENTS if is_passed(name)], **DEFAULTS)
 
     def check(self, args: list[str], opts: argparse.Namespace, settings: Settings) -> None:
+        with ExitStack() as claims:
+            self._prepare(args, opts, settings, claims)
+            self._claims = claims.pop_all()
+
+    def _prepare(self, args: list[str], opts: argparse.Namespace, settings: Settings, claims: ExitStack) -> None:
         require_output()
         found = _target(without_options(args))
         config = read_config(settings)
         opts.fail_on = chosen("fail-on", opts.fail_on, config, [*THRESHOLDS])
-        opts.spargs = arguments_of(found, opts, config)
+        opts.spargs = arguments_of(found, opts, config, claims)
         config.note_limits(settings, opts.spargs, {"fail-on": opts.fail_on}, DEFAULTS)
         config.note_place(settings, opts.spargs)
         opts.out, opts.named = opts.spargs["report"], found.text
@@ -120,7 +126,8 @@ class Command(BaseCommand):
         """Audit, print the verdict, and set the exit code."""
         assert self.crawler_process is not None
         crawler = self.crawler_process.create_crawler(AuditSpider)
-        code = run(self.crawler_process, crawler, opts.spargs, self._plan)
+        with self._claims:
+            code = run(self.crawler_process, crawler, opts.spargs, self._plan)
         self.exitcode = policy_code(code, crawler.stats.get_stats())
         reporting = crawler.get_extension(Reporting)
         if reporting is None or not (reporting.folder / PAGE).is_file() or (report := reporting.report) is None:
@@ -142,9 +149,9 @@ def is_passed(name: str) -> bool:
     return Use.TARGET not in ARGUMENTS[name].use and name != "report"
 
 
-def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Mapping[str, str]:
-    """Return the arguments of the spider; those of `-a` take precedence, those of a file come last. Raises ValueError,
-    one line, for an invalid one."""
+def arguments_of(found: Target, opts: argparse.Namespace, config: Config, claims: ExitStack) -> Mapping[str, str]:
+    """Return the arguments of the spider; those of `-a` take precedence, those of a file come last. A new folder is
+    locked until `claims` end. Raises ValueError, one line, for an invalid one."""
     given: dict[str, str] = opts.given
     for name, value in given.items():
         if name in ARGUMENTS and not is_passed(name):
@@ -154,7 +161,7 @@ def arguments_of(found: Target, opts: argparse.Namespace, config: Config) -> Map
         raise ValueError("--sample and --no-pages exclude each other; accepted: one of them")
     if opts.no_pages and (verify := given.get("verify", "off")) != "off":
         raise ValueError(f"--no-pages and -a verify={verify} exclude each other; accepted: one of them")
-    own = {found.argument: found.value, "report": _out(found, opts.out)}
+    own = {found.argument: found.value, "report": _out(found, opts.out, claims)}
     if opts.no_pages:
         own["verify"] = "off"
     if opts.sample is not None:
@@ -252,7 +259,7 @@ def _target(named: list[str]) -> Target:
     return target(named[0])
 
 
-def _out(found: Target, given: str | None) -> str:
+def _out(found: Target, given: str | None, claims: ExitStack) -> str:
     """The folder to write to. Raises ValueError, one line, if it cannot be used."""
     if given is not None:
         try:
@@ -261,7 +268,7 @@ def _out(found: Target, given: str | None) -> str:
             raise ValueError(f"--out {inert(given) or repr(given)}: {error}") from None
     name = f"{part_of_name(_name(found))}-{date.today().isoformat()}"
     number = 1
-    while _is_taken(Path(path := name if number == 1 else f"{name}-{number}")):
+    while not _is_free(Path(path := name if number == 1 else f"{name}-{number}"), claims):
         number += 1
     try:
         return folder(path)
@@ -269,11 +276,16 @@ def _out(found: Target, given: str | None) -> str:
         raise ValueError(f"{inert(path)}: {error}; name a folder with --out") from None
 
 
-def _is_taken(path: Path) -> bool:
-    """True for a folder that is in use: it holds more than what a killed audit left."""
-    if not path.is_dir():
-        return path.exists()
-    return not all(PART.fullmatch(held.name) and is_abandoned(held) for held in path.iterdir())
+def _is_free(path: Path, claims: ExitStack) -> bool:
+    """Create and lock a folder. False for one that another audit has locked, or that holds more than what a killed
+    audit left, and for a file."""
+    try:
+        claim(path, claims)
+    except (BlockingIOError, FileExistsError):
+        return False
+    except OSError:  # `folder` says why
+        return True
+    return all(PART.fullmatch(held.name) and is_abandoned(held) for held in path.iterdir())
 
 
 def _name(found: Target) -> str:

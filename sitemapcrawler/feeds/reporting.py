@@ -117,7 +117,7 @@ class Reporting:
         """Content of the page; None until the crawl has ended, or if it cannot be determined."""
         self._stats = crawler.stats
         self._feeds = report_feeds(crawler.settings)
-        self._is_new = not folder.exists()
+        self._is_new = not any(folder.glob("*"))
         self._had_page = (folder / PAGE).exists()
         self._folders: list[Path] = []
         """Folders created for the report, innermost first."""

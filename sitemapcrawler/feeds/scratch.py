@@ -49,6 +49,20 @@ def _create(parent: Path, prefix: str, stack: ExitStack) -> Path:
                 return folder
 
 
+def claim(folder: Path, stack: ExitStack) -> None:
+    """Create a folder and lock it until the end of the stack, when it is removed if it is empty. Raises BlockingIOError
+    if another process holds the lock, OSError if the folder cannot be created."""
+    folder.mkdir(exist_ok=True)
+    with suppress(PermissionError):  # Windows opens no folders
+        _lock(folder, stack)
+    stack.callback(_remove_empty, folder)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
+
+
 def _lock(folder: Path, stack: ExitStack) -> bool:
     """Lock a folder until the end of the stack. Returns False if the system or file system has no locks. Raises
     BlockingIOError if another process holds the lock, OSError if the folder cannot be opened."""

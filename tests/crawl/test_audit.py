@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from openpyxl import load_workbook
 from sitemapcrawler.commands import audit as audit_command
 from sitemapcrawler.commands.audit import fold
 from sitemapcrawler.feeds.folder import CACHE, NAMES
-from sitemapcrawler.feeds.scratch import prefix_of
+from sitemapcrawler.feeds.scratch import claim, prefix_of
 from sitemapcrawler.options.targets import target as read_target
 from tests.crawl.crawling import SETTINGS, run
 from tests.crawl.documents import CORE, DECLARATION, entry, index, robots, urlset
@@ -299,8 +300,10 @@ def test_folder_of_the_day_that_a_killed_audit_left_is_taken_again(shop: SiteSer
     assert folder_in(tmp_path) == folder
     assert {file.name for file in folder.iterdir()} >= {*ALWAYS, "report.html"}
     assert list(folder.glob(".*")) == []
-    audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
-    assert {path.name for path in tmp_path.iterdir()} == {folder.name, f"{folder.name}-2"}, "a whole one stays"
+    with ExitStack() as stack:
+        claim(tmp_path / f"{folder.name}-2", stack)  # as an audit that has just begun
+        audit(tmp_path, shop.url("/plain.xml"), "--no-pages")
+    assert {path.name for path in tmp_path.iterdir()} == {folder.name, f"{folder.name}-3"}, "a whole one stays"
 
 
 def test_chosen_folder_is_replaced(first_day: tuple[SiteServer, Path], tmp_path: Path) -> None:
@@ -433,13 +436,14 @@ def test_wrong_argument_is_refused_in_one_line(
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()
     assert words in refusal("audit", *arguments)
+    assert list(tmp_path.glob("*-20*")) == []
 
 
 def test_default_folder_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("/proc")
     words = rf"a\.example-{date.today()}: cannot be written, .*; name a folder with --out$"
     with pytest.raises(ValueError, match=words):
-        audit_command._out(read_target("a.example"), None)
+        audit_command._out(read_target("a.example"), None, ExitStack())
 
 
 @pytest.mark.slow
