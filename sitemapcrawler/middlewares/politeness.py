@@ -220,10 +220,13 @@ class PolitenessMiddleware:
         host = self._host(key)
         header = (headers.get("Retry-After") or b"").decode("latin-1")
         seconds = retry_after(header, datetime.now(UTC)) if header else None
+        slowest = self._max_slowdown
         if seconds is None:
             seconds = FIRST_PAUSE_S * 2**host.refusals if status == 429 else 0.0
+        else:  # the host wants no longer delay than that
+            slowest = min(slowest, max(seconds, FIRST_SLOWDOWN_S))
         seconds = min(seconds, MAX_PAUSE)
-        host.pause(seconds, self._max_slowdown)
+        host.pause(seconds, slowest)
         self._crawler.stats.inc_value("sitemap/pauses")
         if seconds:
             logger.info("%s: status %d, pausing this host for %.0f s", request.url, status, seconds)

@@ -135,6 +135,17 @@ def test_delay_after_a_pause_is_longer_until_the_host_recovers(waiting: Waiting)
     assert waiting.delay == 0.1
 
 
+@pytest.mark.parametrize(("after", "delay"), [("0", 0.5), ("1", 1), ("20", 20), ("90", 60)])
+def test_delay_of_a_host_that_says_when_it_is_ready_is_no_longer_than_that(
+    waiting: Waiting, after: str, delay: float
+) -> None:
+    for _ in range(9):
+        waiting.answer(503, Retry_After=after)
+        waiting.politeness._hosts[HOST].resumes = time.monotonic()
+    waiting.politeness._apply(HOST)
+    assert waiting.delay == delay
+
+
 def test_delay_of_autothrottle_holds_where_it_is_longer(waiting: Waiting) -> None:
     waiting.answer(429, Retry_After="0")
     waiting.answer(200, throttle=3.0)
