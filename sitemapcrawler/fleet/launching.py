@@ -104,10 +104,9 @@ def _run(
         if not stop.now and not fleet.broken:
             sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
-    code = code_of(fleet)
-    if code == STOPPED:
+    if fleet.stopped:
         logger.info("stopped before the end; run the same command to resume")
-    return code
+    return code_of(fleet)
 
 
 def in_states(output: Output, states: Collection[str]) -> set[str]:

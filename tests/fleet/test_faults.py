@@ -63,6 +63,7 @@ def test_after_a_full_disk_and_the_death_of_every_process_each_result_is_there_o
         full = run(tmp_path, domains, "--retries", "0", within=within)
         assert full.code == 1
         assert "domains in a row have failed" in full.log
+        assert "run the same command to resume" in full.log
         data.whole()
         assert data.domains() == {}
         disk.clear()
