@@ -190,9 +190,10 @@ def tail(log: Path) -> bytes:
 
 
 def publish(output: Output, domain: Domain, folder: Path, record: DomainRecord, began: float) -> None:
-    """Publish a domain's tables, then its row. Raises OutputFailed."""
+    """Publish a domain's tables, then its row; one of an earlier crawl is removed first. Raises OutputFailed."""
     if record.state != FINISHED:
         keep_log(output, domain, folder)
+    output.remove(file_name(DOMAIN, domain))
     for table in TABLES:
         output.publish(folder / f"{table}.parquet", file_name(table, domain))
     record.wall_s = round(time.monotonic() - began, 3)

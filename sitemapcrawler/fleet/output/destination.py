@@ -117,6 +117,10 @@ class ObjectStore:
             (folder / "part").write_bytes(data)
             self.publish(folder / "part", name)
 
+    def remove(self, name: str) -> None:
+        with failing_as(f"{self.url}/{name} cannot be removed"), suppress(FileNotFoundError):
+            self.fs.rm_file(self._at(name))
+
     def names(self, folder: str) -> Iterator[str]:
         with failing_as(f"{self.url}/{folder} cannot be listed"):
             yield from self._names(self._at(folder), f"{folder}/" if folder else "")

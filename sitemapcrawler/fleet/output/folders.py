@@ -132,6 +132,11 @@ class Folder:
             finally:
                 part.unlink(missing_ok=True)
 
+    def remove(self, name: str) -> None:
+        """Remove a file, if it exists."""
+        with failing_as(f"{self.root / name} cannot be removed"):
+            (self.root / name).unlink(missing_ok=True)
+
     def names(self, folder: str) -> Iterator[str]:
         """Yield the names of all results below a folder, starting with the folder's name, in any order."""
         with failing_as(f"{self.root / folder} cannot be listed"):

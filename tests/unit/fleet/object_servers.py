@@ -209,6 +209,10 @@ def check_that_files_come(out: Output, name: str) -> None:
     out.write_bytes("_state.json", b"1")
     assert (out.read_bytes(name), out.read_bytes("_state.json")) == (b"second", b"1")
     assert list(out.names("")) == list(out.names(name.partition("/")[0])) == [name]
+    for _ in range(2):
+        out.remove(name)
+        assert list(out.names("")) == []
+    out.write_bytes(name, b"third")
     out.clean()
     assert out.read_bytes("none") is None
     assert list(out.names("none")) == []

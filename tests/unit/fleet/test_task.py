@@ -17,7 +17,8 @@ from sitemapcrawler.feeds.arrow import Columns
 from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.crawling import SUMMARY
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
-from sitemapcrawler.fleet.task import record_of, write_row
+from sitemapcrawler.fleet.output.destination import OutputFailed, output_at
+from sitemapcrawler.fleet.task import publish, record_of, write_row
 from sitemapcrawler.items import SCHEMA_VERSION, Reach, Share, SummaryRecord
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +43,17 @@ def row(folder: Path, summary: SummaryRecord) -> DomainRecord:
         pq.write_table(Columns(kind, constants={DOMAIN: "shop.example"}).table(()), folder / f"{table}.parquet")
     (folder / SUMMARY).write_text(json.dumps(asdict(summary)))
     return record_of(domain("shop.example"), folder, 0, 1)
+
+
+def test_row_of_an_earlier_crawl_does_not_outlive_its_tables(tmp_path: Path) -> None:
+    made, output, each = row(tmp_path, SummaryRecord()), output_at(str(tmp_path / "out")), domain("shop.example")
+    publish(output, each, tmp_path, made, 0)
+    row(tmp_path, SummaryRecord())
+    (tmp_path / "robots.parquet").unlink()
+    with pytest.raises(OutputFailed):
+        publish(output, each, tmp_path, made, 0)
+    assert list(output.names(DOMAIN)) == []
+    assert list(output.names("url")) != []
 
 
 def test_row_has_the_shares_of_the_summary(tmp_path: Path) -> None:
