@@ -16,7 +16,7 @@ from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
-from sitemapcrawler.reader.exports import ASSET, SUFFIXES, UNREAD, cleaned
+from sitemapcrawler.reader.exports import UNREAD, cleaned
 from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.robots.agents import AGENTS
@@ -78,14 +78,19 @@ VISITS = """
     SELECT url, list, count(*) AS requests, count(*) FILTER (visit) AS visits, min(asked) AS first, max(asked) AS last
     FROM log_hits GROUP BY url, list"""
 """SQL: the requests of everybody, by URL."""
-PAGES = """
+SUFFIXES = (
+    "avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml|zip|gz"
+)
+IS_ASSET = f"regexp_matches(address, '(?i)^[^?#]*[.]({SUFFIXES})([?#]|$)')"
+"""SQL condition for the URL of a style sheet, script, image or other file that is no page."""
+PAGES = f"""
     INSERT INTO log_pages
-    SELECT cells[1]::UBIGINT, nullif(cells[2], '')::UBIGINT, nullif(cells[3], '')::UBIGINT, cells[4],
-           nullif(cells[5], '')::BOOLEAN
+    SELECT cells[1]::UBIGINT, nullif(cells[2], '')::UBIGINT, nullif(cells[3], '')::UBIGINT,
+           cells[4] AS address, {IS_ASSET}
     FROM (SELECT string_split(unnest(string_split(?, chr(10))), chr(9)) AS cells)"""
 LISTED_PAGES = f"""
     INSERT INTO log_pages
-    SELECT u.url, k.page, k.page, address, regexp_matches(address, {literal(rf"(?i)[.]({SUFFIXES})$")})
+    SELECT u.url, k.page, k.page, address, {IS_ASSET}
     FROM (
         SELECT url, concat(coalesce(scheme, $own), '://', coalesce(host, $authority), target) AS address FROM log_urls
         WHERE starts_with(target, '/') AND NOT contains(target, '?')) u
@@ -251,28 +256,25 @@ class CrawlerLogs:
     @staticmethod
     def _page(
         home: str, sites: frozenset[str], host: str | None, scheme: str | None, target: str
-    ) -> tuple[str, str, str, str]:
-        """The requested page, the page without parameters of advertisements, its URL (`UNREAD` or `OFFSITE` if it has
-        none), and `true` if it is no page but a file. Numbers as text: DuckDB takes long texts faster than lists."""
+    ) -> tuple[str, str, str]:
+        """The requested page, the page without parameters of advertisements, and its URL (`UNREAD` or `OFFSITE` if it
+        has none). Numbers as text: DuckDB takes long texts faster than lists."""
         if target.startswith("/"):
             own, _, authority = home.rstrip("/").partition("://")
             target = f"{scheme or own}://{host or authority}{target}"
         elif not WEB.match(target):
-            return "", "", UNREAD, ""
-        if "?" not in target and home and target.startswith(home) and NORMAL_URL.fullmatch(target):
-            page = str(number_of(target))
-            return page, page, target, "true" if ASSET.match(target) else "false"
+            return "", "", UNREAD
         url = target.partition("#")[0]
-        if not NORMAL_URL.fullmatch(url):
+        is_normal = NORMAL_URL.fullmatch(url)
+        if not is_normal:
             url = urls.resolve(home, url) or UNREAD
-        clean = cleaned(url)
+        clean = url if is_normal and "?" not in url else cleaned(url)
         if clean == UNREAD:
-            return "", "", UNREAD, ""
+            return "", "", UNREAD
         if not (home and url.startswith(home)) and urls.site_of(url) not in sites:
-            return "", "", OFFSITE, ""
+            return "", "", OFFSITE
         page = str(number_of(url))
-        visited = page if clean == url else str(number_of(clean))
-        return page, visited, clean, "true" if ASSET.match(clean) else "false"
+        return page, page if clean == url else str(number_of(clean)), clean
 
     def put_visits(self) -> None:
         """Add the pages that anybody got to the rows of the lists."""

@@ -17,12 +17,7 @@ from sitemapcrawler.reader.access_logs import LogFormat
 from sitemapcrawler.reader.index_status import StatusReader
 from sitemapcrawler.reader.rows import TEXT, WEB, CellReader, Rows, Unread, as_written, read_rows
 
-SUFFIXES = (
-    "avif|bmp|css|eot|gif|ico|jpe?g|js|json|map|mjs|mp[34]|ogg|otf|png|rss|svg|ttf|txt|wasm|web[mp]|woff2?|xml|zip|gz"
-)
-"""Expression for the ends of names of files that are no pages."""
-ASSET = re.compile(rf"[^?#]*\.(?:{SUFFIXES})(?:[?#]|\Z)", re.IGNORECASE)
-"""The URL of a style sheet, script, image or other file that is no page."""
+BLANK = re.compile("[ \t\ufffd]")
 TRACKING = re.compile(
     r"(?<=[?&])(?:utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|li_fat_id|mc_[ce]id|_ga|_gl"
     r"|srsltid)=[^&#]*(?:&|(?=#|\Z))"
@@ -106,7 +101,7 @@ def cleaned(url: str) -> str:
     """Return what a list has as URL without fragment and tracking parameters; `UNREAD` if it is neither a web URL nor a
     path."""
     url = url.strip().partition("#")[0]
-    if not (url.startswith("/") or WEB.match(url)) or any(blank in url for blank in " \t\ufffd"):
+    if not (url.startswith("/") or WEB.match(url)) or BLANK.search(url):
         return UNREAD
     if "?" in url and TRACKING.search(url):
         url = TRACKING.sub("", url).rstrip("?&")

@@ -160,11 +160,11 @@ def test_a_fragment_is_no_part_of_the_key() -> None:
 
 
 def test_an_absolute_url_in_its_usual_form_is_its_own_key() -> None:
-    urls = [f"{SITE}/a/b?c=d&e=~f;g(h)*+,_", "http://a.b/", "https://a-b.example/@:!$"]
+    urls = [f"{SITE}/a/b?c=d&e=~f;g(h)*+,_", "http://a.b/", "https://a-b.example:8443/@:!$"]
     assert [page_key(url) for url in urls] == urls == [visit_key(url) for url in urls]
 
 
-@given(st.from_regex(r"https?://[a-z0-9.-]{1,20}(/[ -~]*)?", fullmatch=True))
+@given(st.from_regex(r"https?://[a-z0-9.-]{1,20}(:[0-9]{1,5})?(/[ -~]*)?", fullmatch=True))
 def test_the_short_way_to_a_key_gives_what_the_long_one_does(url: str) -> None:
     assert page_key(page_key(url)) == page_key(url)
     if "%" not in url:
