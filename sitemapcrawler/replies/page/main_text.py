@@ -14,7 +14,7 @@ from sitemapcrawler.replies.page.boilerplate import HEADINGS, MAY_BE_REVIEWS, NO
 from sitemapcrawler.replies.page.tokens import folded
 
 HALF = 0.5
-"""Share of the text at which a part without a heading to tell by is the content itself."""
+"""Share of the text at which a part of a page without a heading is the content itself."""
 MIN_LINKS = 4
 """Links of a list that is navigation. Fewer are part of a text."""
 LINK_SHARE = 0.8
@@ -24,6 +24,23 @@ MAX_LINKS = 2_000
 LABEL = 20
 """Bytes in UTF-8 of the text of a link that is no label, such as the title of a page. A label may stand before a
 count."""
+LONG = 60
+"""Bytes in UTF-8 of a text node that is no label: some nine English words, or 20 Chinese characters."""
+MIN_PROSE = 120
+"""Bytes in UTF-8 without blanks, some 25 English words: a page with so much text beside its lists is not made of them,
+however long they are."""
+MIN_LISTED = 12
+"""Entries of a list that may be the content of a page with some text. Pages have fewer teasers of others."""
+LONG_PROSE = 1_000
+"""Characters without blanks of a text beside which such a list of links is not the content."""
+MIN_TEASERS = 2
+MAX_TEASER = 180
+"""Characters without blanks of teasers on average. Posts and excerpts are longer."""
+TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
+LISTS = frozenset(("ul", "ol", "table", "tbody"))
+SUBHEADINGS = "h2,h3,h4,h5,h6"
+BLOCKS = "p,div,img,figure"
+"""Selector of what a link is around that is more than a part of a sentence."""
 MAX_NAMES = 500  # characters of class and id
 MAX_MEASURED = 20
 """Text that may be measured to find the size of parts, in lengths of the page's text; bounds nested parts."""
@@ -148,25 +165,33 @@ class _Part:
         if len(mains) == 1 and mains[0].text(strip=True):
             self.root = mains[0]
         self.text = self.root.text(separator=SPACE)
-        articles = [node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))]
-        if len(articles) == 1 and len(text := articles[0].text(separator=SPACE)) >= HALF * len(self.text):
-            self.root, self.text = articles[0], text
-        self._holders = {self.root.mem_id}
-        self.heading = 0
+        self._characters = len(self.text) / max(len(self.text.encode("utf-8", "replace")), 1)  # for each byte
+        articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
+        first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
         for node in [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]:
-            above = set(_ancestors(node))
+            above = list(_ancestors(node))
             if self.root.mem_id in above and (size := _ink(node.text())):
-                self._holders, self.heading = above, size
-                break
+                inner = above[: above.index(self.root.mem_id)]
+                place = next((identity for identity in reversed(inner) if identity in articles), self.root.mem_id)
+                first.setdefault(place, (set(above), size))
+        self._holders, self.heading = next(iter(first.values()), ({self.root.mem_id}, 0))
+        if len(with_heading := first.keys() & articles.keys()) == 1:
+            [identity] = with_heading
+            text = articles[identity].text(separator=SPACE)
+            if _ink(text) >= first[identity][1] + LONG * self._characters:
+                self.root, self.text = articles[identity], text
+                self._holders, self.heading = first[identity]
         self._budget = MAX_MEASURED * (len(self.text) + 1_000)
 
     def remove_all(self) -> None:
         self._remove([node for node in self.root.css(NAMED) if _is_noise(*_names(node))])
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
         if self.root.css_first(MAY_BE_REVIEWS) is not None:
-            self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= HALF * _ink(self.text)])
+            whole = _ink(self.text)
+            most = max(HALF * whole, whole - self.heading - MIN_PROSE * self._characters)
+            self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= most])
         self._remove_by_heading()
-        self._remove_links()
+        self._remove_teasers()
 
     def _remove(self, nodes: list[LexborNode]) -> None:
         for node in reversed(nodes):
@@ -206,33 +231,68 @@ class _Part:
             elif not self._holds_content(part):
                 part.decompose()
 
-    def _remove_links(self) -> None:
-        """Remove lists whose text is nearly all links, if most of the text remains."""
-        rest = self._ink(self.root)
-        least = HALF * rest
-        for node in reversed(self.root.css("ul,ol")):
-            links = node.css("a") if self._budget > 0 else []
-            if len(links) < MIN_LINKS or self._holds_content(node):
-                continue
-            size = self._ink(node)
-            if rest - size >= least and sum(map(self._ink, links)) >= LINK_SHARE * size:
-                rest -= size
-                node.decompose()
-        groups: dict[int, tuple[LexborNode, list[LexborNode]]] = {}
+    def _remove_teasers(self) -> None:
+        """Remove lists of links and of teasers of other pages, if the page has a text of its own."""
+        inside: dict[int, list[LexborNode]] = {}  # elements with links, by the element around them
+        links: dict[int, int] = {}  # characters in links, by element
         for link in islice(self.root.css("a"), MAX_LINKS):
-            item = link
-            while (whole := item.parent) is not None and item.prev is None and item.next is None:  # its only child
-                item = whole
-            if whole is not None:
-                groups.setdefault(whole.mem_id, (whole, []))[1].append(item)
-        for whole, items in groups.values():
-            if len(items) < MIN_LINKS or self._budget < 0:
-                continue
-            size = sum(map(self._ink, items))
-            if rest - size >= least and size >= LINK_SHARE * self._ink(whole):
-                rest -= size
-                for item in items:
+            links[link.mem_id] = self._ink(link)
+            node = link
+            while node.mem_id != self.root.mem_id and (whole := node.parent) is not None:
+                items = inside.setdefault(whole.mem_id, [])
+                items.append(node)
+                if len(items) > 1:
+                    break
+                node = whole
+        parts = [self.root]
+        for part in parts:
+            parts += inside.get(part.mem_id, ())
+        for part in reversed(parts):
+            if part.mem_id in inside:
+                links[part.mem_id] = sum(links[item.mem_id] for item in inside[part.mem_id])
+        prose = self._ink(self.root) - self.heading
+        lists: list[list[LexborNode]] = []
+        parts = [self.root]
+        for part in parts:
+            items = inside.get(part.mem_id, [])
+            others = [item for item in items if item.mem_id not in self._holders]
+            teasers, size = self._teasers(part, others, links)
+            if teasers:
+                prose -= size
+                lists.append(teasers)
+                taken = {item.mem_id for item in teasers}
+                items = [item for item in items if item.mem_id not in taken]
+            parts += items
+        for teasers in lists:
+            if prose >= (MIN_PROSE * self._characters if len(teasers) < MIN_LISTED else LONG_PROSE):
+                for item in teasers:
                     item.decompose()
+
+    def _teasers(
+        self, whole: LexborNode, items: list[LexborNode], links: dict[int, int]
+    ) -> tuple[list[LexborNode], int]:
+        """Return those of the elements with links in a part that are a list of links, or teasers of other pages, and
+        their size."""
+        if len(items) < MIN_TEASERS or self._budget < 0:
+            return [], 0
+        sizes = [self._ink(item) for item in items]
+        size = sum(sizes)
+        if (
+            len(items) >= MIN_LINKS
+            and sum(links[item.mem_id] for item in items) >= LINK_SHARE * size
+            and (whole.tag in LISTS or size >= LINK_SHARE * self._ink(whole))
+        ):
+            return items, size
+        alike = [(item, length) for item, length in zip(items, sizes, strict=True) if item.tag in TEASERS]
+        size = sum(length for _, length in alike)
+        if (
+            MIN_TEASERS <= len(alike) < MIN_LISTED
+            and size <= MAX_TEASER * len(alike)
+            and sum(_is_teaser(item) for item, _ in alike) > HALF * len(alike)
+            and not _is_in_prose(whole)
+        ):
+            return [item for item, _ in alike], size
+        return [], 0
 
 
 def _ink(text: str) -> int:
@@ -253,6 +313,28 @@ def _element(node: LexborNode | None) -> int | None:
     while node is not None and not node.is_element_node:
         node = node.next
     return node.mem_id if node is not None else None
+
+
+def _is_teaser(item: LexborNode) -> bool:
+    """True for a part with a heading, or that begins with a link of the length of a title."""
+    if item.css_first(SUBHEADINGS) is not None:
+        return True
+    is_link = item.tag == "a"
+    link = item if is_link else item.css_first("a")
+    if link is None or (is_link and item.css_first(BLOCKS) is None):
+        return False
+    title = link.text(strip=True)
+    return len(title.encode("utf-8", "replace")) >= LABEL and item.text(strip=True).startswith(title)
+
+
+def _is_in_prose(whole: LexborNode) -> bool:
+    """True for a list or table beside a paragraph."""
+    if whole.tag not in LISTS:
+        return False
+    while whole.tag in LISTS and whole.parent is not None:
+        whole = whole.parent
+    paragraphs = (node.text(strip=True) for node in whole.iter() if node.tag == "p")
+    return any(len(text.encode("utf-8", "replace")) >= LONG for text in paragraphs)
 
 
 def _is_part(node: LexborNode) -> bool:

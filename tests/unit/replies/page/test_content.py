@@ -10,7 +10,7 @@ import pytest
 from sitemapcrawler.replies.page.content import PARTS, Content, content_of, distance
 from sitemapcrawler.replies.page.tree import parsed
 from tests import page_versions
-from tests.page_versions import FRESH, KEPT, TUNED, Draw, Template
+from tests.page_versions import FRESH, KEPT, SHORT, TUNED, Draw, Template
 
 
 def content(markup: str) -> Content:
@@ -112,6 +112,20 @@ def test_comments_longer_than_the_article() -> None:
     assert content(body(f"<div id=comments>{comments}</div>")) == PLAIN
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<table><tr><td><a>A lamp of brass and steel</a> 12<tr><td><a>A lamp of copper and glass</a> 14</table>", ""),
+        (12 * "<div><h2><a>Lamp</a></h2>Bright</div>", 13 * "<div><h2><a>Lamp</a></h2>Bright</div>"),
+        (2 * f"<div><h2>Ann</h2><a>Ann</a>{'I like these lamps. ' * 15}</div>", ""),
+    ],
+    ids=["a table in prose", "products of a category", "posts"],
+)
+def test_lists_with_links_that_are_content(before: str, after: str) -> None:
+    prose = f"<p>{'Lamps of brass are heavy, and last for a long time. ' * 4}</p>"
+    assert content(body(prose + before)) != content(body(prose + after))
+
+
 def test_a_page_of_reviews() -> None:
     reviews = "".join(f"<p>A review {'so ' * n}</p>" for n in range(9))
     assert content(f"<h1>Lamp</h1><div class=reviews>{reviews}</div>").words > 9
@@ -196,7 +210,7 @@ def test_each_kind_of_text_has_its_place_in_the_hash(before: str, after: str, pa
     assert [name for name, place in places.items() if one[place] != other[place]] == [part] * (part is not None)
 
 
-@pytest.mark.parametrize("templates", [TUNED, KEPT, FRESH], ids=["tuned", "kept", "fresh"])
+@pytest.mark.parametrize("templates", [TUNED, KEPT, FRESH, SHORT], ids=["tuned", "kept", "fresh", "short"])
 def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
     wrong = []
     for name, before, after, changed in page_versions.pairs(templates, 72, seed=1):
