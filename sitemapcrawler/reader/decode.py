@@ -306,7 +306,8 @@ def detect(start: bytes, faults: Faults) -> tuple[str, int]:
     """Return the encoding of a document that begins with `start`, and the length of its byte order mark."""
     for mark, encoding in BOMS:
         if start.startswith(mark):
-            faults.add("doc-bom", "a byte order mark at the start", 1, 1)
+            if encoding == UTF_8:  # others begin with one, and are a fault themselves
+                faults.add("doc-bom", "a byte order mark at the start", 1, 1)
             return encoding, len(mark)
     for pattern, encoding in PATTERNS:
         if start.startswith(pattern):

@@ -293,7 +293,7 @@ class Judge:
     def verdicts(
         self, denied: Sequence[UrlRecord], facts_of: Callable[[UrlRecord], VerdictFacts], notes: Notes
     ) -> None:
-        """Judge entries that robots.txt disallows for the same crawlers. Which rules report depends on these alone, so
+        """Judge entries of a host that robots.txt disallows for the same crawlers. Which rules report is the same, so
         once no more findings become records, the result for one entry applies to the rest."""
         for number, record in enumerate(denied):
             facts = facts_of(record)

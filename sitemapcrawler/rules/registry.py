@@ -63,7 +63,7 @@ class Of(StrEnum):
     """Each fault the reader recorded under the rule's id: `reader.faults.Fault`."""
     VERDICT = "verdict"
     """Each entry that robots.txt disallows for a crawler: `facts.given.VerdictFacts`. Whether the rule reports must
-    depend on the crawlers alone; only the message may depend on the entry."""
+    depend on the crawlers, the host and the file alone; only the message may depend on the entry."""
     ROBOTS = "robots"
     """Each robots.txt, at the end: `facts.given.RobotsFacts`."""
     REPLY = "reply"

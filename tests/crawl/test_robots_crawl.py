@@ -249,8 +249,8 @@ def test_own_group_is_obeyed(named: Sites) -> None:
 
 
 def rules_of(findings: list[dict[str, Any]]) -> list[str]:
-    """The rules that found something on places."""
-    places = ("-offsite", "-outside-dir", "-outside-sitemap-dir")
+    """The rules that found something on places and on what robots.txt blocks."""
+    places = ("-offsite", "-outside-dir", "-outside-sitemap-dir", "-blocked-by-robots")
     return sorted({record["rule"] for record in findings if record["rule"].endswith(places)})
 
 
@@ -259,6 +259,7 @@ SUBMITTED: dict[str, tuple[bool, bool, list[str]]] = {
     "host that names no file": (False, False, ["loc-offsite"]),
     "host that names the file": (True, False, []),
     "host that names the index": (True, True, []),
+    "host that denies all": (False, True, ["index-child-offsite", "loc-offsite"]),
 }
 """Whether another host names the first file, whether that is an index, and the rules that find something on places."""
 
@@ -271,7 +272,8 @@ def cross_submitted(other: SiteServer, named: bool, nested: bool) -> Program:
         site.routes = {ROBOTS: robots(), START: listed}
         if nested:
             site.routes |= {START: index(site.url("/maps/a.xml"), other.url("/b.xml")), "/maps/a.xml": listed}
-        other.routes = {ROBOTS: robots(*[site.url(START)] * named), "/b.xml": text(other.url("/page/b"))}
+        denied = ["Disallow: /"] * (nested and not named)
+        other.routes = {ROBOTS: robots(*[site.url(START)] * named, rules=denied), "/b.xml": text(other.url("/page/b"))}
 
     return program
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.reader.formats import URLSET, format_names
+from sitemapcrawler.rules.facts.aliases import ALIASES
 from sitemapcrawler.rules.facts.objects import IMAGES as IMAGES
 from sitemapcrawler.rules.facts.objects import VIDEOS as VIDEOS
 from sitemapcrawler.rules.facts.site import (
@@ -12,7 +13,6 @@ from sitemapcrawler.rules.facts.site import (
     FILES,
     LISTED,
     ORIGINS,
-    PAGES,
     PLACED,
     WHOLE,
     SiteFacts,
@@ -307,11 +307,6 @@ def _changed(site: SiteFacts, change: str, sites: str, said: str) -> Iterator[Si
         yield SiteMessage(f"{urls} {said}, such as {quoted(first)}", sitemap=sitemap, value=first)
 
 
-EXTENSIONS = (".html", ".htm", ".php", ".aspx", ".asp", ".jsp")
-"""Extensions of pages. Tests for a suffix take half the time of regular expressions."""
-INDEX_PAGES = ("index", "default", "Default")
-"""Names of a folder's page, without their extension."""
-
 MIN_PAGES = 50
 """Number of pages with the same image or video to report. Fewer may share one on purpose."""
 
@@ -324,29 +319,21 @@ BUCKETS = 2**20
 
 @rule("cross-same-page", WARNING, MOVES, Of.SITE, per=Per.FILE("are listed under another URL too"))
 def cross_same_page(site: SiteFacts) -> Iterator[SiteMessage]:
-    """A folder and its index page are both listed. A note for a URL with and without an extension. Once per page.
+    """A folder and its index page are both listed. Or a URL with and without an extension: a note, unless `verify=get`
+    finds the same text. Once per page.
 
     Why: Most servers answer both with the same page; search engines choose one of them.
     Fix: Keep the URL that the page names as its canonical, and redirect the other one to it.
     Bad: `https://example.com/` and `https://example.com/index.html`, `/about` and `/about.html`
     Good: the URL that the page names as its canonical
     """
-    site.need(PAGES)
-    cut = " ".join(f"WHEN suffix(key, '{end}') THEN left(key, length(key) - {len(end)})" for end in EXTENSIONS)
-    is_index = " OR ".join(f"suffix(stem, '/{name}')" for name in INDEX_PAGES)
-    bases = f"""
-        SELECT page, CASE WHEN {is_index} THEN 'index' ELSE 'extension' END AS what,
-               {text_key(f"CASE WHEN {is_index} THEN regexp_replace(stem, '[^/]+$', '') ELSE stem END")} AS base
-        FROM (SELECT page, CASE {cut} END AS stem FROM temp.site_pages WHERE NOT contains(key, '?'))
-        WHERE NOT suffix(stem, '/')"""
-    faults = f"""
-        SELECT b.page AS place, min(p.page) AS other, min(b.what) AS what
-        FROM temp.site_pages p JOIN ({bases}) b ON b.base = {text_key("p.key")} GROUP BY b.page"""
-    for fault in site.faults(faults):
-        text = f"{quoted(fault.url)} and {quoted(fault.other)} are both listed, and are the same page on most servers"
-        found = on_entry(fault, text, fault.other)
-        yield found if fault.what == "index" else SiteMessage(
-            text, fault.line, value=fault.other, severity=INFO, sitemap=fault.sitemap, url=fault.url,
+    site.need(ALIASES)
+    for fault in site.faults("SELECT place, other, what FROM temp.site_aliases"):
+        alike = "have the same text" if fault.what == "same" else "are the same page on most servers"
+        text = f"{quoted(fault.url)} and {quoted(fault.other)} are both listed, and {alike}"
+        severity = INFO if fault.what == "extension" else None
+        yield SiteMessage(
+            text, fault.line, value=fault.other, severity=severity, sitemap=fault.sitemap, url=fault.url,
             times=fault.times,
         )  # fmt: skip
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from sitemapcrawler.rules.facts.site import FILES, PAGES, SiteFacts, Table, file_of, on_entry, row_of
+from sitemapcrawler.rules.facts.aliases import ALIASES, CONTENTS, MIN_WORDS, NEAR
+from sitemapcrawler.rules.facts.site import FILES, PAGES, SiteFacts, file_of, on_entry, row_of
 from sitemapcrawler.rules.facts.site_links import LINKS
 from sitemapcrawler.rules.registry import INFO, WARNING, Of, Per, SiteMessage, rule
 from sitemapcrawler.urls.display import counted, quoted
@@ -14,33 +15,13 @@ from sitemapcrawler.words import read_words
 CANONICALS = "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 QUALITY = "https://developers.google.com/search/docs/fundamentals/creating-helpful-content"
 BUILD = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
-MIN_WORDS = 20
-"""Words of a text that can be a duplicate. Pages that a script fills often share a shorter one."""
 THIN = 50
 """Words below which a page is thin: titles, labels and a sentence or two."""
-NEAR = 5
-"""Bits in which the similarity hashes of near duplicates may differ: a changed word or sentence of a short text. One of
-six bands is then equal. Source: Manku, Jain and Das Sarma, Detecting near-duplicates for web crawling, 2007."""
 BANDS = ((0, 11), (11, 11), (22, 11), (33, 11), (44, 10), (54, 10))
 """First bit and number of bits."""
 MAX_BAND = 500
 """Pages with the same band that are compared with each other. Larger groups share a template and would take minutes."""
 
-OF_TEXT = len("2-0123") + 1
-"""Position in a hash from which it tells texts apart; before it is that of the template."""
-CONTENTS = Table(
-    "site_contents",
-    f"""
-    SELECT p.page, f.site, p.key, u.reply.words AS words, u.reply.content_hash[{OF_TEXT}:] || u.reply.simhash AS hash,
-           ('0x' || u.reply.simhash)::UBIGINT AS near
-    FROM temp.site_pages p JOIN urls u ON u.rowid = {row_of("p.page")}
-    JOIN temp.site_files f ON f.file = {file_of("p.page")}
-    WHERE u.indexable AND u.reply.kind = 'ok' AND u.reply.words IS NOT NULL
-      AND (u.reply.canonical IS NULL OR u.reply.canonical IN (u.reply.final_url, u.loc))""",
-    of=(PAGES, FILES),
-)
-"""Indexable listed pages whose content was read, and whose canonical is their own URL. `hash` has both hashes: if a
-text has paragraphs alone, its content hash has 16 bits, which pages of a large site share."""
 VERSIONS = """
     EXISTS (FROM temp.site_links l WHERE l.code IS NOT NULL AND l.source = {one} AND l.target = {other})
     OR EXISTS (FROM temp.site_links l WHERE l.code IS NOT NULL AND l.source = {other} AND l.target = {one})"""
@@ -59,7 +40,8 @@ def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
     """Listed pages have the same text, or nearly the same. Nearly: except for a word, or a short sentence.
 
     Only with `verify=get`. Compares the main text of indexable pages without menus, counters and advertisements. Pages
-    whose canonical is another URL, language versions of each other and pages of fewer than 20 words do not count.
+    whose canonical is another URL, language versions of each other, those of `cross-same-page` and pages of fewer than
+    20 words do not count.
 
     Why: Search engines index the one they choose, and links and visits are split between the pages.
     Fix: Keep one URL, name it as the canonical of the others, and remove those from the sitemap.
@@ -68,10 +50,12 @@ def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
     """
     if not site.has("reply"):
         return
-    site.need(CONTENTS, LINKS)
+    site.need(ALIASES, LINKS)
     if not site.has_rows("temp.site_contents"):
         return
-    texts = f"SELECT * FROM temp.site_contents WHERE words >= {MIN_WORDS}"
+    texts = f"""
+        SELECT * FROM temp.site_contents
+        WHERE words >= {MIN_WORDS} AND page NOT IN (SELECT place FROM temp.site_aliases WHERE what = 'same')"""
     site.run(f"""
         CREATE OR REPLACE TEMP TABLE site_same AS
         SELECT page, other FROM (

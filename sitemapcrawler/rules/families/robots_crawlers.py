@@ -188,7 +188,7 @@ MAX_GROUPS = 4
 )
 def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     """Listed URL is blocked by robots.txt. It is denied to a search engine, or to all crawlers. A warning if only other
-    crawlers are blocked.
+    crawlers are blocked. URLs of `loc-offsite` do not count.
 
     Why: The sitemap asks crawlers to read the page, and robots.txt forbids it. They do not read it; if links lead to
     it, results may show its URL without its text. The message names the crawlers, the line, and the group they follow
@@ -198,8 +198,13 @@ def url_blocked_by_robots(facts: VerdictFacts) -> Iterator[Message]:
     Good: one of the two is taken away
     """
     crawlers, severity = _others_than_ai(tuple(facts.record.blocked_for or ()))
-    if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
+    if crawlers and _is_judged(facts):
         yield COUNTED[severity] if facts.brief else _denial(facts, crawlers, severity)
+
+
+def _is_judged(facts: VerdictFacts) -> bool:
+    """False for a host whose URLs must not be listed here at all, whatever its robots.txt says."""
+    return facts.policy.outcome is RobotsOutcome.PARSED and "loc-offsite" not in facts.record.issues
 
 
 @rule(
@@ -247,7 +252,7 @@ def _denial_of_ai(facts: VerdictFacts, severity: Severity, answers: bool) -> Ite
     """Report the denied crawlers of AI: those that assistants answer by, or the others."""
     names = tuple(facts.record.blocked_for or ())
     crawlers = () if _others_than_ai(names)[0] else _crawlers_of_ai(names, answers)
-    if crawlers and facts.policy.outcome is RobotsOutcome.PARSED:
+    if crawlers and _is_judged(facts):
         yield COUNTED[severity] if facts.brief else _denial(facts, crawlers, severity)
 
 

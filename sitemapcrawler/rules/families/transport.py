@@ -15,6 +15,7 @@ from sitemapcrawler.rules.facts.robots_notes import file_scheme, sitemap_lines
 from sitemapcrawler.rules.registry import ERROR, INFO, WARNING, Check, Message, Of, Per, row, rule
 from sitemapcrawler.urls import STANDARD_INPUT, authority
 from sitemapcrawler.urls.display import counted, quoted
+from sitemapcrawler.urls.grammar import Standing, standing
 
 GOOGLE = "https://developers.google.com/search/docs/crawling-indexing/sitemaps/build-sitemap"
 REPORT = "https://support.google.com/webmasters/answer/7451001"
@@ -208,14 +209,16 @@ def doc_redirect_to_html(file: FileFacts) -> Iterator[Message]:
     },
 )
 def doc_blocked_by_robots(file: FileFacts) -> Iterator[Message]:
-    """The sitemap is blocked by robots.txt.
+    """The sitemap is blocked by robots.txt. Those of `index-child-offsite` do not count.
 
     Why: A search engine that obeys robots.txt does not fetch the file.
     Fix: Allow the sitemap in robots.txt, or remove it from the index or robots.txt that lists it.
     Bad: `Disallow: /sitemaps/` with the sitemap at `/sitemaps/all.xml`
     Good: a rule that leaves the sitemap free, such as `Allow: /sitemaps/`
     """
-    if answer_fault(file) == "doc-blocked-by-robots":
+    index = file.record.parent
+    is_offsite = index is not None and standing(file.url, index) is Standing.OTHER_AUTHORITY
+    if answer_fault(file) == "doc-blocked-by-robots" and (not is_offsite or file.proven(file.url)):
         yield Message(file.record.error or f"robots.txt forbids {file.url}", value=file.url)
 
 

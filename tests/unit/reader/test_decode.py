@@ -54,7 +54,7 @@ def test_the_encoding_is_found_and_the_url_read(
     assert reading.document.encoding == name
     assert reading.document.outcome == "ok"
     assert ("doc-encoding-not-utf8" in reading.rules) is (name != "utf-8")
-    assert ("doc-bom" in reading.rules) is bool(mark)
+    assert ("doc-bom" in reading.rules) is (name == "utf-8" and bool(mark))
 
 
 @pytest.mark.parametrize("codec", ["shift_jis", "euc-kr", "gb18030", "big5", "koi8-r", "windows-1251"])

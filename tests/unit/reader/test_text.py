@@ -36,7 +36,7 @@ FILES: list[tuple[str | bytes, dict[str, str], list[tuple[str, int]], dict[str, 
     ("https://e.com/ł\nhttps://e.com/中", {}, [("https://e.com/ł", 1), ("https://e.com/中", 2)], {}),
     (
         f"{ONE}\nhttps://e.com/é".encode("utf-16"), {}, [(ONE, 1), ("https://e.com/é", 2)],
-        {"doc-encoding-not-utf8": 1, "doc-bom": 1},
+        {"doc-encoding-not-utf8": 1},
     ),
     (f"{ONE}\n{TWO}2", {"cut": "the connection was lost"}, [(ONE, 1)], {"doc-truncated": 1, "txt-cut-line": 1}),
     (f"{ONE}\n{TWO}\n", {"cut": "cut"}, [(ONE, 1), (TWO, 2)], {"doc-truncated": 1}),

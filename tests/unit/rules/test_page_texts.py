@@ -51,6 +51,7 @@ def test_pages_with_nearly_the_same_text() -> None:
         [read("/a"), read("/b", kind="redirected")],
         [read("/a"), read("/b", OTHER, f"{5 ^ 0x3F:016x}")],
         [read("/a"), page("/b")],
+        [read("/a/"), read("/a/index.html"), read("/a.html", OTHER, FAR)],
         [read("/us", links={"en-US": "/us", "en-GB": "/gb"}), read("/gb", links={"en-US": "/us", "en-GB": "/gb"})],
     ],
     ids=[
@@ -61,11 +62,23 @@ def test_pages_with_nearly_the_same_text() -> None:
         "redirected",
         "six bits",
         "not read",
+        "a folder and its page",
         "two regions",
     ],
 )
 def test_pages_that_are_not_duplicates(records: list[UrlRecord]) -> None:
     assert DUPLICATE not in dict(Site(*records).rules())
+
+
+def test_pages_with_the_same_text_under_two_urls_are_one_finding() -> None:
+    site = Site(
+        read("/a"), read("/a.html"), read("/b"), read("/c", OTHER, FAR), read("/c.html", f"1-{3:032x}", "f" * 8)
+    )
+    assert [(one.rule, one.url, one.severity, (one.message or "").rpartition(", and ")[2]) for one in site.findings()] == [
+        ("cross-same-page", at("/a.html"), "warning", "have the same text"),
+        ("cross-same-page", at("/c.html"), "info", "are the same page on most servers"),
+        (DUPLICATE, at("/b"), "warning", f"has the same text as '{at('/a')}'"),
+    ]  # fmt: skip
 
 
 def test_thin_pages() -> None:

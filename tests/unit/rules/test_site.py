@@ -427,7 +427,7 @@ def statements_on(site: Site) -> list[str]:
     return run
 
 
-MOST_STATEMENTS = 61
+MOST_STATEMENTS = 62
 """Statements on a site of one file without findings, on tables that have rows or are asked for one."""
 
 

@@ -98,6 +98,10 @@ UNREAD: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {"outcome": "blocked", "error": "Forbidden by robots.txt"},
         {"doc-blocked-by-robots": "error"},
     ),
+    "forbidden by robots.txt of another host than the index": (
+        {"outcome": "blocked", "error": "Forbidden by robots.txt", "parent": "https://other.example/index.xml"},
+        {},
+    ),
 }
 """What was answered where no document was read, and what is said of it."""
 
