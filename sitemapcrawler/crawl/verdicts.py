@@ -11,9 +11,9 @@ from scrapy.exceptions import DownloadCancelledError
 from sitemapcrawler import urls
 from sitemapcrawler.download.addresses import AddressForbidden
 from sitemapcrawler.download.policies import Policies
-from sitemapcrawler.items import FindingRecord, RobotsRecord, UrlRecord
+from sitemapcrawler.items import FindingRecord, ReplyRecord, RobotsRecord, UrlRecord
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.replies import Reason, Unchecked
+from sitemapcrawler.replies import Reason
 from sitemapcrawler.replies.indexability import REFERENCE, set_indexability
 from sitemapcrawler.replies.usage import set_usage
 from sitemapcrawler.robots import Agent, BatchVerdicts, Policy
@@ -180,7 +180,7 @@ def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]], n
     verdicts = judge.judge([url for _, _, url in named])
     for (record, role, url), denied in zip(named, verdicts, strict=True):
         if ASSET_AGENTS[role].name in denied:
-            reply, agents = Unchecked(reason=Reason.BLOCKED), [ASSET_AGENTS[role].name]
+            reply, agents = ReplyRecord(reason=Reason.BLOCKED.value), [ASSET_AGENTS[role].name]
             yield AssetFacts(record, url, role, reply, agents, notes.element(record))
 
 

@@ -14,20 +14,8 @@ from typing import Any
 import msgspec
 
 from sitemapcrawler import urls
-from sitemapcrawler.items import Hop
-from sitemapcrawler.replies.kinds import (
-    AddressRefused,
-    Cut,
-    Failed,
-    HttpError,
-    Ok,
-    Reason,
-    Redirected,
-    RedirectLoop,
-    Reply,
-    ReplyKind,
-    Unchecked,
-)
+from sitemapcrawler.items import Hop, ReplyRecord
+from sitemapcrawler.replies.kinds import Reason, ReplyKind
 from sitemapcrawler.replies.page import Headers, PageFacts, joined
 from sitemapcrawler.urls import browsers
 from sitemapcrawler.urls.display import masked_url
@@ -74,7 +62,7 @@ GET_INSTEAD = frozenset((400, 403, 404, 405, 501))
 """Statuses with which servers refuse HEAD, even for pages that GET returns."""
 NOTHING = frozenset((ReplyKind.TIMEOUT, ReplyKind.RESET, ReplyKind.TRUNCATED))
 """Failures of HEAD after which GET may succeed. For an unreachable host it would not."""
-Fields = dict[str, Any]  # Any: the class of the reply states the types
+Fields = dict[str, Any]  # Any: the record states the types
 """{field: value} of a reply."""
 NO_ANSWER = 0
 """`head_status` if HEAD was not answered."""
@@ -116,11 +104,11 @@ class Chase:
         self._refused: int | None = None
         self._head_status: int | None = None
 
-    def begin(self) -> Ask | Reply:
-        """Return the first request; a URL that is not http or https gives AddressRefused."""
+    def begin(self) -> Ask | ReplyRecord:
+        """Return the first request; a URL that is not http or https is refused."""
         if not urls.is_web(self._url):
-            return AddressRefused(
-                final_url=self._url, error="not an http or https URL with a host that can be requested"
+            return self._unanswered(
+                ReplyKind.ADDRESS_REFUSED, "not an http or https URL with a host that can be requested"
             )
         return Ask(self._url, self._method)
 
@@ -133,7 +121,7 @@ class Chase:
         elapsed_ms: int = 0,
         page: PageFacts | None = None,
         cut: ReplyKind | None = None,
-    ) -> Ask | Reply:
+    ) -> Ask | ReplyRecord:
         """Handle a response: return the next request, or the reply.
 
         `attempts`: requests sent, including retries. `page`: facts about the page, if it was read. `cut`: truncated or
@@ -146,42 +134,45 @@ class Chase:
         if status in REDIRECTS:
             return self._follow(status, headers)
         if not 200 <= status < 300:
-            return HttpError(**self._answer(status, headers), error=f"HTTP status {status}")
+            return self._answer(ReplyKind.HTTP_ERROR, status, headers, {"error": f"HTTP status {status}"})
         if cut is not None:
-            return Cut(**self._answer(status, headers), kind=cut, error=_CUT.get(cut, cut.value))
-        found = Redirected if self._hops else Ok
-        return found(**self._answer(status, headers), **_indexing(page))
+            return self._answer(cut, status, headers, {"error": _CUT.get(cut, cut.value)})
+        found = ReplyKind.REDIRECTED if self._hops else ReplyKind.OK
+        return self._answer(found, status, headers, _indexing(page))
 
-    def failed(self, kind: ReplyKind | Reason, why: str, *, attempts: int = 1, elapsed_ms: int = 0) -> Ask | Reply:
+    def failed(
+        self, kind: ReplyKind | Reason, why: str, *, attempts: int = 1, elapsed_ms: int = 0
+    ) -> Ask | ReplyRecord:
         """Handle a request without a response. `kind`: see `kinds.kind_of`; `why`: one sentence."""
         if isinstance(kind, Reason):
             return self.left_out(kind)
         if kind is ReplyKind.ADDRESS_REFUSED:
-            return AddressRefused(**self._trail(), final_url=self._url, error=why)
+            return self._unanswered(kind, why)
         self._count(attempts, elapsed_ms)
         if self._method == "HEAD" and kind in NOTHING:
             return self._get_instead(NO_ANSWER)
         self._compare(NO_ANSWER)
-        return Failed(**self._trail(), kind=kind, final_url=self._url, error=why)
+        return self._unanswered(kind, why)
 
-    def left_out(self, reason: Reason) -> Unchecked:
+    def left_out(self, reason: Reason) -> ReplyRecord:
         """End without sending the next request: robots.txt disallows it, or the crawl ends."""
-        return Unchecked(**self._trail(), reason=reason)
+        return self._reply(ReplyKind.UNCHECKED, {"reason": reason.value})
 
-    def _follow(self, status: int, headers: Headers) -> Ask | Reply:
+    def _follow(self, status: int, headers: Headers) -> Ask | ReplyRecord:
         try:
             url = target(next(iter(headers.get("location", ())), None), self._url)
         except NoTarget as fault:
-            return HttpError(**self._answer(status, headers), error=f"HTTP status {status}: {fault}")
+            return self._answer(ReplyKind.HTTP_ERROR, status, headers, {"error": f"HTTP status {status}: {fault}"})
         if not self._follows:
-            why = f"HTTP status {status}: the redirect was not followed"
-            return HttpError(**self._answer(status, headers), error=why, location=url)
+            found = {"error": f"HTTP status {status}: the redirect was not followed", "refresh": url}
+            return self._answer(ReplyKind.HTTP_ERROR, status, headers, found)
         self._hops.append(Hop(status, self._url))
         key = urls.visit_key(url)
         if key in self._seen:
-            return RedirectLoop(**self._answer(status, headers), error=f"redirects lead back to {url}")
+            return self._answer(ReplyKind.REDIRECT_LOOP, status, headers, {"error": f"redirects lead back to {url}"})
         if len(self._hops) > MAX_REDIRECTS:
-            return RedirectLoop(**self._answer(status, headers), error=f"more than {MAX_REDIRECTS} redirects")
+            why = f"more than {MAX_REDIRECTS} redirects"
+            return self._answer(ReplyKind.REDIRECT_LOOP, status, headers, {"error": why})
         self._seen.add(key)
         self._url = url
         return Ask(url, self._method)
@@ -200,24 +191,31 @@ class Chase:
         self._attempts += attempts
         self._elapsed_ms += elapsed_ms
 
-    def _trail(self) -> Fields:
-        return {
-            "redirects": tuple(self._hops),
-            "attempts": self._attempts,
-            "elapsed_ms": self._elapsed_ms,
-            "head_status": self._head_status,
-        }
+    def _reply(self, kind: ReplyKind, fields: Fields) -> ReplyRecord:
+        status = self._hops[0].status if self._hops else fields.get("final_status")
+        return ReplyRecord(
+            kind.value,  # every format accepts plain text
+            status=status,
+            redirects=tuple(self._hops),
+            attempts=self._attempts or None,
+            elapsed_ms=self._elapsed_ms if self._attempts else None,
+            head_status=self._head_status,
+            **fields,
+        )
 
-    def _answer(self, status: int, headers: Headers) -> Fields:
+    def _unanswered(self, kind: ReplyKind, why: str) -> ReplyRecord:
+        return self._reply(kind, {"final_url": self._url, "error": why})
+
+    def _answer(self, kind: ReplyKind, status: int, headers: Headers, fields: Fields) -> ReplyRecord:
         last_modified, etag = (next(iter(headers.get(name, ())), None) for name in ("last-modified", "etag"))
-        return {
-            **self._trail(),
+        own = {
             "final_status": status,
             "final_url": self._url,
             "content_type": _cut(joined(headers.get("content-type", ()))),
             "last_modified": _cut(last_modified),
             "etag": _cut(etag),
         }
+        return self._reply(kind, own | fields)
 
 
 def _cut(value: str | None) -> str | None:
@@ -283,7 +281,7 @@ class Step:
             return self
         return replace(self, page=replace(self.page, links=None))
 
-    def advance(self, chase: Chase) -> Ask | Reply:
+    def advance(self, chase: Chase) -> Ask | ReplyRecord:
         """Pass this result to a chase; return its next request or reply."""
         if self.status is None:
             failure = self.failure or ReplyKind.RESET

@@ -24,7 +24,7 @@ from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.replies import Ask, Chase, Ok, Reason, Redirected, Reply, ReplyKind, kind_of
+from sitemapcrawler.replies import REACHED, Ask, Chase, Reason, ReplyKind, ReplyRecord, kind_of
 from sitemapcrawler.replies.chase import HEADERS, Step, decode, encode
 from sitemapcrawler.replies.kinds import SERVER_ERROR
 from sitemapcrawler.replies.page import USAGE_HEADERS, Html, PageFacts, page_of, plain_headers
@@ -185,16 +185,10 @@ def step_of(response: Response, attempts: Attempts, body: PageBody | None) -> St
 class Verification:
     """The result of verifying a URL."""
 
-    reply: Reply
+    reply: ReplyRecord
+    """Records share it."""
     last: Step | None = None
     """The last request; None if none was made."""
-    soft_404: str | None = None
-    """Why a page with status 200, 204 or 205 is a soft 404."""
-
-    @property
-    def shell(self) -> bool:
-        """True if the page has the markup of a made-up URL, which proves nothing about it."""
-        return self.last is not None and self.last.shell and self.soft_404 is None
 
     @property
     def page(self) -> PageFacts | None:
@@ -227,7 +221,9 @@ class Asker:
         if not self._head:
             await self._witnesses.obtain(url)
         reply, last = await self._chase(url, self._head, follow)
-        return Verification(reply, last, self._witnesses.verdict(url, last))
+        reply.soft_404 = self._witnesses.verdict(url, last)
+        reply.shell = (last is not None and last.shell and reply.soft_404 is None) or None
+        return Verification(reply, last)
 
     async def ask_asset(self, url: str) -> Verification:
         """The reply to the URL of an image or video; the body is not read."""
@@ -241,16 +237,16 @@ class Asker:
         """Return True once per URL that a redirect or canonical leads to."""
         return self._memo.mark(f"target {urls.request_key(url)}")
 
-    def cached_reply(self, url: str) -> Reply | None:
+    def cached_reply(self, url: str) -> ReplyRecord | None:
         """The reply to a URL that was requested before; None for any other."""
         return self._known(url)[0]
 
     def known_page(self, url: str) -> PageFacts | None:
         """The page that a URL which was requested before leads to; None if it was not read."""
         reply, last = self._known(url)
-        return last.page if isinstance(reply, Ok | Redirected) and last is not None else None
+        return last.page if reply is not None and reply.kind in REACHED and last is not None else None
 
-    def _known(self, url: str) -> tuple[Reply | None, Step | None]:
+    def _known(self, url: str) -> tuple[ReplyRecord | None, Step | None]:
         chase, last = Chase(url, self._head), None
         step = chase.begin()
         while isinstance(step, Ask):
@@ -267,7 +263,7 @@ class Asker:
     def close(self) -> None:
         self._memo.close()
 
-    async def _chase(self, url: str, head: bool, follow: bool = True) -> tuple[Reply, Step | None]:
+    async def _chase(self, url: str, head: bool, follow: bool = True) -> tuple[ReplyRecord, Step | None]:
         """The reply and the last request."""
         chase, last, asked = Chase(url, head, follow), None, url
         step = chase.begin()

@@ -21,7 +21,6 @@ from sitemapcrawler.replies.indexability import RobotsVerdicts, judged
 from sitemapcrawler.replies.link_files import LLMS_PATH, MAX_BYTES, FileLink, LinkFileKind, links_of_file
 from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.verification.target_pages import recorded
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 
 logger = logging.getLogger(__name__)
@@ -105,6 +104,6 @@ class BesideSitemap:
         found = []
         for link in wanted:
             outcome = outcomes[link.url]
-            page = judged(link.url, recorded(outcome), self._verdicts)
+            page = judged(link.url, outcome.reply, self._verdicts)
             found.append(CheckedLink(link.url, link.line, outcome.reply, page.indexability or ""))
         return found

@@ -13,7 +13,7 @@ from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.replies.indexability import judged
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.urls.display import counted
-from sitemapcrawler.verification.target_pages import modified, recorded
+from sitemapcrawler.verification.target_pages import modified
 from sitemapcrawler.verification.verifying import Verifier
 
 logger = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class Follower:
         outcomes = await self._verifier.verify(found)
         asked = 0
         for url, outcome in outcomes.items():
-            reply = recorded(outcome)
+            reply = outcome.reply
             if reply.reason != Reason.STOPPED:
                 self._job.records.found(judged(url, reply, scope.verdicts), by, modified(outcome))
                 asked += 1

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sitemapcrawler.items import ReplyRecord, Target
 from sitemapcrawler.jobs.links import FoundBy
 from sitemapcrawler.jobs.recording import Recorder
-from sitemapcrawler.replies import HttpError, Reason, ReplyKind, Unchecked, at_end
-from sitemapcrawler.replies import record as reply_record
+from sitemapcrawler.replies import REACHED, Reason, ReplyKind, at_end
 from sitemapcrawler.replies.indexability import RobotsVerdicts, judged
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import bare_host
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.verifying import Admission, Verifier
 
-OFFSITE = Verification(Unchecked(reason=Reason.OFF_SITE))
+OFFSITE = Verification(ReplyRecord(reason=Reason.OFF_SITE.value))
 
 
 class Targets:
@@ -42,14 +42,14 @@ class Targets:
         ]
         return await self._verifier.verify(wanted, follow=False) if wanted else {}
 
-    def judge(self, outcome: Verification, reply: ReplyRecord, successors: Mapping[str, Verification]) -> Target | None:
-        """The target of a listed URL; None if it is its own. `reply`: of the URL; `successors`: from `verify`."""
-        url = successor(outcome)
+    def judge(self, outcome: Verification, successors: Mapping[str, Verification]) -> Target | None:
+        """The target of a listed URL; None if it is its own. `successors`: from `verify`."""
+        url, reply = successor(outcome), outcome.reply
         if url is not None:
             asked = successors.get(url, OFFSITE)
-            moved = asked.reply.location if isinstance(asked.reply, HttpError) else None
-            own = recorded(asked)
-            own.final_url = moved or own.final_url
+            own = asked.reply
+            if own.kind == ReplyKind.HTTP_ERROR and own.refresh is not None:
+                own = replace(own, final_url=own.refresh)
             return self._judge(url.partition("#")[0], own, FoundBy.CANONICAL, modified(asked))
         if not reply.redirects or reply.final_url is None or reply.kind == ReplyKind.REDIRECT_LOOP:
             return None
@@ -66,14 +66,6 @@ class Targets:
         return Target(url, reply.kind, reply.reason, reply.status, reply.final_url, page.indexable, page.indexability)
 
 
-def recorded(outcome: Verification) -> ReplyRecord:
-    """The reply record of a verification."""
-    reply = reply_record(outcome.reply)
-    reply.soft_404 = outcome.soft_404
-    reply.shell = outcome.shell or None
-    return reply
-
-
 def modified(outcome: Verification) -> str | None:
     """The date of change that a page states, as written."""
     return outcome.page.modified if outcome.page is not None else None
@@ -82,7 +74,7 @@ def modified(outcome: Verification) -> str | None:
 def successor(outcome: Verification) -> str | None:
     """URL of the page that a page which answers names in its place, by an immediate refresh or its canonical. What a
     shell names is not the page's."""
-    page = None if outcome.shell else outcome.page
-    if page is None or outcome.reply.kind not in (ReplyKind.OK, ReplyKind.REDIRECTED):
+    page = None if outcome.reply.shell else outcome.page
+    if page is None or outcome.reply.kind not in REACHED:
         return None
     return page.successor

@@ -15,8 +15,7 @@ from sitemapcrawler.envelopes import FinalBatch, FreshBatch, NotedBatch, Sitemap
 from sitemapcrawler.items import FindingRecord, JsonObject, Lastmods, ReplyRecord, Share, UrlRecord
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.reader.notes import Note, Notes
-from sitemapcrawler.replies import Ok, Reason, ReplyKind, Unchecked
-from sitemapcrawler.replies import record as reply_record
+from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.indexability import RobotsVerdicts, set_indexability
 from sitemapcrawler.replies.usage import preferences_of
@@ -30,7 +29,7 @@ from sitemapcrawler.urls import site_of
 from sitemapcrawler.urls.segments import finder
 from sitemapcrawler.verification.asking import Asker, Verification
 from sitemapcrawler.verification.sampling import Holding, by_file
-from sitemapcrawler.verification.target_pages import Targets, modified, recorded
+from sitemapcrawler.verification.target_pages import Targets, modified
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier, by_origin
 
 NO_EVIDENCE = ("dated", "compared", "headers_alike")
@@ -54,7 +53,7 @@ class Trusts:
     def compare(self, record: UrlRecord, outcome: Verification, file: FileFacts | Counted | None) -> None:
         """Compare the date of an entry with those of its page and server."""
         reply = outcome.reply
-        if record.lastmod is None or not isinstance(reply, Ok) or reply.kind is not ReplyKind.OK:
+        if record.lastmod is None or reply.kind != ReplyKind.OK:
             return
         trust = self._files.get(record.sitemap) or self._of_site(
             self._site_of.get(record.sitemap) or site_of(record.sitemap)
@@ -106,7 +105,7 @@ def _mean(shares: Sequence[tuple[float, int]], dated: int) -> float:
     return shares[0][0] if len(shares) == 1 else sum(map(prod, shares)) / dated
 
 
-NOT_ASKED = {reason: reply_record(Unchecked(reason=reason)) for reason in Reason}
+NOT_ASKED = {reason: ReplyRecord(reason=reason.value) for reason in Reason}
 """{reason: reply of a record that is not verified}; records share them."""
 
 
@@ -340,8 +339,8 @@ class Status:
         canonicals = await self._targets.verify(outcomes, file)
         stated: dict[int, tuple[Preference, ...]] = {}
         for one in records:
-            reply = recorded(outcomes[one.loc])
-            one.target = self._targets.judge(outcomes[one.loc], reply, canonicals)
+            reply = outcomes[one.loc].reply
+            one.target = self._targets.judge(outcomes[one.loc], canonicals)
             self._give(one, reply, file)
             self.trusts.compare(one, outcomes[one.loc], file)
             page = outcomes[one.loc].page
@@ -393,8 +392,6 @@ class Status:
             datetime.now(UTC),
             page,
             outcome.last.headers if outcome.last is not None else {},
-            outcome.soft_404,
-            outcome.shell,
             canonical.reply if canonical is not None else None,
             {url: reply for url, reply in targets.items() if reply is not None},
             element,
@@ -413,7 +410,7 @@ class Status:
         wanted = [
             (one, role, url)
             for one in records
-            if not isinstance(outcomes[one.loc].reply, Unchecked)
+            if outcomes[one.loc].reply.kind != ReplyKind.UNCHECKED
             for role, url in assets(one)
         ]
         replies = await self.verifier.verify((url for _, _, url in wanted), asset=True)

@@ -14,8 +14,8 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.answers import reason
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.replies import Failed, Reason, ReplyKind, Unchecked
+from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.replies import Reason, ReplyKind
 from sitemapcrawler.robots import Agent
 from sitemapcrawler.rules.facts.given import Counted, FileFacts
 from sitemapcrawler.urls import host_of
@@ -91,7 +91,7 @@ class Admission:
 
 Ask = Callable[[str], Awaitable[Verification]]
 logger = logging.getLogger(__name__)
-STOPPED = Verification(Unchecked(reason=Reason.STOPPED))
+STOPPED = Verification(ReplyRecord(reason=Reason.STOPPED.value))
 
 
 class Verifier:
@@ -153,7 +153,7 @@ class Verifier:
         if outcome is not STOPPED:
             self.checked[host] += 1
             reply = outcome.reply
-            self.replies[reply.reason if isinstance(reply, Unchecked) else reply.kind] += 1
+            self.replies[reply.reason or reply.kind] += 1
 
     @staticmethod
     async def _ask(ask: Ask, url: str) -> Verification:
@@ -162,7 +162,8 @@ class Verifier:
             return await ask(url)
         except Exception as error:
             logger.exception("%s could not be asked", url)
-            return Verification(Failed(kind=ReplyKind.RESET, final_url=url, error=f"internal error: {reason(error)}"))
+            why = f"internal error: {reason(error)}"
+            return Verification(ReplyRecord(ReplyKind.RESET.value, final_url=url, error=why))
 
 
 def by_origin(records: Sequence[UrlRecord]) -> Iterator[tuple[str, Sequence[UrlRecord]]]:

@@ -18,7 +18,7 @@ from sitemapcrawler.reader.entries import ChildRecord
 from sitemapcrawler.reader.formats import FILE_SUFFIXES, HTML, TEXT, InputFormat, format_named
 from sitemapcrawler.reader.notes import Note
 from sitemapcrawler.reader.repair import UNREADABLE
-from sitemapcrawler.replies import Reply
+from sitemapcrawler.replies import ReplyRecord
 from sitemapcrawler.replies.discovery import INDEX
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.robots import Agent, Policy
@@ -441,21 +441,17 @@ class ReplyFacts:
     """An entry whose URL was requested."""
 
     record: UrlRecord
-    """Its `reply` is the record of `reply`."""
-    reply: Reply
+    reply: ReplyRecord
+    """Also that of the record."""
     asked_at: datetime
     """When the URL was requested, or slightly later."""
     page: PageFacts | None = None
     """Facts from the page of the last response; None if it was not read."""
     headers: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Headers of the last response, in lower case, limited to `replies.chase.HEADERS`."""
-    soft_404: str | None = None
-    """Why a page with status 200, 204 or 205 is a soft 404; None if it is not."""
-    shell: bool = False
-    """True if its markup is that of a made-up URL."""
-    canonical: Reply | None = None
+    canonical: ReplyRecord | None = None
     """The reply to the page's canonical URL; None if that is the page itself, or was not requested."""
-    targets: Mapping[str, Reply] = field(default_factory=dict)
+    targets: Mapping[str, ReplyRecord] = field(default_factory=dict)
     """Replies to the entry's language versions, by URL as listed. Contains those requested so far."""
     element: Element | None = None
     """The XML element of the entry; None for plain entries, feeds and text."""
@@ -471,7 +467,7 @@ class AssetFacts:
     url: str
     role: str
     """The element that names it: image, thumbnail_loc or content_loc."""
-    reply: Reply
+    reply: ReplyRecord
     blocked_for: Sequence[str] | None = None
     """Crawlers that robots.txt disallows it for; empty for none, or if already reported; None if not checked."""
     element: Element | None = None

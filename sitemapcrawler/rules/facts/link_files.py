@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sitemapcrawler.replies import HttpError, Ok, Redirected, Reply
+from sitemapcrawler.replies import REACHED, ReplyKind, ReplyRecord
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.link_files import LinkFileKind
 from sitemapcrawler.replies.page import media_type
@@ -21,7 +21,7 @@ class CheckedLink:
 
     url: str
     line: int
-    reply: Reply
+    reply: ReplyRecord
     indexability: str
     """As in a url record."""
 
@@ -29,7 +29,7 @@ class CheckedLink:
     def is_html(self) -> bool:
         """True if it answers with an HTML page."""
         reply = self.reply
-        kind = media_type(reply.content_type) if isinstance(reply, Ok | Redirected) else None
+        kind = media_type(reply.content_type) if reply.kind in REACHED else None
         return kind is not None and kind.is_html
 
     @property
@@ -40,7 +40,7 @@ class CheckedLink:
     @property
     def is_dead(self) -> bool:
         """True if it answers with an error or as a soft 404."""
-        return isinstance(self.reply, HttpError) or self.indexability in (
+        return self.reply.kind == ReplyKind.HTTP_ERROR or self.indexability in (
             Indexability.SOFT_404,
             Indexability.UNREACHABLE,
         )

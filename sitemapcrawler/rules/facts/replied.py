@@ -17,18 +17,8 @@ from math import ceil, exp, floor, lgamma
 
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces.element import Element
-from sitemapcrawler.replies import (
-    AddressRefused,
-    Cut,
-    Failed,
-    HttpError,
-    Ok,
-    Redirected,
-    RedirectLoop,
-    Reply,
-    ReplyKind,
-    Unchecked,
-)
+from sitemapcrawler.replies import REACHED, ReplyKind, ReplyRecord, is_unanswered
+from sitemapcrawler.replies.kinds import CUT
 from sitemapcrawler.replies.page import PageFacts
 from sitemapcrawler.replies.soft404 import EMPTY
 from sitemapcrawler.rules.facts.given import ReplyFacts, split
@@ -41,10 +31,13 @@ FAILURES = {
     ReplyKind.TIMEOUT: "status-timeout",
     ReplyKind.DNS: "status-dns",
     ReplyKind.TLS: "status-tls",
+    ReplyKind.REFUSED: "status-connection",
+    ReplyKind.RESET: "status-connection",
     ReplyKind.TRUNCATED: "status-truncated",
     ReplyKind.TOO_LARGE: "status-truncated",
+    ReplyKind.REDIRECT_LOOP: "status-redirect-loop",
 }
-"""{kind of failure: rule}; `status-connection` for all others."""
+"""{kind of reply: rule}"""
 HOME = re.compile(r"/?(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)
 HOME_OF_LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_]([a-z]{2}))?/?", re.IGNORECASE)
 
@@ -52,19 +45,17 @@ HOME_OF_LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_]([a-z]{2}))?/?", re.IGNORECASE
 def fault_of(facts: ReplyFacts) -> str | None:
     """Id of the one rule that reports a reply; None if it is fine or unknown."""
     reply = facts.reply
-    if isinstance(reply, Ok):
-        return "status-soft-404" if facts.soft_404 else None
-    if isinstance(reply, Redirected):
-        return _redirected(facts, reply)
-    if isinstance(reply, HttpError):
-        return _rule_of(reply.final_status)
-    if isinstance(reply, Failed):
-        return FAILURES.get(reply.kind, "status-connection")
-    if isinstance(reply, AddressRefused):
-        return "security-address-refused" if urls.is_web(reply.final_url) else "security-scheme-refused"
-    if isinstance(reply, Unchecked):
+    if reply.kind == ReplyKind.OK:
+        return "status-soft-404" if reply.soft_404 else None
+    if reply.kind == ReplyKind.REDIRECTED:
+        return _redirected(facts.record.loc, reply)
+    if reply.kind == ReplyKind.HTTP_ERROR:
+        return _rule_of(reply.final_status or 0)
+    if reply.kind == ReplyKind.ADDRESS_REFUSED:
+        return "security-address-refused" if urls.is_web(reply.final_url or "") else "security-scheme-refused"
+    if reply.kind == ReplyKind.UNCHECKED:
         return _by_hops(len(reply.redirects)) if reply.redirects else None
-    return "status-redirect-loop" if isinstance(reply, RedirectLoop) else "status-truncated"
+    return FAILURES[ReplyKind(reply.kind)]
 
 
 def _rule_of(status: int) -> str:
@@ -76,13 +67,14 @@ def _rule_of(status: int) -> str:
     return "status-4xx" if 400 <= status < 500 else "status-5xx"
 
 
-def _redirected(facts: ReplyFacts, reply: Redirected) -> str:
-    here, there = urls.authority(facts.record.loc), urls.authority(reply.final_url)
+def _redirected(loc: str, reply: ReplyRecord) -> str:
+    final = reply.final_url or ""
+    here, there = urls.authority(loc), urls.authority(final)
     if here and there and here.bare_host != there.bare_host:
-        return "status-soft-404" if facts.soft_404 else "status-redirect-offsite"
-    if is_home(reply.final_url) and not is_home(facts.record.loc):
+        return "status-soft-404" if reply.soft_404 else "status-redirect-offsite"
+    if is_home(final) and not is_home(loc):
         return "status-redirect-to-home"
-    return "status-soft-404" if facts.soft_404 else _by_hops(len(reply.redirects))
+    return "status-soft-404" if reply.soft_404 else _by_hops(len(reply.redirects))
 
 
 def _by_hops(count: int) -> str:
@@ -102,39 +94,40 @@ def is_home(url: str) -> bool:
 
 def own_page(facts: ReplyFacts) -> PageFacts | None:
     """Facts from the listed page; None if it was not read, or the URL returns an error, another page or a shell."""
-    return facts.page if isinstance(facts.reply, Ok) and fault_of(facts) is None and not facts.shell else None
+    reply = facts.reply
+    return facts.page if reply.kind == ReplyKind.OK and fault_of(facts) is None and not reply.shell else None
 
 
-def way(reply: Reply) -> str:
+def way(reply: ReplyRecord) -> str:
     """Note on the redirects before the final reply; empty without redirects."""
     if not reply.redirects:
         return ""
-    final = None if isinstance(reply, Unchecked) else reply.final_url
-    return f", after {counted(len(reply.redirects), 'redirect')}{f', at {quoted(final)}' if final else ''}"
+    at = f", at {quoted(reply.final_url)}" if reply.final_url else ""
+    return f", after {counted(len(reply.redirects), 'redirect')}{at}"
 
 
-def statuses(reply: Reply) -> str:
+def statuses(reply: ReplyRecord) -> str:
     """List the statuses of the redirects: `301, 302`."""
     return ", ".join(str(hop.status) for hop in reply.redirects)
 
 
-def trouble(reply: Reply) -> str | None:
+def trouble(reply: ReplyRecord) -> str | None:
     """Describe a bad reply as a phrase that follows the URL; None if the reply is fine or unknown."""
-    if isinstance(reply, HttpError) and reply.location is not None:
-        return f"redirects ({reply.final_status}) to {quoted(reply.location)}"
-    if isinstance(reply, HttpError):
+    if reply.kind == ReplyKind.HTTP_ERROR and reply.refresh is not None:
+        return f"redirects ({reply.final_status}) to {quoted(reply.refresh)}"
+    if reply.kind == ReplyKind.HTTP_ERROR:
         return (
             None if reply.final_status == HTTPStatus.TOO_MANY_REQUESTS else f"answers {reply.final_status}{way(reply)}"
         )
-    if isinstance(reply, Ok | Redirected) and reply.final_status in EMPTY:
+    if reply.kind in REACHED and reply.final_status in EMPTY:
         return f"answers {reply.final_status}{way(reply)}, which has no content"
-    if isinstance(reply, Redirected):
-        return f"redirects ({statuses(reply)}) to {quoted(reply.final_url)}"
-    if isinstance(reply, RedirectLoop):
+    if reply.kind == ReplyKind.REDIRECTED:
+        return f"redirects ({statuses(reply)}) to {quoted(reply.final_url or '')}"
+    if reply.kind == ReplyKind.REDIRECT_LOOP:
         return f"redirects without end: {reply.error}"
-    if isinstance(reply, Failed):
+    if is_unanswered(reply):
         return f"does not answer ({reply.kind}): {reply.error}"
-    return f"is truncated: {reply.error}" if isinstance(reply, Cut) else None
+    return f"is truncated: {reply.error}" if reply.kind in CUT else None
 
 
 def line_of(element: Element | None, means: Callable[[Element], bool]) -> int | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitemapcrawler.replies import Cut, HttpError, Ok, Reason, Redirected, Unchecked
+from sitemapcrawler.replies import REACHED, Reason, ReplyKind
+from sitemapcrawler.replies.kinds import CUT
 from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.robots.agents import AI, agent
 from sitemapcrawler.rules.facts.given import AssetFacts
@@ -38,8 +39,8 @@ def image_status(asset: AssetFacts) -> Iterator[Message]:
     """
     wrong = trouble(asset.reply) if asset.role == IMAGE and _not_an_image(asset) is None else None
     if wrong is not None:
-        refused = isinstance(asset.reply, HttpError) and asset.reply.final_status in REFUSING
-        mild = refused or isinstance(asset.reply, Redirected | Cut)
+        kind, status = asset.reply.kind, asset.reply.final_status
+        mild = kind == ReplyKind.REDIRECTED or status in REFUSING or (kind in CUT and status is not None)
         yield _asset_message(asset, wrong, WARNING if mild else None)
 
 
@@ -93,7 +94,7 @@ def video_asset_status(asset: AssetFacts) -> Iterator[Message]:
     """
     if asset.role == IMAGE:
         return
-    wrong = None if isinstance(asset.reply, Redirected) else trouble(asset.reply)
+    wrong = None if asset.reply.kind == ReplyKind.REDIRECTED else trouble(asset.reply)
     kind = _not_an_image(asset) if asset.role == THUMBNAIL else _page_type(asset)
     if wrong is not None or kind is not None:
         yield _asset_message(asset, wrong or f"is {kind}, no {'image' if asset.role == THUMBNAIL else 'video'}")
@@ -123,7 +124,7 @@ def _asset_message(asset: AssetFacts, said: str, severity: Severity | None = Non
 
 def _content_type(asset: AssetFacts) -> str:
     """Media type of a response; empty if missing, malformed or meaningless."""
-    kind = media_type(asset.reply.content_type) if isinstance(asset.reply, Ok | Redirected) else None
+    kind = media_type(asset.reply.content_type) if asset.reply.kind in REACHED else None
     return "" if kind is None or kind.essence in UNKNOWN_TYPES else kind.essence[:100]
 
 
@@ -143,7 +144,7 @@ def _blocked_asset(asset: AssetFacts) -> Iterator[Message]:
     if names:
         named = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
         yield _asset_message(asset, f"is denied to {named} by robots.txt")
-    elif asset.blocked_for is None and isinstance(asset.reply, Unchecked) and asset.reply.reason is Reason.BLOCKED:
+    elif asset.blocked_for is None and asset.reply.reason == Reason.BLOCKED:
         yield _asset_message(
             asset,
             f"{'redirects to a URL that ' if asset.reply.redirects else ''}is denied to this crawler by robots.txt",

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION, Alternate
-from sitemapcrawler.replies import Failed, HttpError, Ok, Redirected, RedirectLoop, Reply
+from sitemapcrawler.replies import ReplyKind, ReplyRecord, is_unanswered
 from sitemapcrawler.rules.facts.given import ReplyFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import (
     DEFAULT,
@@ -433,14 +433,16 @@ NOT_INDEXED = "is noindex"
 ON = (Of.REPLY, Of.SITE)
 """`SITE` covers targets that were requested after their entry was judged."""
 
-BROKEN = HttpError | Failed | RedirectLoop
+
+def _is_broken(reply: ReplyRecord) -> bool:
+    return reply.kind in (ReplyKind.HTTP_ERROR, ReplyKind.REDIRECT_LOOP) or is_unanswered(reply)
 
 
 class AlternateReply(NamedTuple):
     """The reply to a language version other than the page itself."""
 
     alternate: Alternate
-    reply: Reply
+    reply: ReplyRecord
 
 
 @rule(
@@ -462,7 +464,7 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     if isinstance(facts, SiteFacts):
         yield from on_targets(facts, "hreflang-target-status", IS_BROKEN, TROUBLE)
     else:
-        yield from _once_for_targets(facts, lambda reply: trouble(reply) if isinstance(reply, BROKEN) else None)
+        yield from _once_for_targets(facts, lambda reply: trouble(reply) if _is_broken(reply) else None)
 
 
 @rule(
@@ -535,20 +537,20 @@ def hreflang_target_noncanonical(facts: ReplyFacts | SiteFacts) -> Iterator[Mess
         yield from _once_for_targets(facts, _noncanonical_fault)
 
 
-def _redirect_fault(reply: Reply) -> str | None:
-    if isinstance(reply, Ok) and reply.refresh is not None:
+def _redirect_fault(reply: ReplyRecord) -> str | None:
+    if reply.kind == ReplyKind.OK and reply.refresh is not None:
         return f"redirects to {quoted(reply.refresh)}"
-    return trouble(reply) if isinstance(reply, Redirected) else None
+    return trouble(reply) if reply.kind == ReplyKind.REDIRECTED else None
 
 
-def _noindex_fault(reply: Reply) -> str | None:
-    return NOT_INDEXED if isinstance(reply, Ok) and reply.noindex else None
+def _noindex_fault(reply: ReplyRecord) -> str | None:
+    return NOT_INDEXED if reply.kind == ReplyKind.OK and reply.noindex else None
 
 
-def _noncanonical_fault(reply: Reply) -> str | None:
-    if not isinstance(reply, Ok) or reply.noindex or reply.refresh is not None or reply.canonical is None:
+def _noncanonical_fault(reply: ReplyRecord) -> str | None:
+    if reply.kind != ReplyKind.OK or reply.noindex or reply.refresh is not None or reply.canonical is None:
         return None
-    if page_key(reply.canonical) == page_key(reply.final_url):
+    if page_key(reply.canonical) == page_key(reply.final_url or ""):
         return None
     return _names_canonical(reply.canonical)
 
@@ -557,7 +559,7 @@ def _names_canonical(canonical: str) -> str:
     return f"names {quoted(canonical)} as canonical"
 
 
-def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -> Iterator[Message]:
+def _once_for_targets(facts: ReplyFacts, fault: Callable[[ReplyRecord], str | None]) -> Iterator[Message]:
     """Yield one message for all targets with this fault. `fault` returns a phrase that follows the URL."""
     found = [(target, said) for target in _alternate_replies(facts) if (said := fault(target.reply)) is not None]
     if not found:
@@ -571,7 +573,7 @@ def _once_for_targets(facts: ReplyFacts, fault: Callable[[Reply], str | None]) -
 
 def _alternate_replies(facts: ReplyFacts) -> Iterator[AlternateReply]:
     """Yield the replies to an entry's language versions. A broken page of the entry itself is reported separately."""
-    if not facts.targets or isinstance(facts.reply, BROKEN):
+    if not facts.targets or _is_broken(facts.reply):
         return
     own = page_key(facts.record.loc)
     for alternate in facts.record.alternates:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
-from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.indexability import Indexability
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import PAGE_LIMIT, Canonical, Denial, PageFacts, Place
@@ -246,7 +246,7 @@ def page_shell(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `<title>App</title>` and `<div id="root"></div>` for each path, with status 200
     Good: HTML with the page's own title and text, and status 404 for a path that does not exist
     """
-    if isinstance(facts.reply, Ok) and facts.shell:
+    if facts.reply.kind == ReplyKind.OK and facts.reply.shell:
         canonical = facts.page.canonical if facts.page is not None else None
         named = f", with the canonical {quoted(canonical)}" if canonical else ""
         yield Message(f"the HTML is the same as for a path that does not exist{named}")

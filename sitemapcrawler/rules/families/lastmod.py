@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sitemapcrawler.reader.dates import DATE_LENGTH, iso, parse
 from sitemapcrawler.reader.formats import URLSET
-from sitemapcrawler.replies import Answer, Ok
+from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.page.metadata import MODIFIED
 from sitemapcrawler.rules.facts.given import EntryFacts, FileFacts, ReplyFacts
 from sitemapcrawler.rules.facts.objects import date_of, is_in_feed, line_of, standard_of, text_of
@@ -343,8 +343,7 @@ def lastmod_vs_last_modified_header(facts: ReplyFacts) -> Iterator[Message]:
     Bad: `<lastmod>2026-01-05</lastmod>` and `Last-Modified: Tue, 03 Mar 2026 09:00:00 GMT`
     Good: both say when the page changed
     """
-    lastmod, reply = _comparable_lastmod(facts), facts.reply
-    header = reply.last_modified if isinstance(reply, Answer) else None
+    lastmod, header = _comparable_lastmod(facts), facts.reply.last_modified
     if lastmod is None or header is None or _page_dates(facts):
         return
     moment = header_date(header, facts.asked_at)
@@ -379,7 +378,7 @@ def _comparable_lastmod(facts: ReplyFacts) -> str | None:
     Excludes dates of RSS items, which usually are publication dates and have another format.
     """
     record = facts.record
-    if not record.lastmod or not record.lastmod_at or not isinstance(facts.reply, Ok) or fault_of(facts) is not None:
+    if not record.lastmod or not record.lastmod_at or facts.reply.kind != ReplyKind.OK or fault_of(facts) is not None:
         return None
     if written(record.lastmod, Standard.W3C).form in (DateForm.OTHER, DateForm.IMPOSSIBLE):
         return None

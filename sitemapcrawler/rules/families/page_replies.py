@@ -5,19 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from sitemapcrawler.replies import (
-    Answer,
-    Cut,
-    Failed,
-    HttpError,
-    Ok,
-    Reached,
-    Reason,
-    Redirected,
-    RedirectLoop,
-    ReplyKind,
-    Unchecked,
-)
+from sitemapcrawler.replies import REACHED, Reason, ReplyKind, is_unanswered
 from sitemapcrawler.replies.chase import NO_ANSWER
 from sitemapcrawler.replies.page import is_malformed, media_type
 from sitemapcrawler.rules.facts.given import Drawn, FileFacts, ReplyFacts
@@ -40,7 +28,7 @@ FORBIDDEN = {**ERROR_PAGE, "Sitebulb": "Forbidden (403) URL in XML Sitemaps"}
 def _status_message(facts: ReplyFacts, rule: str, remark: str) -> Iterator[Message]:
     """Yield a message with the status, if this rule is the one to report it; `remark` follows the status."""
     reply = facts.reply
-    if isinstance(reply, HttpError) and fault_of(facts) == rule:
+    if reply.kind == ReplyKind.HTTP_ERROR and fault_of(facts) == rule:
         yield Message(f"HTTP status {reply.final_status}{way(reply)}{remark}", value=str(reply.final_status))
 
 
@@ -121,7 +109,7 @@ def status_429(facts: ReplyFacts) -> Iterator[Message]:
     Bad: a limit that a few requests a second reach
     Good: a limit that lets crawlers through; for this crawl a longer DOWNLOAD_DELAY
     """
-    tries = f" after {counted(facts.reply.attempts, 'request')}: the server wants fewer; crawl more slowly"
+    tries = f" after {counted(facts.reply.attempts or 0, 'request')}: the server wants fewer; crawl more slowly"
     yield from _status_message(facts, "status-429", tries)
 
 
@@ -152,8 +140,8 @@ def failure_rule(id: str, severity: Severity, also: dict[str, str] | None = None
 
     def check(facts: ReplyFacts) -> Iterator[Message]:
         reply = facts.reply
-        if isinstance(reply, Failed | Cut) and fault_of(facts) == id:
-            yield Message(f"{reply.error}{way(reply)}", value=reply.kind.value)
+        if fault_of(facts) == id:
+            yield Message(f"{reply.error}{way(reply)}", value=reply.kind)
 
     return row(check, id, severity, NETWORK, Of.REPLY, also=also)
 
@@ -224,9 +212,9 @@ def status_soft_404(facts: ReplyFacts) -> Iterator[Message]:
     Good: status 404 or 410, and no entry
     """
     reply = facts.reply
-    if isinstance(reply, Ok | Redirected) and fault_of(facts) == "status-soft-404":
+    if fault_of(facts) == "status-soft-404":
         yield Message(
-            f"HTTP status {reply.final_status}{way(reply)}, but no page: {facts.soft_404}", value=reply.final_url
+            f"HTTP status {reply.final_status}{way(reply)}, but no page: {reply.soft_404}", value=reply.final_url
         )
 
 
@@ -241,7 +229,7 @@ def status_non_html(facts: ReplyFacts) -> Iterator[Message]:
     Good: the page that shows what is in it; a PDF that visitors are to find
     """
     reply = facts.reply
-    if not isinstance(reply, Ok | Redirected):
+    if reply.kind not in REACHED:
         return
     kind = media_type(reply.content_type)
     if kind is not None and not kind.is_html:
@@ -265,7 +253,7 @@ def status_content_type(facts: ReplyFacts) -> Iterator[Message]:
     Good: `Content-Type: text/html; charset=utf-8`
     """
     reply = facts.reply
-    if isinstance(reply, Ok | Redirected) and is_malformed(reply.content_type):
+    if reply.kind in REACHED and is_malformed(reply.content_type):
         yield Message(
             f"Content-Type is {quoted(reply.content_type or '')}: not one media type", value=reply.content_type
         )
@@ -282,11 +270,12 @@ def status_slow(facts: ReplyFacts) -> Iterator[Message]:
     Good: an answer that begins within 0.8 seconds
     """
     reply = facts.reply
-    if not isinstance(reply, Ok | Redirected):
+    if reply.kind not in REACHED:
         return
-    took = reply.elapsed_ms / max(1, reply.attempts)
+    attempts = reply.attempts or 1
+    took = (reply.elapsed_ms or 0) / attempts
     if took > SLOW_MS:
-        of_several = f" on average of {reply.attempts} requests" if reply.attempts > 1 else ""
+        of_several = f" on average of {attempts} requests" if attempts > 1 else ""
         text = f"{took / 1000:.1f} seconds to the answer{of_several}; more than {SLOW_MS / 1000:.1f} are slow"
         yield Message(text, value=f"{took:.0f}")
 
@@ -312,9 +301,8 @@ def status_head_get_mismatch(facts: ReplyFacts) -> Iterator[Message]:
         return
     head = "no answer" if reply.head_status == NO_ANSWER else str(reply.head_status)
     got = [str(hop.status) for hop in reply.redirects]
-    got += (
-        ["no answer"] if isinstance(reply, Failed) else [str(reply.final_status)] if isinstance(reply, Answer) else []
-    )
+    if reply.final_status is not None or is_unanswered(reply):
+        got.append("no answer" if reply.final_status is None else str(reply.final_status))
     yield Message(f"HEAD got {head}, GET got {', then '.join(got) or 'another answer'}", value=head)
 
 
@@ -418,7 +406,7 @@ def status_redirect(facts: ReplyFacts) -> Iterator[Message]:
     if fault_of(facts) != "status-redirect":
         return
     reply = facts.reply
-    if isinstance(reply, HttpError):
+    if reply.kind == ReplyKind.HTTP_ERROR:
         yield Message(f"{reply.error}: it leads nowhere", value=str(reply.final_status), severity=ERROR)
     else:
         yield _redirect_message(facts, f"redirects ({_permanence(reply.redirects[0].status)})")
@@ -449,7 +437,7 @@ def status_redirect_loop(facts: ReplyFacts) -> Iterator[Message]:
     Good: one of the two answers 200
     """
     reply = facts.reply
-    if isinstance(reply, RedirectLoop):
+    if reply.kind == ReplyKind.REDIRECT_LOOP:
         yield Message(f"{reply.error} (statuses {statuses(reply)})", value=reply.final_url)
 
 
@@ -487,14 +475,9 @@ def _permanence(status: int) -> str:
 def _redirect_message(facts: ReplyFacts, moved: str) -> Message:
     """Make a message about the target of redirects. `moved`: phrase that the target follows."""
     reply = facts.reply
-    if isinstance(reply, Unchecked):
-        return Message(f"{moved}; the target was not requested: {WHY_NOT[reply.reason]}", value=reply.redirects[-1].url)
-    final = reply.final_url if isinstance(reply, Redirected) else ""
+    if reply.reason is not None:
+        why = WHY_NOT[Reason(reply.reason)]
+        return Message(f"{moved}; the target was not requested: {why}", value=reply.redirects[-1].url)
     to = "" if moved.endswith(",") else " to"
-    return Message(f"{moved}{to} {quoted(final)}{_noindex_remark(facts)}", value=final)
-
-
-def _noindex_remark(facts: ReplyFacts) -> str:
-    """Note on a page that should not be listed anyway."""
-    hidden = isinstance(facts.reply, Reached) and facts.reply.noindex
-    return ", and that page is noindex" if hidden else ""
+    hidden = ", and that page is noindex" if reply.noindex else ""
+    return Message(f"{moved}{to} {quoted(reply.final_url or '')}{hidden}", value=reply.final_url)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from sitemapcrawler import urls
 from sitemapcrawler.reader.formats import HTML
-from sitemapcrawler.replies import AddressRefused
+from sitemapcrawler.replies import ReplyKind, ReplyRecord
 from sitemapcrawler.replies.chase import MAX_EXCERPT
 from sitemapcrawler.replies.page import media_type
 from sitemapcrawler.rules.facts.given import AssetFacts, FileFacts, ReplyFacts, RobotsFacts, split
@@ -398,7 +398,7 @@ def security_address_refused(facts: FileFacts | ReplyFacts | AssetFacts | Robots
         reason = facts.policy.reason or ""
         if NOT_PUBLIC in reason:
             yield Message(f"robots.txt was not requested: {reason}", value=facts.record.robots)
-    elif isinstance(facts.reply, AddressRefused) and urls.is_web(facts.reply.final_url):
+    elif _is_refused(facts.reply, is_web=True):
         yield _refusal(facts.reply)
 
 
@@ -421,13 +421,17 @@ def security_scheme_refused(facts: FileFacts | ReplyFacts | AssetFacts | RobotsF
             if scheme := file_scheme(sitemap):
                 text = f"{quoted(sitemap.raw)} names no sitemap: a crawler does not request {scheme} URLs"
                 yield Message(text, sitemap.line, value=sitemap.raw, severity=ERROR)
-    elif isinstance(facts.reply, AddressRefused) and not urls.is_web(facts.reply.final_url) and not _is_reported(facts):
+    elif _is_refused(facts.reply, is_web=False) and not _is_reported(facts):
         yield _refusal(facts.reply)
 
 
-def _refusal(reply: AddressRefused) -> Message:
-    behind = f", after {counted(len(reply.redirects), 'redirect')}" if reply.redirects else ""
-    return Message(f"{quoted(reply.final_url)} was not requested{behind}: {reply.error}", value=reply.final_url)
+def _is_refused(reply: ReplyRecord, is_web: bool) -> bool:
+    return reply.kind == ReplyKind.ADDRESS_REFUSED and urls.is_web(reply.final_url or "") is is_web
+
+
+def _refusal(reply: ReplyRecord) -> Message:
+    url, behind = reply.final_url, f", after {counted(len(reply.redirects), 'redirect')}" if reply.redirects else ""
+    return Message(f"{quoted(url or '')} was not requested{behind}: {reply.error}", value=url)
 
 
 def _is_reported(facts: ReplyFacts | AssetFacts) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.page.preferences import PageUsage
 from sitemapcrawler.robots import Group, Policy, Purpose
 from sitemapcrawler.robots.agents import ANSWERS, BY_NAME, EVERYBODY
@@ -245,7 +245,7 @@ def usage_page_invalid(facts: ReplyFacts) -> Iterator[Message]:
 
 def _of_page(facts: ReplyFacts) -> PageUsage | None:
     """What the page states; None for nothing, and for the page of an error or redirect."""
-    return facts.page.usage if facts.page is not None and isinstance(facts.reply, Ok) else None
+    return facts.page.usage if facts.page is not None and facts.reply.kind == ReplyKind.OK else None
 
 
 @rule(

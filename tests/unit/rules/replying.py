@@ -13,23 +13,13 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import FindingRecord, Hop, SitemapRecord, UrlRecord
 from sitemapcrawler.reader import Document
 from sitemapcrawler.reader.notes import Notes
-from sitemapcrawler.replies import (
-    AddressRefused,
-    Cut,
-    Failed,
-    HttpError,
-    Ok,
-    Reason,
-    Redirected,
-    RedirectLoop,
-    Reply,
-    ReplyKind,
-    Unchecked,
-)
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
+from sitemapcrawler.replies.kinds import CUT
 from sitemapcrawler.replies.page import PageFacts, read_page
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import AssetFacts, Counted, FileFacts, ReplyFacts
+from sitemapcrawler.rules.facts.replied import FAILURES
 from sitemapcrawler.rules.judge import Judge
 
 URL = "https://example.com/a"
@@ -45,28 +35,38 @@ Told = dict[str, str]
 """{rule: severity}"""
 
 
-def ok(**fields: Any) -> Ok:
+def made(kind: ReplyKind, **fields: Any) -> ReplyRecord:
+    """A reply, with the status of its first answer."""
+    hops, elapsed_ms = fields.get("redirects"), 0 if fields.get("attempts") else None
+    status = hops[0].status if hops else fields.get("final_status")
+    return ReplyRecord(kind.value, **Fields(status=status, elapsed_ms=elapsed_ms) | fields)
+
+
+def ok(**fields: Any) -> ReplyRecord:
     """The listed URL answers 200."""
-    return Ok(**Fields(final_status=200, final_url=URL, content_type=HTML, attempts=1) | fields)
+    return made(ReplyKind.OK, **Fields(final_status=200, final_url=URL, content_type=HTML, attempts=1) | fields)
 
 
-def moved(to: str, *statuses: int, **fields: Any) -> Redirected:
+def moved(to: str, *statuses: int, **fields: Any) -> ReplyRecord:
     """Redirects with these statuses lead to a page."""
     hops = tuple(
         Hop(status, URL if not number else f"{URL}{number}") for number, status in enumerate(statuses or (301,))
     )
     given = Fields(final_status=200, final_url=to, content_type=HTML, redirects=hops, attempts=len(hops) + 1)
-    return Redirected(**given | fields)
+    return made(ReplyKind.REDIRECTED, **given | fields)
 
 
-def error(status: int, **fields: Any) -> HttpError:
+def error(status: int, **fields: Any) -> ReplyRecord:
     """The status of an error."""
-    return HttpError(**Fields(final_status=status, final_url=URL, error=f"HTTP status {status}", attempts=1) | fields)
+    return made(
+        ReplyKind.HTTP_ERROR,
+        **Fields(final_status=status, final_url=URL, error=f"HTTP status {status}", attempts=1) | fields,
+    )
 
 
-def failed(kind: ReplyKind, **fields: Any) -> Failed:
+def failed(kind: ReplyKind, **fields: Any) -> ReplyRecord:
     """No answer."""
-    return Failed(**Fields(kind=kind, final_url=URL, error="it failed", attempts=3) | fields)
+    return made(kind, **Fields(final_url=URL, error="it failed", attempts=3) | fields)
 
 
 def page(head: str, url: str = URL, **headers: str) -> PageFacts:
@@ -76,10 +76,12 @@ def page(head: str, url: str = URL, **headers: str) -> PageFacts:
     return read_page(body.encode(), {"content-type": [HTML], **sent}, url)
 
 
-def facts(reply: Reply | None = None, record: UrlRecord | None = None, **fields: Any) -> ReplyFacts:
+def facts(
+    reply: ReplyRecord | None = None, record: UrlRecord | None = None, soft_404: str | None = None, **fields: Any
+) -> ReplyFacts:
     """Facts on an entry whose URL was asked."""
-    record = record or UrlRecord(URL, sitemap=SITEMAP, line=3)
-    return ReplyFacts(**{"record": record, "reply": reply or ok(), "asked_at": NOW} | fields)
+    record, reply = record or UrlRecord(URL, sitemap=SITEMAP, line=3), replace(reply or ok(), soft_404=soft_404)
+    return ReplyFacts(**Fields(record=record, reply=reply, asked_at=NOW) | fields)
 
 
 def findings(asked: ReplyFacts | AssetFacts) -> list[FindingRecord]:
@@ -136,14 +138,17 @@ _ANSWER = {
     "etag": TEXTS,
 }  # fmt: skip
 _REACHED = {**_ANSWER, "noindex": st.none() | st.booleans(), "canonical": st.none() | URLS}
-REPLIES: st.SearchStrategy[Reply] = st.one_of(
-    st.builds(Ok, **_REACHED),
-    st.builds(Redirected, **_REACHED),
-    st.builds(HttpError, **_ANSWER, error=st.text()),
-    st.builds(Cut, **_ANSWER, kind=st.sampled_from([ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE]), error=st.text()),
-    st.builds(RedirectLoop, **_ANSWER, error=st.text()),
-    st.builds(Failed, **_TRAIL, kind=st.sampled_from(ReplyKind), final_url=URLS, error=st.text()),
-    st.builds(AddressRefused, **_TRAIL, final_url=URLS, error=st.text()),
-    st.builds(Unchecked, **_TRAIL, reason=st.sampled_from(Reason)),
+
+
+def _made(*kinds: ReplyKind, **fields: Any) -> st.SearchStrategy[ReplyRecord]:
+    return st.builds(made, st.sampled_from(kinds), **fields)
+
+
+REPLIES: st.SearchStrategy[ReplyRecord] = st.one_of(
+    _made(ReplyKind.OK, ReplyKind.REDIRECTED, **_REACHED),
+    _made(ReplyKind.HTTP_ERROR, *CUT, ReplyKind.REDIRECT_LOOP, **_ANSWER, error=st.text()),
+    _made(*FAILURES, **_TRAIL, final_url=URLS, error=st.text()),
+    _made(ReplyKind.ADDRESS_REFUSED, **_TRAIL, final_url=URLS, error=st.text()),
+    _made(ReplyKind.UNCHECKED, **_TRAIL, reason=st.sampled_from(Reason)),
 )
 """Any reply, also one that no server gives."""

@@ -8,21 +8,21 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
 from sitemapcrawler.reader import Document
-from sitemapcrawler.replies import AddressRefused, Cut, Reason, Reply, ReplyKind, Unchecked
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.rules.facts.given import AssetFacts
 
-from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, failed, findings, message, moved, ok, told
+from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, failed, findings, made, message, moved, ok, told
 
 JPG = "https://cdn.example.net/a.jpg"
-BLOCKED = Unchecked(reason=Reason.BLOCKED)
+BLOCKED = ReplyRecord(reason=Reason.BLOCKED)
 HOPS = (Hop(301, JPG),)
 
 
-def asset(reply: Reply, role: str = "image", url: str = JPG, blocked_for: list[str] | None = None) -> AssetFacts:
+def asset(reply: ReplyRecord, role: str = "image", url: str = JPG, blocked_for: list[str] | None = None) -> AssetFacts:
     return AssetFacts(UrlRecord(URL, sitemap=SITEMAP, line=3), url, role, reply, blocked_for)
 
 
-def sent(content_type: str | None) -> Reply:
+def sent(content_type: str | None) -> ReplyRecord:
     return ok(final_url=JPG, content_type=content_type)
 
 
@@ -47,17 +47,17 @@ def sent(content_type: str | None) -> Reply:
         (error(403), {"image-status": "warning"}),
         (error(429), {}),
         (failed(ReplyKind.TLS), {"image-status": "error"}),
-        (Cut(kind=ReplyKind.TRUNCATED, final_status=200, final_url=JPG, error="cut"), {"image-status": "warning"}),
+        (made(ReplyKind.TRUNCATED, final_status=200, final_url=JPG, error="cut"), {"image-status": "warning"}),
         (BLOCKED, {"image-blocked-by-robots": "warning"}),
-        (Unchecked(reason=Reason.BLOCKED, redirects=HOPS), {"image-blocked-by-robots": "warning"}),
-        (Unchecked(reason=Reason.STOPPED), {}),
+        (ReplyRecord(reason=Reason.BLOCKED, redirects=HOPS), {"image-blocked-by-robots": "warning"}),
+        (ReplyRecord(reason=Reason.STOPPED), {}),
         (
-            AddressRefused(final_url="http://10.0.0.1/a.jpg", error="not public"),
+            made(ReplyKind.ADDRESS_REFUSED, final_url="http://10.0.0.1/a.jpg", error="not public"),
             {"security-address-refused": "warning"},
         ),
     ],
 )
-def test_an_image(reply: Reply, rules: Told) -> None:
+def test_an_image(reply: ReplyRecord, rules: Told) -> None:
     assert told(asset(reply)) == rules
 
 
@@ -83,7 +83,7 @@ def test_a_page_as_its_own_image_is_told_already() -> None:
         ("content_loc", BLOCKED, {"video-asset-blocked": "warning"}),
     ],
 )
-def test_a_file_of_a_video(role: str, reply: Reply, rules: Told) -> None:
+def test_a_file_of_a_video(role: str, reply: ReplyRecord, rules: Told) -> None:
     assert told(asset(reply, role)) == rules
 
 
@@ -117,7 +117,7 @@ def test_the_message_names_the_element_and_its_line() -> None:
 
 @given(REPLIES, st.sampled_from(["image", "thumbnail_loc", "content_loc"]), URLS, st.none() | st.lists(st.text()))
 def test_no_reply_makes_a_rule_fail_and_none_has_two_faults(
-    reply: Reply, role: str, url: str, blocked_for: list[str] | None
+    reply: ReplyRecord, role: str, url: str, blocked_for: list[str] | None
 ) -> None:
     rules = [one.rule for one in findings(asset(reply, role, url, blocked_for))]
     assert "internal-rule-failed" not in rules

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.jobs.store.queries import rows_of
-from sitemapcrawler.replies import HttpError, Ok, Reply, Unchecked
-from sitemapcrawler.replies.kinds import Reason
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.replies.link_files import LinkFileKind
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.families.beside_sitemap import BESIDE
+from tests.unit.rules.replying import made
 
 from .sites import HOME, RULES, Site, page
 
@@ -22,8 +22,8 @@ LLMS = f"{HOME}/llms.txt"
 HTML, TEXT = "text/html; charset=utf-8", "text/markdown"
 
 
-def ok(content_type: str = HTML) -> Ok:
-    return Ok(final_status=200, final_url=HOME, content_type=content_type, attempts=1)
+def ok(content_type: str = HTML) -> ReplyRecord:
+    return made(ReplyKind.OK, final_status=200, final_url=HOME, content_type=content_type, attempts=1)
 
 
 def told(*links: CheckedLink, narrowed: tuple[str, ...] = (), **file: Any) -> list[tuple[str, str]]:
@@ -52,14 +52,14 @@ def test_the_family_has_notes_only() -> None:
         ("/b", ok(), "canonicalised", []),
         (
             "/b",
-            HttpError(final_status=410, final_url=HOME, error="HTTP status 410", attempts=1),
+            made(ReplyKind.HTTP_ERROR, final_status=410, final_url=HOME, error="HTTP status 410", attempts=1),
             "not found",
             [("beside-dead-link", "'/b' answers 410")],
         ),
-        ("/b", Unchecked(reason=Reason.BLOCKED), "not checked", []),
+        ("/b", ReplyRecord(reason=Reason.BLOCKED), "not checked", []),
     ],
 )
-def test_links(path: str, reply: Reply, indexability: str, findings: list[tuple[str, str]]) -> None:
+def test_links(path: str, reply: ReplyRecord, indexability: str, findings: list[tuple[str, str]]) -> None:
     assert told(CheckedLink(HOME + path, 3, reply, indexability)) == findings
 
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate
 from sitemapcrawler.reader import Document
-from sitemapcrawler.replies import Cut, Reason, Reply, ReplyKind, Unchecked
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from tests.unit.tables import cases
 
-from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, findings, message, moved, ok, told
+from .replying import REPLIES, SITEMAP, URL, URLS, Told, error, facts, failed, findings, made, message, moved, ok, told
 
 DE, FR = "https://example.com/de", "https://example.com/fr"
 
 
-def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: str) -> Any:
+def versions(targets: dict[str, ReplyRecord], *, reply: ReplyRecord | None = None, **codes: str) -> Any:
     alternates = [Alternate(code, href) for code, href in codes.items()]
     return facts(reply, UrlRecord(URL, sitemap=SITEMAP, alternates=alternates, line=3), targets=targets)
 
@@ -29,8 +29,8 @@ def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: 
     cases(
         ([ok(final_url=DE), ok(final_url=DE, canonical=DE), ok(final_url=DE, canonical="https://EXAMPLE.com:443/de#x"),
           ok(final_url=DE, noindex_agents=("googlebot",)), error(429),
-          Cut(kind=ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"),
-          Unchecked(reason=Reason.BLOCKED)], {}),
+          made(ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"),
+          ReplyRecord(reason=Reason.BLOCKED)], {}),
         ([ok(final_url=DE, canonical=FR)], {"hreflang-target-noncanonical": "warning"}),
         ([ok(final_url=DE, noindex=True),
           ok(final_url=DE, noindex=True, canonical=FR)], {"hreflang-target-noindex": "error"}),
@@ -39,7 +39,7 @@ def versions(targets: dict[str, Reply], *, reply: Reply | None = None, **codes: 
         ([error(404), error(500), failed(ReplyKind.TIMEOUT)], {"hreflang-target-status": "error"}),
     ),
 )  # fmt: skip
-def test_a_language_version(reply: Reply, rules: Told) -> None:
+def test_a_language_version(reply: ReplyRecord, rules: Told) -> None:
     assert told(versions({DE: reply}, en=URL, de=DE)) == rules
 
 
@@ -53,7 +53,7 @@ def test_an_entry_that_does_not_work_has_one_finding() -> None:
 
 
 def test_an_entry_that_was_not_asked_is_judged() -> None:
-    asked = versions({DE: error(404)}, reply=Unchecked(reason=Reason.SAMPLED_OUT), en=URL, de=DE)
+    asked = versions({DE: error(404)}, reply=ReplyRecord(reason=Reason.SAMPLED_OUT), en=URL, de=DE)
     assert told(asked) == {"hreflang-target-status": "error"}
 
 
@@ -85,7 +85,7 @@ def test_the_line_is_that_of_the_link() -> None:
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.none() | st.text(max_size=5), st.none() | URLS, REPLIES), max_size=4), URLS)
-def test_no_replies_make_a_rule_fail(listed: list[tuple[str | None, str | None, Reply]], loc: str) -> None:
+def test_no_replies_make_a_rule_fail(listed: list[tuple[str | None, str | None, ReplyRecord]], loc: str) -> None:
     record = UrlRecord(loc, sitemap=SITEMAP, alternates=[Alternate(code, href) for code, href, _ in listed])
     targets = {href: reply for _, href, reply in listed if href is not None}
     rules = [one.rule for one in findings(facts(record=record, targets=targets))]

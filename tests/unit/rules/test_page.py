@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawler.items import Target, UrlRecord
 from sitemapcrawler.namespaces.extensions import Alternate, News
-from sitemapcrawler.replies import Reply, ReplyKind, Unchecked
-from sitemapcrawler.replies.kinds import Reason
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.replies.page import (
     PAGE_LIMIT,
     Canonical,
@@ -145,10 +144,10 @@ def test_by_head_the_headers_are_told_and_nothing_is_missing() -> None:
         (ok(), "'Page not found'", {"status-soft-404": "warning"}),
         (moved("https://example.com/login"), None, {"status-redirect": "warning"}),
         (error(404), None, {"status-404": "error"}),
-        (Unchecked(reason=Reason.STOPPED), None, {}),
+        (ReplyRecord(reason=Reason.STOPPED), None, {}),
     ],
 )
-def test_a_page_that_is_not_the_listed_one_is_not_judged(reply: Reply, soft_404: str | None, rules: Told) -> None:
+def test_a_page_that_is_not_the_listed_one_is_not_judged(reply: ReplyRecord, soft_404: str | None, rules: Told) -> None:
     head = robots("noindex") + "<meta http-equiv=refresh content='0; url=/c'>" + link("/b")
     assert told(facts(reply, page=page(head), soft_404=soft_404)) == rules
 
@@ -213,13 +212,13 @@ def test_several_canonicals(head: str, rules: Told) -> None:
 @pytest.mark.parametrize(
     ("reply", "rules"),
     cases(
-        ([ok(final_url="https://example.com/b"), error(429), Unchecked(reason=Reason.OFF_SITE),
+        ([ok(final_url="https://example.com/b"), error(429), ReplyRecord(reason=Reason.OFF_SITE),
           None], {"page-canonical-other": "error"}),
         ([ok(final_url="https://example.com/b", final_status=204), error(404), error(503), failed(ReplyKind.DNS),
           moved(URL)], {"page-canonical-to-non-200": "error"}),
     ),
 )  # fmt: skip
-def test_the_reply_to_a_canonical(reply: Reply | None, rules: Told) -> None:
+def test_the_reply_to_a_canonical(reply: ReplyRecord | None, rules: Told) -> None:
     asked = facts(page=page(link("https://example.com/b")), canonical=reply)
     assert told(asked) == rules
     assert "'https://example.com/b'" in findings(asked)[0].message
@@ -348,13 +347,13 @@ HEADERS = st.dictionaries(
 @pytest.mark.slow
 @given(st.just(ok()) | REPLIES, PAGES, URLS, ALTERNATES, DATES, HEADERS, st.none() | REPLIES)
 def test_no_page_makes_a_rule_fail(
-    reply: Reply,
+    reply: ReplyRecord,
     read: PageFacts,
     loc: str,
     alternates: list[Alternate],
     lastmod: str,
     headers: dict[str, list[str]],
-    canonical: Reply | None,
+    canonical: ReplyRecord | None,
 ) -> None:
     record = UrlRecord(loc, sitemap=SITEMAP, lastmod=lastmod, lastmod_at="2026-01-05T00:00:00Z", alternates=alternates)
     targets = {alternate.href or "": reply for alternate in alternates}

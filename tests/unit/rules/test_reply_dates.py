@@ -6,7 +6,7 @@ import pytest
 
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.reader.dates import utc
-from sitemapcrawler.replies import Reply
+from sitemapcrawler.replies import ReplyRecord
 from tests.unit.tables import cases
 
 from .replying import SELF, SITEMAP, URL, Told, error, facts, message, moved, ok, page, told
@@ -97,7 +97,7 @@ def test_the_page_has_the_word_before_its_server(date: str, rules: Told) -> None
         (ok(last_modified=MAY_1), "'Page not found'"),
     ],
 )
-def test_only_the_listed_page_is_compared(reply: Reply, soft_404: str | None) -> None:
+def test_only_the_listed_page_is_compared(reply: ReplyRecord, soft_404: str | None) -> None:
     asked = facts(reply, entry("2026-03-01"), page=page(changed("2021-07-09")), soft_404=soft_404)
     assert not told(asked).keys() & {*HEADER, *PAGE}
     assert told(asked)

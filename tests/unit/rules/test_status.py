@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, UrlRecord
-from sitemapcrawler.replies import AddressRefused, Cut, Reason, RedirectLoop, Reply, ReplyKind, Unchecked
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.replies.soft404 import NO_CONTENT
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.facts.replied import is_home
@@ -22,6 +22,7 @@ from .replying import (
     facts,
     failed,
     findings,
+    made,
     message,
     moved,
     ok,
@@ -90,7 +91,7 @@ def test_no_answer_is_one_finding(kind: ReplyKind, rules: Told) -> None:
 
 @pytest.mark.parametrize("kind", [ReplyKind.TRUNCATED, ReplyKind.TOO_LARGE])
 def test_a_part_of_an_answer(kind: ReplyKind) -> None:
-    cut = Cut(kind=kind, final_status=200, final_url=URL, error="the connection ended before the body did")
+    cut = made(kind, final_status=200, final_url=URL, error="the connection ended before the body did")
     assert told(facts(cut)) == {"status-truncated": "warning"}
 
 
@@ -113,7 +114,7 @@ def test_a_part_of_an_answer(kind: ReplyKind) -> None:
         ("https://example.com/?p=7", moved("https://example.com/"), "status-redirect-to-home"),
     ],
 )
-def test_a_redirect_is_one_finding_of_the_rule_that_says_most(loc: str, reply: Reply, rule: str) -> None:
+def test_a_redirect_is_one_finding_of_the_rule_that_says_most(loc: str, reply: ReplyRecord, rule: str) -> None:
     assert told(facts(reply, UrlRecord(loc, sitemap=SITEMAP))) == {rule: "warning"}
 
 
@@ -153,29 +154,37 @@ def test_a_status_of_redirects_that_leads_nowhere_is_an_error(status: int) -> No
 
 
 def test_redirects_without_end() -> None:
-    loop = RedirectLoop(final_status=301, final_url=URL, redirects=HOP * 3, error=f"redirects lead back to {URL}")
+    loop = made(
+        ReplyKind.REDIRECT_LOOP,
+        final_status=301,
+        final_url=URL,
+        redirects=HOP * 3,
+        error=f"redirects lead back to {URL}",
+    )
     assert told(facts(loop)) == {"status-redirect-loop": "error"}
 
 
 @pytest.mark.parametrize("reason", list(Reason))
 def test_what_was_not_asked_has_no_finding(reason: Reason) -> None:
-    assert told(facts(Unchecked(reason=reason))) == {}
+    assert told(facts(ReplyRecord(reason=reason))) == {}
 
 
 def test_a_redirect_that_was_not_followed_is_one_all_the_same() -> None:
-    asked = facts(Unchecked(reason=Reason.BLOCKED, redirects=HOP))
+    asked = facts(ReplyRecord(reason=Reason.BLOCKED, redirects=HOP))
     assert told(asked) == {"status-redirect": "warning"}
     assert message(asked, "status-redirect").endswith("was not requested: robots.txt forbids it for this crawl")
 
 
 def test_an_address_that_is_refused() -> None:
-    refused = AddressRefused(final_url="http://10.0.0.1/", error="10.0.0.1 is not public", redirects=HOP)
+    refused = made(
+        ReplyKind.ADDRESS_REFUSED, final_url="http://10.0.0.1/", error="10.0.0.1 is not public", redirects=HOP
+    )
     assert told(facts(refused)) == {"security-address-refused": "warning"}
     assert "after 1 redirect" in message(facts(refused), "security-address-refused")
 
 
 def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None:
-    refused = AddressRefused(final_url="ftp://example.com/a", error="not an http or https URL")
+    refused = made(ReplyKind.ADDRESS_REFUSED, final_url="ftp://example.com/a", error="not an http or https URL")
     assert told(facts(refused)) == {"security-scheme-refused": "warning"}
     record = UrlRecord("ftp://example.com/a", issues=["loc-bad-scheme"])
     assert told(facts(refused, record)) == {}
@@ -193,7 +202,7 @@ def test_a_scheme_that_is_refused_is_told_unless_a_rule_on_the_url_has() -> None
         (moved("https://example.net/"), "redirected to where all are", {"status-soft-404": "warning"}),
     ],
 )
-def test_a_page_that_is_none(reply: Reply, soft_404: str | None, rules: Told) -> None:
+def test_a_page_that_is_none(reply: ReplyRecord, soft_404: str | None, rules: Told) -> None:
     assert told(facts(reply, soft_404=soft_404)) == rules
 
 
@@ -227,10 +236,10 @@ def test_a_slow_page_is_told_by_one_request(elapsed_ms: int, attempts: int, rule
         (moved("https://example.com/b", 301, head_status=404), "HEAD got 404, GET got 301, then 200"),
         (failed(ReplyKind.TIMEOUT, head_status=404), "HEAD got 404, GET got no answer"),
         (error(500, head_status=400), "HEAD got 400, GET got 500"),
-        (Unchecked(reason=Reason.BLOCKED, redirects=HOP, head_status=405), "HEAD got 405, GET got 301"),
+        (ReplyRecord(reason=Reason.BLOCKED, redirects=HOP, head_status=405), "HEAD got 405, GET got 301"),
     ],
 )
-def test_head_and_get_that_differ(reply: Reply, text: str) -> None:
+def test_head_and_get_that_differ(reply: ReplyRecord, text: str) -> None:
     assert message(facts(reply), "status-head-get-mismatch") == text
 
 
@@ -267,7 +276,7 @@ def test_a_sample_says_what_it_tells() -> None:
 
 
 @given(REPLIES, st.none() | st.text(), st.text())
-def test_no_reply_makes_a_rule_fail_and_none_has_two_faults(reply: Reply, soft_404: str | None, loc: str) -> None:
+def test_no_reply_makes_a_rule_fail_and_none_has_two_faults(reply: ReplyRecord, soft_404: str | None, loc: str) -> None:
     record = UrlRecord(loc, sitemap=SITEMAP, lastmod="2026-01-05", lastmod_at="2026-01-05T00:00:00Z")
     found = findings(facts(reply, record, soft_404=soft_404))
     assert "internal-rule-failed" not in {one.rule for one in found}

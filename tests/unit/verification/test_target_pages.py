@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from sitemapcrawler.replies import Ok
+from sitemapcrawler.replies import ReplyKind
 from sitemapcrawler.replies.chase import Step
 from sitemapcrawler.replies.page import read_page
 from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.target_pages import Targets
+from tests.unit.rules.replying import made
 from tests.unit.tables import cases
 
 LISTED = "https://www.example.com/a"
@@ -34,7 +35,9 @@ def verified(canonical: str) -> Verification:
     """The outcome for `LISTED`, a page with this canonical."""
     body = f'<html><head><link rel="canonical" href="{canonical}"></head></html>'.encode()
     page = read_page(body, {"content-type": ["text/html"]}, LISTED)
-    return Verification(Ok(final_status=200, final_url=LISTED, canonical=page.canonical), Step(200, page=page))
+    return Verification(
+        made(ReplyKind.OK, final_status=200, final_url=LISTED, canonical=page.canonical), Step(200, page=page)
+    )
 
 
 @pytest.mark.parametrize(

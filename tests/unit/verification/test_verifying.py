@@ -10,9 +10,10 @@ from typing import Any
 from scrapy.utils.test import get_crawler
 
 from sitemapcrawler.download.shared import Stop
-from sitemapcrawler.replies import Ok, Reason, Unchecked
+from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
 from sitemapcrawler.verification.asking import Verification
 from sitemapcrawler.verification.verifying import Verifier
+from tests.unit.rules.replying import made
 
 URLS = ["https://a.com/1", "https://a.com/2", "https://a.com/1", "https://b.com/1"]
 
@@ -30,7 +31,7 @@ class Asker:
         await self.let.wait()
         if "b.com" in url:
             raise KeyError(url)
-        return Verification(Unchecked(reason=Reason.BLOCKED))
+        return Verification(ReplyRecord(reason=Reason.BLOCKED))
 
 
 def verifier(asker: Any, stopped: bool = False) -> Verifier:
@@ -69,7 +70,7 @@ def test_replies_are_counted_as_they_come() -> None:
 
         async def ask(self, url: str, follow: bool) -> Verification:
             await self.let.acquire()
-            return Verification(Ok(final_status=200, final_url=url))
+            return Verification(made(ReplyKind.OK, final_status=200, final_url=url))
 
     async def verify() -> None:
         turns = Turns()
