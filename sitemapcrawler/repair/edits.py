@@ -158,6 +158,21 @@ def edit(*rules: str) -> Callable[[Edit], Edit]:
     return add
 
 
+def edit_loc(rule: str, rewrite: Callable[[str], str]) -> None:
+    """Register an edit that writes the URL of an entry in another way."""
+    edit(rule)(lambda draft: draft.set_field("loc", rewrite(draft.loc)))
+
+
+def edit_texts(rule: str, uri: str, names: tuple[str, ...], rewrite: Callable[[str], str | None]) -> None:
+    """Register an edit that writes the texts of some parts of an extension in another way; None removes a part."""
+
+    def rewrite_texts(draft: Draft) -> None:
+        for element in _texts(draft, uri, names):
+            draft.set_text(element, rewrite(text_of(element)))
+
+    edit(rule)(rewrite_texts)
+
+
 # Structure
 
 
@@ -353,21 +368,13 @@ def remove_blanks(draft: Draft) -> None:
         draft.set_text(element, new)
 
 
-@edit("loc-double-escaped")
-def escape_once(draft: Draft) -> None:
-    """Resolve the escapes for XML that are left in the URL."""
-    draft.set_field("loc", escaped_once(draft.loc))
-
-
 def escaped_once(url: str) -> str:
     """Replace the XML entities in a URL with their characters, percent-encoded if they may not stand in it."""
     return ENTITY.sub(lambda found: quote(unescape(found[0]), safe="&'"), url)
 
 
-@edit("loc-credentials")
-def remove_user(draft: Draft) -> None:
-    """Remove user name and password."""
-    draft.set_field("loc", removed(draft.loc))
+edit_loc("loc-double-escaped", escaped_once)
+edit_loc("loc-credentials", removed)
 
 
 @edit("loc-relative", "loc-protocol-relative")
@@ -379,12 +386,6 @@ def complete(draft: Draft) -> None:
     found = urls.resolve(draft.base, f"{scheme}://{draft.loc}" if is_bare else draft.loc)
     if found is not None:
         draft.set_field("loc", found)
-
-
-@edit("loc-invalid-uri")
-def escape_url(draft: Draft) -> None:
-    """Percent-encode characters that may not stand in a URL."""
-    draft.set_field("loc", escaped(draft.loc))
 
 
 def escaped(url: str) -> str:
@@ -402,11 +403,13 @@ def escaped(url: str) -> str:
     return found
 
 
-@edit("loc-non-ascii")
-def encode(draft: Draft) -> None:
+def encoded(url: str) -> str:
     """Percent-encode characters beyond ASCII in UTF-8, and encode the host."""
-    url = urls.as_sent(draft.loc)
-    draft.set_field("loc", re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0], errors="replace"), url))
+    return re.sub(r"[^\x00-\x7f]+", lambda found: quote(found[0], errors="replace"), urls.as_sent(url))
+
+
+edit_loc("loc-invalid-uri", escaped)
+edit_loc("loc-non-ascii", encoded)
 
 
 @edit("loc-fragment")
@@ -430,17 +433,11 @@ def remove_dots(draft: Draft) -> None:
     draft.set_field("loc", urljoin(f"{start}/", path) + draft.loc[parts.end("path") :])
 
 
-@edit("loc-default-port")
-def remove_port(draft: Draft) -> None:
-    """Remove the port that the scheme has anyway."""
-    draft.set_field("loc", re.sub(r"\A(https?://[^/?#]*?):[0-9]*(?=[/?#]|\Z)", r"\1", draft.loc, flags=re.IGNORECASE))
+PORT = re.compile(r"\A(https?://[^/?#]*?):[0-9]*(?=[/?#]|\Z)", re.IGNORECASE)
+SCHEME_AND_HOST = re.compile(r"\A[^:]+://[^/?#]*")
 
-
-@edit("loc-uppercase-host")
-def lower_host(draft: Draft) -> None:
-    """Write the host in lowercase."""
-    draft.set_field("loc", re.sub(r"\A[^:]+://[^/?#]*", lambda found: found[0].lower(), draft.loc))
-
+edit_loc("loc-default-port", lambda url: PORT.sub(r"\1", url))
+edit_loc("loc-uppercase-host", lambda url: SCHEME_AND_HOST.sub(lambda found: found[0].lower(), url))
 
 # The other elements of the protocol
 
@@ -595,35 +592,12 @@ def complete_image(draft: Draft) -> None:
             draft.set_text(element, urls.resolve(draft.loc, text_of(element)) or text_of(element))
 
 
-@edit("image-loc-invalid")
-def escape_image(draft: Draft) -> None:
-    """Percent-encode characters that may not stand in a URL."""
-    for element in _texts(draft, IMAGE, ("loc",)):
-        draft.set_text(element, escaped(text_of(element)))
-
-
-@edit("image-loc-double-escaped")
-def escape_image_once(draft: Draft) -> None:
-    """Resolve the escapes for XML that are left in the URL of an image."""
-    for element in _texts(draft, IMAGE, ("loc",)):
-        draft.set_text(element, escaped_once(text_of(element)))
-
-
 VIDEO_URLS = ("thumbnail_loc", "content_loc", "player_loc")
 
-
-@edit("video-loc-invalid")
-def escape_video(draft: Draft) -> None:
-    """Percent-encode characters that may not stand in a URL."""
-    for element in _texts(draft, VIDEO, VIDEO_URLS):
-        draft.set_text(element, escaped(text_of(element)))
-
-
-@edit("video-loc-double-escaped")
-def escape_video_once(draft: Draft) -> None:
-    """Resolve the escapes for XML that are left in the URLs of a video."""
-    for element in _texts(draft, VIDEO, VIDEO_URLS):
-        draft.set_text(element, escaped_once(text_of(element)))
+edit_texts("image-loc-invalid", IMAGE, ("loc",), escaped)
+edit_texts("image-loc-double-escaped", IMAGE, ("loc",), escaped_once)
+edit_texts("video-loc-invalid", VIDEO, VIDEO_URLS, escaped)
+edit_texts("video-loc-double-escaped", VIDEO, VIDEO_URLS, escaped_once)
 
 
 def _texts(draft: Draft, uri: str, names: tuple[str, ...]) -> list[etree._Element]:
@@ -650,26 +624,14 @@ def keep_article(draft: Draft) -> None:
         draft.remove(article)
 
 
-@edit("video-date-invalid")
-def rewrite_video_dates(draft: Draft) -> None:
-    """Write dates as W3C Datetime. Remove one that cannot be read."""
-    for element in _texts(draft, VIDEO, ("publication_date", "expiration_date")):
-        draft.set_text(element, w3c(text_of(element)))
-
-
-@edit("news-date-invalid")
-def rewrite_news_date(draft: Draft) -> None:
-    """Write the publication date as W3C Datetime, if it can be read."""
-    for element in _texts(draft, NEWS, ("publication_date",)):
-        draft.set_text(element, w3c(text_of(element)) or text_of(element))
-
-
-@edit("video-yesno-invalid")
-def rewrite_yes_or_no(draft: Draft) -> None:
+def _yes_or_no(text: str) -> str | None:
     """Write yes and no in lowercase. Remove any other word."""
-    for element in _texts(draft, VIDEO, ("family_friendly", "requires_subscription", "live")):
-        word = text_of(element).lower()
-        draft.set_text(element, word if word in ("yes", "no") else None)
+    return text.lower() if text.lower() in ("yes", "no") else None
+
+
+edit_texts("video-date-invalid", VIDEO, ("publication_date", "expiration_date"), w3c)
+edit_texts("news-date-invalid", NEWS, ("publication_date",), lambda date: w3c(date) or date)
+edit_texts("video-yesno-invalid", VIDEO, ("family_friendly", "requires_subscription", "live"), _yes_or_no)
 
 
 @edit("video-description-too-long")
