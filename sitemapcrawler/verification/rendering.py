@@ -20,11 +20,12 @@ from sitemapcrawler.download.bodies import Body
 from sitemapcrawler.download.handlers import strict_meta
 from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import ANONYMOUS_KEY, Stop, stopping
+from sitemapcrawler.items import RenderedRecord
 from sitemapcrawler.jobs.job import Job
 from sitemapcrawler.jobs.rendered_table import RenderedTable
 from sitemapcrawler.replies.page import PAGE_LIMIT, Html, joined, media_type, plain_headers
 from sitemapcrawler.replies.page.media_type import HTML_TYPES
-from sitemapcrawler.replies.rendered import Rendering, RenderResult, added_links, facts_of, record, rendered_html
+from sitemapcrawler.replies.rendered import MAX_LINKED, RenderResult, added_links, compare, facts_of, rendered_html
 from sitemapcrawler.robots.agents import Agent
 from sitemapcrawler.urls import as_sent
 from sitemapcrawler.urls.display import MAX_URL, counted, inert, masked_url
@@ -124,24 +125,25 @@ class Renderer:
             return False
         html, headers = answer
         requests, begun = PageRequests(self, url), time.monotonic()
-        how, seen = requests.how, None
+        found, seen = requests.found, None
         if html.is_long:
-            how.result, how.note = RenderResult.LIMIT, f"more than {PAGE_LIMIT:,} bytes of HTML"
+            found.result, found.note = RenderResult.LIMIT, f"more than {PAGE_LIMIT:,} bytes of HTML"
         else:
             document = Loaded(OK, _document_headers(headers), html.text.encode("utf-8", "replace"))
             snapshot = await browser.render(url, self.crawler.settings["USER_AGENT"], document, requests.load)
             if snapshot.result is RenderResult.STOPPED:
                 return False
-            how.note = snapshot.note or how.note
-            limited = how.result is RenderResult.LIMIT and snapshot.result is RenderResult.RENDERED
-            how.result = RenderResult.LIMIT if limited else snapshot.result
+            found.note = snapshot.note or found.note
+            if found.result != RenderResult.LIMIT or snapshot.result is not RenderResult.RENDERED:
+                found.result = snapshot.result
             if snapshot.html is not None:
                 seen = facts_of(rendered_html(snapshot.html), headers, url)
-        how.elapsed_ms = round((time.monotonic() - begun) * MS)
+        found.elapsed_ms = round((time.monotonic() - begun) * MS)
         raw, listed = facts_of(html, headers, url), None
         if seen is not None:
             listed = await self._job.follow(partial(RenderedTable.listed, urls=added_links(raw, seen)), table)
-        self._job.records.rendered(record(url, self.agent.name if self.agent else None, raw, seen, how, listed or ()))
+        compare(found, raw, seen, listed or ())
+        self._job.records.rendered(found)
         return True
 
     async def _document(self, url: str) -> tuple[Html, dict[str, list[str]]] | None:
@@ -179,20 +181,23 @@ class PageRequests:
         self._renderer, self._url = renderer, url
         self._policies = Policies.of(renderer.crawler)
         self._bytes = 0
-        self.how = Rendering()
+        crawler = renderer.agent.name if renderer.agent else None
+        self.found = RenderedRecord(url, RenderResult.RENDERED, crawler=crawler)
+        """What the page took so far, and how it ended."""
 
     async def load(self, asked: Asked) -> Loaded | None:
         """The answer to a request; None if it fails, or is not made."""
         if await self._is_denied(asked.url):
-            self.how.blocked.append(inert(masked_url(asked.url), MAX_URL))
+            if len(self.found.blocked) < MAX_LINKED:
+                self.found.blocked.append(inert(masked_url(asked.url), MAX_URL))
             return None
         loaded = await self._answer(asked) if self._may_send(asked) else None
-        self.how.failed += loaded is None or loaded.status >= ERROR
+        self.found.failed += loaded is None or loaded.status >= ERROR
         return loaded
 
     async def _answer(self, asked: Asked) -> Loaded | None:
         """The answer to a request that is allowed; that of an earlier page if it is a script."""
-        self.how.requests += 1
+        self.found.requests += 1
         key = (asked.url, urls.authority(asked.url) != urls.authority(self._url))
         loaded = self._renderer.shared.get(key) if asked.is_script else None
         if loaded is None:
@@ -213,9 +218,9 @@ class PageRequests:
         is_own = urls.site_of(asked.url) == urls.site_of(self._url)
         if asked.method not in WITHOUT_BODY and not (is_own and len(asked.body or b"") <= MAX_SENT):
             return False
-        if self.how.requests >= MAX_REQUESTS or self._bytes >= MAX_BYTES:
-            what = f"{MAX_REQUESTS:,} requests" if self.how.requests >= MAX_REQUESTS else f"{MAX_BYTES:,} bytes"
-            self.how.result, self.how.note = RenderResult.LIMIT, f"more than {what}"
+        if self.found.requests >= MAX_REQUESTS or self._bytes >= MAX_BYTES:
+            what = f"{MAX_REQUESTS:,} requests" if self.found.requests >= MAX_REQUESTS else f"{MAX_BYTES:,} bytes"
+            self.found.result, self.found.note = RenderResult.LIMIT, f"more than {what}"
             return False
         return True
 

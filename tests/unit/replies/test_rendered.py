@@ -8,11 +8,10 @@ from sitemapcrawler.items import RenderedRecord
 from sitemapcrawler.replies.page import Html
 from sitemapcrawler.replies.rendered import (
     MAX_LINKED,
-    Rendering,
     RenderResult,
     added_links,
+    compare,
     facts_of,
-    record,
     rendered_html,
 )
 
@@ -25,7 +24,9 @@ def compared(before: str, after: str | None, headers: dict[str, list[str]] | Non
     raw = facts_of(Html(before, whole=True, is_html=True), headers or {}, URL)
     seen = None if after is None else facts_of(rendered_html(after), headers or {}, URL)
     added = [] if seen is None else added_links(raw, seen)
-    return record(URL, "Googlebot", raw, seen, Rendering(requests=3, failed=1), added)
+    record = RenderedRecord(URL, RenderResult.RENDERED, crawler="Googlebot", requests=3, failed=1)
+    compare(record, raw, seen, added)
+    return record
 
 
 @pytest.mark.parametrize(
