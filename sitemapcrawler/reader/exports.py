@@ -6,16 +6,14 @@ Start reading in `read_export`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from glob import glob
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sitemapcrawler.items import IndexStatus
-from sitemapcrawler.reader.access_logs import LogFormat
 from sitemapcrawler.reader.index_status import StatusReader
-from sitemapcrawler.reader.rows import TEXT, WEB, CellReader, Rows, Unread, as_written, read_rows
+from sitemapcrawler.reader.rows import TEXT, WEB, CellReader, Row, Rows, Unread, as_written, read_rows
 
 BLANK = re.compile("[ \t\ufffd]")
 TRACKING = re.compile(
@@ -54,35 +52,19 @@ class ExportRow(NamedTuple):
     """Clicks on it in search results, if the row has them."""
 
 
-@dataclass
-class Export:
-    """A list that was recognised."""
-
-    format: str
-    """What it is, for people."""
-    rows: Iterator[ExportRow]
-    """None of an access log."""
-    log: LogFormat | None = None
-    """Format of an access log, which `jobs.crawler_logs` reads; None for other lists."""
-    lines: Iterable[str] = ()
-    """Lines of an access log."""
-
-
 def files_of(path: str) -> list[str]:
     """The file at a path, or else the files that it stands for as a pattern with `*`, `?` or `[`, in order."""
     return [path] if Path(path).is_file() else sorted(one for one in glob(path) if Path(one).is_file())  # noqa: PTH207 - a pattern may be absolute
 
 
-def read_export(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Export:
+def read_export(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Rows[ExportRow]:
     """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
     found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
     found = read_rows(file, path, (*NO_PAGE, CLICKS, *StatusReader.columns), cells)
-    if found.log is not None:
-        return Export(found.format, iter(()), found.log, found.lines)
-    return Export(found.format, _read(found))
+    return Rows(found.format, _read(found), found.log, found.lines)
 
 
-def _read(found: Rows) -> Iterator[ExportRow]:
+def _read(found: Rows[Row | Unread]) -> Iterator[ExportRow]:
     statuses = StatusReader()
     for row in found.rows:
         if isinstance(row, Unread) or not isinstance(row.url, str):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
 from sitemapcrawler.reader.decode import decode, inflate
@@ -22,6 +22,7 @@ from sitemapcrawler.reader.faults import CUT_BYTES, Faults, Limits
 from sitemapcrawler.reader.zipped import SIGNATURE, table_of
 from sitemapcrawler.urls.display import first_line, quoted
 
+T = TypeVar("T")
 COLUMNS = (
     "loc", "url", "inspectionurl", "inspection url", "address", "page", "top pages", "pages", "page url",
     "page location", "full page url", "landing page",
@@ -101,12 +102,12 @@ class Unread(NamedTuple):
 
 
 @dataclass
-class Rows:
+class Rows(Generic[T]):
     """A list that was recognised."""
 
     format: str
     """What it is, for people."""
-    rows: Iterator[Row | Unread]
+    rows: Iterator[T]
     """In order; none of an access log."""
     log: LogFormat | None = None
     """Format of an access log; None for other lists."""
@@ -126,7 +127,7 @@ def as_written(_: str) -> Callable[[str], str]:
 
 def read_rows(
     file: BinaryIO, path: str = "", columns: Collection[str] = (), cells: CellReader = as_written, guesses: bool = True
-) -> Rows:
+) -> Rows[Row | Unread]:
     """Recognise an open file, and return its rows. `path`: of the file, which DuckDB opens if it is Parquet.
 
     `columns`: names of columns to read besides the URL, in lowercase. `cells` reads the cells of a table.
@@ -150,7 +151,7 @@ def read_rows(
 
 def _recognised(
     texts: Iterable[str], faults: Faults, columns: Collection[str], cells: CellReader, guesses: bool
-) -> Rows:
+) -> Rows[Row | Unread]:
     head, texts = _peek(texts)
     if not head:
         raise ValueError("is empty")

@@ -319,8 +319,7 @@ class Status:
         elif self._holding is not None:
             population, weights = self._holding.population, self._holding.shares()
         strata = [Stratum(bad[name], number, weights.get(name, 0)) for name, number in self._checked.items()]
-        found = stratified(strata, population) if weights else estimate(bad.total(), checked, population)
-        return Share(found.population, found.checked, found.bad, found.share or 0.0, found.low, found.high)
+        return stratified(strata, population) if weights else estimate(bad.total(), checked, population)
 
     def _leave(self, one: UrlRecord, reason: Reason, file: FileFacts | Counted | None) -> None:
         self._give(one, NOT_ASKED[reason], file)

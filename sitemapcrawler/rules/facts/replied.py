@@ -16,6 +16,7 @@ from http import HTTPStatus
 from math import ceil, exp, floor, lgamma
 
 from sitemapcrawler import urls
+from sitemapcrawler.items import Share
 from sitemapcrawler.namespaces.element import Element
 from sitemapcrawler.replies import REACHED, ReplyKind, ReplyRecord, is_unanswered
 from sitemapcrawler.replies.kinds import CUT
@@ -148,20 +149,10 @@ NEGLIGIBLE = 1e-12
 """Share of a sum below which its remaining terms are ignored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Share):
     """Share of bad URLs among all, estimated from those checked."""
 
-    population: int
-    """Distinct URLs that the sample was drawn from."""
-    checked: int
-    """URLs of the sample with a definite result."""
-    bad: int
-    share: float | None
-    """Share of bad URLs among those checked, from 0 to 1; None if none was checked."""
-    low: float
-    """Lower end of the 95 % interval of the share; `high` is the upper end."""
-    high: float
+    __slots__ = ()
 
     @property
     def exact(self) -> bool:
@@ -170,7 +161,7 @@ class Estimate:
 
     def __str__(self) -> str:
         """Format as `2.0 % of 9,000 (1.1 to 3.3 %, by 600 of them)`."""
-        if self.share is None:
+        if not self.checked:
             return f"unknown of {self.population:,}: none was checked"
         if self.exact:
             return f"{_percent(self.share)} % of {self.population:,}"
@@ -188,7 +179,7 @@ def estimate(bad: int, checked: int, population: int) -> Estimate:
         raise ValueError(f"{bad} bad ones of {checked}")
     population = max(population, checked)
     if not checked:
-        return Estimate(population, 0, 0, None, 0.0, 1.0)
+        return Estimate(population, 0, 0, 0.0, 0.0, 1.0)
     low = population - most(checked - bad, checked, population)
     high = most(bad, checked, population)
     return Estimate(population, checked, bad, bad / checked, low / population, high / population)

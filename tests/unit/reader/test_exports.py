@@ -12,8 +12,8 @@ import pytest
 
 from sitemapcrawler.feeds.columns import Cells, cell_reader
 from sitemapcrawler.items import IndexStatus
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, Export, ExportRow, cleaned, read_export
-from sitemapcrawler.reader.rows import MAX_LINE
+from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, cleaned, read_export
+from sitemapcrawler.reader.rows import MAX_LINE, Rows
 
 SITE = "https://example.com"
 FROG = (
@@ -78,7 +78,7 @@ def zipped(files: dict[str, str]) -> bytes:
     return data.getvalue()
 
 
-def urls(export: Export) -> list[str]:
+def urls(export: Rows[ExportRow]) -> list[str]:
     return [row.url for row in export.rows]
 
 
