@@ -1286,7 +1286,8 @@ class Reach:
     """What a rule, or the rules of a severity, concern."""
 
     severity: str = ""
-    """error, warning or info: the worst of its findings."""
+    """error, warning or info: the worst of its findings. Only what has such a finding counts, except in `milder`; if
+    not all findings are records, all counts."""
     urls: int = 0
     """Distinct listed URLs, and pages that a finding names and no file lists; 0 for problems of files, robots.txt or
     the whole site."""
@@ -1297,6 +1298,8 @@ class Reach:
     at_least: bool = False
     """True if `urls` is a lower bound: a crawl without a database counts 100,000 URLs of a rule, and none of a rule
     that reports a file for some of its URLs, as `lastmod-missing` does."""
+    milder: int = 0
+    """Distinct URLs that the rule reports with a lower severity alone; 0 in counts by severity."""
 
     @property
     def subject(self) -> str:

@@ -680,16 +680,17 @@ def _by_severity(summary: SummaryRecord) -> Iterator[Row]:
 
 
 def _by_rule(summary: SummaryRecord, listed: Mapping[str, int] | None) -> Iterator[Row]:
-    """Yield a section for each severity, the worst first, with its rules by number of URLs."""
+    """Yield a section for each severity, the worst first, with its rules by number of URLs. Those that a rule reports
+    with a lower severity have a column of their own."""
     about = {rule.id: (title_of(rule.id), _fix(rule.id)) for rule in all_rules()}
     last = ("found", "listed" if listed is not None else "")
-    heads = ("URLs", "files", "title", "what to do", "entries", *last)
+    heads = ("URLs", "files", "title", "what to do", "entries", "lower severity", *last)
     for severity, rules in groupby(summary.reach.items(), lambda item: item[1].severity):
         yield ()
         yield Heading((f"{REPORT_SEVERITIES[severity]}s by rule", *heads))
         for rule, reach in rules:
             counts = summary.rules.get(rule, 0), None if listed is None else listed.get(rule, 0)
-            yield rule, reach.urls, reach.files, *about.get(rule, (None, None)), reach.entries, *counts
+            yield rule, reach.urls, reach.files, *about.get(rule, (None, None)), reach.entries, reach.milder, *counts
 
 
 def _about(summary: SummaryRecord) -> Iterator[Row]:

@@ -46,9 +46,14 @@ OTHERS = """
     GROUP BY ALL"""
 """SQL: sitemaps and robots.txt files that rules concern more severely than any URL in them, pages that no file lists,
 and the site as a whole, where both are NULL."""
-BY_RULE = """
-    SELECT rule, min(rank), count(DISTINCT url), sum(entries)::BIGINT, count(DISTINCT sitemap)
-    FROM temp.site_concerned WHERE rule IN (SELECT unnest($1)) GROUP BY rule"""
+WORST = "(SELECT rule, min(rank) AS worst FROM temp.site_concerned GROUP BY rule)"
+"""SQL: the worst severity of each rule."""
+BY_RULE = f"""
+    SELECT rule, worst, count(DISTINCT url) FILTER (counts), sum(entries) FILTER (counts)::BIGINT,
+           count(DISTINCT sitemap) FILTER (counts), count(DISTINCT url)
+    FROM (SELECT *, rank = worst OR rule IN (SELECT unnest($2::VARCHAR[])) AS counts
+          FROM temp.site_concerned JOIN {WORST} USING (rule) WHERE rule IN (SELECT unnest($1)))
+    GROUP BY rule, worst"""
 BY_SEVERITY = """
     SELECT rank, count(DISTINCT url), NULL, count(DISTINCT sitemap) FROM temp.site_concerned
     WHERE rule IN (SELECT unnest($1)) GROUP BY rank"""
@@ -69,14 +74,18 @@ CONCERNED = Table("site_concerned", _place)
 the rank of the severity from 1; without a URL what the rule concerns besides."""
 
 
-def reaches(site: SiteFacts, rules: Iterable[str]) -> Reaches:
+def reaches(site: SiteFacts, rules: Iterable[str], unlisted: Iterable[str] = ()) -> Reaches:
     """What each rule concerns, and each severity. `rules`: all with findings; records also name those whose finding
-    another rule replaces (`Rule.instead_of`). Raises duckdb.Error."""
+    another rule replaces (`Rule.instead_of`). `unlisted`: rules with findings that are no records, so that the severity
+    of some URLs is unknown; they count with the worst. Raises duckdb.Error."""
     counted = list(rules)
     if not counted:
         return completed({}, {}, ())
     site.need(CONCERNED)
-    by_rule = {rule: Reach(ORDER[rank - 1], *counts) for rule, rank, *counts in site.query(BY_RULE, counted)}
+    by_rule = {
+        rule: Reach(ORDER[rank - 1], urls, entries, files, milder=every - urls)
+        for rule, rank, urls, entries, files, every in site.query(BY_RULE, counted, [*unlisted])
+    }
     by_severity = {
         ORDER[rank - 1]: Reach(ORDER[rank - 1], *counts) for rank, *counts in site.query(BY_SEVERITY, counted)
     }

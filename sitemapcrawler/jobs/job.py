@@ -468,7 +468,7 @@ class Job:
     ) -> None:
         """Count what the rules concern, and find the rows that complete the list of findings. `unlisted`: findings that
         became no records, by rule. Raises duckdb.Error, OSError."""
-        summary.reach, summary.severity_reach = reaches(site, summary.rules)
+        summary.reach, summary.severity_reach = reaches(site, summary.rules, unlisted)
         count_access(site, summary.crawlers)
         summary.crawlers = with_answers(site, summary.crawlers)
         summary.rendered = dict(site.query("SELECT result, count(*) FROM rendered GROUP BY result ORDER BY result"))

@@ -19,7 +19,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
-from sitemapcrawler.jobs.counting import CONCERNED, ORDER
+from sitemapcrawler.jobs.counting import CONCERNED, ORDER, WORST
 from sitemapcrawler.jobs.coverage import FOLDER
 from sitemapcrawler.jobs.listing import share
 from sitemapcrawler.jobs.store.files import in_words
@@ -140,11 +140,13 @@ EXAMPLES = f"""
         QUALIFY number <= $1) e ON e.row = f.rowid
     ORDER BY e.rule, e.number"""
 """SQL: some findings of each rule, from as many different files as possible. Parameter: how many."""
-MAIN_FILES = """
-    SELECT rule, sitemap, count(DISTINCT url) AS number FROM temp.site_concerned
-    WHERE sitemap IS NOT NULL AND url IS NOT NULL GROUP BY rule, sitemap
+MAIN_FILES = f"""
+    SELECT rule, sitemap, count(DISTINCT url) AS number FROM temp.site_concerned JOIN {WORST} USING (rule)
+    WHERE sitemap IS NOT NULL AND url IS NOT NULL
+      AND (rank = worst OR rule NOT IN (SELECT unnest($1::VARCHAR[]))) GROUP BY rule, sitemap
     QUALIFY row_number() OVER (PARTITION BY rule ORDER BY number DESC, sitemap) = 1"""
-"""SQL, by rule: the file with most of its URLs, and their number."""
+"""SQL, by rule: the file with most of its URLs that have its worst severity, and their number. Parameter: rules that
+have others."""
 MAIN_VALUES = """
     SELECT rule, value, number FROM (
         SELECT rule, value, count(*) AS number FROM findings WHERE value <> '' GROUP BY ALL)
@@ -195,7 +197,8 @@ def rules(site: SiteFacts, summary: SummaryRecord) -> dict[str, object]:
     known = {rule.id: rule for rule in all_rules()}
     site.need(CONCERNED)
     kept = dict(site.query(KEPT))
-    main_files = {rule: found for rule, *found in site.query(MAIN_FILES)}
+    milder = [rule for rule, reach in summary.reach.items() if reach.milder]
+    main_files = {rule: found for rule, *found in site.query(MAIN_FILES, milder)}
     main_values = {rule: found for rule, *found in site.query(MAIN_VALUES)}
     examples: dict[str, list[FindingRecord]] = {}
     for (line,) in site.query(EXAMPLES, most_each(kept.values())):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
@@ -22,7 +22,8 @@ ISSUES = b'"issues":'
 class _RuleReach:
     """What one rule concerns: URLs and files by their hashes."""
 
-    urls: set[int] = field(default_factory=set)
+    urls: Counter[int] = field(default_factory=Counter)
+    """URLs, with the number of their entries."""
     by_file: defaultdict[int | None, set[int]] = field(default_factory=lambda: defaultdict(set))
     """The same URLs by file; those of pages that no file lists under None."""
     at_least: bool = False
@@ -33,17 +34,18 @@ class _RuleReach:
     """URLs of findings, by severity."""
     least: dict[int, str] = field(default_factory=dict)
     """The least severity of the findings in a file."""
+    files_by_severity: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Files with findings."""
 
     def add_entry(self, url: str, file: int) -> None:
         """Count an entry."""
         self.entries += 1
         self.files.add(file)
-        self._add(url, file)
+        self._add(url, file, 1)
 
-    def _add(self, url: str, file: int | None) -> None:
-        if len(self.urls) < MAX_URLS:
-            self.urls.add(hash(url))
-        if hash(url) in self.urls:
+    def _add(self, url: str, file: int | None, entries: int = 0) -> None:
+        if len(self.urls) < MAX_URLS or hash(url) in self.urls:
+            self.urls[hash(url)] += entries
             self.by_file[file].add(hash(url))
         else:
             self.at_least = True
@@ -54,6 +56,7 @@ class _RuleReach:
         if finding.sitemap is not None:
             file = hash(finding.sitemap)
             self.files.add(file)
+            self.files_by_severity[finding.severity].add(file)
             self.least[file] = max(self.least.get(file, finding.severity), finding.severity, key=SEVERITIES.index)
         elif finding.url is not None:
             self._add(finding.url, None)
@@ -101,8 +104,9 @@ class ReachCounter:
         for finding in findings:
             self._rules[finding.rule].add_finding(finding)
 
-    def reaches(self, rules: Iterable[str]) -> Reaches:
-        """What each rule concerns, and each severity. `rules`: all that found something."""
+    def reaches(self, rules: Iterable[str], unlisted: Collection[str] = ()) -> Reaches:
+        """What each rule concerns, and each severity. `rules`: all that found something; `unlisted`: see
+        `jobs.counting.reaches`."""
         by_rule: dict[str, Reach] = {}
         urls: defaultdict[str, set[int]] = defaultdict(set)
         files: defaultdict[str, set[int]] = defaultdict(set)
@@ -113,10 +117,18 @@ class ReachCounter:
                 continue
             severities = sorted(one.reported, key=SEVERITIES.index) or [own_severity(id)]
             at_least = one.at_least or id in OF_FILES
-            by_rule[id] = Reach(severities[0], len(one.urls), one.entries, len(one.files), at_least)
+            worst = severities[0]
+            by_rule[id] = Reach(worst, len(one.urls), one.entries, len(one.files), at_least)
+            concerned: defaultdict[str, set[int]] = defaultdict(set)
             for severity, some in one.by_severity(severities):
+                concerned[severity] |= some
+            for severity, some in concerned.items():
                 urls[severity] |= some
                 files[severity] |= one.files
+            if len(severities) > 1 and id not in unlisted:
+                some = concerned[worst]
+                entries, where = sum(map(one.urls.__getitem__, some)), len(one.files_by_severity[worst])
+                by_rule[id] = Reach(worst, len(some), entries, where, at_least, len(one.urls) - len(some))
             inexact.update(severities if at_least else ())
         by_severity = {
             severity: Reach(severity, len(some), None, len(files[severity]), severity in inexact)

@@ -166,7 +166,7 @@ class SummaryPipeline(CrawlPipeline):
         summary = self.summary()
         audit.phase = "writing feeds"
         if job is None:
-            summary.reach, summary.severity_reach = self._reach.reaches(summary.rules)
+            summary.reach, summary.severity_reach = self._reach.reaches(summary.rules, summary.findings_left_out)
         elif audit.complete:
             await job.finish(audit, summary)
             async for changes in job.changes():

@@ -68,18 +68,18 @@ def _where(rule: RuleReach, origin: str) -> Markup | None:
 
 def _shared(rule: RuleReach) -> Markup | None:
     """The value of most findings. Of a finding about many URLs, the value is that of an example."""
-    value = rule.main_value or ""
+    value, urls = rule.main_value or "", rule.reach.urls + rule.reach.milder
     is_status = value.isdecimal() and rule.rule.startswith(STATUS_RULES)
     listed = rule.count if rule.kept is None else rule.kept
     is_frequent = rule.with_main_value >= 2 and 2 * rule.with_main_value > listed
-    if not value or not is_frequent or rule.reach.urls > rule.count or len(value) > MAX_VALUE or is_status:
+    if not value or not is_frequent or urls > rule.count or len(value) > MAX_VALUE or is_status:
         return None
     if rule.with_main_value >= rule.count:
         return Markup("The value is always {}.").format(value_code(value))
     if listed < rule.count:
         findings = counted(listed, "listed finding")
     else:  # more findings than URLs: a URL that is listed twice
-        findings = f"{listed:,}" if listed == rule.reach.urls else counted(listed, "finding")
+        findings = f"{listed:,}" if listed == urls else counted(listed, "finding")
     part = f"All {findings}" if rule.with_main_value >= listed else f"{rule.with_main_value:,} of {findings}"
     return Markup("{} have the value {}.").format(part, value_code(value))
 

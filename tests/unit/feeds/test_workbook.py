@@ -388,7 +388,7 @@ class TestSummary:
     SUMMARY = SummaryRecord(
         domains=["e.com"], started="2026-05-01T10:00:00Z", elapsed_s=200.0, sitemaps=17, urls=1037,
         rules={"loc-relative": 5, "status-404": 2}, severities={"error": 6, "warning": 1},
-        reach={"loc-relative": Reach("error", 300, 310, 3), "status-404": Reach("error", 2, 2, 1)},
+        reach={"loc-relative": Reach("error", 300, 310, 3, milder=7), "status-404": Reach("error", 2, 2, 1)},
         severity_reach={"error": Reach("error", 301, None, 3), "warning": Reach("warning", 0, None, 1)},
         replies={"ok": 900, "http-error": 66, "sampled-out": 3}, crawlers=[CrawlerAccess("GPTBot", may_fetch=95, may_not_fetch=5), CrawlerAccess("CCBot", may_fetch=100, may_not_fetch=0)],
         not_indexable=Share(2000, 1037, 66, 66 / 1037, 0.05, 0.08), skipped={"include": 2, "robots-x": 1}, partial="max_urls", limited_by="a.toml: ignore = loc",
@@ -428,12 +428,12 @@ class TestSummary:
         finding = FindingRecord("loc-relative", "error", "m")
         shown = self.rows(finding, finding)
         at = shown.index([
-            "Errors by rule", "URLs", "files", "title", "what to do", "entries", "found", "listed",
+            "Errors by rule", "URLs", "files", "title", "what to do", "entries", "lower severity", "found", "listed",
         ])  # fmt: skip
         first, second = shown[at + 1 : at + 3]
         assert [first[:3], second[:3]] == [["loc-relative", 300, 3], ["status-404", 2, 1]]
         assert "not absolute" in first[3] and first[4] == "Write the full URL with scheme and host."
-        assert first[5:] == [310, 5, 2]
+        assert first[5:] == [310, 7, 5, 2]
 
     def test_rules_stand_in_the_order_of_the_summary_below_their_severity(self) -> None:
         reach = {

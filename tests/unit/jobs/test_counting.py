@@ -33,16 +33,16 @@ def finding(rule: str, severity: str, path: str | None = None, sitemap: str | No
     return FindingRecord(rule, severity, "", sitemap, url=None if path is None else at(path))
 
 
-def from_database(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
-    return reaches(SiteFacts(rows_of(Site(*records).connection)), rules or named(records))
+def from_database(records: Sequence[Any], rules: Sequence[str] = (), unlisted: Sequence[str] = ()) -> Reaches:
+    return reaches(SiteFacts(rows_of(Site(*records).connection)), rules or named(records), unlisted)
 
 
-def from_items(records: Sequence[Any], rules: Sequence[str] = ()) -> Reaches:
+def from_items(records: Sequence[Any], rules: Sequence[str] = (), unlisted: Sequence[str] = ()) -> Reaches:
     """The same records as items of a crawl: entries in batches, with those findings that are on them."""
     counted = ReachCounter()
     for record in records:
         counted.add(NotedBatch(record.sitemap, [record]) if isinstance(record, UrlRecord) else record)
-    return counted.reaches(rules or named(records))
+    return counted.reaches(rules or named(records), unlisted)
 
 
 def named(records: Sequence[Any]) -> list[str]:
@@ -109,8 +109,9 @@ def test_urls_of_a_rule_with_two_severities_count_for_their_own(count: Any) -> N
     records = [entry(f"/{number}", A, "url-blocked") for number in range(5)]
     told = [finding("url-blocked", "error", "/3"), finding("url-blocked", "info", "/1")]
     by_rule, by_severity = count([*records, *told])
-    assert by_rule == {"url-blocked": Reach("error", 5, 5, 1)}
+    assert by_rule == {"url-blocked": Reach("error", 1, 1, 1, milder=4)}
     assert [(name, one.urls) for name, one in by_severity.items()] == [("error", 1), ("info", 4)]
+    assert count([*records, *told], unlisted=["url-blocked"])[0] == {"url-blocked": Reach("error", 5, 5, 1)}
 
 
 @EVERYWHERE
@@ -121,7 +122,7 @@ def test_urls_of_a_rule_with_a_severity_for_each_file_count_for_that_of_their_fi
     ]
     told = [finding("loc-ip-host", "warning", "/0", A), finding("loc-ip-host", "info", "/7", B)]
     by_rule, by_severity = count([*records, *told])
-    assert by_rule == {"loc-ip-host": Reach("warning", 5, 5, 2)}
+    assert by_rule == {"loc-ip-host": Reach("warning", 3, 3, 1, milder=2)}
     assert [(name, one.urls) for name, one in by_severity.items()] == [("warning", 3), ("info", 2)]
 
 
