@@ -548,7 +548,17 @@ def not_indexable(report: Report) -> tuple[str, str]:
         return f"An estimated {percent(found.share)} of the URLs", f" are not indexable ({limits}, from {checked})."
     checked = "checked URL" if report.summary.indexability.get(Indexability.NOT_CHECKED) else "URL"
     figures = f"{found.bad:,} of {counted(found.checked, checked)} ({percent(found.bad, found.checked)})"
-    return figures, f" {'is' if found.bad == 1 else 'are'} not indexable."
+    rest = [f" {'is' if found.bad == 1 else 'are'} not indexable.", other_spellings(report)]
+    return figures, " ".join(filter(None, rest))
+
+
+def other_spellings(report: Report) -> str:
+    """A sentence on listed URLs that are one request with another, and count once as checked; empty without any."""
+    found, listed = report.summary.not_indexable, report.indexability
+    number = sum(listed.values()) - listed.get(Indexability.NOT_CHECKED, 0) - (found.checked if found else 0)
+    if found is None or number <= 0:
+        return ""
+    return f"{counted(number, 'listed URL is another spelling of one', 'listed URLs are other spellings')} of these."
 
 
 def _unchecked_pages(report: Report) -> list[str]:

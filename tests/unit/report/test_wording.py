@@ -176,6 +176,11 @@ def test_verdict_of_a_clean_sample_says_how_much_was_checked(share: Share, is_to
     [
         (None, {}, ""),
         (Share(5, 5, 0, 0, 0, 0), {}, "0 of 5 URLs (0 %) are not indexable."),
+        (
+            Share(5, 5, 0, 0, 0, 0),
+            {"ok": 4, "blocked": 2, "not checked": 1},
+            "0 of 5 checked URLs (0 %) are not indexable. 1 listed URL is another spelling of one of these.",
+        ),
         (Share(35, 35, 15, 15 / 35, 0.4, 0.4), {"not checked": 87}, "15 of 35 checked URLs (43 %) are not indexable."),
         (
             Share(119, 22, 4, 0.12, 0.034, 0.3),
@@ -187,7 +192,7 @@ def test_verdict_of_a_clean_sample_says_how_much_was_checked(share: Share, is_to
 def test_share_that_is_not_indexable_says_what_it_is_of(
     share: Share | None, indexability: dict[str, int], text: str
 ) -> None:
-    report = Report(SummaryRecord(not_indexable=share, indexability=indexability))
+    report = Report(SummaryRecord(not_indexable=share, indexability=indexability), indexability=indexability)
     assert "".join(not_indexable(report)) == text
 
 
