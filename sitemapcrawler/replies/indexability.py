@@ -82,6 +82,11 @@ def judged(url: str, reply: ReplyRecord, verdicts: RobotsVerdicts) -> UrlRecord:
     return record
 
 
+def is_noindex(reply: ReplyRecord, crawler: str = REFERENCE) -> bool:
+    """True for a page that tells the crawler, or all, not to index it."""
+    return reply.noindex is True or crawler.lower() in reply.noindex_agents
+
+
 def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
     """The indexability of a URL that the crawler may fetch."""
     if reply.redirects or reply.kind in (ReplyKind.REDIRECTED, ReplyKind.REDIRECT_LOOP):
@@ -94,7 +99,7 @@ def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
         return Indexability.NOT_CHECKED
     if reply.soft_404 is not None:
         return Indexability.SOFT_404
-    if reply.noindex or crawler.lower() in reply.noindex_agents:
+    if is_noindex(reply, crawler):
         return Indexability.NOINDEX
     if reply.shell:
         return Indexability.SHELL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from sitemapcrawler.replies.indexability import REFERENCE
 from sitemapcrawler.rules.facts.languages import DEFAULT, page_key, read_code
 from sitemapcrawler.rules.facts.site import (
     AGAIN,
@@ -242,10 +243,11 @@ IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINC
 
 IS_REDIRECT = "(o.reply.kind = 'redirected' OR o.reply.refresh IS NOT NULL)"
 
-IS_NOINDEX = "o.reply.kind = 'ok' AND o.reply.noindex"
+NOINDEX = f"coalesce(o.reply.noindex OR list_contains(o.reply.noindex_agents, '{REFERENCE.lower()}'), false)"
+IS_NOINDEX = f"o.reply.kind = 'ok' AND {NOINDEX}"
 
-IS_NONCANONICAL = """
-    o.reply.kind = 'ok' AND o.reply.noindex IS NOT true AND o.reply.refresh IS NULL
+IS_NONCANONICAL = f"""
+    o.reply.kind = 'ok' AND NOT {NOINDEX} AND o.reply.refresh IS NULL
     AND o.reply.canonical <> o.reply.final_url
     AND coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.canonical), o.reply.canonical)
      <> coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.final_url), o.reply.final_url)"""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION, Alternate
 from sitemapcrawler.replies import ReplyKind, ReplyRecord, is_unanswered
+from sitemapcrawler.replies.indexability import is_noindex
 from sitemapcrawler.rules.facts.given import ReplyFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import (
     DEFAULT,
@@ -501,7 +502,7 @@ def hreflang_target_redirect(facts: ReplyFacts | SiteFacts) -> Iterator[Message]
     also={FROG: "Noindex Return Links"},
 )
 def hreflang_target_noindex(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version is noindex. It tells all search engines not to index it.
+    """A language version is noindex. It tells all search engines, or Googlebot, not to index it.
 
     Why: A page that is not indexed cannot be shown instead of this one.
     Fix: Remove `noindex` from the page, or the link from all versions.
@@ -544,11 +545,11 @@ def _redirect_fault(reply: ReplyRecord) -> str | None:
 
 
 def _noindex_fault(reply: ReplyRecord) -> str | None:
-    return NOT_INDEXED if reply.kind == ReplyKind.OK and reply.noindex else None
+    return NOT_INDEXED if reply.kind == ReplyKind.OK and is_noindex(reply) else None
 
 
 def _noncanonical_fault(reply: ReplyRecord) -> str | None:
-    if reply.kind != ReplyKind.OK or reply.noindex or reply.refresh is not None or reply.canonical is None:
+    if reply.kind != ReplyKind.OK or is_noindex(reply) or reply.refresh is not None or reply.canonical is None:
         return None
     if page_key(reply.canonical) == page_key(reply.final_url or ""):
         return None

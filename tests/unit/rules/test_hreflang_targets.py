@@ -28,11 +28,11 @@ def versions(targets: dict[str, ReplyRecord], *, reply: ReplyRecord | None = Non
     ("reply", "rules"),
     cases(
         ([ok(final_url=DE), ok(final_url=DE, canonical=DE), ok(final_url=DE, canonical="https://EXAMPLE.com:443/de#x"),
-          ok(final_url=DE, noindex_agents=("googlebot",)), error(429),
+          ok(final_url=DE, noindex_agents=("bingbot",)), error(429),
           made(ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"),
           ReplyRecord(reason=Reason.BLOCKED)], {}),
         ([ok(final_url=DE, canonical=FR)], {"hreflang-target-noncanonical": "warning"}),
-        ([ok(final_url=DE, noindex=True),
+        ([ok(final_url=DE, noindex=True), ok(final_url=DE, noindex_agents=("googlebot",)),
           ok(final_url=DE, noindex=True, canonical=FR)], {"hreflang-target-noindex": "error"}),
         ([moved(FR, noindex=True, canonical=DE), ok(final_url=DE, refresh=FR, canonical=FR)],
          {"hreflang-target-redirect": "warning"}),

@@ -102,6 +102,7 @@ REPLIES = [
     (ReplyRecord("redirected", status=301, final_status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
     (ok("/en", "/y", refresh=at("/x")).reply, "redirect", "redirects to '/x'"),
     (ok("/en", noindex=True).reply, "noindex", "is noindex"),
+    (ok("/en", "/x", noindex_agents=["googlebot"]).reply, "noindex", "is noindex"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
 ]
 BROKEN = ReplyRecord("http-error", status=404, final_status=404)
