@@ -37,7 +37,8 @@ VERSIONS = """
     also={"Screaming Frog": "Exact Duplicates; Near Duplicates", "Sitebulb": "Duplicate content"},
 )
 def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
-    """Listed pages have the same text, or nearly the same. Nearly: except for a word, or a short sentence.
+    """Listed pages have the same text, or nearly the same. Nearly: except for a word, or a short sentence; shorter than
+    200 words, some are missed.
 
     Only with `verify=get`. Compares the main text of indexable pages without menus, counters and advertisements. Pages
     whose canonical is another URL, language versions of each other, those of `cross-same-page` and pages of fewer than
