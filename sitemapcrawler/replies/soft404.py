@@ -19,8 +19,8 @@ False positives, and how they are avoided:
 - Folders: an application below `/app/` may have a site around it that answers 404. The answer in a folder with pages of
   little content proves no soft 404, only that pages equal to it are shells.
 - The home page of a site of one page, whose server gives it for every path: with `MIN_WORDS` of text it is no shell.
-- Errors with status 200, and lists without entries: their text must be a block of its own, and all of the content but
-  for a few words. A frame of an application is not searched: it may hold the text of an error from the start.
+- Errors with status 200, lists without entries, and offers that are gone: their text must be a block of its own, and
+  all of the content but for a few words. A frame of an application is not searched: it may hold the text of an error from the start.
 - An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
   have noindex, or resemble the witness.
 - Redirects: a redirect to where nonsense leads, usually the home page, is a soft 404. It is not if the home page
@@ -149,11 +149,12 @@ def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) ->
 
 
 def _error_in(shown: Shown) -> str | None:
-    """The text that a page has in place of content: an error, or that its list is empty. None for a usual page."""
+    """The text that a page has in place of content: an error, that its list is empty, or that what it was about is gone.
+    None for a usual page."""
     if shown.blocks is None or shown.is_frame:
         return None
     size = _content(shown.blocks)
-    tests = () if size >= THIN else (says_trace,) if size >= FEW else (says_failure, says_empty)
+    tests = () if size >= THIN else (says_trace,) if size >= FEW else (says_failure, says_empty, says_not_found)
     found = next((text for text in shown.blocks if any(test(text) for test in tests)), None)
     return None if found is None else found[:MAX_SHOWN]
 

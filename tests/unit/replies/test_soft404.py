@@ -213,6 +213,8 @@ def test_body_that_was_not_read_to_its_end_is_not_empty() -> None:
 )
 def test_expired_listing_with_nothing_else_is_none(gone: str) -> None:
     assert is_soft_404(page("Homes", f"<h1>{gone}</h1><p>Find others.</p>"), ASKED)
+    assert is_soft_404(page("Homes", f"<h1>Red house</h1><p>{gone}.</p><p>Find others.</p>"), ASKED)
+    assert is_soft_404(page("Homes", f"<h1>Red house</h1><p>{gone}.</p>{STORY}"), ASKED) is None
     assert is_soft_404(page("Homes", f"<h1>{gone}</h1>{STORY}"), ASKED) is None
 
 
@@ -309,8 +311,8 @@ def test_phrase_on_a_page_that_wants_no_index() -> None:
 
 
 def test_phrase_on_a_thin_page() -> None:
-    assert is_soft_404(page("Shop", "<h1>Seite nicht gefunden</h1>Hm"), ASKED) == (
-        "'Seite nicht gefunden', and nothing else: 56 words"
+    assert is_soft_404(page("Shop", f"<h1>Seite nicht gefunden</h1>{'Hm ' * 40}"), ASKED) == (
+        "'Seite nicht gefunden', and nothing else: 95 words"
     )
 
 
