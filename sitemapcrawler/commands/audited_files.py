@@ -18,7 +18,7 @@ from sitemapcrawler.replies.discovery import ARGUMENT
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.urls import Authority
 
-HTTP_STATUS, BLOCKED = "doc-http-status", "doc-blocked-by-robots"
+HTTP_STATUS, HTML, BLOCKED = "doc-http-status", "doc-is-html", "doc-blocked-by-robots"
 UNLISTABLE = ("index-child-missing", "index-child-is-page")
 """Rules on files that no index may list."""
 NAMED_BY = ("robots", "index", "argument")
@@ -63,7 +63,7 @@ class AuditedFiles:
             return None
         if record.outcome in UNREAD:
             rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else "doc-fetch-failed"
-            rule = BLOCKED if record.outcome == "blocked" else rule
+            rule = BLOCKED if record.outcome == "blocked" else HTML if HTML in record.issues else rule
             unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
             error, is_gone = record.error or record.outcome, record.status in GONE
             return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)

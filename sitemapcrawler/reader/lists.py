@@ -59,5 +59,7 @@ def listed_url(row: Row, is_text: bool, base: str = "") -> ListedUrl | Unread:
     if is_text and len(text.split()) > 1:
         what = "contains whitespace; a line has one URL, in which a space is %20"
         return Unread(row.line, f"{quoted(text)} {what}")
-    loc = None if _SPOILT.search(text) else urls.resolve(base if text.startswith("/") else "", text)
+    if _SPOILT.search(text):
+        return Unread(row.line, f"{quoted(text)} has characters that no URL has")
+    loc = urls.resolve(base if text.startswith("/") else "", text)
     return Unread(row.line, f"{quoted(text)} is not an http or https URL") if loc is None else ListedUrl(loc, row.line)

@@ -502,14 +502,15 @@ CODE = "hreflang-code-invalid"
 
 def relink(draft: Draft, page: str, target: str | None) -> None:
     """Link to another page as a language version, or remove the links. `page`: page key of the URL that they have."""
-    for link in [one for one in _links(draft) if _leads_to(draft, one, page)]:
+    for link in [one for one in _links(draft) if leads_to(draft, one, page)]:
         if target is None:
             draft.remove(link)
         else:
             draft.set_attribute(link, "href", target)
 
 
-def _leads_to(draft: Draft, link: etree._Element, page: str) -> bool:
+def leads_to(draft: Draft, link: etree._Element, page: str) -> bool:
+    """True if a link leads to a page. `page`: its page key."""
     target = urls.resolve(draft.base, (link.get("href") or "").strip())
     return target is not None and page_key(target) == page
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from sitemapcrawler.repair.edits import OF_VERSIONS
+from sitemapcrawler.repair.edits import CODE, OF_VERSIONS
 from sitemapcrawler.repair.streaming import (
     CONTRADICTED,
     CROSS,
@@ -76,8 +76,9 @@ WITHOUT_SELF = f"""
     SELECT e.file, e.entry, e.versions FROM {KEPT}
        AND NOT EXISTS (SELECT 1 FROM versions WHERE id = e.versions AND page = e.digest)
        AND EXISTS (SELECT 1 FROM versions v WHERE id = e.versions
-                   AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))"""
-"""SQL for entries that list versions and not themselves."""
+                   AND NOT EXISTS (SELECT 1 FROM broken WHERE id = v.id AND page = v.page))
+       AND NOT EXISTS (SELECT 1 FROM edits WHERE file = e.file AND entry = e.entry AND rule = '{CODE}')"""
+"""SQL for entries that list versions and not themselves, not even with an invalid code."""
 APART = """
     SELECT s.digest, m.page, m.code, t.versions
     FROM sets s JOIN versions m ON m.id = s.versions JOIN sets t ON t.digest = m.page

@@ -29,6 +29,7 @@ from sitemapcrawler.reader.notes import Note, Notes
 from sitemapcrawler.reader.repair import UNREADABLE
 from sitemapcrawler.repair.change_list import OFFSITE, Action, Change
 from sitemapcrawler.repair.edits import (
+    CODE,
     DROPPING,
     EDITS,
     EXTENSIONS,
@@ -36,6 +37,7 @@ from sitemapcrawler.repair.edits import (
     OPTIONAL,
     Draft,
     is_usual_link,
+    leads_to,
     split,
     w3c,
 )
@@ -43,7 +45,7 @@ from sitemapcrawler.repair.markup import DECLARED, EntryMarkup, front_of, kept_m
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import FileFacts, UrlFacts
-from sitemapcrawler.rules.facts.languages import Cluster
+from sitemapcrawler.rules.facts.languages import Cluster, page_key
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.rules.registry import Of, Per, Rule, Severity
 
@@ -729,8 +731,9 @@ class FileRepair:
                 continue
             for part, rule in faults:
                 draft.rule = rule
-                draft.remove(_optional(part, rule))
-            if draft.changes or self._remove_family(draft, self._wrong(entry), self._rules.is_new):
+                if self._rules.is_new or rule != CODE or not leads_to(draft, part, page_key(entry.loc)):
+                    draft.remove(_optional(part, rule))
+            if draft.changes or (not faults and self._remove_family(draft, self._wrong(entry), self._rules.is_new)):
                 entry.origin.changes += draft.changes
                 found[place] = replace(entry, text=self.markup.write(draft.element))
                 changed.append(place)

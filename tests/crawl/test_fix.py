@@ -76,6 +76,7 @@ def test_a_site_is_repaired_and_the_set_is_valid(site: str, tmp_path: Path) -> N
         ("changed", "loc-relative", "/defects/1"),
         ("not repaired", "hreflang-return-missing", "/visit"),
         ("unread", "doc-http-status", "/sitemaps/missing.xml"),
+        ("unread", "doc-is-html", "/sitemaps/login.xml"),
         ("unread", "doc-blocked-by-robots", "/private/drafts.xml"),
     }
     index = (tmp_path / "fixed/upload/sitemap-index.xml").read_text()

@@ -203,7 +203,7 @@ BAD_LINES = [
     (TABLE, "x,,y", "there is no URL"),
     (TABLE, "x,/relative,y", "not an http or https URL"),
     (TABLE, 'x,"a"b,y', "cannot be read"),
-    (TABLE, f'x,"{B}?\ntwo=1",y', "not an http or https URL"),
+    (TABLE, f'x,"{B}?\ntwo=1",y', "has characters that no URL has"),
     (OBJECTS, '{"loc": "https://e', "is not JSON"),
     (OBJECTS, '{"loc": 5}', "has no loc"),
     (OBJECTS, '{"type": "url"}', "has no loc"),

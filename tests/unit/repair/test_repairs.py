@@ -376,6 +376,7 @@ def test_links_to_versions_that_are_gone_go_and_no_others(tmp_path: Path) -> Non
         ([page("de", link("de", "de"), link("en-GB", "en")), page("en", link("de", "de"))],
          [("hreflang-self-missing", "en", "4")]),
         ([page("a"), page("en", link("de", "de"))], [("hreflang-self-missing", "en", "4")]),
+        ([page("de", link("de-DEU", "de"), link("en", "b"))], [("hreflang-code-invalid", "de", "3")]),
         ([page("a", link("de", "a"), link("en", "b"), link("en", "c"))], [("hreflang-duplicate-code", "a", "3")]),
         ([page("a", link("de", "a"), link("x-default", "b"), link("x-default", "c"))],
          [("hreflang-x-default-multiple", "a", "3")]),
