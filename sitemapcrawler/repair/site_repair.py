@@ -194,6 +194,10 @@ class SiteRepair:
             why = repair.record.error or "no sitemap"
             changes.add(Change(Action.UNREAD, rule, source.url, why, "", source.url))
         member.is_copy = format.is_feed and not repair.is_listing
+        if member.is_copy:
+            repair.read += len(repair.unfit)
+            for change in repair.unfit:
+                changes.add(change)
 
     def _new_repair(self, source: Source, changes: ChangeList, converts: bool = False) -> FileRepair:
         place, base = source.place, source.base
@@ -238,7 +242,8 @@ class SiteRepair:
         result.files = writer.written
         states = writer.states
         result.kept, result.changed = states[State.KEPT], states[State.CHANGED]
-        result.unrepaired = states[State.UNREPAIRED]
+        copied = (member.repair for member in self._members if member.is_copy)
+        result.unrepaired = states[State.UNREPAIRED] + sum(len(repair.unfit) for repair in copied if repair is not None)
         result.dropped = sum(member.repair.dropped for member in self._members if member.repair is not None)
         for member in self._members:
             _advise(member, member in listed, result, is_new=self._pages is not None)

@@ -16,10 +16,9 @@ from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.places import Placed
 from sitemapcrawler.repair.streaming import FileRepair
-from sitemapcrawler.repair.writing import Spooled
+from sitemapcrawler.repair.writing import GZIP, Spooled
 
 CHUNK_BYTES = 1 << 16
-GZIP = b"\x1f\x8b"
 HEAD_BYTES = 16 * 1024
 """Bytes in which the root of a file is looked for."""
 INDEX = re.compile(rb"<(?:[\w.-]+:)?sitemapindex[\s>]")

@@ -291,6 +291,8 @@ class FileRepair:
         """URLs of the children whose faults are gone once they are written again."""
         self.error = ""
         """The first rule that finds an error in a feed or its end missing. It is repaired only if it is converted."""
+        self.unfit: list[Change] = []
+        """Rows of the pages of a feed that do not belong in a sitemap; they stay if it is copied."""
         self.is_text = False
         """True for a text sitemap, of which only URLs are written."""
         self._place = place or url
@@ -366,7 +368,11 @@ class FileRepair:
                 self._lose(losses)
             else:
                 self._judge.urls(pages, facts, document.notes)
+                verdicts = self._verified([page.loc for page in pages]) if self._verified else {}
                 for page in pages:
+                    if (verdict := verdicts.get(page.loc)) is not None and verdict.rule in self._rules:
+                        url = page.loc_raw or page.loc
+                        self.unfit.append(Change(Action.UNREPAIRED, verdict.rule, url, url, "", self.url, page.line))
                     self.error = self.error or next(iter(self._errors(page.issues, document.notes.get(id(page)))), "")
             losses.clear()
         self._end_comments()

@@ -320,24 +320,26 @@ class SetWriter:
             self._note(entry.change(Action.CHANGED, rule, url, old, new))
 
     @contextmanager
-    def opened(self, place: Place) -> Iterator[BinaryIO]:
-        """Open a file of the set; a compressed one has no time stamp."""
+    def opened(self, place: Place, is_compressed: bool | None = None) -> Iterator[BinaryIO]:
+        """Open a file of the set. `is_compressed`: whether to compress what is written, as its place says unless given;
+        without a time stamp."""
         path = self._folder / place.path
         path.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as stack:
             file: BinaryIO = stack.enter_context(path.open("xb"))
-            if place.is_compressed:
+            if place.is_compressed if is_compressed is None else is_compressed:
                 file = cast("BinaryIO", stack.enter_context(gzip.GzipFile("", "wb", GZIP_LEVEL, file, 0)))
             yield file
         self.written.append(place.path)
 
     def copy(self, chunks: Iterable[bytes], place: Place) -> None:
-        """Write a file as it stands."""
-        path = self._folder / place.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.writelines(chunks)
-        self.written.append(place.path)
+        """Write a file as it stands, compressed if its place is and it is not yet."""
+        rest = iter(chunks)
+        first = next(rest, b"")
+        with self.opened(place, is_compressed=place.is_compressed and not first.startswith(GZIP)) as file:
+            file.write(first)
+            file.writelines(rest)
 
 
+GZIP = b"\x1f\x8b"
 GZIP_LEVEL = 6

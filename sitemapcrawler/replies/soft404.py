@@ -20,7 +20,8 @@ False positives, and how they are avoided:
   little content proves no soft 404, only that pages equal to it are shells.
 - The home page of a site of one page, whose server gives it for every path: with `MIN_WORDS` of text it is no shell.
 - Errors with status 200, lists without entries, and offers that are gone: their text must be a block of its own, and
-  all of the content but for a few words. A frame of an application is not searched: it may hold the text of an error from the start.
+  all of the content but for a few words. A frame of an application is not searched: it may hold the text of an error
+  from the start.
 - An article about the error 404: the phrase must be a whole part of the title or heading, and the page must be thin,
   have noindex, or resemble the witness.
 - Redirects: a redirect to where nonsense leads, usually the home page, is a soft 404. It is not if the home page
@@ -149,8 +150,8 @@ def _supported(page: PageFacts, own: Fingerprint, said: str, likeness: float) ->
 
 
 def _error_in(shown: Shown) -> str | None:
-    """The text that a page has in place of content: an error, that its list is empty, or that what it was about is gone.
-    None for a usual page."""
+    """The text that a page has in place of content: an error, that its list is empty, or that its subject is gone. None
+    for a usual page."""
     if shown.blocks is None or shown.is_frame:
         return None
     size = _content(shown.blocks)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import writing
+from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.streaming import Verdict, Verified, judge_of, repairable
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.families import file_bytes
@@ -427,6 +429,11 @@ def test_a_feed_is_copied_and_a_broken_one_becomes_a_urlset(name: str, tmp_path:
     whole = repair(tmp_path / "whole", feed, names=[name])
     assert [whole.data(one) for one in whole.names] == [feed]
     assert whole.rows == []
+    packed = repair(tmp_path / "packed", feed, names=[name], compress=True, verified=moving(b=None))
+    [path] = (packed.folder / FOLDER).iterdir()
+    assert gzip.decompress(path.read_bytes()) == feed
+    assert told(packed, "action", "rule", "url")[0] == ("not repaired", "status-404", "b")
+    assert (packed.result.read, packed.result.unrepaired) == (1, 1)
     broken = repair(tmp_path / "broken", feed.replace(b"<title>t", b"<title>t & u"), names=[name])
     assert broken.locs == [f"{HOME}a", f"{HOME}b"]
     assert "<lastmod>2026-05-01T10:00:00Z</lastmod>" in written(broken, name)
