@@ -282,15 +282,15 @@ class Command(BaseCommand):
         audit = AuditedSite(job, work, opts.keep_unverified)
         stack.callback(audit.close)
         named = [one for one in audit.sitemaps if not is_failed_guess(one)]
+        lacking = [(one.sitemap, one.error or one.outcome) for one in named if not _is_whole(one)]
         self._unreadable = [
-            f"{inert(masked_url(one.sitemap), MAX_URL)} was not read to its end ({inert(one.error or one.outcome)}): "
-            "the set lacks its other pages"
-            for one in named
-            if not _is_whole(one)
+            f"{inert(masked_url(url), MAX_URL)} was not read to its end ({inert(why)}): the set lacks its other pages"
+            for url, why in lacking
         ]
         replaced = [one.sitemap for one in named if _is_whole(one)]
         home = next((f"{urls.origin(one)}/" for one in replaced if urls.is_web(one)), None)
         pages = self._pages(str(records), _base(opts) or home, segments, opts, work, replaced)
+        pages.lacking = lacking
         rules = Rules.chosen(is_new=True)
         return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, pages=pages), pages.sources
 

@@ -40,7 +40,7 @@ class Advice:
     offsite: Counter[tuple[str, str]] = field(default_factory=Counter)
     """{(origin, URL of a sitemap): pages of that host that were dropped from it}."""
     unread: list[tuple[str, str]] = field(default_factory=list)
-    """(URL, reason) of files that could not be read."""
+    """(URL, reason) of files that could not be read, or not to their end."""
 
 
 UPLOADS = "Upload these folders with what is in them. Each file replaces the one with its URL:"
@@ -57,7 +57,9 @@ GONE = "These files do not exist. Remove them from robots.txt and Search Console
 OFFSITE = """\
 Pages of these hosts were dropped, since search engines ignore them in a sitemap of another host. If a host is yours,
 add the line to its robots.txt, and audit and fix again:"""
-UNREAD = "These files could not be read. They stay on the server as they are:"
+UNREAD = """\
+These files could not be read, or not to their end, and the set lacks pages of them. Those that are not part of it stay
+on the server as they are:"""
 RUN = "Servers run files with these names as programs. Remove the program, and serve the file as XML:"
 
 

@@ -170,6 +170,8 @@ class SiteRepair:
                 self._advise(source, str(error), result.advice)
         else:
             self._count(member, result)
+            if changes.number(Action.UNREAD) > before and (why := member.repair and member.repair.record.error):
+                result.advice.unread.append((source.url, why))
         result.unread += changes.number(Action.UNREAD) > before
 
     @staticmethod
@@ -239,6 +241,7 @@ class SiteRepair:
             self._write_index_of_list(places[-1].own, writer, result)
             made = {place.url for placed in places if placed is not None for place in (placed.own, *placed.parts)}
             result.advice.replaced = [url for url in self._pages.replaces if url not in made]
+            result.advice.unread += self._pages.lacking
         result.files = writer.written
         states = writer.states
         result.kept, result.changed = states[State.KEPT], states[State.CHANGED]

@@ -463,6 +463,7 @@ def test_a_feed_that_is_cut_becomes_a_urlset_with_a_row_for_what_is_missing(
     rows = [(row["action"], row["rule"], row["old"], row["new"]) for row in cut.rows]
     assert ("changed", "doc-truncated", format, "urlset") in rows
     assert [row[:2] for row in rows].count(("unread", "doc-truncated")) == 1
+    assert not kept or f"{HOME}feed.xml: the file ends" in cut.readme
 
 
 @pytest.mark.slow
