@@ -146,8 +146,9 @@ def test_file_cannot_make_a_policy_of_the_command_line_easier_to_keep(
 
 
 def test_file_that_narrows_nothing_stands_beside_a_policy_of_the_command_line(folder: Path) -> None:
-    config = read("max-depth = 12\nverify = 'get'\n[policy]\nmin-urls = 0")
-    assert config.arguments({"policy": "min-urls=9"}) == {"max_depth": "12", "verify": "get", "policy": "min-urls=9"}
+    config = read("max-depth = 12\nverify = 'get'\n[policy]\nmin-urls = 0\n[segments]\nshop = '/shop/'")
+    of_file = {"max_depth": "12", "verify": "get", "segments": "shop=/shop/"}
+    assert config.arguments({"policy": "min-urls=9"}) == {**of_file, "policy": "min-urls=9"}
 
 
 def test_list_is_read_from_the_folder_of_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
