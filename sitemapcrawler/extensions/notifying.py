@@ -57,9 +57,12 @@ class Notifying:
 
 
 def send(channel: str, title: str, text: str) -> bool:
-    """Send a message as plain text by Apprise, which gives up after some seconds. Returns False if that fails."""
+    """Send a message as plain text by Apprise, which gives up after some seconds. Returns False if that fails, or
+    unless the address says `redirect=yes`, if it redirects: most redirects lose the message."""
     apprise = import_module("apprise")
     for name in ("apprise", "urllib3"):  # their lines name addresses and paths, which are secrets
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    sender = apprise.Apprise()
+    asset = apprise.AppriseAsset()
+    asset.http_redirects = False
+    sender = apprise.Apprise(asset=asset)
     return bool(sender.add(channel) and sender.notify(text, title, body_format=apprise.NotifyFormat.TEXT))

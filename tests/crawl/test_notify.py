@@ -35,6 +35,11 @@ class Channel:
             def do_POST(self) -> None:
                 channel.messages.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 self.send_response(channel.status)
+                self.send_header("Location", "/")
+                self.end_headers()
+
+            def do_GET(self) -> None:
+                self.send_response(200)
                 self.end_headers()
 
             def log_message(self, *_: object) -> None: ...
@@ -206,12 +211,15 @@ def test_limit_that_only_lacked_a_baseline_is_news_when_it_is_broken(
     ]
 
 
-def test_channel_that_fails_is_one_line_without_its_address(site: SiteServer, channel: Channel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [500, 302])
+def test_channel_that_fails_is_one_line_without_its_address(
+    site: SiteServer, channel: Channel, tmp_path: Path, status: int
+) -> None:
     tonight = Site(site)
     tonight.noindex(1)
     tonight.pages["/2"] = "yesterday"
     tonight.serve()
-    channel.status = 500
+    channel.status = status
     failed = audited(tmp_path, site, channel.address)
     assert [one["title"] for one in channel.messages] == [f"{site.url()}: Needs repair"]
     assert channel.messages[0]["message"].startswith(
