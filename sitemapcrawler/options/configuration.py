@@ -88,9 +88,10 @@ class Config:
     def _check_demand(self, given: Mapping[str, str], of_file: Mapping[str, str], defaults: Mapping[str, str]) -> None:
         """Raise ValueError if an argument of the file makes a policy of the command line easier to keep: whoever may
         change the file need not be allowed to switch the policy off."""
-        is_about_segments = any(limit.segment for limit in Params.read({"policy": given["policy"]})["policy"])
+        is_about_segments = any(limit.segment for limit in Params.read({"policy": given["policy"]}).policy)
         for name, text in of_file.items():
-            if name not in given and ((name == "segments" and is_about_segments) or _narrows(name, text, defaults.get(name))):
+            narrows = is_about_segments if name == "segments" else _narrows(name, text, defaults.get(name))
+            if narrows and name not in given:
                 raise ValueError(
                     f"{self.path}: {name.replace('_', '-')} limits what the policy of the command line checks; "
                     f"name {name} there too"
