@@ -14,7 +14,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.download.shared import FINISHED
 from sitemapcrawler.feeds.folder import CACHE, CONTENTS, EARLIER_CACHE
 from sitemapcrawler.feeds.setup import holds
-from sitemapcrawler.items import AlternateRecord
+from sitemapcrawler.items import AlternateRecord, JsonObject
 from sitemapcrawler.jobs import content_history, history
 from sitemapcrawler.jobs.comparing import Comparison
 from sitemapcrawler.jobs.job import OpenedJob
@@ -49,7 +49,10 @@ def open_job(settings: BaseSettings, params: Arguments, needed: bool) -> OpenedJ
 
 
 def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, needed: bool) -> OpenedJob | None:
-    stores, goes_on = settings.getbool("SITEMAP_STORE"), not params.fresh and _is_finished(folder)
+    stores, finished = settings.getbool("SITEMAP_STORE"), _finished(folder)
+    # a site that could not be read may answer by now
+    fresh = params.fresh or (finished is not None and not finished.get("urls"))
+    goes_on = not fresh and finished is not None
     given = params.as_dict()
     for name in NEEDING:
         if name in given and not stores and not goes_on:
@@ -60,13 +63,13 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
     if folder is not None and not goes_on:
         _refuse_itself(folder, params)
     with ExitStack() as undoing:
-        if folder is not None and params.fresh:
+        if folder is not None and fresh:
             _keep_in_history(folder, params)
             undoing.enter_context(_put_aside(folder))
         if folder is not None:
             undoing.enter_context(_unmade(folder))
-        store = _temporary(params) if folder is None else _open(folder, params)
-        if folder is not None and params.fresh:
+        store = _temporary(params) if folder is None else _open(folder, params, fresh)
+        if folder is not None and fresh:
             _take_contents(store, folder)
         try:
             compared = None if store.get("state") == FINISHED else _comparison(store, params)
@@ -76,7 +79,7 @@ def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, need
         except duckdb.Error as error:
             store.close()
             raise refusal(store.path, error) from None
-    if folder is not None and params.fresh:
+    if folder is not None and fresh:
         _set_cache_aside(folder)
     return OpenedJob(
         store,
@@ -204,14 +207,14 @@ def _refuse_itself(folder: Path, params: Arguments) -> None:
         raise StoreError(f"baseline {path} is the database of this very job; use another JOBDIR")
 
 
-def _open(folder: Path, params: Arguments) -> Store:
+def _open(folder: Path, params: Arguments, fresh: bool) -> Store:
     if (folder / FILE).exists():
         job = check(folder / FILE)
         if job.get("run") is None:  # created, but never started
             _remove(folder / FILE)
         else:
             _compare(folder, job["arguments"], params, job.get("state") == FINISHED)
-    return Store.open(folder, [*_beside(params), *([_discarded(folder)] if params.fresh else [])])
+    return Store.open(folder, [*_beside(params), *([_discarded(folder)] if fresh else [])])
 
 
 def _beside(params: Arguments) -> list[Path]:
@@ -221,10 +224,11 @@ def _beside(params: Arguments) -> list[Path]:
     )
 
 
-def _is_finished(folder: Path | None) -> bool:
-    """True if the job is finished, whatever its baseline."""
+def _finished(folder: Path | None) -> JsonObject | None:
+    """The summary of the job if it is finished, whatever its baseline."""
     path = (folder or Path()) / FILE
-    return folder is not None and path.exists() and check(path).get("state") == FINISHED
+    job = check(path) if folder is not None and path.exists() else {}
+    return job.get("summary") if job.get("state") == FINISHED else None
 
 
 def _compare(folder: Path, earlier: dict[str, str], params: Arguments, finished: bool) -> None:

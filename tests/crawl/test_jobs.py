@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from tests.crawl.crawling import FEED, LOG, Crawl, command, crawl
+from tests.crawl.documents import urlset
 from tests.crawl.job_site import MISSING, PLAIN, JobSite
 from tests.crawl.jobs import DATABASE, FEEDS, JOBDIR, KEPT, VERIFIED, Job, Moment, Undisturbed
 from tests.crawl.mounts import read_only, without_overrides
@@ -131,15 +132,16 @@ def test_finished_job_writes_feeds_that_were_not_asked_for_before(job: Job, know
     assert done.summary["started"]
 
 
-def test_finished_job_with_nothing_to_read_has_the_same_code(site: SiteServer, tmp_path: Path) -> None:
+def test_finished_job_that_read_nothing_starts_over(site: SiteServer, tmp_path: Path) -> None:
     def run() -> Crawl:
         return crawl(tmp_path, sitemap=site.url(MISSING), settings={"JOBDIR": JOBDIR})
 
-    first, asked = run(), len(site.exchanges)
-    again = run()
-    assert (first.code, again.code) == (4, 4)
+    first = run()
+    site.routes[MISSING] = urlset(site.url("/a"))
+    again, asked = run(), len(site.exchanges)
+    assert (first.code, again.code, run().code) == (4, 0, 0)
+    assert [record["loc"] for record in again.of_type("url")] == [site.url("/a")]
     assert len(site.exchanges) == asked
-    assert [record["outcome"] for record in again.of_type("sitemap")] == ["failed"]
 
 
 # ---- fresh
