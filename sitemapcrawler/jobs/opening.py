@@ -49,10 +49,10 @@ def open_job(settings: BaseSettings, params: Arguments, needed: bool) -> OpenedJ
 
 
 def _opened(settings: BaseSettings, params: Arguments, folder: Path | None, needed: bool) -> OpenedJob | None:
-    stores, finished = settings.getbool("SITEMAP_STORE"), _finished(folder)
+    stores, finished = settings.getbool("SITEMAP_STORE"), None if params.fresh else _finished(folder)
     # a site that could not be read may answer by now
     fresh = params.fresh or (finished is not None and not finished.get("urls"))
-    goes_on = not fresh and finished is not None
+    goes_on = finished is not None and not fresh
     given = params.as_dict()
     for name in NEEDING:
         if name in given and not stores and not goes_on:
