@@ -87,7 +87,8 @@ class HostPace:
     def pause(self, seconds: float, max_slowdown: float) -> None:
         """Pause for some seconds and increase the slowdown, up to `max_slowdown` seconds."""
         if not self.rest:  # responses to requests sent before the pause count as one
-            self.slowdown = min(max(2 * self.slowdown, FIRST_SLOWDOWN_S), max_slowdown)
+            slower = max(2 * self.slowdown, FIRST_SLOWDOWN_S)
+            self.slowdown = max(self.slowdown, min(slower, max_slowdown))
             self.refusals = min(self.refusals + 1, MAX_DOUBLINGS)
         self.resumes = max(self.resumes, time.monotonic() + seconds)
 

@@ -135,12 +135,14 @@ def test_delay_after_a_pause_is_longer_until_the_host_recovers(waiting: Waiting)
     assert waiting.delay == 0.1
 
 
-@pytest.mark.parametrize(("after", "delay"), [("0", 0.5), ("1", 1), ("20", 20), ("90", 60)])
+@pytest.mark.parametrize(
+    ("before", "after", "delay"), [(0, "0", 0.5), (0, "1", 1), (0, "20", 20), (0, "90", 60), (5, "1", 8)]
+)
 def test_delay_of_a_host_that_says_when_it_is_ready_is_no_longer_than_that(
-    waiting: Waiting, after: str, delay: float
+    waiting: Waiting, before: int, after: str, delay: float
 ) -> None:
-    for _ in range(9):
-        waiting.answer(503, Retry_After=after)
+    for headers in [*[{}] * before, *[{"Retry_After": after}] * 9]:
+        waiting.answer(503, **headers)
         waiting.politeness._hosts[HOST].resumes = time.monotonic()
     waiting.politeness._apply(HOST)
     assert waiting.delay == delay
