@@ -376,6 +376,7 @@ class Judge:
     def site(self, facts: SiteFacts, which: Iterable[Of] = ON_THE_SITE) -> Iterator[FindingRecord]:
         """Yield findings on the whole site, rule by rule and file by file. `which`: only run rules on these."""
         facts.per_file = None if self._choice.looks_at_urls else max(self._per_rule, 1)
+        facts.rules = {rule.id for rule in self.selected}
         for of in which:
             for rule in self._rules[of]:
                 if facts.stopped():

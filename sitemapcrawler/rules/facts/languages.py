@@ -222,7 +222,8 @@ USUAL_URL = re.compile(rf"https?://[A-Za-z0-9][A-Za-z0-9.-]*(?::[1-9][0-9]{{0,3}
 """An absolute URL that needs no further check."""
 
 NORMAL_URL = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9][0-9]{3})?/[!$&(-;=?-Z_a-z~]*")
-"""A URL that normalisation does not change: no user, port, fragment or escapes, and nothing that needs escaping."""
+"""A URL that normalisation does not change: no user, fragment or escapes, no port but one of four
+digits, which no scheme has by default, and nothing that needs escaping."""
 
 UNRESERVED = re.compile(r"%(?:2D|2E|3[0-9]|4[1-9A-F]|5[0-9A]|5F|6[1-9A-F]|7[0-9A]|7E)")
 """Escapes equivalent to their character. Source: RFC 3986, 6.2.2.2."""

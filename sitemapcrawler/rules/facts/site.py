@@ -292,6 +292,8 @@ class SiteFacts:
         """Lists of pages beside the sitemap, with the replies to their links."""
         self.rule = ""
         """Id of the rule that runs, for `mark`."""
+        self.rules: Collection[str] = ()
+        """Ids of the selected rules."""
         self._rows = rows
         self._narrowed = any((narrowed_by or {}).values())
         self._narrowed_sites = frozenset(narrowed_sites)

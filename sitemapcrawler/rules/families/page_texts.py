@@ -54,9 +54,9 @@ def page_duplicate_content(site: SiteFacts) -> Iterator[SiteMessage]:
     site.need(ALIASES, LINKS)
     if not site.has_rows("temp.site_contents"):
         return
-    texts = f"""
-        SELECT * FROM temp.site_contents
-        WHERE words >= {MIN_WORDS} AND page NOT IN (SELECT place FROM temp.site_aliases WHERE what = 'same')"""
+    texts = f"SELECT * FROM temp.site_contents WHERE words >= {MIN_WORDS}"
+    if "cross-same-page" in site.rules:
+        texts += " AND page NOT IN (SELECT place FROM temp.site_aliases WHERE what = 'same')"
     site.run(f"""
         CREATE OR REPLACE TEMP TABLE site_same AS
         SELECT page, other FROM (

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.families.page_texts import NOUNS
 
-from .sites import Site, at, page
+from .sites import RULES, Site, at, page
 
 DUPLICATE, THIN, ARCHIVE = "page-duplicate-content", "page-thin-content", "page-archive"
 ONE, OTHER = f"1-{1:032x}", f"1-{2:032x}"
@@ -71,6 +72,8 @@ def test_pages_that_are_not_duplicates(records: list[UrlRecord]) -> None:
 
 
 def test_pages_with_the_same_text_under_two_urls_are_one_finding() -> None:
+    alone = Site(read("/a"), read("/a.html"), choice=Choice(RULES, ignore=("cross-same-page",)))
+    assert alone.told() == [(DUPLICATE, "/a.html", "has the same text as '/a'")]
     site = Site(
         read("/a"), read("/a.html"), read("/b"), read("/c", OTHER, FAR), read("/c.html", f"1-{3:032x}", "f" * 8)
     )
