@@ -36,8 +36,10 @@ LONG_PROSE = 1_000
 MIN_TEASERS = 2
 MAX_TEASER = 180
 """Characters without blanks of teasers on average. Posts and excerpts are longer."""
+MAX_EXCERPT = 300
+"""The same for teasers whose headings are links to other pages: an excerpt of WordPress has 55 words."""
 TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
-LISTS = frozenset(("ul", "ol", "table", "tbody"))
+LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
 SUBHEADINGS = "h2,h3,h4,h5,h6"
 BLOCKS = "p,div,img,figure"
 """Selector of what a link is around that is more than a part of a sentence."""
@@ -168,7 +170,8 @@ class _Part:
         self._characters = len(self.text) / max(len(self.text.encode("utf-8", "replace")), 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
-        for node in [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]:
+        headings = [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]
+        for node in headings or _title(self.root):
             above = list(_ancestors(node))
             if self.root.mem_id in above and (size := _ink(node.text())):
                 inner = above[: above.index(self.root.mem_id)]
@@ -264,7 +267,8 @@ class _Part:
                 items = [item for item in items if item.mem_id not in taken]
             parts += items
         for teasers in lists:
-            if prose >= (MIN_PROSE * self._characters if len(teasers) < MIN_LISTED else LONG_PROSE):
+            number = sum(item.tag != "dd" for item in teasers)
+            if prose >= (MIN_PROSE * self._characters if number < MIN_LISTED else LONG_PROSE):
                 for item in teasers:
                     item.decompose()
 
@@ -273,10 +277,22 @@ class _Part:
     ) -> tuple[list[LexborNode], int]:
         """Return those of the elements with links in a part that are a list of links, or teasers of other pages, and
         their size."""
-        if len(items) < MIN_TEASERS or self._budget < 0:
+        is_one = len(items) < MIN_TEASERS
+        if not items or self._budget < 0:
+            return [], 0
+        if is_one and (not self.heading or links[items[0].mem_id] < LABEL * self._characters):
             return [], 0
         sizes = [self._ink(item) for item in items]
         size = sum(sizes)
+        if whole.tag in LISTS and self._are_titles(items, sizes, links):
+            entries = [node for node in whole.iter() if node.mem_id not in self._holders]
+            whole_size = self._ink(whole)
+            if whole_size == size or (
+                whole.tag == "dl"
+                and whole_size <= MAX_EXCERPT * len(items)
+                and sum(node.tag == items[0].tag for node in entries) == len(items)
+            ):
+                return entries, whole_size
         if (
             len(items) >= MIN_LINKS
             and sum(links[item.mem_id] for item in items) >= LINK_SHARE * size
@@ -284,15 +300,21 @@ class _Part:
         ):
             return items, size
         alike = [(item, length) for item, length in zip(items, sizes, strict=True) if item.tag in TEASERS]
-        size = sum(length for _, length in alike)
-        if (
-            MIN_TEASERS <= len(alike) < MIN_LISTED
-            and size <= MAX_TEASER * len(alike)
-            and sum(_is_teaser(item) for item, _ in alike) > HALF * len(alike)
-            and not _is_in_prose(whole)
-        ):
-            return [item for item, _ in alike], size
-        return [], 0
+        number, size = len(alike), sum(length for _, length in alike)
+        if not min(MIN_TEASERS, len(items)) <= number < MIN_LISTED or size > MAX_EXCERPT * number:
+            return [], 0
+        are_teasers = all(_is_card(item) for item, _ in alike) or (
+            size <= MAX_TEASER * number
+            and (not is_one or (whole.tag in LISTS and size == self._ink(whole)))
+            and sum(_is_teaser(item) for item, _ in alike) > HALF * number
+        )
+        return ([item for item, _ in alike], size) if are_teasers and not _is_in_prose(whole) else ([], 0)
+
+    def _are_titles(self, items: list[LexborNode], sizes: list[int], links: dict[int, int]) -> bool:
+        """True for parts that are links as long as titles, and nothing else."""
+        return all(
+            links[item.mem_id] == size >= LABEL * self._characters for item, size in zip(items, sizes, strict=True)
+        )
 
 
 def _ink(text: str) -> int:
@@ -316,7 +338,7 @@ def _element(node: LexborNode | None) -> int | None:
 
 
 def _is_teaser(item: LexborNode) -> bool:
-    """True for a part with a heading, or that begins with a link of the length of a title."""
+    """True for a part with a heading, or that begins with a link of the length of a title, after a time or number."""
     if item.css_first(SUBHEADINGS) is not None:
         return True
     is_link = item.tag == "a"
@@ -324,7 +346,29 @@ def _is_teaser(item: LexborNode) -> bool:
     if link is None or (is_link and item.css_first(BLOCKS) is None):
         return False
     title = link.text(strip=True)
-    return len(title.encode("utf-8", "replace")) >= LABEL and item.text(strip=True).startswith(title)
+    if len(title.encode("utf-8", "replace")) < LABEL:
+        return False
+    return not any(map(str.isalpha, item.text(strip=True).partition(title)[0]))
+
+
+def _is_card(item: LexborNode) -> bool:
+    """True for a part whose heading is a link to another page, or which is a link around blocks."""
+    link = item if item.tag == "a" else item.css_first("a")
+    if link is None or "#" in (link.attributes.get("href") or ""):
+        return False
+    heading = item.css_first(SUBHEADINGS)
+    title = (link if heading is None else heading).text(strip=True)
+    if len(title.encode("utf-8", "replace")) < LABEL:
+        return False
+    if heading is not None:
+        return title in link.text(strip=True)
+    return link.css_first(BLOCKS) is not None and item.text(strip=True) == title
+
+
+def _title(root: LexborNode) -> list[LexborNode]:
+    """Return the title of an article on a page without `<h1>`: those of other articles are links."""
+    titles = [node for node in root.css("article header h2")[:MAX_HEADINGS] if node.css_first("a") is None]
+    return titles if len(titles) == 1 else []
 
 
 def _is_in_prose(whole: LexborNode) -> bool:

@@ -59,7 +59,7 @@ LONG = 16
 EARLIER, LATER = 4, 6  # words before and after a number that tell its meaning
 SIGNS_AROUND = 14  # characters, in scripts without blanks
 RIGHTS = frozenset(("©", "c", "copyright", "℗"))
-IL_Y_A, A_JOUR = ["il", "y", "a"], frozenset(("à", "jour"))
+IL_Y_A, A_JOUR, SOLD_OUT = ["il", "y", "a"], frozenset(("à", "jour")), ["sold", "out"]
 HINTS = (
     AGO_AFTER
     | AGO_BEFORE
@@ -150,7 +150,7 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     if later:
         unit = later[0]
         around = {*earlier, *later}
-        if unit in COUNTED or (unit in PEOPLE and not WATCHED.isdisjoint(around)):
+        if (unit in COUNTED and later[:2] != SOLD_OUT) or (unit in PEOPLE and not WATCHED.isdisjoint(around)):
             return True
         if unit in TIMES and not VIEWED.isdisjoint(around):
             return True

@@ -24,6 +24,7 @@ def body(markup: str, rest: str = "") -> str:
 
 
 PLAIN = content(body(""))
+PROSE = f"<p>{'Lamps of brass are heavy, and last for a long time. ' * 4}</p>"
 
 
 @pytest.mark.parametrize(
@@ -89,10 +90,16 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("soft\u00adly\u200b", "softly"),
         ("two\u00a0 words", "two\n words"),
         ("Brass", "<i>BRASS</i>!"),
+        ("", "<ul><li><a href=/a>A lamp of copper and glass</a></ul>"),
+        ("", 2 * "<div><i>14:32</i> <a href=/a>A lamp of copper and glass</a></div>"),
+        ("", "<div><a href=/a><h3>A lamp of copper and glass</h3></a><p>For the kitchen</p></div>"),
+        ("", "<section><a href=/a><img>A lamp of copper and glass</a></section>"),
+        ("", 2 * f"<li><h3><a href=/a>A lamp of copper and glass</a></h3>{'So bright! ' * 25}"),
+        ("", f"<dl>{7 * '<dt><a href=/a>A lamp of copper and glass</a><dd>For the kitchen'}</dl>"),
     ],
 )
 def test_texts_that_count_as_equal(before: str, after: str) -> None:
-    assert content(body(f"<p>{before}</p>")) == content(body(f"<p>{after}</p>"))
+    assert content(body(f"{PROSE}<p>{before}</p>")) == content(body(f"{PROSE}<p>{after}</p>"))
 
 
 @pytest.mark.parametrize(
@@ -118,12 +125,18 @@ def test_comments_longer_than_the_article() -> None:
         ("<table><tr><td><a>A lamp of brass and steel</a> 12<tr><td><a>A lamp of copper and glass</a> 14</table>", ""),
         (12 * "<div><h2><a>Lamp</a></h2>Bright</div>", 13 * "<div><h2><a>Lamp</a></h2>Bright</div>"),
         (2 * f"<div><h2>Ann</h2><a>Ann</a>{'I like these lamps. ' * 15}</div>", ""),
+        ("<div><h3><a href=#care>Care for a lamp of brass</a></h3>Polish it.</div>", ""),
+        ("<dl><dt><a href=/a>A lamp of copper and glass</a><dd>14<dt>Weight<dd>3 kg</dl>", ""),
     ],
-    ids=["a table in prose", "products of a category", "posts"],
+    ids=["a table in prose", "products of a category", "posts", "a section", "terms"],
 )
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
-    prose = f"<p>{'Lamps of brass are heavy, and last for a long time. ' * 4}</p>"
-    assert content(body(prose + before)) != content(body(prose + after))
+    assert content(body(PROSE + before)) != content(body(PROSE + after))
+
+
+def test_the_title_of_an_article_without_a_main_heading() -> None:
+    page = f"<article><header><h2>{{}}</h2></header>{PROSE}</article><article><header><h2><a>More</a></h2></header></article>"
+    assert content(page.format("Brass")) != content(page.format("Steel"))
 
 
 def test_a_page_of_reviews() -> None:
@@ -191,7 +204,7 @@ PAGE = (
     "<html><body class='page-9 shop'><h1>Lamp</h1><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
     "<div>Everybody who has seen one of these lamps wants another for the garden, {}.</div><b>€ {}</b> <i>{}</i> <a>{}</a></body></html>"
 )
-FILLED = ("ann", "and a third", "12.50", "41", "More lamps of the same kind")
+FILLED = ("ann", "and a third", "12.50", "41 sold out", "More lamps of the same kind")
 
 
 @pytest.mark.parametrize(
@@ -224,6 +237,7 @@ def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
     [
         "<div hidden>x</div>", "<span class=related>", "<a><span>x", "<h2>Related</h2><p>x", "<p style='display:none'>x",
         "12 views ", "a1b2", "<i class=ad>x</i>", "<span><a>x</a>", "政府", "<h1> </h1>", "1.", "<article>x</article>",
+        "<div><a href=/a>A lamp of copper and glass", "<article><header><h2>x", "<ul><li>",
     ],
 )  # fmt: skip
 def test_hostile_pages_take_linear_time(unit: str) -> None:
