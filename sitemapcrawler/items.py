@@ -529,8 +529,9 @@ _VALUES = {kind: _values_of(kind) for kind in EXTENSIONS}
 
 
 def extension_records(url: UrlRecord, kinds: Collection[type] = EXTENSIONS) -> Iterator[object]:
-    """Yield the objects of a url record as records of these types, in the order of `kinds`."""
-    for kind in kinds:
+    """Yield the objects of a url record as records of these types, in the order of `kinds`; those of a removed URL are
+    no longer listed."""
+    for kind in () if url.change == "removed" else kinds:
         for one in EXTENSIONS[kind].objects(url):
             yield kind(url.loc, *_VALUES[kind](one), url.sitemap, url.line)
 

@@ -28,6 +28,8 @@ NO_NEWS = frozenset(("changefreq", "priority", "blocked_for"))
 """Changed fields that say nothing about the page."""
 HINT = "lastmod"
 """The changed field that counts only where the content of the page is unknown."""
+FATE = frozenset(("status", "indexability", "canonical"))
+"""Values of `what_changed` that count for a page that cannot be indexed: whatever else it says is not shown."""
 ENGINES = frozenset(agent.name for agent in named(SEARCH))
 PASSING = frozenset((Indexability.UNREACHABLE, Indexability.SERVER_ERROR))
 """What a search engine would not learn anything from."""
@@ -91,8 +93,8 @@ class IndexNowExporter(RecordExporter):
 
 def is_news(record: UrlRecord) -> bool:
     """True if search engines shall fetch a URL: it is new, its page has changed as far as that is known, or it is no
-    longer listed. A date that moves counts only where the content of the page is unknown. What robots.txt blocks, or
-    does not answer, is left out."""
+    longer listed. A date that moves counts only where the content of the page is unknown, and of a page that cannot be
+    indexed only what decides on that. What robots.txt blocks, or does not answer, is left out."""
     is_blocked = record.indexability == Indexability.BLOCKED or not ENGINES.isdisjoint(record.blocked_for or ())
     if is_blocked or not urls.is_web(record.loc) or record.indexability in PASSING:
         return False
@@ -100,5 +102,6 @@ def is_news(record: UrlRecord) -> bool:
         return record.indexable is not False
     if record.change == "changed":
         is_read = record.reply is not None and record.reply.content_hash is not None
-        return bool(set(record.changed_fields) - NO_NEWS - ({HINT} if is_read else set()))
+        has_news = bool(set(record.changed_fields) - NO_NEWS - ({HINT} if is_read else set()))
+        return has_news and (record.indexable is not False or record.what_changed in FATE)
     return record.change == "removed"

@@ -15,6 +15,7 @@ from sitemapcrawler.feeds import indexnow
 from sitemapcrawler.feeds.indexnow import IndexNowExporter
 from sitemapcrawler.feeds.setup import check_baseline, named_formats
 from sitemapcrawler.items import FindingRecord, ReplyRecord, UrlBatch, UrlRecord
+from sitemapcrawler.jobs.store.baseline import kind_of_change
 from tests.unit.feeds.exporting import export
 
 PAGE = "https://example.com/a"
@@ -22,7 +23,8 @@ READ = ReplyRecord(kind="ok", content_hash=f"1-{'0' * 32}")
 
 
 def url(loc: str = PAGE, change: str | None = "added", *fields: str, **more: Any) -> UrlRecord:
-    return UrlRecord(loc=loc, change=change, changed_fields=fields, **more)
+    kind = kind_of_change(fields) if change == "changed" else None
+    return UrlRecord(loc=loc, change=change, changed_fields=fields, what_changed=kind, **more)
 
 
 def bodies(records: Iterable[object]) -> list[dict[str, Any]]:
@@ -54,6 +56,8 @@ def bodies(records: Iterable[object]) -> list[dict[str, Any]]:
         (url(PAGE, "changed", "images", reply=READ), True),
         (url(PAGE, "changed", "reply.status", indexable=False, indexability="not found"), True),
         (url(PAGE, "changed", "reply.noindex", indexable=False, indexability="noindex", reply=READ), True),
+        (url(PAGE, "changed", "lastmod", indexable=False, indexability="not found"), False),
+        (url(PAGE, "changed", "reply.content_hash", indexable=False, indexability="redirect", reply=READ), False),
         (url(PAGE, "changed", "reply.kind", indexable=False, indexability="server error"), False),
         (url(PAGE, "changed", "reply.kind", indexable=False, indexability="unreachable"), False),
         (url(PAGE, "changed", "reply.status", indexable=False, indexability="blocked"), False),
