@@ -10,6 +10,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import escape
 from itertools import chain, islice
@@ -471,11 +472,14 @@ class _Objects:
 
 
 def _check_lines(first: Iterable[str]) -> None:
-    """Raise ValueError if the first line is no whole value: its object, perhaps around a list, has several lines."""
-    try:
-        json.loads(next(filter(str.strip, first), "{}"))
-    except (ValueError, RecursionError):
-        raise ValueError("is a JSON object over several lines; accepted: a JSON array, or an object per line") from None
+    """Raise ValueError if neither of the first two lines is an object: it has several lines, perhaps around a list."""
+    lines = [*islice(filter(str.strip, first), 2)]
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            if isinstance(json.loads(line), dict):
+                return
+    if lines:
+        raise ValueError("is a JSON object over several lines; accepted: a JSON array, or an object per line")
 
 
 def _json_lines(lines: Iterable[str], objects: _Objects) -> Iterator[Row | Unread]:

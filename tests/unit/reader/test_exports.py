@@ -65,6 +65,7 @@ LISTS = {
     "a title with a URL": (f"Pages of {SITE}/\nURL,Views\n{SITE}/a,1\n", "CSV", [f"{SITE}/a"]),
     "text with more behind a URL": (f"'{SITE}/a' b\n  # mine\n\"{SITE}/b\"\n", "text", [f"{SITE}/a", f"{SITE}/b"]),
     "statuses as numbers": (f'{{"url": "{SITE}/a", "Status Code": 404}}\n', "JSON lines", [f"{LEFT_OUT}{SITE}/a"]),
+    "JSON lines, the first damaged": (f'{{"page": \n{{"page": "{SITE}/b"}}\n', "JSON lines", [UNREAD, f"{SITE}/b"]),
     "JSON": (f'[{{"page": "{SITE}/a"}}, "{SITE}/b"', "JSON", [f"{SITE}/a", f"{SITE}/b", UNREAD]),
 }  # fmt: skip
 
