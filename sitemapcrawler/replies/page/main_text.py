@@ -284,15 +284,18 @@ class _Part:
             return [], 0
         sizes = [self._ink(item) for item in items]
         size = sum(sizes)
-        if whole.tag in LISTS and self._are_titles(items, sizes, links):
+        if whole.tag in LISTS | TEASERS and self._are_titles(items, sizes, links):
+            rest = self._ink(whole) - size
+            has_label = rest <= LABEL * self._characters and not whole.text(deep=False, strip=True)
+            if rest == 0 or (has_label and whole.tag in TEASERS):
+                return items, size
             entries = [node for node in whole.iter() if node.mem_id not in self._holders]
-            whole_size = self._ink(whole)
-            if whole_size == size or (
+            if (
                 whole.tag == "dl"
-                and whole_size <= MAX_EXCERPT * len(items)
+                and size + rest <= MAX_EXCERPT * len(items)
                 and sum(node.tag == items[0].tag for node in entries) == len(items)
             ):
-                return entries, whole_size
+                return entries, size + rest
         if (
             len(items) >= MIN_LINKS
             and sum(links[item.mem_id] for item in items) >= LINK_SHARE * size

@@ -90,6 +90,8 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("soft\u00adly\u200b", "softly"),
         ("two\u00a0 words", "two\n words"),
         ("Brass", "<i>BRASS</i>!"),
+        ("Beiträge: <a>12</a>", "Beiträge: <a>13</a>"),
+        ("<div><b>Top</b></div>", "<div><b>Top</b><a href=/a>A lamp of copper and glass</a></div>"),
         ("", "<ul><li><a href=/a>A lamp of copper and glass</a></ul>"),
         ("", 2 * "<div><i>14:32</i> <a href=/a>A lamp of copper and glass</a></div>"),
         ("", "<div><a href=/a><h3>A lamp of copper and glass</h3></a><p>For the kitchen</p></div>"),
@@ -127,8 +129,9 @@ def test_comments_longer_than_the_article() -> None:
         (2 * f"<div><h2>Ann</h2><a>Ann</a>{'I like these lamps. ' * 15}</div>", ""),
         ("<div><h3><a href=#care>Care for a lamp of brass</a></h3>Polish it.</div>", ""),
         ("<dl><dt><a href=/a>A lamp of copper and glass</a><dd>14<dt>Weight<dd>3 kg</dl>", ""),
+        ("<div>See <a href=/a>A lamp of copper and glass</a></div>", "<div>See </div>"),
     ],
-    ids=["a table in prose", "products of a category", "posts", "a section", "terms"],
+    ids=["a table in prose", "products of a category", "posts", "a section", "terms", "a sentence"],
 )
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
     assert content(body(PROSE + before)) != content(body(PROSE + after))
