@@ -290,7 +290,7 @@ class Command(BaseCommand):
         replaced = [one.sitemap for one in named if _is_whole(one)]
         home = next((f"{urls.origin(one)}/" for one in replaced if urls.is_web(one)), None)
         pages = self._pages(str(records), _base(opts) or home, segments, opts, work, replaced)
-        pages.lacking = lacking
+        pages.lacking, pages.is_named = lacking, audit.is_named(pages.index)
         rules = Rules.chosen(is_new=True)
         return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, pages=pages), pages.sources
 
@@ -319,7 +319,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise ValueError(f"{told}: {error}") from None
         for column in sorted(pages.unread_columns):
-            complain(f"{told}: column {column} has values that are not a {column}: they are left out")
+            complain(f"{told}: column {column} has other values than {column}: they are left out")
         return pages
 
     def _of_audit(

@@ -115,6 +115,10 @@ class AuditedSite:
                 found[url] = Verdict(*row)
         return found
 
+    def is_named(self, sitemap: str) -> bool:
+        """True if the robots.txt of its host names a sitemap."""
+        return urls.visit_key(sitemap) in self._named.get(urls.origin(sitemap), ())
+
     def may_list(self, url: str, places: Sequence[str]) -> bool:
         """True if the robots.txt on the host of a URL names one of these sitemaps, or an index above it."""
         named = self._named.get(urls.origin(url), ())

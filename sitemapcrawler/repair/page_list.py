@@ -119,6 +119,8 @@ class PageList:
         """URLs of the sitemaps that the set takes the place of."""
         self.lacking: Sequence[tuple[str, str]] = ()
         """(URL, reason) of the sitemaps that could not be read to their end, which it does not take the place of."""
+        self.is_named = False
+        """True if robots.txt names the index of the set already."""
         self.url = urls.file_url(str(path))
         self.index = f"{base}{INDEX}{suffix}"
         """URL of the index of the set."""

@@ -269,7 +269,8 @@ class SiteRepair:
         with writer.opened(place) as out:
             parts = (_index_of_parts(member, member.placed) for member in self._members if member.placed is not None)
             indexes.write(out, prolog_of(""), indexes.ROOT, chain.from_iterable(parts))
-        result.advice.added.append(place.url)
+        if self._pages is not None and not self._pages.is_named:
+            result.advice.added.append(place.url)
 
     @staticmethod
     def _write_index(

@@ -112,7 +112,7 @@ def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(
         site.routes |= {path: page() for path in ("/shop/a", "/shop/new", "/blog/b", "/blog/c")}
         site.routes["/shop/old"] = Reply("", 301, {"Location": site.url("/shop/new")})
         site.routes |= {
-            "/robots.txt": robots(site.url("/index.xml")), "/index.xml": index(*map(site.url, ("/one.xml", "/two.xml", "/lost.xml"))), "/lost.xml": Reply("", 403),
+            "/robots.txt": robots(site.url("/sitemap.xml")), "/sitemap.xml": index(*map(site.url, ("/one.xml", "/two.xml", "/lost.xml"))), "/lost.xml": Reply("", 403),
             "/one.xml": f"{root}\n{text}</urlset>".encode(), "/two.xml": urlset(site.url("/shop/a")),
         }  # fmt: skip
         (tmp_path / "sitemapcrawler.toml").write_text('[segments]\nshop = "/shop/"\nblog = "/blog/"\n')
@@ -138,7 +138,8 @@ def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(
             told = (tmp_path / "new/README.txt").read_text()
             replaced = re.findall("^  (http.*)$", told, re.MULTILINE)
             unread = f"{site.url('/lost.xml')}: HTTP status 403"
-            assert {*replaced} == {*map(site.url, ("/index.xml", "/one.xml", "/two.xml")), unread}
+            assert {*replaced} == {*map(site.url, ("/one.xml", "/two.xml")), unread}
+            assert "robots.txt:\n" not in told, "robots.txt names the index already"
             valid = run(tmp_path, "validate", "new/upload", "--base-url", site.url(""), "--min-severity", "error")
             assert valid.returncode == 0, valid.stdout
         for arguments, by in product((["only=changes", "baseline=audit"], ["max_urls=2"]), ["segment", "folder"]):
