@@ -22,10 +22,9 @@ ISSUES = b'"issues":'
 class _RuleReach:
     """What one rule concerns: URLs and files by their hashes."""
 
-    urls: Counter[int] = field(default_factory=Counter)
-    """URLs, with the number of their entries."""
-    by_file: defaultdict[int | None, set[int]] = field(default_factory=lambda: defaultdict(set))
-    """The same URLs by file; those of pages that no file lists under None."""
+    urls: set[int] = field(default_factory=set)
+    by_file: defaultdict[int | None, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    """The entries of the same URLs by file; those of pages that no file lists under None."""
     at_least: bool = False
     """True if there were more URLs than `MAX_URLS`."""
     entries: int = 0
@@ -45,8 +44,8 @@ class _RuleReach:
 
     def _add(self, url: str, file: int | None, entries: int = 0) -> None:
         if len(self.urls) < MAX_URLS or hash(url) in self.urls:
-            self.urls[hash(url)] += entries
-            self.by_file[file].add(hash(url))
+            self.urls.add(hash(url))
+            self.by_file[file][hash(url)] += entries
         else:
             self.at_least = True
 
@@ -63,15 +62,16 @@ class _RuleReach:
         if finding.url is not None and len(urls) < MAX_URLS:
             urls.add(hash(finding.url))
 
-    def by_severity(self, severities: Sequence[str]) -> Iterator[tuple[str, set[int]]]:
-        """Yield URLs with their severity, the worst first. Those without a finding have the least of their file, or
-        else of the rule."""
-        yield from ((severity, set()) for severity in severities)  # those of files
-        for file, rest in self.by_file.items():
+    def by_severity(self, severities: Sequence[str]) -> Iterator[tuple[str, int | None, set[int]]]:
+        """Yield URLs with their severity and file, the worst first. Those without a finding have the least of their
+        file, or else of the rule."""
+        yield from ((severity, None, set()) for severity in severities)  # those of files
+        for file, entries in self.by_file.items():
+            rest = {*entries}
             for severity in filter(self.reported.__contains__, severities):
-                yield severity, rest & self.reported[severity]
-                rest = rest - self.reported[severity]
-            yield self.least.get(file, severities[-1]) if file is not None else severities[-1], rest
+                yield severity, file, rest & self.reported[severity]
+                rest -= self.reported[severity]
+            yield self.least.get(file, severities[-1]) if file is not None else severities[-1], file, rest
 
 
 class ReachCounter:
@@ -120,15 +120,18 @@ class ReachCounter:
             worst = severities[0]
             by_rule[id] = Reach(worst, len(one.urls), one.entries, len(one.files), at_least)
             concerned: defaultdict[str, set[int]] = defaultdict(set)
-            for severity, some in one.by_severity(severities):
+            entries, where = 0, {*one.files_by_severity[worst]}
+            for severity, file, some in one.by_severity(severities):
                 concerned[severity] |= some
+                if severity == worst and file is not None and some:
+                    entries += sum(map(one.by_file[file].__getitem__, some))
+                    where.add(file)
             for severity, some in concerned.items():
                 urls[severity] |= some
                 files[severity] |= one.files
             if len(severities) > 1 and id not in unlisted:
-                some = concerned[worst]
-                entries, where = sum(map(one.urls.__getitem__, some)), len(one.files_by_severity[worst])
-                by_rule[id] = Reach(worst, len(some), entries, where, at_least, len(one.urls) - len(some))
+                number = len(concerned[worst])
+                by_rule[id] = Reach(worst, number, entries, len(where), at_least, len(one.urls) - number)
             inexact.update(severities if at_least else ())
         by_severity = {
             severity: Reach(severity, len(some), None, len(files[severity]), severity in inexact)
