@@ -21,6 +21,7 @@ HOLDER = re.compile(r"PID (\d+)")
 NO_THREAD = "can't start new thread"
 """Message of Python's error if the system refuses a thread."""
 OUT_OF_MEMORY = "out of memory"
+FULL = "No space left on device"
 NO_ROOM = re.compile("failed to (?:pin|allocate)|could not allocate", re.IGNORECASE)
 """DuckDB's messages about its memory limit."""
 
@@ -46,7 +47,7 @@ def in_words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     first = str(error).strip().partition("\n")[0]
-    for words in ("No space left on device", "Read-only file system", "Permission denied"):
+    for words in (FULL, "Read-only file system", "Permission denied"):
         if words in str(error):
             return words
     return re.sub(r"^\w+( \w+)* Error: ", "", first)
@@ -63,7 +64,7 @@ def refusal(path: object, error: Exception) -> StoreError:
         holder = HOLDER.search(str(error))
         who = f" (process {holder[1]})" if holder else ""
         return StoreError(f"{path} is in use by another program{who}; wait for its end or use another JOBDIR")
-    out_of_reach = isinstance(error, (OSError, duckdb.IOException)) and "Cannot open file" in str(error)
+    out_of_reach = isinstance(error, duckdb.IOException) and ("Cannot open file" in str(error) or FULL in str(error))
     if isinstance(error, (duckdb.OutOfMemoryException, MemoryError)):
         return StoreError(f"{path} cannot be used: {OUT_OF_MEMORY}; it is as it was")
     advice = "use another JOBDIR" if out_of_reach or isinstance(error, OSError) else "fresh=yes starts over"
