@@ -21,6 +21,7 @@ from sitemapcrawler.jobs.store.queries import fetched, line_of
 from sitemapcrawler.jobs.store.schema import columns, json_object, literal
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
+from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.duck import duckdb
 from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
 
@@ -102,9 +103,15 @@ def _different(now: Mapping[str, object], before: Mapping[str, object], names: S
     return [
         part
         for name in names
-        if now.get(name) != before.get(name) and not (name in JUDGED and (name in now) != (name in before))
+        if _value(name, now) != _value(name, before) and not (name in JUDGED and (name in now) != (name in before))
         for part in (_of_extra(now.get(name), before.get(name)) if name == EXTRA else (name,))
     ]
+
+
+def _value(name: str, entry: Mapping[str, object]) -> object:
+    """The value of a field; of a date the moment, which another notation does not change."""
+    value = entry.get(name)
+    return utc(value) or value if name == LASTMOD and isinstance(value, str) else value
 
 
 def _of_extra(now: object, before: object) -> Iterator[str]:
