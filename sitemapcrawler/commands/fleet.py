@@ -157,7 +157,7 @@ class Command(BaseCommand):
         except ValueError as error:
             refuse(str(error))
         except FAILURES as error:
-            complain(f"{error}; run the same command to resume")
+            complain(str(error))
             self.exitcode = FEED_LOST
 
 

@@ -7,7 +7,8 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from scrapy.settings import BaseSettings
 
@@ -32,6 +33,7 @@ CHATTY = ("aiobotocore", "botocore", "boto3", "s3fs", "gcsfs", "fsspec", "urllib
 
 FAILURES = (OutputFailed, ClusterFailed)
 """Errors raised if the output cannot be written or the cluster is gone."""
+ADVICE = "run the same command to resume"
 CLAIM = "_fleet.json"
 """File with the version of a data set's tables, and its arguments. Runs with others are refused, so that results stay
 comparable."""
@@ -97,16 +99,27 @@ def _run(
             if not fleet.is_done:  # starting Ray takes some 20 s
                 with RayCluster(opts.address, opts.workers, opts.cpus, opts.retries) as cluster, showing.display():
                     logger.info("%s, %s at once, into %s", domains, f"{cluster.room:,}", output.url)
-                    fleet.run(cluster, showing.update)
+                    with resumable():
+                        fleet.run(cluster, showing.update)
         except ClusterFailed:
             if not stop.now:  # a signal to the whole group, or to all processes of a unit, ends Ray's too
                 raise
         if not stop.now and not fleet.broken:
-            sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
+            with resumable():
+                sum_up(output, fleet, Params.parse({**opts.arguments, "domain": "localhost"}).judges)
     logger.info("%s", closing_line(fleet, time.monotonic() - began))
     if fleet.stopped:
-        logger.info("stopped before the end; run the same command to resume")
+        logger.info("stopped before the end; %s", ADVICE)
     return code_of(fleet)
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Say after failures of a fleet that has begun that it can be resumed."""
+    try:
+        yield
+    except FAILURES as error:
+        raise type(error)(f"{error}; {ADVICE}") from None
 
 
 def in_states(output: Output, states: Collection[str]) -> set[str]:
