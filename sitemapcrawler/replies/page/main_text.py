@@ -156,6 +156,10 @@ def _taken(nodes: Sequence[LexborNode], wanted: Callable[[str], bool]) -> str:
     return SPACE.join(text for _, text in found)
 
 
+_Found = tuple[list[LexborNode], int]
+"""Elements, and their characters without blanks."""
+
+
 class _Part:
     """The element that holds the main content. Removes other parts inside, the innermost first: a node must not be used
     after the one around it has gone."""
@@ -272,43 +276,47 @@ class _Part:
                 for item in teasers:
                     item.decompose()
 
-    def _teasers(
-        self, whole: LexborNode, items: list[LexborNode], links: dict[int, int]
-    ) -> tuple[list[LexborNode], int]:
+    def _teasers(self, whole: LexborNode, items: list[LexborNode], links: dict[int, int]) -> _Found:
         """Return those of the elements with links in a part that are a list of links, or teasers of other pages, and
         their size."""
-        is_one = len(items) < MIN_TEASERS
         if not items or self._budget < 0:
             return [], 0
-        if is_one and (not self.heading or links[items[0].mem_id] < LABEL * self._characters):
+        if len(items) == 1 and (not self.heading or links[items[0].mem_id] < LABEL * self._characters):
             return [], 0
         sizes = [self._ink(item) for item in items]
+        found = self._titles(whole, items, sizes, links)
+        if not found[0] and len(items) >= MIN_LINKS:
+            found = self._navigation(whole, items, sum(sizes), links)
+        return found if found[0] else self._cards(whole, items, sizes)
+
+    def _titles(self, whole: LexborNode, items: list[LexborNode], sizes: list[int], links: dict[int, int]) -> _Found:
+        """Links as long as titles, and nothing else but a label; of a `<dl>`, with an excerpt each."""
+        if whole.tag not in LISTS | TEASERS or not self._are_titles(items, sizes, links):
+            return [], 0
         size = sum(sizes)
-        if whole.tag in LISTS | TEASERS and self._are_titles(items, sizes, links):
-            rest = self._ink(whole) - size
-            has_label = rest <= LABEL * self._characters and not whole.text(deep=False, strip=True)
-            if rest == 0 or (has_label and whole.tag in TEASERS):
-                return items, size
-            entries = [node for node in whole.iter() if node.mem_id not in self._holders]
-            if (
-                whole.tag == "dl"
-                and size + rest <= MAX_EXCERPT * len(items)
-                and sum(node.tag == items[0].tag for node in entries) == len(items)
-            ):
-                return entries, size + rest
-        if (
-            len(items) >= MIN_LINKS
-            and sum(links[item.mem_id] for item in items) >= LINK_SHARE * size
-            and (whole.tag in LISTS or size >= LINK_SHARE * self._ink(whole))
-        ):
+        rest = self._ink(whole) - size
+        has_label = rest <= LABEL * self._characters and not whole.text(deep=False, strip=True)
+        if rest == 0 or (has_label and whole.tag in TEASERS):
             return items, size
+        entries = [node for node in whole.iter() if node.mem_id not in self._holders]
+        is_list = whole.tag == "dl" and sum(node.tag == items[0].tag for node in entries) == len(items)
+        return (entries, size + rest) if is_list and size + rest <= MAX_EXCERPT * len(items) else ([], 0)
+
+    def _navigation(self, whole: LexborNode, items: list[LexborNode], size: int, links: dict[int, int]) -> _Found:
+        """Links with little text beside them."""
+        in_links = sum(links[item.mem_id] for item in items)
+        is_list = whole.tag in LISTS or size >= LINK_SHARE * self._ink(whole)
+        return (items, size) if in_links >= LINK_SHARE * size and is_list else ([], 0)
+
+    def _cards(self, whole: LexborNode, items: list[LexborNode], sizes: list[int]) -> _Found:
+        """Teasers with a title, and perhaps a picture or an excerpt."""
         alike = [(item, length) for item, length in zip(items, sizes, strict=True) if item.tag in TEASERS]
         number, size = len(alike), sum(length for _, length in alike)
         if not min(MIN_TEASERS, len(items)) <= number < MIN_LISTED or size > MAX_EXCERPT * number:
             return [], 0
         are_teasers = all(_is_card(item) for item, _ in alike) or (
             size <= MAX_TEASER * number
-            and (not is_one or (whole.tag in LISTS and size == self._ink(whole)))
+            and (len(items) > 1 or (whole.tag in LISTS and size == self._ink(whole)))
             and sum(_is_teaser(item) for item, _ in alike) > HALF * number
         )
         return ([item for item, _ in alike], size) if are_teasers and not _is_in_prose(whole) else ([], 0)
