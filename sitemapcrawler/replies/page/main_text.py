@@ -124,7 +124,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     part.remove_all()
     if _ink(part.root.text(separator=SPACE)) <= part.heading:
         return MainText(template, rest=part.text if part.text.strip() else whole)
-    links = _taken(part.root.css("a"), lambda text: len(text.encode("utf-8", "replace")) >= LABEL)
+    links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
     paragraphs = _taken(_largest(part.root.css("p")), bool)
     return MainText(template, paragraphs, part.root.text(separator=SPACE), links)
 
@@ -171,7 +171,7 @@ class _Part:
         if len(mains) == 1 and mains[0].text(strip=True):
             self.root = mains[0]
         self.text = self.root.text(separator=SPACE)
-        self._characters = len(self.text) / max(len(self.text.encode("utf-8", "replace")), 1)  # for each byte
+        self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
         headings = [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]
@@ -334,6 +334,11 @@ def _ink(text: str) -> int:
     return len("".join(text.split()))
 
 
+def _bytes(text: str) -> int:
+    """Number of bytes in UTF-8."""
+    return len(text.encode("utf-8", "replace"))
+
+
 def _ancestors(node: LexborNode) -> Iterator[int]:
     above: LexborNode | None = node
     while above is not None:
@@ -357,7 +362,7 @@ def _is_teaser(item: LexborNode) -> bool:
     if link is None or (is_link and item.css_first(BLOCKS) is None):
         return False
     title = link.text(strip=True)
-    if len(title.encode("utf-8", "replace")) < LABEL:
+    if _bytes(title) < LABEL:
         return False
     return not any(map(str.isalpha, item.text(strip=True).partition(title)[0]))
 
@@ -369,7 +374,7 @@ def _is_card(item: LexborNode) -> bool:
         return False
     heading = item.css_first(SUBHEADINGS)
     title = (link if heading is None else heading).text(strip=True)
-    if len(title.encode("utf-8", "replace")) < LABEL:
+    if _bytes(title) < LABEL:
         return False
     if heading is not None:
         return title in link.text(strip=True)
@@ -389,7 +394,7 @@ def _is_in_prose(whole: LexborNode) -> bool:
     while whole.tag in LISTS and whole.parent is not None:
         whole = whole.parent
     paragraphs = (node.text(strip=True) for node in whole.iter() if node.tag == "p")
-    return any(len(text.encode("utf-8", "replace")) >= LONG for text in paragraphs)
+    return any(_bytes(text) >= LONG for text in paragraphs)
 
 
 def _is_part(node: LexborNode) -> bool:
