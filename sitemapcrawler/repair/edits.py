@@ -493,6 +493,8 @@ OF_VERSIONS = {
     "page-noindex-for-googlebot-only": "hreflang-target-noindex",
     "status-404": "hreflang-target-status",
     "status-410": "hreflang-target-status",
+    "status-soft-404": "hreflang-target-status",
+    "status-redirect-loop": "hreflang-target-status",
 }
 """Rule on a listed page -> rule on the entries that name it as a language version."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Protocol
+from urllib.parse import unquote
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import ReplyRecord, UrlRecord
@@ -112,7 +113,12 @@ def indexability(reply: ReplyRecord, crawler: str = REFERENCE) -> Indexability:
 
 def names_other(canonical: str | None, url: str | None) -> bool:
     """True if the canonical of the page at a URL is another page."""
-    return canonical is not None and url is not None and urls.visit_key(canonical) != urls.visit_key(url)
+    return canonical is not None and url is not None and canonical_key(canonical) != canonical_key(url)
+
+
+def canonical_key(url: str) -> str:
+    """Key that is equal for spellings search engines treat as one; escapes do not make another page."""
+    return unquote(urls.visit_key(url), errors="surrogateescape")
 
 
 def _of_error(reply: ReplyRecord) -> Indexability:

@@ -239,22 +239,20 @@ ENDS = Table(
 BROKEN_KINDS = "('http-error', 'redirect-loop', 'timeout', 'dns', 'tls', 'refused', 'reset')"
 """Kinds of replies without a page."""
 
-IS_BROKEN = f"o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINCT FROM 429"
+IS_SOFT_404 = "(o.reply.kind = 'ok' AND o.reply.soft_404 IS NOT NULL)"
+IS_BROKEN = f"({IS_SOFT_404} OR o.reply.kind IN {BROKEN_KINDS} AND o.reply.final_status IS DISTINCT FROM 429)"
 
 IS_REDIRECT = "(o.reply.kind = 'redirected' OR o.reply.refresh IS NOT NULL)"
 
 NOINDEX = f"coalesce(o.reply.noindex OR list_contains(o.reply.noindex_agents, '{REFERENCE.lower()}'), false)"
-IS_NOINDEX = f"o.reply.kind = 'ok' AND {NOINDEX}"
+IS_NOINDEX = f"o.reply.kind = 'ok' AND o.reply.soft_404 IS NULL AND {NOINDEX}"
 
-IS_NONCANONICAL = f"""
-    o.reply.kind = 'ok' AND NOT {NOINDEX} AND o.reply.refresh IS NULL
-    AND o.reply.canonical <> o.reply.final_url
-    AND coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.canonical), o.reply.canonical)
-     <> coalesce((SELECT any_value(key) FROM temp.site_ends WHERE url = o.reply.final_url), o.reply.final_url)"""
-"""SQL conditions for problems of the reply `o` to a language version."""
+IS_NONCANONICAL = "o.indexability = 'canonicalised'"
+"""SQL conditions for problems of `o`, a language version."""
 
 TROUBLE = """
-    CASE o.reply.kind WHEN 'http-error' THEN 'answers ' || o.reply.final_status
+    CASE o.reply.kind WHEN 'ok' THEN 'is a soft 404: ' || o.reply.soft_404
+                      WHEN 'http-error' THEN 'answers ' || o.reply.final_status
                       WHEN 'redirect-loop' THEN 'redirects without end'
                       ELSE 'does not answer (' || o.reply.kind || ')' END"""
 """SQL that describes a broken reply in words."""

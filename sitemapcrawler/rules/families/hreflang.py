@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sitemapcrawler import urls
 from sitemapcrawler.namespaces.extensions import HREFLANG_EXTENSION, Alternate
 from sitemapcrawler.replies import ReplyKind, ReplyRecord, is_unanswered
-from sitemapcrawler.replies.indexability import is_noindex
+from sitemapcrawler.replies.indexability import Indexability, indexability
 from sitemapcrawler.rules.facts.given import ReplyFacts, UrlFacts
 from sitemapcrawler.rules.facts.languages import (
     DEFAULT,
@@ -439,6 +439,12 @@ def _is_broken(reply: ReplyRecord) -> bool:
     return reply.kind in (ReplyKind.HTTP_ERROR, ReplyKind.REDIRECT_LOOP) or is_unanswered(reply)
 
 
+def _status_fault(reply: ReplyRecord) -> str | None:
+    if reply.kind == ReplyKind.OK and reply.soft_404 is not None:
+        return f"is a soft 404: {reply.soft_404}"
+    return trouble(reply) if _is_broken(reply) else None
+
+
 class AlternateReply(NamedTuple):
     """The reply to a language version other than the page itself."""
 
@@ -455,7 +461,7 @@ class AlternateReply(NamedTuple):
     also={FROG: "Non-200 Hreflang URLs"},
 )
 def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
-    """A language version does not work. It answers with an error, or not at all.
+    """A language version does not work. It answers with an error, is a soft 404, or does not answer at all.
 
     Why: Search engines ignore the link, and send visitors of that language to another page.
     Fix: Link to a page that answers 200, or remove the link in all versions.
@@ -465,7 +471,7 @@ def hreflang_target_status(facts: ReplyFacts | SiteFacts) -> Iterator[Message]:
     if isinstance(facts, SiteFacts):
         yield from on_targets(facts, "hreflang-target-status", IS_BROKEN, TROUBLE)
     else:
-        yield from _once_for_targets(facts, lambda reply: trouble(reply) if _is_broken(reply) else None)
+        yield from _once_for_targets(facts, _status_fault)
 
 
 @rule(
@@ -545,15 +551,11 @@ def _redirect_fault(reply: ReplyRecord) -> str | None:
 
 
 def _noindex_fault(reply: ReplyRecord) -> str | None:
-    return NOT_INDEXED if reply.kind == ReplyKind.OK and is_noindex(reply) else None
+    return NOT_INDEXED if indexability(reply) is Indexability.NOINDEX else None
 
 
 def _noncanonical_fault(reply: ReplyRecord) -> str | None:
-    if reply.kind != ReplyKind.OK or is_noindex(reply) or reply.refresh is not None or reply.canonical is None:
-        return None
-    if page_key(reply.canonical) == page_key(reply.final_url or ""):
-        return None
-    return _names_canonical(reply.canonical)
+    return _names_canonical(reply.canonical or "") if indexability(reply) is Indexability.CANONICALISED else None
 
 
 def _names_canonical(canonical: str) -> str:

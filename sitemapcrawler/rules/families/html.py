@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from urllib.parse import unquote
 
 from sitemapcrawler import urls
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies import ReplyKind
-from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.indexability import Indexability, canonical_key
 from sitemapcrawler.replies.kinds import Reason
 from sitemapcrawler.replies.page import PAGE_LIMIT, Canonical, Denial, PageFacts, Place
 from sitemapcrawler.robots.agents import SEARCH, agent
@@ -448,8 +447,8 @@ def other_canonical(facts: ReplyFacts) -> Canonical | None:
     found = _different(page) if page is not None and page.moved_to is None else []
     if page is None or len(found) != 1:
         return None
-    key = _canonical_key(found[0].url or "")
-    return None if key in (_canonical_key(page.url), _canonical_key(facts.record.loc)) else found[0]
+    key = canonical_key(found[0].url or "")
+    return None if key in (canonical_key(page.url), canonical_key(facts.record.loc)) else found[0]
 
 
 def _counting(page: PageFacts) -> list[Canonical]:
@@ -458,16 +457,11 @@ def _counting(page: PageFacts) -> list[Canonical]:
 
 def _different(page: PageFacts) -> list[Canonical]:
     """The canonicals that count, without duplicates."""
-    return list({_canonical_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
-
-
-def _canonical_key(url: str) -> str:
-    """Key that is equal for spellings search engines treat as one; escapes do not make another page."""
-    return unquote(page_key(url), errors="surrogateescape")
+    return list({canonical_key(one.url or ""): one for one in reversed(_counting(page))}.values())[::-1]
 
 
 def _rough_key(url: str) -> str:
-    place, slash, rest = _canonical_key(url).partition("://")[2].lower().partition("/")
+    place, slash, rest = canonical_key(url).partition("://")[2].lower().partition("/")
     return place.removeprefix("www.") + (slash + rest).rstrip("/?")
 
 

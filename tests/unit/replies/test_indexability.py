@@ -23,7 +23,7 @@ def reply(kind: str = "ok", status: int | None = 200, noindex: bool | None = Fal
 @pytest.mark.parametrize(
     ("made", "expected"),
     cases(
-        ([reply(), reply(canonical=LOC), reply(canonical=f"{LOC}#top"), reply(canonical="HTTPS://EXAMPLE.com:443/a"),
+        ([reply(), reply(canonical=LOC), reply(canonical=f"{LOC}#top"), reply(canonical="HTTPS://EXAMPLE.com:443/%61"),
           reply(noindex_agents=["bingbot"])], "ok"),
         ([reply(canonical="https://example.com/b"), reply(canonical="http://example.com/a")], "canonicalised"),
         ([reply(noindex=True), reply(noindex=True, canonical="https://example.com/b"),

@@ -27,7 +27,7 @@ def versions(targets: dict[str, ReplyRecord], *, reply: ReplyRecord | None = Non
 @pytest.mark.parametrize(
     ("reply", "rules"),
     cases(
-        ([ok(final_url=DE), ok(final_url=DE, canonical=DE), ok(final_url=DE, canonical="https://EXAMPLE.com:443/de#x"),
+        ([ok(final_url=DE), ok(final_url=DE, canonical=DE), ok(final_url=DE, canonical="https://EXAMPLE.com:443/%64e#x"),
           ok(final_url=DE, noindex_agents=("bingbot",)), error(429),
           made(ReplyKind.TRUNCATED, final_status=200, final_url=DE, error="cut"),
           ReplyRecord(reason=Reason.BLOCKED)], {}),
@@ -36,7 +36,8 @@ def versions(targets: dict[str, ReplyRecord], *, reply: ReplyRecord | None = Non
           ok(final_url=DE, noindex=True, canonical=FR)], {"hreflang-target-noindex": "error"}),
         ([moved(FR, noindex=True, canonical=DE), ok(final_url=DE, refresh=FR, canonical=FR)],
          {"hreflang-target-redirect": "warning"}),
-        ([error(404), error(500), failed(ReplyKind.TIMEOUT)], {"hreflang-target-status": "error"}),
+        ([error(404), error(500), failed(ReplyKind.TIMEOUT), ok(final_url=DE, soft_404="empty", noindex=True)],
+         {"hreflang-target-status": "error"}),
     ),
 )  # fmt: skip
 def test_a_language_version(reply: ReplyRecord, rules: Told) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sitemapcrawler.items import ReplyRecord, UrlRecord
+from sitemapcrawler.replies.indexability import set_indexability
 
 from .sites import HOME, B, Site, at, page
 
@@ -92,7 +93,10 @@ def versions(
 ) -> tuple[UrlRecord, UrlRecord]:
     """Two pages of a folder that list each other; the second got `reply`, the first `own`."""
     links = {"de": f"{folder}/de", "en": f"{folder}/en"}
-    return page(links["de"], links=links, reply=own, **fields), page(links["en"], links=links, reply=reply)
+    pages = page(links["de"], links=links, reply=own, **fields), page(links["en"], links=links, reply=reply)
+    for record in pages:
+        set_indexability(record)
+    return pages
 
 
 REPLIES = [
@@ -101,6 +105,7 @@ REPLIES = [
     (ReplyRecord("redirect-loop", status=302, final_status=302), "status", "redirects without end"),
     (ReplyRecord("redirected", status=301, final_status=200, final_url=at("/x")), "redirect", "redirects to '/x'"),
     (ok("/en", "/y", refresh=at("/x")).reply, "redirect", "redirects to '/x'"),
+    (ok("/en", soft_404="'Not found'", noindex=True).reply, "status", "is a soft 404: 'Not found'"),
     (ok("/en", noindex=True).reply, "noindex", "is noindex"),
     (ok("/en", "/x", noindex_agents=["googlebot"]).reply, "noindex", "is noindex"),
     (ok("/en", "/x").reply, "noncanonical", "names '/x' as canonical"),
