@@ -287,9 +287,10 @@ class Command(BaseCommand):
             f"{inert(masked_url(url), MAX_URL)} was not read to its end ({inert(why)}): the set lacks its other pages"
             for url, why in lacking
         ]
-        replaced = [one.sitemap for one in named if _is_whole(one)]
-        home = next((f"{urls.origin(one)}/" for one in replaced if urls.is_web(one)), None)
-        pages = self._pages(str(records), _base(opts) or home, segments, opts, work, replaced)
+        base = _base(opts) or audit.home()
+        others = audit.others(base or "")
+        replaced = [one.sitemap for one in named if _is_whole(one) and one.sitemap not in others]
+        pages = self._pages(str(records), base, segments, opts, work, replaced)
         pages.lacking, pages.is_named = lacking, audit.is_named(pages.index)
         rules = Rules.chosen(is_new=True)
         return SiteRepair(rules, _no_children, audit.verdicts, opts.gz, pages=pages), pages.sources

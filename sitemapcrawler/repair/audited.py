@@ -6,6 +6,7 @@ Reads the database of a job (JOBDIR), or the folder that the command `audit` wro
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -99,6 +100,8 @@ class AuditedSite:
         self._named = {urls.origin(one.robots): {*map(urls.visit_key, one.sitemaps)} for one in robots if one.sitemaps}
         """{origin: visit keys of the sitemaps that its robots.txt names}."""
         self._parents = {one.sitemap: one.parent for one in self.sitemaps if one.parent is not None}
+        self._origins: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+        """{sitemap: the origins of its pages}."""
         self._behind: set[str] = set()
         """Request keys of the pages to which entries that stay redirect."""
         self._judge()
@@ -114,6 +117,17 @@ class AuditedSite:
             if row is not None:
                 found[url] = Verdict(*row)
         return found
+
+    def home(self) -> str | None:
+        """Return the root folder of the origin that most listed pages have."""
+        [(origin, _)] = sum(self._origins.values(), Counter()).most_common(1) or [(None, 0)]
+        return origin and f"{origin}/"
+
+    def others(self, home: str) -> set[str]:
+        """Return the sitemaps most of whose pages have another origin than `home`, and the indexes above them."""
+        own = urls.origin(home)
+        listing = (one for one, origins in self._origins.items() if origins.most_common(1)[0][0] != own)
+        return {above for one in listing for above in self._line(one)}
 
     def is_named(self, sitemap: str) -> bool:
         """True if the robots.txt of its host names a sitemap."""
@@ -195,6 +209,7 @@ class AuditedSite:
         for record in self._records("urls", UrlRecord):
             if record.change == "removed":
                 continue
+            self._origins[record.sitemap][urls.origin(record.loc)] += 1
             if record.target is not None and record.target.indexable:
                 execute("INSERT OR IGNORE INTO good VALUES (?)", (urls.request_key(record.target.url),))
             if record.indexable:

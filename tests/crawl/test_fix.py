@@ -148,6 +148,26 @@ def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(
             assert f"does not have all pages ({arguments[0].removesuffix('=2')})" in told
 
 
+@pytest.mark.slow
+def test_a_new_set_is_for_the_host_that_has_most_pages(tmp_path: Path) -> None:
+    with SiteServer() as shop, SiteServer() as storage:
+        files = [storage.url("/index.xml"), storage.url("/shop.xml"), shop.url("/more.xml")]
+        shop.routes = {path: page() for path in ("/a", "/b", "/c")} | {
+            "/robots.txt": robots(*files), "/more.xml": urlset(shop.url("/c"), storage.url("/e")),
+        }  # fmt: skip
+        storage.routes = {
+            "/index.xml": index(storage.url("/own.xml")), "/own.xml": urlset(*map(storage.url, ("/d", "/e"))),
+            "/shop.xml": urlset(*map(shop.url, ("/a", "/b"))), "/d": page(), "/e": page(),
+        }  # fmt: skip
+        allowed = ("-s", "SITEMAP_ALLOW_NETWORKS=127.0.0.0/8")
+        run(tmp_path, "audit", shop.url(), "--out", "audit", *SETTINGS, *allowed)
+        run(tmp_path, "fix", "audit", "--split-by", "folder", "--out", "new")
+        assert sorted(locs(tmp_path / "new/upload/sitemap-root.xml")) == [*map(shop.url, ("/a", "/b", "/c"))]
+        replaced, _, new = (tmp_path / "new/README.txt").read_text().partition("takes the place of")[2].partition("No")
+        assert {*re.findall("http.*", replaced)} == {*files[1:]}
+        assert f"Sitemap: {shop.url('/sitemap.xml')}" in new
+
+
 MOVES = {"/old": (301, "/b"), "/older": (301, "/old"), "/soon": (302, "/a"), "/dead": (301, "/gone"), "/loop": (301, "/loop"),
          "/new-home": (308, "/unlisted")}  # fmt: skip
 CANONICALS = {"/copy": "/a", "/variant": "/unlisted", "/lost": "/gone"}
