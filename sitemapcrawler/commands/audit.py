@@ -56,6 +56,8 @@ DEFAULTS = {"verify": "get", "findings": "all"}
 SETTINGS: dict[str, object] = {"LOG_LEVEL": "ERROR", "JOBDIR": None}
 """Settings that differ from those of a crawl; the command line takes precedence."""
 PRIORITY = SETTINGS_PRIORITIES["cmdline"] - 1
+SEVERAL = "; for several sites: crawl sitemap -a domain=A,B -a verify=get -a report=DIR"
+"""End of the message about several targets."""
 
 
 class Command(BaseCommand):
@@ -255,8 +257,11 @@ def _host(site: object) -> str:
 
 def _target(named: list[str]) -> Target:
     if len(named) != 1:
-        raise ValueError(f"audit takes one site, URL or file, and got {len(named) or 'none'}")
-    return target(named[0])
+        raise ValueError(f"audit takes one site, URL or file, and got {len(named) or 'none'}{SEVERAL if named else ''}")
+    try:
+        return target(named[0])
+    except ValueError as error:
+        raise ValueError(f"{error}{SEVERAL if ',' in named[0] else ''}") from None
 
 
 def _out(found: Target, given: str | None, claims: ExitStack) -> str:

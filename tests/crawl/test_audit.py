@@ -417,7 +417,11 @@ def test_site_without_a_sitemap_ends_with_4(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         ((), "audit takes one site, URL or file, and got none"),
-        (("a.example", "b.example"), "audit takes one site, URL or file, and got 2"),
+        (
+            ("a.example", "b.example"),
+            "audit takes one site, URL or file, and got 2; for several sites: crawl sitemap -a",
+        ),
+        (("http://a.example,http://b.example",), "not a valid http or https URL; for several sites: crawl sitemap -a"),
         (("a.example", "--sample", "1", "--no-pages"), "--sample and --no-pages exclude each other"),
         (("a.example", "--baseline", "taken"), "argument baseline='taken': the folder contains none of "),
         (("a.example", "--out", "taken"), "--out taken: is not empty"),
