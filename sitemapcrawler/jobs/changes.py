@@ -14,8 +14,7 @@ from sitemapcrawler.items import UNREAD, ChangeCounts, ReplyRecord, RobotsChange
 from sitemapcrawler.jobs.comparable import Compared
 from sitemapcrawler.jobs.counting import ORDER, RANK
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.baseline import KINDS, LASTMOD, LISTED, OTHERS, REPLY, Baseline
-from sitemapcrawler.jobs.store.loading import BASELINE
+from sitemapcrawler.jobs.store.baseline import KINDS, LASTMOD, LISTED, OTHERS, REPLY, RESPELLED, Baseline
 from sitemapcrawler.jobs.store.queries import AT_ONCE
 from sitemapcrawler.jobs.store.schema import json_object
 from sitemapcrawler.namespaces.declared import EXTRA
@@ -74,7 +73,7 @@ SEVERITY = f"""
     CREATE OR REPLACE TEMP TABLE change_severities AS
     SELECT rule, coalesce(any_value(found), any_value(own)) AS severity FROM (
         SELECT rule, {ORDER}[min({RANK})] AS found, NULL AS own FROM (
-            SELECT rule, severity FROM main.findings UNION ALL SELECT rule, severity FROM {BASELINE}.findings)
+            SELECT rule, severity FROM main.findings UNION ALL SELECT rule, severity FROM {RESPELLED}.findings)
         GROUP BY rule
         UNION ALL SELECT unnest(?), NULL, unnest(?))
     GROUP BY rule"""
@@ -203,7 +202,7 @@ def _find_problems(store: Store, baseline: Baseline, rules: Compared) -> None:
     ids = list(rules.severities)
     store.execute(SEVERITY, [ids, list(rules.severities.values())])
     now = PROBLEMS.format(name="now", urls=f"main.urls WHERE {CURRENT}", findings="main.findings", known=LISTED_NOW)
-    then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{BASELINE}.findings", known="change_before")
+    then = PROBLEMS.format(name="then", urls=LISTED, findings=f"{RESPELLED}.findings", known="change_before")
     for statement in (now, then):
         store.execute(statement, [ids])
     for change, name, other, condition, side in (

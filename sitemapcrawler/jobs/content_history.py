@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.jobs.store.baseline import CONTENT, LISTED, kind_of_change
+from sitemapcrawler.jobs.store.baseline import CONTENT, LISTED, RESPELLED, kind_of_change
 from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.schema import CONTENTS, TIME, literal
 from sitemapcrawler.rules.facts.contents import TEMPLATE, number, version, volatile
@@ -26,10 +26,10 @@ READ = f"""
     GROUP BY loc HAVING content_hash IS NOT NULL AND version IS NOT NULL"""
 """SQL for the content of the pages that a crawl has read."""
 OF_BASELINE = f"""
-    SELECT {COLUMNS} FROM {BASELINE}.contents
+    SELECT {COLUMNS} FROM {RESPELLED}.contents
     UNION ALL
-    SELECT r.*, $1::{TIME}, $1::{TIME}, NULL, NULL FROM ({READ.format(database=BASELINE)}) r
-    WHERE url NOT IN (SELECT url FROM {BASELINE}.contents)"""
+    SELECT r.*, $1::{TIME}, $1::{TIME}, NULL, NULL FROM ({READ.format(database=RESPELLED)}) r
+    WHERE url NOT IN (SELECT url FROM {RESPELLED}.contents)"""
 """SQL for the table of the baseline. A feed has none; its pages count as first read by the crawl that wrote it."""
 PAIRS = f"""
     CREATE OR REPLACE TEMP TABLE contents_found AS

@@ -66,8 +66,8 @@ from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.robots_before import policies_before
 from sitemapcrawler.jobs.segments import WHOLE, measure, proven_dates, set_segments, set_segments_of_changes
 from sitemapcrawler.jobs.store import Store
+from sitemapcrawler.jobs.store.baseline import RESPELLED
 from sitemapcrawler.jobs.store.files import in_words
-from sitemapcrawler.jobs.store.loading import BASELINE
 from sitemapcrawler.jobs.store.queries import rows_of, with_memory
 from sitemapcrawler.jobs.store.schema import RECORDS, iso
 from sitemapcrawler.jobs.store.spool import Spool
@@ -225,6 +225,8 @@ class Job:
     async def settle(self, crawl: Crawl, narrowed: bool) -> None:
         """Finish reading: add the removed pages of the baseline. `narrowed`: a limit or filter left files out."""
         await self._get_resources(sparing=self.comparison is None and not self.resumed)
+        if self.comparison is not None:
+            await self._writer.run(self.comparison.baseline.respell)
         if self.comparison is not None and not self.finished:
             await self._compare(self.comparison, crawl, narrowed)
 
@@ -332,7 +334,7 @@ class Job:
         self, crawl: Crawl, left_out: dict[str, int], narrowed: set[str], home_links: set[str]
     ) -> Iterator[FindingRecord]:
         judge = crawl.judge
-        baseline, since = (None, None) if self.comparison is None else (BASELINE, self.comparison.baseline.started)
+        baseline, since = (None, None) if self.comparison is None else (RESPELLED, self.comparison.baseline.started)
         with self.store.transaction():
             self.records.last_rows.put_robots()
         with self.store.analysis() as cursor:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.constants import ONE_BY_ONE
-from tests.crawl.crawling import LOOPBACK
+from tests.crawl.crawling import FEED, LOOPBACK
 from tests.crawl.days import (
     JOBDIR,
     Days,
@@ -16,6 +18,7 @@ from tests.crawl.days import (
     dated_index,
     on,
     outcomes,
+    path_of,
     urlset_of,
     xml,
 )
@@ -66,6 +69,32 @@ def test_verified_urls_are_asked_again(site: SiteServer, tmp_path: Path) -> None
     sampled = days.crawl("three", before=f"one/{JOBDIR}", keep=False, verify="get", sample=1)
     assert len(sampled.of_type("url")) == 4
     assert len(changes(sampled)) <= 1
+
+
+def test_page_that_is_spelled_in_another_way_is_the_same(site: SiteServer, tmp_path: Path) -> None:
+    """On the second day the site escapes its URLs, as `loc-non-ascii` advises; on the third it takes that back."""
+    days, html = Days(site, tmp_path), {"Content-Type": "text/html"}
+    raw, escaped, rest = "/kä?ü", "/k%C3%A4?%C3%BC", "<body><p>" + "The text of a page. " * 20
+    site.routes = {path: Reply(f"<title>{path}</title>{rest}", headers=html) for path in (escaped, "/plain")}
+    site.routes["/robots.txt"] = robots(site.url("/a.xml"))
+    listings = ((raw, "/404/ä", "/gone/ä"), (escaped, "/404/%C3%A4", "/new/%C3%A4"), (raw, "/404/ä"))
+    for day, listed in enumerate((*paths, "/plain") for paths in listings):
+        site.routes["/a.xml"] = xml(urlset_of(site, on(f"2024-05-0{day + 1}", listed)))
+        before = f"{day - 1}/{JOBDIR}" if day else None
+        done = days.crawl(str(day), FEED, "changes.csv", before=before, verify="get")
+        if day == 0:
+            continue
+        gone, come = {1: ("/gone/ä", ["/new/%C3%A4"]), 2: ("/new/%C3%A4", [])}[day]
+        kept = dict.fromkeys((*listed[:2], "/plain"), "changed lastmod")
+        assert changes(done) == {**kept, gone: "removed", **dict.fromkeys(come, "added")}
+        with (tmp_path / str(day) / "changes.csv").open(encoding="utf-8", newline="") as file:
+            rows = [(path_of(row["url"]), row["change"], row["rule"]) for row in csv.DictReader(file)]
+        of_problems = [(gone, "solved problem", "status-404"), *((path, "new problem", "status-404") for path in come)]
+        assert sorted(row for row in rows if row[2]) == sorted(of_problems)
+        assert done.summary["changes"]["removed"] == 1
+        with duckdb.connect(days.job(str(day)), read_only=True) as job:
+            seen = dict(job.execute("SELECT url, first_seen = min(first_seen) OVER () FROM contents").fetchall())
+            assert seen == {site.url(raw if day == 2 else escaped): True, site.url("/plain"): True}
 
 
 @pytest.mark.slow

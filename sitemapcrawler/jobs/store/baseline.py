@@ -18,12 +18,14 @@ from sitemapcrawler.jobs.store.database import Store
 from sitemapcrawler.jobs.store.files import JobTable, StoreError, check, create, in_words
 from sitemapcrawler.jobs.store.loading import BASELINE, EarlierSummary, import_feed
 from sitemapcrawler.jobs.store.queries import fetched, line_of
-from sitemapcrawler.jobs.store.schema import columns, json_object, literal
+from sitemapcrawler.jobs.store.schema import columns, json_object, literal, tables
 from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.duck import duckdb
-from sitemapcrawler.rules.facts.sites import CARRIED, CURRENT, sites_before, sites_of
+from sitemapcrawler.rules.facts.languages import page_key
+from sitemapcrawler.rules.facts.site import odd
+from sitemapcrawler.rules.facts.sites import CARRIED, CHANGED, CURRENT, UNCHANGED, sites_before, sites_of
 
 NOT_COMPARED = frozenset((
     "type", "loc", "loc_raw", "sitemap", "line", "lastmod_at", "recovered", "reply", "indexable", "indexability",
@@ -51,6 +53,7 @@ REPLY = (
 """Compared fields of its reply."""
 IN_HEADS = ("noindex", "noindex_agents", "canonical", "refresh", *TITLES, CONTENT, "soft_404")
 """Reply fields that come from the page. `noindex` is null if neither the page was read nor a header sets it."""
+URLS = frozenset(("final_url", "canonical", "refresh"))
 JUDGED = ("blocked_for",)
 """Fields that are ignored if only one crawl has judged them."""
 LASTMOD, OTHERS = "lastmod", "entry"
@@ -88,7 +91,7 @@ def _comparable(now: Mapping[str, object], before: Mapping[str, object]) -> Sequ
     left_out: Collection[str] = ()
     if ("noindex" in now) != ("noindex" in before):
         left_out = IN_HEADS
-    elif now.get("final_url") != before.get("final_url"):
+    elif _value("final_url", now) != _value("final_url", before):
         left_out = (*TITLES, CONTENT)
     elif _version(now) != _version(before):
         left_out = (CONTENT,)
@@ -109,9 +112,11 @@ def _different(now: Mapping[str, object], before: Mapping[str, object], names: S
 
 
 def _value(name: str, entry: Mapping[str, object]) -> object:
-    """The value of a field; of a date the moment, which another notation does not change."""
+    """The value of a field; of a date the moment, and of a URL the page, which another notation does not change."""
     value = entry.get(name)
-    return utc(value) or value if name == LASTMOD and isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return page_key(value) if name in URLS else utc(value) or value if name == LASTMOD else value
 
 
 def _of_extra(now: object, before: object) -> Iterator[str]:
@@ -145,13 +150,30 @@ LAST_ANSWER = f"""
     SELECT count(*) > 0 FROM {BASELINE}.urls
     WHERE reply.status IS NOT NULL AND reply.final_status IS NULL AND coalesce(len(reply.redirects), 0) = 0"""
 """SQL: true for a feed written before version 9, whose `status` is the last answer."""
-LISTED = f"(SELECT * FROM {BASELINE}.urls WHERE {CURRENT} UNION ALL BY NAME SELECT * FROM {BASELINE}.{CARRIED})"
+RESPELLED = "respelled"
+"""A database in memory: views of the baseline's tables in which pages are spelled as in this crawl, and two tables of
+URLs of the baseline: `spellings` (loc, key) of those that are not in normal form, and `changed` (loc, now) of those
+that this crawl spells in another way."""
+PAGES = {"urls": "loc", CARRIED: "loc", "findings": "url", "contents": "url"}
+"""{table: column with the URL of a page}."""
+
+
+def _listed(database: str) -> str:
+    return f"(SELECT * FROM {database}.urls WHERE {CURRENT} UNION ALL BY NAME SELECT * FROM {database}.{CARRIED})"
+
+
+LISTED = _listed(RESPELLED)
 """SQL: entries of the baseline, and those whose removal it could not determine."""
+_AS_WRITTEN = _listed(BASELINE)
+_KEYS = f"LEFT JOIN {RESPELLED}.spellings USING (loc) JOIN asked ON page = coalesce(key, loc)"
+_FOUND_BY_KEY = f"""
+    SELECT DISTINCT loc FROM main.urls ANTI JOIN {_AS_WRITTEN} USING (loc)
+    WHERE change IN ('{UNCHANGED}', '{CHANGED}')"""
 
 
 def sites_before_here(complete: bool) -> str:
     """SQL for (sitemap, site) of files with entries in the baseline. `complete`: see `sites_before`."""
-    return sites_before(BASELINE, f"({sites_of()})", complete)
+    return sites_before(RESPELLED, f"({sites_of()})", complete)
 
 
 NOT_LISTED = "NOT EXISTS (SELECT 1 FROM main.urls now WHERE now.loc = before.loc)"
@@ -192,6 +214,8 @@ class Baseline:
         """True if replies are compared too."""
         self.replies: Sequence[str] = REPLY
         """Compared fields of a reply."""
+        self._keys: set[int] | None = None
+        """Hashes of the keys of pages whose URL is not in normal form."""
         with self.usable():
             self._attach(path)
 
@@ -218,6 +242,15 @@ class Baseline:
             create(database)
         mode = " (READ_ONLY)" if path.suffix == DATABASE else ""
         self._store.execute(f"ATTACH {literal(str(database))} AS {BASELINE}{mode}")
+        self._store.execute(f"ATTACH ':memory:' AS {RESPELLED}")
+        for name, column in (("spellings", "key"), ("changed", "now")):
+            self._store.execute(f"CREATE TABLE {RESPELLED}.{name} (loc VARCHAR, {column} VARCHAR)")
+        for table in tables():
+            names, joined = "*", ""
+            if url := PAGES.get(table):
+                names = f"t.* REPLACE (coalesce(now, t.{url}) AS {url})"
+                joined = f"LEFT JOIN {RESPELLED}.changed c ON c.loc = t.{url}"
+            self._store.execute(f"CREATE VIEW {RESPELLED}.{table} AS SELECT {names} FROM {BASELINE}.{table} t {joined}")
         if path.suffix == DATABASE:
             self._check_size(path)
             self.digests = dict(self._store.execute(f"SELECT sitemap, digest FROM {BASELINE}.files WHERE digest <> ''"))
@@ -298,7 +331,7 @@ class Baseline:
         """Hashes of the entries in one of its files."""
         found = EntryHashes()
         cursor = self._store.cursor().execute(
-            f"SELECT loc, {self._compared} FROM {LISTED} WHERE sitemap = ?", [sitemap]
+            f"SELECT loc, {self._compared} FROM {_AS_WRITTEN} WHERE sitemap = ?", [sitemap]
         )
         for rows in fetched(cursor):
             found.locs.update(hash(row[0]) for row in rows)
@@ -306,16 +339,53 @@ class Baseline:
         return found
 
     def texts(self, locs: Iterable[str], sitemap: str | None = None) -> dict[str, list[tuple[str, str]]]:
-        """{URL: (entry, reply) as text} of listed URLs, in one file or in all."""
-        of_file = "AND sitemap = ?" if sitemap is not None else ""
-        cursor = self._store.cursor().execute(
-            f"SELECT loc, {self._compared} FROM {LISTED} WHERE loc IN (SELECT unnest(?)) {of_file}",
-            [[loc.encode("utf-8", "replace").decode() for loc in locs], *([sitemap] if sitemap is not None else [])],
+        """{URL: (entry, reply) as text} of listed URLs in one file, or in all, in which another spelling will do."""
+        asked = [loc.encode("utf-8", "replace").decode() for loc in locs]
+        of_file = "AND sitemap = $2" if sitemap is not None else ""
+        found = self._texts(
+            f"SELECT loc, {self._compared} FROM {_AS_WRITTEN} WHERE loc IN (SELECT unnest($1)) {of_file}",
+            [asked, *([sitemap] if sitemap is not None else [])],
         )
+        if sitemap is None:
+            keys = self._other_spellings([loc for loc in asked if loc not in found])
+            if keys:
+                found |= self._texts(
+                    f"WITH asked AS (SELECT unnest($1) AS loc_now, unnest($2) AS page) "
+                    f"SELECT loc_now, {self._compared} FROM {_AS_WRITTEN} {_KEYS}",
+                    [list(keys), list(keys.values())],
+                )
+        return found
+
+    def _texts(self, query: str, parameters: Sequence[object]) -> dict[str, list[tuple[str, str]]]:
         found: dict[str, list[tuple[str, str]]] = {}
-        for loc, entry, reply in cursor.fetchall():
+        for loc, entry, reply in self._store.cursor().execute(query, parameters).fetchall():
             found.setdefault(loc, []).append((entry, reply))
         return found
+
+    def _other_spellings(self, locs: Sequence[str]) -> dict[str, str]:
+        """{URL: key of its page} of URLs that the baseline may list in another spelling."""
+        if not locs:
+            return {}
+        if self._keys is None:
+            self._keys = set()
+            cursor = self._store.cursor().execute(f"SELECT DISTINCT loc FROM {_AS_WRITTEN} WHERE {odd('loc')}")
+            for rows in fetched(cursor):
+                keys = [page_key(loc) for (loc,) in rows]
+                self._keys.update(map(hash, keys))
+                parameters = [[loc for (loc,) in rows], keys]
+                self._store.execute(f"INSERT INTO {RESPELLED}.spellings SELECT unnest(?), unnest(?)", parameters)
+        by_url = {loc: page_key(loc) for loc in locs}
+        return {loc: key for loc, key in by_url.items() if key != loc or hash(key) in self._keys}
+
+    def respell(self) -> None:
+        """Spell pages in `RESPELLED` as this crawl does, once it has compared all entries."""
+        keys = self._other_spellings([loc for (loc,) in self._store.execute(_FOUND_BY_KEY)])
+        if keys:
+            self._store.execute(
+                f"INSERT INTO {RESPELLED}.changed WITH asked AS (SELECT unnest($1) AS now, unnest($2) AS page) "
+                f"SELECT loc, min(now) FROM {_AS_WRITTEN} ANTI JOIN main.urls USING (loc) {_KEYS} GROUP BY loc",
+                [list(keys), list(keys.values())],
+            )
 
     def missing(self, judged: Sequence[str]) -> Iterator[list[str]]:
         """Yield removed entries as JSON lines, without verdict or reply: each URL once that the files `judged` list and

@@ -42,7 +42,7 @@ def _revisits(site: SiteFacts) -> tuple[object, ...]:
             SELECT rowid AS row, loc, sitemap, trim(lastmod) AS written, lastmod_at AS moment, reply
             FROM urls WHERE {READ}
         ), before AS (
-            SELECT rowid AS row, loc, sitemap, trim(lastmod) AS written, lastmod_at AS moment, reply
+            SELECT line, loc, sitemap, trim(lastmod) AS written, lastmod_at AS moment, reply
             FROM {site.baseline}.urls WHERE {READ}
         ), pairs AS (
             SELECT (f.file << {ROW_BITS}) + n.row AS place, f.file, f.sitemap, n.written, b.written AS was, n.moment,
@@ -61,7 +61,7 @@ def _revisits(site: SiteFacts) -> tuple[object, ...]:
             LEFT JOIN {site.baseline}.contents h ON h.url = n.loc
             JOIN site_compared c ON c.template = {number("n.reply.content_hash")} {TEMPLATE}
             QUALIFY row_number() OVER (PARTITION BY n.row
-                ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.written <> n.written, b.row) = 1)
+                ORDER BY b.sitemap <> n.sitemap, b.sitemap, b.written <> n.written, b.line) = 1)
         SELECT * EXCLUDE (step, is_other, is_touched, is_doubtful, is_before, is_corrected),
                step > INTERVAL 0 HOUR AND NOT is_other AND NOT is_touched AS moved,
                step = INTERVAL 0 HOUR AND is_other AND is_before AS stayed
