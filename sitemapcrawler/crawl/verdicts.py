@@ -109,9 +109,15 @@ class Verdicts:
             elif count_skipped:
                 self._rules.skip({ASSET_RULES[role] for _, role, _ in alike}, file)
 
-    def judged_assets_of(self, url: str) -> bool:
-        """True for an image or video file on a host that `judge_assets` has verdicts for."""
-        return self._asset_judges.get(urls.origin(url) or "") is not None
+    def asset_denied_to(self, url: str, role: str) -> list[str] | None:
+        """Google's crawler of an image or video file if robots.txt denies it that; empty if not, or if `judge_assets`
+        has reported it; None if robots.txt is unknown."""
+        policy, crawler = self._policies.at(url), ASSET_AGENTS[role]
+        if self._asset_judges.get(urls.origin(url) or "") is not None:
+            return []
+        if policy is None or policy.closed_to(crawler):
+            return None
+        return [] if policy.allows(url, crawler) else [crawler.name]
 
     def _asset_judge(self, origin: str, keep_unknown: bool) -> BatchVerdicts | None:
         """The robots.txt verdicts on assets of a host; None if its robots.txt is unknown.

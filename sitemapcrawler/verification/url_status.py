@@ -419,11 +419,11 @@ class Status:
                 url,
                 role,
                 reply,
-                [] if self._verdicts.judged_assets_of(url) and not reply.redirects else None,
+                denied or (None if reply.redirects else denied),
                 notes.element(one),
             )
             for one, role, url in wanted
-            for reply in (replies[url].reply,)
+            for reply, denied in ((replies[url].reply, self._verdicts.asset_denied_to(url, role)),)
         )
         self._judge.assets(facts, file, notes)
 

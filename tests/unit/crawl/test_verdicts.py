@@ -6,6 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from sitemapcrawler import urls
 from sitemapcrawler.crawl.verdicts import ASSET_AGENTS, Verdicts
 from sitemapcrawler.items import Image, UrlRecord
 from sitemapcrawler.reader.notes import Notes
@@ -19,7 +20,8 @@ def verdicts(policies: dict[str, Policy]) -> Verdicts:
     """Verdicts that know these policies, by origin, and find whatever is denied."""
     found: list[object] = []
     rules = Mock(judges=lambda names: True, assets=lambda facts, file, notes: found.extend(facts), found=found)
-    return Verdicts(Mock(at=policies.get), [], ASSET_AGENTS["image"], rules)
+    policies_at = Mock(at=lambda url: policies.get(urls.origin(url) or ""))
+    return Verdicts(policies_at, [], ASSET_AGENTS["image"], rules)
 
 
 def test_nothing_is_kept_of_hosts_whose_robots_txt_is_not_known() -> None:
@@ -38,4 +40,13 @@ def test_host_that_becomes_known_is_judged_unless_its_files_are_requested(count_
     policies["https://i0.com"] = Policy.from_response(robots, 200, b"User-agent: *\nDisallow: /")
     judged.judge_assets(RECORDS, Mock(), Notes(), count_skipped)
     assert bool(judged._rules.found) is count_skipped  # type: ignore[attr-defined]  # of the mock
-    assert judged.judged_assets_of("https://i0.com/a") is count_skipped
+    assert judged.asset_denied_to("https://i0.com/a", "image") == ([] if count_skipped else ["Googlebot-Image"])
+
+
+def test_file_that_was_requested_is_denied_to_the_crawler_of_its_kind() -> None:
+    robots = b"User-agent: *\nDisallow: /ours\nUser-agent: Googlebot-Image\nDisallow: /image"
+    judged = verdicts({"https://i0.com": Policy.from_response("https://i0.com/robots.txt", 200, robots)})
+    roles = {"image": ["Googlebot-Image"], "content_loc": []}
+    assert {role: judged.asset_denied_to("https://i0.com/image", role) for role in roles} == roles
+    assert judged.asset_denied_to("https://i0.com/ours", "image") == []
+    assert judged.asset_denied_to("https://i1.com/image", "image") is None
