@@ -21,15 +21,22 @@ TRACKING = re.compile(
     r"|srsltid)=[^&#]*(?:&|(?=#|\Z))"
 )
 """Parameters that advertisements, newsletters and analytics add to the URL of a page."""
+STATUS = re.compile("0|[1-5][0-9]{2}")
 NO_PAGE: Mapping[str, Callable[[str], bool]] = {
     "type": ("sitemap", "robots", "finding", "summary").__contains__,
-    "status code": lambda status: status.isdecimal() and status != "200",
-    "indexability": "non-indexable".__eq__,
-    "indexable": "false".__eq__,
+    **dict.fromkeys(
+        ("status", "status code", "http status", "http status code", "http code", "response code"),
+        lambda status: STATUS.fullmatch(status) is not None and status != "200",
+    ),
+    "indexability": (
+        "non-indexable", "blocked", "unreachable", "server error", "not found", "client error", "redirect", "soft 404",
+        "noindex", "canonicalised",
+    ).__contains__,
+    "indexable": ("false", "no").__contains__,
     "change": "removed".__eq__,
     "content type": lambda kind: "/" in kind and "html" not in kind,
-}
-"""Columns of this project's own feeds and of Screaming Frog that say whether a row is a page to index: name -> True if
+}  # fmt: skip
+"""Columns of this project's own feeds and of other crawlers that say whether a row is a page to index: name -> True if
 a value, in lowercase, says that it is not."""
 CLICKS = "clicks"
 """Column of Search Console."""

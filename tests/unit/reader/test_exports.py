@@ -14,6 +14,7 @@ from sitemapcrawler.feeds.columns import Cells, cell_reader
 from sitemapcrawler.items import IndexStatus
 from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, cleaned, read_export
 from sitemapcrawler.reader.rows import MAX_LINE, Rows
+from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 
 SITE = "https://example.com"
 FROG = (
@@ -45,6 +46,9 @@ LISTS = {
     "our own feed": (f"type,loc\nurl,{SITE}/a\nsitemap,{SITE}/s.xml\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/s.xml"]),
     "rows that are not indexable": (
         f"loc,indexable\n{SITE}/a,true\n{SITE}/b,false\n{SITE}/c,\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b", f"{SITE}/c"]),
+    "statuses of other crawlers": (
+        f"url,status,HTTP Status Code\n{SITE}/a,1,200\n{SITE}/b,301,\n{SITE}/c,,503\n{SITE}/d,live,\n", "CSV",
+        [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b", f"{LEFT_OUT}{SITE}/c", f"{SITE}/d"]),
     "a feed with URLs that only the baseline listed": (
         f"loc,indexable,change\n{SITE}/a,true,unchanged\n{SITE}/b,,removed\n", "CSV", [f"{SITE}/a", f"{LEFT_OUT}{SITE}/b"]),
     "a content system": (f"id,type,url\n1,page,{SITE}/a\n", "CSV", [f"{SITE}/a"]),
@@ -197,3 +201,11 @@ def test_a_damaged_end_and_a_huge_line_are_rows_without_a_url() -> None:
 def test_clicks_of_search_console_are_read() -> None:
     data = f'Top pages,Clicks,Impressions\n{SITE}/a,"1,204",9\n{SITE}/b,0,1\n{SITE}/c,many,1\n{SITE}/d\n'.encode()
     assert [row.clicks for row in read_export(io.BytesIO(data)).rows] == [1204, 0, None, None]
+
+
+@pytest.mark.parametrize("value", Indexability)
+def test_reasons_of_our_own_records(value: Indexability) -> None:
+    known = {Indexability.OK: "true", **dict.fromkeys(UNKNOWN, "")}
+    text = f"loc,indexability,indexable\n{SITE}/a,{value},\n{SITE}/b,,{known.get(value, 'false')}\n"
+    one, other = read_export(io.BytesIO(text.encode())).rows
+    assert one.url.startswith(LEFT_OUT) is other.url.startswith(LEFT_OUT) is (value not in known)
