@@ -152,7 +152,7 @@ class FoundBy(StrEnum):
     CANONICAL = "canonical"
     """The canonical of a listed page, or where its refresh leads."""
     REDIRECT = "redirect"
-    """A listed URL redirects to it, so that it cost no further request."""
+    """A URL that was requested redirects to it, so that it cost no further request."""
 
 
 FETCHED = f"kind <> 'unchecked' AND found_by <> '{FoundBy.REDIRECT}'"

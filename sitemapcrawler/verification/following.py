@@ -11,7 +11,7 @@ from sitemapcrawler.jobs.job import Frontier, Job
 from sitemapcrawler.jobs.links import MAX_CLICKS, FoundBy, Links, LinkScope
 from sitemapcrawler.jobs.protocols import Arguments
 from sitemapcrawler.replies.indexability import judged
-from sitemapcrawler.replies.kinds import Reason
+from sitemapcrawler.replies.kinds import Reason, ReplyKind, at_end
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.target_pages import modified
 from sitemapcrawler.verification.verifying import Verifier
@@ -94,7 +94,12 @@ class Follower:
         asked = 0
         for url, outcome in outcomes.items():
             reply = outcome.reply
-            if reply.reason != Reason.STOPPED:
-                self._job.records.found(judged(url, reply, scope.verdicts), by, modified(outcome))
-                asked += 1
+            if reply.reason == Reason.STOPPED:
+                continue
+            asked += 1
+            ends = [(url, reply, by)]
+            if reply.redirects and reply.final_url and reply.kind != ReplyKind.REDIRECT_LOOP and reply.reason is None:
+                ends.append((reply.final_url, at_end(reply), FoundBy.REDIRECT))
+            for end, answer, led in ends:
+                self._job.records.found(judged(end, answer, scope.verdicts), led, modified(outcome))
         return asked

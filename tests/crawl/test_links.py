@@ -210,6 +210,24 @@ def test_what_was_requested_is_not_called_unverified(tmp_path: Path, site: SiteS
     assert not {"/", "/end", "/moves-on", "/missing"} & unverified
 
 
+def test_page_behind_an_unlisted_redirect_is_verified(tmp_path: Path, site: SiteServer) -> None:
+    site.routes |= {
+        "/sitemap.xml": urlset(site.url("/a")),
+        "/a": page("/", "/moves", "/leaves"),
+        "/moves": moved("/end"),
+        "/end": page("/a", "/further"),
+        "/further": page("/a"),
+        "/leaves": moved("/missing"),
+    }
+    done = audited(tmp_path, site, links="site")
+    found = pages(site, done)
+    assert {path: found[path]["indexability"] for path in ("/moves", "/end", "/further", "/missing")} == {
+        "/moves": "redirect", "/end": "ok", "/further": "ok", "/missing": "not found",
+    }  # fmt: skip
+    assert {("cross-not-in-sitemap", "warning", path) for path in ("/end", "/further")} <= {*told(site, done)}
+    assert [one.path for one in site.exchanges].count("/end") == 1
+
+
 def test_without_the_argument_no_links_are_read(tmp_path: Path, site: SiteServer) -> None:
     done = audited(tmp_path, site, "-O", "records.jsonl", report="report")
     assert list(done.of_type("page")) == []
