@@ -1,11 +1,11 @@
 """Fingerprint of a page's main content, which a change of its frame, counters or advertisements leaves as it is.
 
 Main content is the text of the article with the main heading, else of `<main>` or the body, without navigation, header,
-footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages, advertisements and lists
-of links, and without numbers and tokens that differ between two answers: counters, ages, time stamps, session ids,
-years of a copyright. Prices, availability, `<details>`, bare dates and opening hours are content. Punctuation, case,
-alternative texts and images are not: a new picture is no new text. What is content must not depend on the size of what
-stands beside it, which differs from day to day.
+footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages and their labels, labels
+before the main heading, advertisements and lists of links, and without numbers and tokens that differ between two
+answers: counters, ages, time stamps, session ids, years of a copyright. Prices, availability, `<details>`, bare dates
+and opening hours are content. Punctuation, case, alternative texts and images are not: a new picture is no new text.
+What is content must not depend on the size of what stands beside it, which differs from day to day.
 
 Names and words cannot tell all of it, in all languages. So the hash has a place for each kind of text, and whoever
 compares two crawls can leave out those that have changed on most pages of a template (`rules/facts/contents.py`).
@@ -25,7 +25,7 @@ from selectolax.lexbor import LexborHTMLParser
 from sitemapcrawler.replies.page.main_text import HALF, LONG, SPACE, main_text
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
 
-CONTENT_VERSION = 5
+CONTENT_VERSION = 6
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""

@@ -11,7 +11,7 @@ from itertools import islice
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from sitemapcrawler.replies.page.boilerplate import HEADINGS, MAY_BE_REVIEWS, NOISE, PHRASES, REVIEWS
-from sitemapcrawler.replies.page.tokens import folded
+from sitemapcrawler.replies.page.tokens import SYMBOLS, folded
 
 HALF = 0.5
 """Share of the text at which a part of a page without a heading is the content itself."""
@@ -39,6 +39,7 @@ MAX_TEASER = 180
 MAX_EXCERPT = 300
 """The same for teasers whose headings are links to other pages: an excerpt of WordPress has 55 words."""
 TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
+LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header"))
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
 SUBHEADINGS = "h2,h3,h4,h5,h6"
 BLOCKS = "p,div,img,figure"
@@ -53,7 +54,7 @@ ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
 
 UNSEEN = [
     "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select",
-    "textarea", "datalist", "button", "progress", "meter", "map", "noframes",
+    "textarea", "datalist", "button", "label", "progress", "meter", "map", "noframes", "amp-ad",
 ]  # fmt: skip
 """Elements without text to read, and controls."""
 FURNITURE = ["nav", "footer", "dialog", "menu"]
@@ -126,17 +127,31 @@ def main_text(tree: LexborHTMLParser) -> MainText:
         return MainText(template, rest=part.text if part.text.strip() else whole)
     links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
     paragraphs = _taken(_largest(part.root.css("p")), bool)
-    return MainText(template, paragraphs, part.root.text(separator=SPACE), links)
+    return MainText(template, paragraphs, _from_heading(part.root.text(separator=SPACE), part.title), links)
+
+
+def _from_heading(text: str, title: str) -> str:
+    """Return a text without labels before the main heading, such as the weather or a greeting. Prices remain."""
+    before, found, after = text.partition(title) if title else ("", "", text)
+    if not found or len(before) > HALF * len(text):
+        return text
+    kept = (line for line in before.split(SPACE) if _bytes(line) >= LONG or not SYMBOLS.isdisjoint(line))
+    return SPACE.join([*kept, title + after])
 
 
 def _template(node: LexborNode) -> str:
     names = []
     above: LexborNode | None = node
     while above is not None:
-        classes = (above.attributes.get("class") or "")[:MAX_NAMES].split()
-        names.append(f"{above.tag}.{next(filter(_IS_NAME, classes), '')}")
+        names.append(_kind(above))
         above = above.parent
     return " ".join(names)
+
+
+def _kind(node: LexborNode) -> str:
+    """Tag and first class, which elements of one list have in common."""
+    classes = (node.attributes.get("class") or "")[:MAX_NAMES].split()
+    return f"{node.tag}.{next(filter(_IS_NAME, classes), '')}"
 
 
 def _largest(nodes: Iterable[LexborNode]) -> list[LexborNode]:
@@ -173,22 +188,23 @@ class _Part:
         self.text = self.root.text(separator=SPACE)
         self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
-        first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
+        first: dict[int, tuple[set[int], int, str]] = {}  # heading of the page, and of each article
         headings = [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]
         for node in headings or _title(self.root):
             above = list(_ancestors(node))
-            if self.root.mem_id in above and (size := _ink(node.text())):
+            if self.root.mem_id in above and (size := _ink(text := node.text(separator=SPACE))):
                 inner = above[: above.index(self.root.mem_id)]
                 place = next((identity for identity in reversed(inner) if identity in articles), self.root.mem_id)
-                first.setdefault(place, (set(above), size))
-        self._holders, self.heading = next(iter(first.values()), ({self.root.mem_id}, 0))
+                first.setdefault(place, (set(above), size, text))
+        self._holders, self.heading, self.title = next(iter(first.values()), ({self.root.mem_id}, 0, ""))
         if len(with_heading := first.keys() & articles.keys()) == 1:
             [identity] = with_heading
             text = articles[identity].text(separator=SPACE)
             if _ink(text) >= first[identity][1] + LONG * self._characters:
                 self.root, self.text = articles[identity], text
-                self._holders, self.heading = first[identity]
+                self._holders, self.heading, self.title = first[identity]
         self._budget = MAX_MEASURED * (len(self.text) + 1_000)
+        self._removed: set[int] = set()
 
     def remove_all(self) -> None:
         self._remove([node for node in self.root.css(NAMED) if _is_noise(*_names(node))])
@@ -227,16 +243,29 @@ class _Part:
         return node
 
     def _remove_by_heading(self) -> None:
-        for heading in reversed(self.root.css("h2,h3,h4,h5")):
+        for heading in reversed(self.root.css("h2,h3,h4,h5,b,strong")):
+            if heading.mem_id in self._removed:
+                continue
             text = folded(heading.text(separator=SPACE))
             if len(text) > MAX_HEADING or not text.startswith(HEADINGS):
                 continue
             part = self._outermost(heading)
             whole = part.parent
+            if heading.tag in ("b", "strong") and (whole is None or not self._is_of_links(whole, heading)):
+                continue
             if whole is not None and not self._holds_content(whole) and _element(whole.first_child) == part.mem_id:
-                whole.decompose()
+                self._remove_all_of(whole)
             elif not self._holds_content(part):
-                part.decompose()
+                self._remove_all_of(part)
+
+    def _remove_all_of(self, node: LexborNode) -> None:
+        """Remove a node, and note what was in it: later nodes of a loop may be."""
+        self._removed.update(inner.mem_id for inner in node.css("*"))
+        node.decompose()
+
+    def _is_of_links(self, whole: LexborNode, label: LexborNode) -> bool:
+        """True for a part that has nothing but a label and links."""
+        return self._ink(whole) - self._ink(label) <= sum(self._ink(link) for link in whole.css("a"))
 
     def _remove_teasers(self) -> None:
         """Remove lists of links and of teasers of other pages, if the page has a text of its own."""
@@ -273,8 +302,31 @@ class _Part:
         for teasers in lists:
             number = sum(item.tag != "dd" for item in teasers)
             if prose >= (MIN_PROSE * self._characters if number < MIN_LISTED else LONG_PROSE):
-                for item in teasers:
-                    item.decompose()
+                self._remove_list(teasers)
+        self._remove_empty()
+
+    def _remove_list(self, teasers: list[LexborNode]) -> None:
+        """Remove teasers, what they leave empty, and the label before it: all of it comes and goes."""
+        if teasers[0].mem_id in self._removed:
+            return
+        for item in teasers[1:]:
+            item.decompose()
+        part = self._outermost(teasers[0]) if teasers[0].text(strip=True) else teasers[0]
+        label = _with_text(part.prev, "prev") if part.text(strip=True) else None
+        if label is not None and label.tag in LABELS and label.mem_id not in self._holders and _is_label(label):
+            self._remove_all_of(label)
+        self._remove_all_of(part)
+
+    def _remove_empty(self) -> None:
+        """Remove headings of lists without items, and one at the end of the page."""
+        for heading in reversed(self.root.css(SUBHEADINGS)):
+            if heading.mem_id in self._removed | self._holders or _with_text(heading.next, "next") is not None:
+                continue
+            part = self._outermost(heading)
+            is_last = part.parent is not None and part.parent.mem_id in self._holders
+            is_last = is_last and _with_text(part.next, "next") is None
+            if (is_last or part.css_first("ul,ol,table") is not None) and not self._holds_content(part):
+                self._remove_all_of(part)
 
     def _teasers(self, whole: LexborNode, items: list[LexborNode], links: dict[int, int]) -> _Found:
         """Return those of the elements with links in a part that are a list of links, or teasers of other pages, and
@@ -310,22 +362,38 @@ class _Part:
 
     def _cards(self, whole: LexborNode, items: list[LexborNode], sizes: list[int]) -> _Found:
         """Teasers with a title, and perhaps a picture or an excerpt."""
-        alike = [(item, length) for item, length in zip(items, sizes, strict=True) if item.tag in TEASERS]
+        kinds: dict[str, list[tuple[LexborNode, int]]] = {}
+        for item, length in zip(items, sizes, strict=True):
+            if item.tag in TEASERS:
+                kinds.setdefault(_kind(item), []).append((item, length))
+        alike = max(kinds.values(), key=len, default=[])
         number, size = len(alike), sum(length for _, length in alike)
         if not min(MIN_TEASERS, len(items)) <= number < MIN_LISTED or size > MAX_EXCERPT * number:
             return [], 0
-        are_teasers = all(_is_card(item) for item, _ in alike) or (
+        are_teasers = sum(_is_card(item) for item, _ in alike) > HALF * number or (
             size <= MAX_TEASER * number
             and (len(items) > 1 or (whole.tag in LISTS and size == self._ink(whole)))
-            and sum(_is_teaser(item) for item, _ in alike) > HALF * number
+            and sum(found := [_title_size(item) for item, _ in alike]) >= LABEL * number
+            and sum(map(bool, found)) > HALF * number
         )
         return ([item for item, _ in alike], size) if are_teasers and not _is_in_prose(whole) else ([], 0)
 
     def _are_titles(self, items: list[LexborNode], sizes: list[int], links: dict[int, int]) -> bool:
         """True for parts that are links as long as titles, and nothing else."""
-        return all(
-            links[item.mem_id] == size >= LABEL * self._characters for item, size in zip(items, sizes, strict=True)
+        return sum(sizes) >= LABEL * self._characters * len(items) and all(
+            links[item.mem_id] == size for item, size in zip(items, sizes, strict=True)
         )
+
+
+def _with_text(node: LexborNode | None, way: str) -> LexborNode | None:
+    """Return the first node with text, from a node on among its siblings, in the direction `next` or `prev`."""
+    while node is not None and not node.text(strip=True):
+        node = getattr(node, way)
+    return node
+
+
+def _is_label(node: LexborNode) -> bool:
+    return _ink(node.text()) <= MAX_HEADING and node.css_first("a,p") is None
 
 
 def _ink(text: str) -> int:
@@ -353,18 +421,16 @@ def _element(node: LexborNode | None) -> int | None:
     return node.mem_id if node is not None else None
 
 
-def _is_teaser(item: LexborNode) -> bool:
-    """True for a part with a heading, or that begins with a link of the length of a title, after a time or number."""
+def _title_size(item: LexborNode) -> int:
+    """Return the bytes of the link that a part begins with, after a time or number; 0 without one."""
     if item.css_first(SUBHEADINGS) is not None:
-        return True
+        return LABEL
     is_link = item.tag == "a"
     link = item if is_link else item.css_first("a")
     if link is None or (is_link and item.css_first(BLOCKS) is None):
-        return False
+        return 0
     title = link.text(strip=True)
-    if _bytes(title) < LABEL:
-        return False
-    return not any(map(str.isalpha, item.text(strip=True).partition(title)[0]))
+    return 0 if not title or any(map(str.isalpha, item.text(strip=True).partition(title)[0])) else _bytes(title)
 
 
 def _is_card(item: LexborNode) -> bool:

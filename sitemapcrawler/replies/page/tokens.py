@@ -99,10 +99,12 @@ def stable_tokens(text: str) -> Tokens:
     around = ["", *tokens, ""]
     may_count = not (is_ascii and HINTS.isdisjoint(tokens))
     for at in places:
-        if may_count and _is_counter(tokens, at, is_ascii):
+        has_currency = around[at] in CURRENCIES or around[at + 2] in CURRENCIES
+        has_cents = _CENTS.fullmatch(tokens[at]) is not None
+        if may_count and not (has_currency and has_cents) and _is_counter(tokens, at, is_ascii):
             counters.append(at)
         else:
-            is_price = around[at] in CURRENCIES or around[at + 2] in CURRENCIES or _CENTS.fullmatch(tokens[at])
+            is_price = has_currency or has_cents
             (prices if is_price else numbers).append(at)
     split = [[tokens[at] for at in places] for places in (numbers, prices)]
     for at in counters:

@@ -91,7 +91,12 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("two\u00a0 words", "two\n words"),
         ("Brass", "<i>BRASS</i>!"),
         ("Beiträge: <a>12</a>", "Beiträge: <a>13</a>"),
-        ("<div><b>Top</b></div>", "<div><b>Top</b><a href=/a>A lamp of copper and glass</a></div>"),
+        ("", "<div><b>Top</b><a href=/a>A lamp of copper and glass</a></div>"),
+        ("", "<section><h3></h3><h2>Top</h2><ul></ul></section>"),
+        ("", "<p><strong>Read more</strong> <a href=/a>A lamp</a>"),
+        ("", "<label>12 languages</label>"),
+        ("", "<div><a href=/a>Lamp</a> May 3</div>" + 4 * "<div><a href=/a>A lamp of copper and glass</a> May 3</div>"),
+        ("7 min read", "8 min read"),
         ("", "<ul><li><a href=/a>A lamp of copper and glass</a></ul>"),
         ("", 2 * "<div><i>14:32</i> <a href=/a>A lamp of copper and glass</a></div>"),
         ("", "<div><a href=/a><h3>A lamp of copper and glass</h3></a><p>For the kitchen</p></div>"),
@@ -129,9 +134,24 @@ def test_comments_longer_than_the_article() -> None:
         (2 * f"<div><h2>Ann</h2><a>Ann</a>{'I like these lamps. ' * 15}</div>", ""),
         ("<div><h3><a href=#care>Care for a lamp of brass</a></h3>Polish it.</div>", ""),
         ("<dl><dt><a href=/a>A lamp of copper and glass</a><dd>14<dt>Weight<dd>3 kg</dl>", ""),
+        (
+            "<div class=x>Dim. <a href=/a>Lamp</a></div>"
+            + 3 * "<div><h4>Top</h4><a href=/a>A lamp of copper and glass</a></div>",
+            "",
+        ),
+        ("3 avis 12.50 €", "3 avis 14.50 €"),
         ("<div>See <a href=/a>A lamp of copper and glass</a></div>", "<div>See </div>"),
     ],
-    ids=["a table in prose", "products of a category", "posts", "a section", "terms", "a sentence"],
+    ids=[
+        "a table in prose",
+        "products of a category",
+        "posts",
+        "a section",
+        "terms",
+        "a text beside teasers",
+        "a price after a count",
+        "a sentence",
+    ],
 )
 def test_lists_with_links_that_are_content(before: str, after: str) -> None:
     assert content(body(PROSE + before)) != content(body(PROSE + after))
@@ -151,6 +171,20 @@ def test_a_page_of_reviews() -> None:
 def test_text_outside_of_the_main_element(tag: str) -> None:
     main = tag.format("<h1>Lamp</h1><p>Of brass.</p>")
     assert content(f"<p>Free shipping today</p>{main}") == content(main)
+
+
+def test_labels_before_the_main_heading() -> None:
+    before, after, price = ("<div>12 °</div>", "<div>14 °</div>", "<div>€ 12</div>")
+    assert content(before + body(PROSE)) == content(after + body(PROSE))
+    assert content(price + body(PROSE)) != content(before + body(PROSE))
+
+
+def test_parts_inside_removed_ones_are_not_used() -> None:
+    links = "<a href=/a>A lamp of copper and glass</a>"
+    inner = (
+        f"<div><h4></h4><h2><b>Read more</b></h2><ul><li>{links}</ul><ul>{4 * '<li><a href=/b><img></a>'}</ul></div>"
+    )
+    assert content(body(PROSE + inner)) == content(body(PROSE))
 
 
 def test_a_list_of_links_in_another_order() -> None:
