@@ -117,7 +117,7 @@ def test_a_site_and_its_audit_are_split_again_into_the_same_new_set(
         }  # fmt: skip
         (tmp_path / "sitemapcrawler.toml").write_text('[segments]\nshop = "/shop/"\nblog = "/blog/"\n')
         run(tmp_path, "audit", site.url(), "--out", "audit", *SETTINGS)
-        for (target, more), by in product([(site.url(), SETTINGS), ("audit", ())], ["segment", "folder"]):
+        for target, more, by in ((site.url(), SETTINGS, "folder"), ("audit", (), "segment")):
             done = run(tmp_path, "fix", target, "--split-by", by, "--out", "new", *more)
             assert done.returncode == 3
             assert f"{site.url('/lost.xml')} was not read to its end (HTTP status 403): the set lacks" in done.stderr
