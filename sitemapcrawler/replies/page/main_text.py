@@ -127,16 +127,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
         return MainText(template, rest=part.text if part.text.strip() else whole)
     links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
     paragraphs = _taken(_largest(part.root.css("p")), bool)
-    return MainText(template, paragraphs, _from_heading(part.root.text(separator=SPACE), part.title), links)
-
-
-def _from_heading(text: str, title: str) -> str:
-    """Return a text without labels before the main heading, such as the weather or a greeting. Prices remain."""
-    before, found, after = text.partition(title) if title else ("", "", text)
-    if not found or len(before) > HALF * len(text):
-        return text
-    kept = (line for line in before.split(SPACE) if _bytes(line) >= LONG or not SYMBOLS.isdisjoint(line))
-    return SPACE.join([*kept, title + after])
+    return MainText(template, paragraphs, part.root.text(separator=SPACE), links)
 
 
 def _template(node: LexborNode) -> str:
@@ -188,21 +179,21 @@ class _Part:
         self.text = self.root.text(separator=SPACE)
         self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
-        first: dict[int, tuple[set[int], int, str]] = {}  # heading of the page, and of each article
+        first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
         headings = [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]
         for node in headings or _title(self.root):
             above = list(_ancestors(node))
-            if self.root.mem_id in above and (size := _ink(text := node.text(separator=SPACE))):
+            if self.root.mem_id in above and (size := _ink(node.text())):
                 inner = above[: above.index(self.root.mem_id)]
                 place = next((identity for identity in reversed(inner) if identity in articles), self.root.mem_id)
-                first.setdefault(place, (set(above), size, text))
-        self._holders, self.heading, self.title = next(iter(first.values()), ({self.root.mem_id}, 0, ""))
+                first.setdefault(place, (set(above), size))
+        self._holders, self.heading = next(iter(first.values()), ({self.root.mem_id}, 0))
         if len(with_heading := first.keys() & articles.keys()) == 1:
             [identity] = with_heading
             text = articles[identity].text(separator=SPACE)
             if _ink(text) >= first[identity][1] + LONG * self._characters:
                 self.root, self.text = articles[identity], text
-                self._holders, self.heading, self.title = first[identity]
+                self._holders, self.heading = first[identity]
         self._budget = MAX_MEASURED * (len(self.text) + 1_000)
         self._removed: set[int] = set()
 
@@ -215,6 +206,22 @@ class _Part:
             self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= most])
         self._remove_by_heading()
         self._remove_teasers()
+        if self.heading and self.root.tag == "body":
+            self._remove_labels_above()
+
+    def _remove_labels_above(self) -> None:
+        """Remove labels above the part with the main heading, such as the weather or a greeting. Prices remain."""
+        above = []
+        node = self.root.first_child
+        while node is not None and node.mem_id not in self._holders:
+            above.append(node)
+            node = node.next
+        if node is None or node.tag == "h1":
+            return
+        for label in above:
+            lines = label.text(separator=SPACE).split(SPACE)
+            if label.is_element_node and all(_bytes(line) < LONG and SYMBOLS.isdisjoint(line) for line in lines):
+                label.decompose()
 
     def _remove(self, nodes: list[LexborNode]) -> None:
         for node in reversed(nodes):
@@ -318,14 +325,18 @@ class _Part:
         self._remove_all_of(part)
 
     def _remove_empty(self) -> None:
-        """Remove headings of lists without items, and one at the end of the page."""
+        """Remove headings of lists without items."""
         for heading in reversed(self.root.css(SUBHEADINGS)):
-            if heading.mem_id in self._removed | self._holders or _with_text(heading.next, "next") is not None:
+            if (
+                heading.mem_id in self._removed
+                or heading.mem_id in self._holders
+                or _with_text(heading.next, "next") is not None
+            ):
                 continue
             part = self._outermost(heading)
-            is_last = part.parent is not None and part.parent.mem_id in self._holders
-            is_last = is_last and _with_text(part.next, "next") is None
-            if (is_last or part.css_first("ul,ol,table") is not None) and not self._holds_content(part):
+            is_last = _element(heading.next) is not None and _with_text(part.next, "next") is None
+            is_empty = part.css_first("ul,ol,table") is not None or (is_last and part.css_first("img,picture") is None)
+            if is_empty and not self._holds_content(part):
                 self._remove_all_of(part)
 
     def _teasers(self, whole: LexborNode, items: list[LexborNode], links: dict[int, int]) -> _Found:
