@@ -2,10 +2,10 @@
 
 Main content is the text of the article with the main heading, else of `<main>` or the body, without navigation, header,
 footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages and their labels, labels
-before the main heading, advertisements and lists of links, and without numbers and tokens that differ between two
-answers: counters, ages, time stamps, session ids, years of a copyright. Prices, availability, `<details>`, bare dates
-and opening hours are content. Punctuation, case, alternative texts and images are not: a new picture is no new text.
-What is content must not depend on the size of what stands beside it, which differs from day to day.
+above the part with the main heading, advertisements and lists of links, and without numbers and tokens that differ
+between two answers: counters, ages, time stamps, session ids, years of a copyright. Prices, availability, `<details>`,
+bare dates and opening hours are content. Punctuation, case, alternative texts and images are not: a new picture is no
+new text. What is content must not depend on the size of what stands beside it, which differs from day to day.
 
 Names and words cannot tell all of it, in all languages. So the hash has a place for each kind of text, and whoever
 compares two crawls can leave out those that have changed on most pages of a template (`rules/facts/contents.py`).
