@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import duckdb
 import pyarrow.parquet as pq
@@ -91,13 +92,18 @@ def tuesday(site: SiteServer) -> dict[str, Route]:
     routes["/none.xml"] = xml(of(*numbered("none", 3), "/private/none"))
     routes["/stubborn.xml"] = stubborn(of(*numbered("stubborn", 3)), 'W/"odd, \xe4"')
     routes["/modified.xml"] = Reply("", 404)
-    routes["/rich.xml"] = conditional(urlset_of(site, RICH | CHANGED_RICH), etag='"richer"')
+    routes["/rich.xml"] = conditional(urlset_of(site, escaped(RICH | CHANGED_RICH)), etag='"richer"')
     routes["/news.xml"] = xml(urlset_of(site, CHANGED_NEWS))
     routes["/many.xml"] = conditional(of(*numbered("many", MANY)[1:]), etag='"fewer"')
     routes["/child.xml"] = xml(of("/child/0", "/child/1", b="child/2"))
     listed = [path for path in routes if path.endswith((".xml", ".gz")) and path not in ("/index.xml", "/child.xml")]
     routes["/index.xml"] = xml(index(*(site.url(path) for path in listed if path != "/left.xml")))
     return routes
+
+
+def escaped(entries: Mapping[str, str]) -> dict[str, str]:
+    """The same pages, spelled as `loc-non-ascii` advises."""
+    return {quote(path, safe="/?=&"): more for path, more in entries.items()}
 
 
 CHANGED_RICH = {
