@@ -40,6 +40,7 @@ MAX_EXCERPT = 300
 """The same for teasers whose headings are links to other pages: an excerpt of WordPress has 55 words."""
 TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
 LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header"))
+"""Elements that may be the label of a list of teasers."""
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
 SUBHEADINGS = "h2,h3,h4,h5,h6"
 BLOCKS = "p,div,img,figure"
@@ -81,8 +82,8 @@ LAYOUT = re.compile(
 """Class names that describe a page or its layout: `has-sidebar`, `category-cookies` of WordPress."""
 OF_LAYOUT = frozenset(("has", "no", "with", "without"))
 """Words before the name of a part that is beside what is named: `main--withSidebar`."""
-HOOK = "js-"
-"""Prefix of names that are for scripts."""
+NO_NAMES = ("js-", "css-", "sc-")
+"""Prefixes of names for scripts, and of the hashes that Emotion and styled-components write for styles."""
 AD_WORDS = frozenset(
     ("detail", "details", "title", "description", "price", "content", "body", "info", "gallery", "page")
 )
@@ -517,7 +518,7 @@ def _is_noise(classes: str | None, identity: str | None) -> bool:
 
 @lru_cache(4096)
 def _names_noise(name: str) -> bool:
-    if LAYOUT.match(name) or name.startswith(HOOK):
+    if LAYOUT.match(name) or name.startswith(NO_NAMES):
         return False
     plain = _CAMEL.sub("-", name).lower()
     words = plain.split("-")

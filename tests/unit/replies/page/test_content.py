@@ -50,6 +50,7 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
     [
         "<p>€ 12.99</p>", "<p>Only 3 left</p>", "<p>Fold it 3 times</p>", "<p>Room for 4 guests</p>", "<details><summary>Size</summary>12 cm</details>", "<p>Mon 9:00-18:00</p>",
         "<aside class='admonition warning'>Hot!</aside>", "<p hidden=until-found>Shipping</p>", "<div class=ad-detail>Used</div>",
+        "<div class=css-ad12>Used</div>", "<div class='sc-adSpX'>Used</div>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>https://example.com:8080/a2/lamps</p>", "<p>Now $20 off</p>",
     ],
 )  # fmt: skip
