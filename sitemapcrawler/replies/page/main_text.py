@@ -326,7 +326,7 @@ class _Part:
         self._remove_all_of(part)
 
     def _remove_empty(self) -> None:
-        """Remove headings of lists without items."""
+        """Remove headings of lists without items, and those that are all that is left of a part."""
         for heading in reversed(self.root.css(SUBHEADINGS)):
             if (
                 heading.mem_id in self._removed
@@ -335,7 +335,8 @@ class _Part:
             ):
                 continue
             part = self._outermost(heading)
-            is_last = _element(heading.next) is not None and _with_text(part.next, "next") is None
+            has_frame = part.mem_id != heading.mem_id or _element(heading.next) is not None
+            is_last = has_frame and _with_text(part.next, "next") is None
             is_empty = part.css_first("ul,ol,table") is not None or (is_last and part.css_first("img,picture") is None)
             if is_empty and not self._holds_content(part):
                 self._remove_all_of(part)

@@ -95,6 +95,7 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("", "<div><b>Top</b><a href=/a>A lamp of copper and glass</a></div>"),
         ("", "<section><h3></h3><h2>Top</h2><ul></ul></section>"),
         ("", "<section><h2>Top</h2><div></div></section>"),
+        ("", "<section><h2>Top</h2></section>"),
         ("", "<p><strong>Read more</strong> <a href=/a>A lamp</a>"),
         ("", "<label>12 languages</label>"),
         ("", "<div><a href=/a>Lamp</a> May 3</div>" + 4 * "<div><a href=/a>A lamp of copper and glass</a> May 3</div>"),
