@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Iterator
 from typing import Self
 
 from scrapy import signals
@@ -20,6 +22,8 @@ from sitemapcrawler.verification.following import Follower
 from sitemapcrawler.verification.rendering import Renderer
 from sitemapcrawler.verification.search_console import Inspector
 from sitemapcrawler.verification.url_status import Status
+
+logger = logging.getLogger(__name__)
 
 DRAWN_AT_ONCE = 1000
 """Batch size for the records of a sample."""
@@ -44,25 +48,18 @@ class StatusPipeline(CrawlPipeline):
 
     def open_spider(self) -> None:
         audit = self._audit
-        self._status = audit.status
-        if (
-            audit.status is not None
-            and audit.job is not None
-            and (audit.params.links != "no" or audit.params.compare)
-            and not audit.job.finished
-        ):
-            self._follower = Follower(
-                audit.status.verifier, audit.job, audit.stop, audit.params,
-            )  # fmt: skip
-        if audit.params.fetch_as and audit.job is not None and not audit.job.finished:
-            self._asker_as = AskerAs(self._crawler, audit.job, audit.params.crawlers, audit.params.own_sites)
-        if audit.params.render is not None and audit.job is not None and not audit.job.finished:
-            self._renderer = Renderer(
-                self._crawler, audit.job, audit.params.render, audit.params.seed, audit.params.own_sites,
-                agent(audit.params.render_as) if audit.params.render_as else None,
-            )  # fmt: skip
-        if audit.params.gsc is not None and audit.job is not None and not audit.job.finished:
-            self._inspector = Inspector(self._crawler, audit.job, audit.params)
+        self._status, job, params = audit.status, audit.job, audit.params
+        if job is None or job.finished:
+            return
+        if audit.status is not None and (params.links != "no" or params.compare):
+            self._follower = Follower(audit.status.verifier, job, audit.stop, params)
+        if params.fetch_as:
+            self._asker_as = AskerAs(self._crawler, job, params.crawlers, params.own_sites)
+        if params.render is not None:
+            crawler = agent(params.render_as) if params.render_as else None
+            self._renderer = Renderer(self._crawler, job, params.render, params.seed, params.own_sites, crawler)
+        if params.gsc is not None:
+            self._inspector = Inspector(self._crawler, job, params)
 
     async def process_item(self, item: object) -> object:
         """Attach replies to url records. Those of a file that waits for its turn come again in another batch; those
@@ -119,16 +116,26 @@ class StatusPipeline(CrawlPipeline):
     async def _finish(self) -> None:
         if self._status is not None:
             await self._draw(self._status)
+        for failure, part in self._parts():
+            try:
+                await part
+            except Exception:
+                logger.exception("%s: internal error", failure)
+                self._audit.stop.note_failure()
+
+    def _parts(self) -> Iterator[tuple[str, Awaitable[None]]]:
+        """What follows when all is read, in turn, each with what to say if it fails."""
         if self._follower is not None:
-            await self._follower.run(self._audit.link_scope())
+            yield "unlisted pages could not be requested", self._follower.run(self._audit.link_scope())
         if self._audit.beside is not None:
-            await self._audit.beside.run(site.origin for site in self._audit.sites)
+            origins = (site.origin for site in self._audit.sites)
+            yield "files beside the sitemap could not be read", self._audit.beside.run(origins)
         if self._asker_as is not None:
-            await self._asker_as.run()
+            yield "pages could not be requested as crawlers", self._asker_as.run()
         if self._renderer is not None:
-            await self._renderer.run()
+            yield "pages could not be rendered", self._renderer.run()
         if self._inspector is not None:
-            await self._inspector.run(self._audit.link_scope())
+            yield "Search Console could not be asked", self._inspector.run(self._audit.link_scope())
 
     async def _draw(self, status: Status) -> None:
         for batch, findings in await status.draw():

@@ -21,8 +21,8 @@ from sitemapcrawler.download.policies import AGENT_KEY, Policies, own_agent
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.download.slots import Attempts
 from sitemapcrawler.items import AnswerRecord
-from sitemapcrawler.jobs.answer_table import AnswerTable
 from sitemapcrawler.jobs.job import Job
+from sitemapcrawler.jobs.page_choice import answered, pages_to_ask
 from sitemapcrawler.replies.crawler_answers import (
     HEADERS,
     AnswerVerdict,
@@ -66,17 +66,12 @@ class AskerAs:
 
     async def run(self) -> None:
         """Request the pages of all sites, and record what crawlers get for each page."""
-        try:
-            table = AnswerTable(self._job.store)
-            chosen = await self._job.follow(partial(AnswerTable.pages, sites=self._sites), table)
-            known = await self._job.follow(AnswerTable.known, table)
-            if chosen is not None and not chosen:
-                logger.warning("no page of a named site is listed: what crawlers get is not known")
-            if chosen is not None and known is not None:
-                await asyncio.gather(*(self._of_site(site, pages, known) for site, pages in chosen.items()))
-        except Exception:
-            logger.exception("pages could not be requested as crawlers: internal error")
-            self._stop.note_failure()
+        chosen = await self._job.follow(partial(pages_to_ask, sites=self._sites), self._job.store)
+        known = await self._job.follow(answered, self._job.store)
+        if chosen is not None and not chosen:
+            logger.warning("no page of a named site is listed: what crawlers get is not known")
+        if chosen is not None and known is not None:
+            await asyncio.gather(*(self._of_site(site, pages, known) for site, pages in chosen.items()))
 
     async def _of_site(self, site: str, pages: Sequence[str], known: Collection[tuple[str, str]]) -> None:
         compared = 0

@@ -53,13 +53,9 @@ class BesideSitemap:
     async def run(self, origins: Iterable[str]) -> None:
         """Request the files of sites, given by their origins, each once."""
         stop = Stop.of(self._crawler)
-        try:
-            for url, kind in dict.fromkeys(one for origin in [*origins][:MAX_SITES] for one in self._named(origin)):
-                if not stop.begun() and (file := await self._read(url, kind)) is not None:
-                    self.files.append(file)
-        except Exception:
-            logger.exception("files beside the sitemap could not be read: internal error")
-            stop.note_failure()
+        for url, kind in dict.fromkeys(one for origin in [*origins][:MAX_SITES] for one in self._named(origin)):
+            if not stop.begun() and (file := await self._read(url, kind)) is not None:
+                self.files.append(file)
 
     def _named(self, origin: str) -> Iterator[tuple[str, LinkFileKind]]:
         yield f"{origin}{LLMS_PATH}", LinkFileKind.LLMS

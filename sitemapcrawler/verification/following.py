@@ -39,17 +39,13 @@ class Follower:
     async def run(self, scope: LinkScope) -> None:
         """Request found pages, level by level, or the home pages alone, then those of lists, until none is left, a
         limit is reached, or the crawl stops."""
-        try:
-            if scope.follows:
-                await self._follow(scope)
-            elif self._params.links != "no":
-                homes = await self._job.follow(Links.unlisted_homes, Links(self._job.store, scope))
-                await self._ask(homes or [], scope, FoundBy.LINK)
-            if self._params.compare and not self._stop.begun():
-                await self._compare(scope)
-        except Exception:
-            logger.exception("unlisted pages could not be requested: internal error")
-            self._stop.note_failure()
+        if scope.follows:
+            await self._follow(scope)
+        elif self._params.links != "no":
+            homes = await self._job.follow(Links.unlisted_homes, Links(self._job.store, scope))
+            await self._ask(homes or [], scope, FoundBy.LINK)
+        if self._params.compare and not self._stop.begun():
+            await self._compare(scope)
 
     async def _follow(self, scope: LinkScope) -> None:
         links = Links(self._job.store, scope)

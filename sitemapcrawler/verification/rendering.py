@@ -22,7 +22,7 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import ANONYMOUS_KEY, Stop, stopping
 from sitemapcrawler.items import RenderedRecord
 from sitemapcrawler.jobs.job import Job
-from sitemapcrawler.jobs.rendered_table import RenderedTable
+from sitemapcrawler.jobs.page_choice import listed_of, pages_to_render, rendered
 from sitemapcrawler.replies.page import PAGE_LIMIT, Html, joined, media_type, plain_headers
 from sitemapcrawler.replies.page.media_type import HTML_TYPES
 from sitemapcrawler.replies.rendered import MAX_LINKED, RenderResult, added_links, compare, facts_of, rendered_html
@@ -76,9 +76,7 @@ class Renderer:
         `agent`: crawler whose robots.txt decides on requests besides our own; None for none."""
         self.crawler, self.agent = crawler, agent
         self._job, self._stop = job, Stop.of(crawler)
-        self._choose = partial(
-            RenderedTable.pages, sites=sites or None, count=sample.count, share=sample.share, seed=seed
-        )
+        self._choose = partial(pages_to_render, sites=sites or None, count=sample.count, share=sample.share, seed=seed)
         self.shared: dict[tuple[str, bool], Loaded] = {}
         """Scripts by URL and `ANONYMOUS_KEY`."""
         self._shared_bytes = 0
@@ -90,35 +88,31 @@ class Renderer:
         except NoBrowser as error:
             logger.error("pages could not be rendered: the browser does not start: %s", error)
             self._stop.note_failure()
-        except Exception:
-            logger.exception("pages could not be rendered: internal error")
-            self._stop.note_failure()
 
     async def _run(self) -> None:
-        table = RenderedTable(self._job.store)
-        chosen = await self._job.follow(self._choose, table)
-        known = await self._job.follow(RenderedTable.known, table)
+        chosen = await self._job.follow(self._choose, self._job.store)
+        known = await self._job.follow(rendered, self._job.store)
         if chosen is None or known is None:
             return
         wanted, candidates = chosen
-        rendered, left = len(known), [url for url in candidates if url not in known]
-        if rendered < wanted and left and not self._stop.begun():
+        number, left = len(known), [url for url in candidates if url not in known]
+        if number < wanted and left and not self._stop.begun():
             async with Browser() as browser:
                 self.crawler.signals.connect(browser.stop, stopping)
                 missed = 0
                 for url in left:
-                    if rendered == wanted or missed == MAX_MISSED or self._stop.begun():
+                    if number == wanted or missed == MAX_MISSED or self._stop.begun():
                         break
-                    is_page = await self._page(browser, table, url)
-                    rendered, missed = rendered + is_page, 0 if is_page else missed + 1
-        if rendered < min(wanted, len(candidates)) and not self._stop.begun():
+                    is_page = await self._page(browser, url)
+                    number, missed = number + is_page, 0 if is_page else missed + 1
+        if number < min(wanted, len(candidates)) and not self._stop.begun():
             logger.warning(
-                "rendered %s; the others that were tried do not answer 200 with HTML", counted(rendered, "page")
+                "rendered %s; the others that were tried do not answer 200 with HTML", counted(number, "page")
             )
         else:
-            logger.info("rendered %s", counted(rendered, "page"))
+            logger.info("rendered %s", counted(number, "page"))
 
-    async def _page(self, browser: Browser, table: RenderedTable, url: str) -> bool:
+    async def _page(self, browser: Browser, url: str) -> bool:
         """Render a page. Returns False if it is no page, or the crawl ends first."""
         answer = await self._document(url)
         if answer is None or self._stop.begun():
@@ -141,7 +135,7 @@ class Renderer:
         found.elapsed_ms = round((time.monotonic() - begun) * MS)
         raw, listed = facts_of(html, headers, url), None
         if seen is not None:
-            listed = await self._job.follow(partial(RenderedTable.listed, urls=added_links(raw, seen)), table)
+            listed = await self._job.follow(partial(listed_of, urls=added_links(raw, seen)), self._job.store)
         compare(found, raw, seen, listed or ())
         self._job.records.rendered(found)
         return True

@@ -81,9 +81,6 @@ class Inspector:
         except OSError as error:
             logger.error("%s: %s: Search Console is not asked", self._params.gsc_answers, error.strerror or error)
             self._stop.note_failure()
-        except Exception:
-            logger.exception("Search Console could not be asked: internal error")
-            self._stop.note_failure()
 
     async def _run(self, scope: LinkScope) -> None:
         job, statuses = self._job, self._job.statuses
