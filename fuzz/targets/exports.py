@@ -7,7 +7,7 @@ import csv
 from io import BytesIO
 
 from fuzz.inputs import InPieces, in_time, is_parquet
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, read_export
+from sitemapcrawler.reader.lists import LEFT_OUT, UNREAD, ExportRow, read_export
 
 MAX_BYTES = 2048
 DICTIONARY = "lists.dict"

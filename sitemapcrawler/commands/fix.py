@@ -17,7 +17,6 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from sitemapcrawler import urls
 from sitemapcrawler.api import child
 from sitemapcrawler.api.sitemaps import DownloadError
-from sitemapcrawler.commands.audited_files import AuditedFiles, is_failed_guess
 from sitemapcrawler.crawl.argument_values import base_url, quoted
 from sitemapcrawler.crawl.params import Params
 from sitemapcrawler.extensions.progress import PROGRESS_FILE, displayed, is_live
@@ -32,13 +31,12 @@ from sitemapcrawler.repair import publishing
 from sitemapcrawler.repair.additions import RULES, Additions
 from sitemapcrawler.repair.audited import AuditedSite, is_audit
 from sitemapcrawler.repair.change_list import NAME, Action, ChangeList
-from sitemapcrawler.repair.local import LocalFiles
 from sitemapcrawler.repair.page_list import PageList
 from sitemapcrawler.repair.publishing import FolderError
 from sitemapcrawler.repair.readme import FOLDER
 from sitemapcrawler.repair.readme import NAME as README
 from sitemapcrawler.repair.site_repair import Repaired, SiteRepair
-from sitemapcrawler.repair.sources import OWN_FAULTS, Source
+from sitemapcrawler.repair.sources import OWN_FAULTS, AuditedFiles, LocalFiles, Source, is_failed_guess
 from sitemapcrawler.repair.streaming import OF_HISTORY, Rules, repairable
 from sitemapcrawler.robots import is_robots_url
 from sitemapcrawler.rules.facts.given import GONE

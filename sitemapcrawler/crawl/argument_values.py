@@ -18,7 +18,7 @@ from sitemapcrawler import urls
 from sitemapcrawler.feeds.folder import BASELINES as OF_A_REPORT
 from sitemapcrawler.jobs.index_answers import check
 from sitemapcrawler.jobs.index_status import DOMAIN
-from sitemapcrawler.reader.exports import files_of, read_export
+from sitemapcrawler.reader.lists import files_of, read_export
 from sitemapcrawler.robots.addresses import read_ranges
 from sitemapcrawler.robots.agents import named, requesting
 from sitemapcrawler.robots.usage import POLICY_PREFIX

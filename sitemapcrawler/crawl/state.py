@@ -43,9 +43,9 @@ from sitemapcrawler.jobs.job import Job, OpenedJob
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.opening import open_job
 from sitemapcrawler.reader.dates import iso
+from sitemapcrawler.replies.link_files import LinkFile
 from sitemapcrawler.robots import RobotsOutcome
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.facts.site import OF_FILES
 from sitemapcrawler.rules.families.beside_sitemap import BESIDE
 from sitemapcrawler.rules.judge import Judge

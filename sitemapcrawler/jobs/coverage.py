@@ -21,7 +21,7 @@ from sitemapcrawler.jobs.links import FoundBy, Links, LinkScope, number_of
 from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.queries import with_memory
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, files_of, read_export
+from sitemapcrawler.reader.lists import LEFT_OUT, UNREAD, ExportRow, files_of, read_export
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.rules.facts.index_reasons import is_indexed
 from sitemapcrawler.rules.facts.languages import NORMAL_URL

@@ -16,7 +16,7 @@ from sitemapcrawler.jobs.rewriting import NewValues
 from sitemapcrawler.jobs.store import Store
 from sitemapcrawler.jobs.store.schema import iso, literal
 from sitemapcrawler.reader.access_logs import MAX_AGENT, MAX_URL, LogFormat, crawler_pattern
-from sitemapcrawler.reader.exports import UNREAD, cleaned
+from sitemapcrawler.reader.lists import UNREAD, cleaned
 from sitemapcrawler.reader.rows import WEB
 from sitemapcrawler.robots.addresses import Ranges
 from sitemapcrawler.robots.agents import AGENTS

@@ -13,8 +13,8 @@ from sitemapcrawler.envelopes import FileTally, FinalBatch
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.policy import Limit
 from sitemapcrawler.replies.chase import Step
+from sitemapcrawler.replies.link_files import LinkFile
 from sitemapcrawler.robots.agents import Agent
-from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.judge import Judge
 from sitemapcrawler.urls import Authority
 from sitemapcrawler.urls.segments import Segment

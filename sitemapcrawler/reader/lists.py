@@ -1,16 +1,18 @@
-"""Reads lists of URLs for the argument `urls`.
-
-May import the rest of `reader` and `urls`. Start reading in `read_list`.
-"""
+"""Reads the URLs in lists: for the argument `urls` (`read_list`), and in what other programs export, for the argument
+`compare` (`read_export`): crawls, Search Console, analytics, logs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from glob import glob
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sitemapcrawler import urls
-from sitemapcrawler.reader.rows import LOST, TEXT, CellReader, Row, Unread, as_written, read_rows
+from sitemapcrawler.items import IndexStatus
+from sitemapcrawler.reader.index_status import StatusReader
+from sitemapcrawler.reader.rows import LOST, TEXT, WEB, CellReader, Row, Rows, Unread, as_written, read_rows
 from sitemapcrawler.urls.display import quoted
 
 TYPE = "url"
@@ -63,3 +65,91 @@ def listed_url(row: Row, is_text: bool, base: str = "") -> ListedUrl | Unread:
         return Unread(row.line, f"{quoted(text)} has characters that no URL has")
     loc = urls.resolve(base if text.startswith("/") else "", text)
     return Unread(row.line, f"{quoted(text)} is not an http or https URL") if loc is None else ListedUrl(loc, row.line)
+
+
+BLANK = re.compile("[ \t\ufffd]")
+TRACKING = re.compile(
+    r"(?<=[?&])(?:utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|li_fat_id|mc_[ce]id|_ga|_gl"
+    r"|srsltid)=[^&#]*(?:&|(?=#|\Z))"
+)
+"""Parameters that advertisements, newsletters and analytics add to the URL of a page."""
+STATUS = re.compile("0|[1-5][0-9]{2}")
+NO_PAGE: Mapping[str, Callable[[str], bool]] = {
+    "type": ("sitemap", "robots", "finding", "summary").__contains__,
+    **dict.fromkeys(
+        ("status", "status code", "http status", "http status code", "http code", "response code"),
+        lambda status: STATUS.fullmatch(status) is not None and status != "200",
+    ),
+    "indexability": (
+        "non-indexable", "blocked", "unreachable", "server error", "not found", "client error", "redirect", "soft 404",
+        "noindex", "canonicalised",
+    ).__contains__,
+    "indexable": ("false", "no").__contains__,
+    "change": "removed".__eq__,
+    "content type": lambda kind: "/" in kind and "html" not in kind,
+}  # fmt: skip
+"""Columns of this project's own feeds and of other crawlers that say whether a row is a page to index: name -> True if
+a value, in lowercase, says that it is not."""
+CLICKS = "clicks"
+"""Column of Search Console."""
+COUNT = re.compile(r"[0-9]{1,12}")
+UNREAD = ""
+"""In place of a URL: a row that has none."""
+LEFT_OUT = "-"
+"""Stands before the URL of a row that is no page, or no page to index by the word of the list."""
+
+
+class ExportRow(NamedTuple):
+    """A row of a list."""
+
+    url: str
+    """Absolute or beginning with a slash, without fragment and tracking parameters, perhaps with `LEFT_OUT` before it;
+    or `UNREAD`."""
+    status: IndexStatus | None = None
+    """What Google says of the URL, if the row has it."""
+    clicks: int | None = None
+    """Clicks on it in search results, if the row has them."""
+
+
+def files_of(path: str) -> list[str]:
+    """The file at a path, or else the files that it stands for as a pattern with `*`, `?` or `[`, in order."""
+    return [path] if Path(path).is_file() else sorted(one for one in glob(path) if Path(one).is_file())  # noqa: PTH207 - a pattern may be absolute
+
+
+def read_export(file: BinaryIO, path: str = "", cells: CellReader = as_written) -> Rows[ExportRow]:
+    """Recognise an open file. `path` and `cells`: as for `read_rows`. Raises ValueError, one line, if no URLs can be
+    found in it, and OSError; what is broken behind its start becomes `UNREAD`."""
+    found = read_rows(file, path, (*NO_PAGE, CLICKS, *StatusReader.columns), cells)
+    return Rows(found.format, _read(found), found.log, found.lines)
+
+
+def _read(found: Rows[Row | Unread]) -> Iterator[ExportRow]:
+    statuses = StatusReader()
+    for row in found.rows:
+        if isinstance(row, Unread) or not isinstance(row.url, str):
+            yield ExportRow(UNREAD)
+        else:  # in a text, other values may stand behind the URL
+            url = cleaned(row.url.split()[0].strip("\"'") if found.format == TEXT else row.url.lstrip("'"))
+            clicks = str(row.cells[CLICKS] or "").replace(",", "") if CLICKS in row.cells else ""
+            yield ExportRow(
+                f"{LEFT_OUT}{url}" if _is_no_page(row.cells) else url,
+                statuses.status(row.cells, url),
+                int(clicks) if COUNT.fullmatch(clicks) else None,
+            )
+
+
+def cleaned(url: str) -> str:
+    """Return what a list has as URL without fragment and tracking parameters; `UNREAD` if it is neither a web URL nor a
+    path."""
+    url = url.strip().partition("#")[0]
+    if not (url.startswith("/") or WEB.match(url)) or BLANK.search(url):
+        return UNREAD
+    if "?" in url and TRACKING.search(url):
+        url = TRACKING.sub("", url).rstrip("?&")
+    return url
+
+
+def _is_no_page(cells: Mapping[str, object]) -> bool:
+    """True for a row that, by its own words, is no page or none to index. Empty cells say nothing."""
+    known = ((NO_PAGE[name], value) for name, value in cells.items() if value and name in NO_PAGE)
+    return any(says_no_page(str(value).strip().lower()) for says_no_page, value in known)

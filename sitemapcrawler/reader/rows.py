@@ -1,7 +1,7 @@
 """Reads lists of other programs as rows with named columns: CSV, JSON, JSON lines, Parquet, access logs, text.
 
-A list is recognised by its content. `lists` makes of its rows what the argument `urls` needs, `exports` what `compare`
-needs. May import the rest of `reader` and `urls`. Start reading in `read_rows`.
+A list is recognised by its content. `lists` makes of its rows what the arguments `urls` and `compare` need. May import
+the rest of `reader` and `urls`. Start reading in `read_rows`.
 """
 
 from __future__ import annotations

@@ -33,8 +33,7 @@ from sitemapcrawler.namespaces.extensions import (
     NEWS_EXTENSION,
     VIDEO_EXTENSION,
 )
-from sitemapcrawler.reader.exports import NO_PAGE
-from sitemapcrawler.reader.lists import TABLES, ListedUrl, listed_url
+from sitemapcrawler.reader.lists import NO_PAGE, TABLES, ListedUrl, listed_url
 from sitemapcrawler.reader.rows import REST_UNREAD, TEXT, Row, Unread, read_rows
 from sitemapcrawler.repair.change_list import Action, Change
 from sitemapcrawler.repair.places import SAFE, Names, made_up

@@ -1,28 +1,45 @@
-"""The files of a site on their way through the repair."""
+"""The files of a site on their way through the repair: those of a folder, and those that an audit has read."""
 
 from __future__ import annotations
 
 import errno
+import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from gzip import open as gzip_open
 from pathlib import Path
 
 from sitemapcrawler import urls
+from sitemapcrawler.api.child import TemporaryFolder
+from sitemapcrawler.api.sitemaps import Download, DownloadError
+from sitemapcrawler.crawl.local_files import Published, assumed_home, file_beside
+from sitemapcrawler.download.body_cache import BodyStorage, DamagedBody, KeptBody, Rights
+from sitemapcrawler.feeds.folder import CACHE
+from sitemapcrawler.items import UNREAD, SitemapRecord
 from sitemapcrawler.reader import ChildRecord
 from sitemapcrawler.reader.formats import format_named
 from sitemapcrawler.repair.places import Placed
 from sitemapcrawler.repair.streaming import FileRepair
 from sitemapcrawler.repair.writing import GZIP, Spooled
+from sitemapcrawler.replies.discovery import ARGUMENT
+from sitemapcrawler.rules.facts.given import GONE
+from sitemapcrawler.urls import Authority
+from sitemapcrawler.urls.grammar import folder_of
 
 CHUNK_BYTES = 1 << 16
 HEAD_BYTES = 16 * 1024
 """Bytes in which the root of a file is looked for."""
 INDEX = re.compile(rb"<(?:[\w.-]+:)?sitemapindex[\s>]")
-UNREAD = "doc-fetch-failed"
+FETCH_FAILED, HTTP_STATUS = "doc-fetch-failed", "doc-http-status"
+HTML, BLOCKED = "doc-is-html", "doc-blocked-by-robots"
+MISSING, IS_PAGE = UNLISTABLE = ("index-child-missing", "index-child-is-page")
+"""Rules on files that no index may list."""
+NO_FILE = "listed in the index, and no such file"
+NAMED_BY = ("robots", "index", "argument")
+"""How a sitemap was found that is no guess."""
 OWN_FAULTS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR)
 """Errors of this machine, not of the file that is opened."""
 
@@ -47,7 +64,7 @@ class Source:
     """URL after redirects."""
     error: str = ""
     """Why it could not be read."""
-    rule: str = UNREAD
+    rule: str = FETCH_FAILED
     """The rule that says so."""
     is_gone: bool = False
     """True if the server says that there is no such file."""
@@ -124,7 +141,7 @@ class Member:
             return self.source.unlistable
         format = format_named(self.repair.record.format)
         if not format.is_sitemap:
-            return "index-child-is-page" if format.name == "html" else "xml-root-unknown"
+            return IS_PAGE if format.name == "html" else "xml-root-unknown"
         return "" if self.is_written else self.emptied_by
 
     @property
@@ -152,3 +169,125 @@ class Row:
         """Number of files with what the file has."""
         spooled = self.member.spooled if self.member is not None else None
         return len(spooled.parts) if spooled is not None else 1
+
+
+class LocalFiles:
+    """The files of a folder, or one file with those beside it that it lists."""
+
+    def __init__(self, files: Sequence[str], folder: str | None, base: str | None) -> None:
+        """`files`: `file:` URLs; `folder`: the one that they are in, None for a single file; `base`: URL of the folder,
+        with a slash at its end, or of the single file; None if unknown."""
+        paths = [Path(urls.local_path(url) or "") for url in files]
+        self._folder = Path(folder).resolve() if folder is not None else paths[0].absolute().parent
+        self._home = base if base is None or base.endswith("/") else f"{urls.origin(base)}{folder_of(base)}"
+        self._waiting: list[tuple[Source, Sequence[ChildRecord]]] = []
+        """Indexes that were read while the URL of the folder was unknown, with what they list."""
+        self.sources = [Source(url, path) for url, path in zip(files, paths, strict=True)]
+        for source in self.sources:
+            inside = self._inside(source)
+            if base is not None:
+                source.place = base + inside if base.endswith("/") else base
+            source.target = source.place or f"/{inside}"
+
+    def _inside(self, source: Source) -> str:
+        """The path of a file in the folder, as part of a URL."""
+        assert source.path is not None
+        path = source.path.parent.resolve() / source.path.name
+        return urls.file_url(f"/{os.path.relpath(path, self._folder.resolve())}").removeprefix("file:///")
+
+    def children(self, index: Source, listed: Sequence[ChildRecord]) -> list[Source]:
+        """The files that an index lists, and those of the indexes before it, if it tells where the folder will live."""
+        self._waiting.append((index, listed))
+        if self._home is None:
+            self._home = assumed_home(str(self._folder), [one.loc for one in listed])
+            for source in self.sources if self._home is not None else ():
+                source.target = f"{self._home}{self._inside(source)}"
+        if self._home is None:
+            return []
+        waiting, self._waiting = self._waiting, []
+        return [child for one, its in waiting for child in self._listed(one, its, self._home)]
+
+    def _listed(self, index: Source, listed: Sequence[ChildRecord], home: str) -> list[Source]:
+        """The files that an index lists. Without any of them, it is repaired alone."""
+        index.place = index.place or index.target
+        published = Published(str(self._folder.resolve()), home)
+        found, missing = [], []
+        for one in listed:
+            loc = urls.resolve(index.place or home, one.loc) or one.loc
+            beside = file_beside(index.url, index.place, loc, published)
+            if beside is not None:
+                found.append(Source(beside, Path(urls.local_path(beside) or ""), place=loc, target=loc))
+            else:
+                missing.append(Source(loc, error=NO_FILE, rule=MISSING))
+        return [*found, *missing] if found else []
+
+
+def is_failed_guess(record: SitemapRecord) -> bool:
+    """True for a guessed URL that is no sitemap."""
+    return record.outcome in UNREAD and record.found_by not in NAMED_BY
+
+
+class AuditedFiles:
+    """The files of one audit."""
+
+    def __init__(self, audit: Path, work: Path, settings: Mapping[str, object]) -> None:
+        """`audit`: folder of a job or a report; `work`: folder for their content; `settings`: those of a crawl for
+        missing files."""
+        self._cache = BodyStorage(audit / CACHE)
+        self._work = work
+        self._settings = settings
+
+    def sources(self, records: Sequence[SitemapRecord]) -> list[Source]:
+        """Return the files of these records in order, without guessed URLs that are no sitemap. Raises DownloadError or
+        ValueError, one line, if missing files cannot be fetched, and OSError for a full disk."""
+        found = [source for record in records if (source := self._source(record)) is not None]
+        missing = [source.url for source in found if source.path is None and not source.error]
+        if not missing:
+            return found
+        folder = TemporaryFolder(self._work)
+        rights = self._rights(records).written()
+        downloads = Download.fetch_all(missing, self._settings, folder, rights)
+        fetched = dict(zip(missing, downloads, strict=True))
+        return [self._fetched(source, fetched[source.url]) if source.url in fetched else source for source in found]
+
+    def _source(self, record: SitemapRecord) -> Source | None:
+        """A file of the audit, without content or error if it must be fetched; None for a guess that is no sitemap."""
+        path = urls.local_path(record.sitemap)
+        if path is not None:
+            is_there = Path(path).is_file()
+            return Source(record.sitemap, Path(path) if is_there else None, error="" if is_there else "no such file")
+        if is_failed_guess(record):
+            return None
+        if record.outcome in UNREAD:
+            rule = HTTP_STATUS if record.status and not format_named(record.format).is_sitemap else FETCH_FAILED
+            rule = BLOCKED if record.outcome == "blocked" else HTML if HTML in record.issues else rule
+            unlistable = next((found for found in UNLISTABLE if found in record.issues), "")
+            error, is_gone = record.error or record.outcome, record.status in GONE
+            return Source(record.sitemap, error=error, rule=rule, is_gone=is_gone, unlistable=unlistable)
+        final_url = record.final_url or record.sitemap
+        kept = self._cache.named(final_url)
+        return Source(record.sitemap, None if kept is None else self._copied(kept), base=final_url)
+
+    def _copied(self, kept: KeptBody) -> Path | None:
+        """Write a body to a file of its own; None if it is damaged."""
+        path = self._work / f"body-{kept.path.name}"
+        try:
+            with path.open("wb") as file:
+                file.writelines(kept.chunks())
+        except DamagedBody:
+            return None
+        return path
+
+    def _fetched(self, source: Source, download: Download | DownloadError) -> Source:
+        """Add content or error. The content is moved: the folder of the downloads is removed with the last of them."""
+        if isinstance(download, DownloadError):
+            return replace(source, error=str(download).partition(": ")[2], rule="doc-connection-error")
+        path = download.path.replace(self._work / f"fetched-{download.name}")
+        return replace(source, path=path, base=download.final_url, error=download.error or "")
+
+    def _rights(self, records: Sequence[SitemapRecord]) -> Rights:
+        """What the audit was allowed to do. An older one has not noted it: its records tell which files were named."""
+        noted = self._cache.rights
+        named = [urls.authority(record.sitemap) for record in records if record.found_by == ARGUMENT.name]
+        known = frozenset[Authority](filter(None, named))
+        return noted if noted.authorities else Rights(known, known)

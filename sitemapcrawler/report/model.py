@@ -228,7 +228,7 @@ class FetchedFile:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The entries of all files, packed for the page's script (`packing`)."""
+    """The entries of all files, packed for the page's script (`jobs/url_table.py`)."""
 
     packed: bytes
     """Result of `Packer.packed`, about 15 bytes for each entry."""

@@ -15,8 +15,7 @@ from sitemapcrawler.items import FindingRecord, Reach, RobotsRecord, SitemapReco
 from sitemapcrawler.namespaces.element import Element, Unparsed
 from sitemapcrawler.namespaces.schemas import WITH_EXTENSIONS
 from sitemapcrawler.namespaces.schemas.check import RULES as SCHEMA_RULES
-from sitemapcrawler.namespaces.schemas.check import core_namespaces, violations
-from sitemapcrawler.namespaces.schemas.plugged import plugged_violations
+from sitemapcrawler.namespaces.schemas.check import core_namespaces, plugged_violations, violations
 from sitemapcrawler.namespaces.schemas.terms import ENTRIES
 from sitemapcrawler.reader.faults import Fault
 from sitemapcrawler.reader.notes import Notes

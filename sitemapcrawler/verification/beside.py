@@ -18,8 +18,15 @@ from sitemapcrawler.download.policies import Policies
 from sitemapcrawler.download.shared import Stop
 from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.replies.indexability import RobotsVerdicts, judged
-from sitemapcrawler.replies.link_files import LLMS_PATH, MAX_BYTES, FileLink, LinkFileKind, links_of_file
-from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
+from sitemapcrawler.replies.link_files import (
+    LLMS_PATH,
+    MAX_BYTES,
+    CheckedLink,
+    FileLink,
+    LinkFile,
+    LinkFileKind,
+    links_of_file,
+)
 from sitemapcrawler.urls.display import counted
 from sitemapcrawler.verification.verifying import Admission, VerificationScope, Verifier
 

@@ -16,9 +16,8 @@ import pytest
 
 from sitemapcrawler.items import Reach, ReplyRecord, SegmentCounts, SummaryRecord
 from sitemapcrawler.jobs.report import gather
-from sitemapcrawler.jobs.url_table import COLUMNS
+from sitemapcrawler.jobs.url_table import COLUMNS, Value
 from sitemapcrawler.report.model import MAX_ENTRIES, Report
-from sitemapcrawler.report.packing import Value
 from sitemapcrawler.report.page import page
 from sitemapcrawler.report.wording import ON_PAPER
 from tests.crawl.browsers import STANDARDS, chromium

@@ -1,4 +1,4 @@
-// The table of all URLs. Its rows lie compressed in the page (`packing.py`); only visible ones are elements. What is
+// The table of all URLs. Its rows lie compressed in the page (`url_table.py`); only visible ones are elements. What is
 // chosen stands in the fragment of the page's URL. Uses `make`, `number`, `collator`, `save`, `copy` and `plain` of
 // page.js.
 const FACETS = {
@@ -19,7 +19,7 @@ const AROUND = 8;  // rows drawn above and below those that are visible
 const MAX_CHOICES = 50;  // values shown of a facet, the most frequent ones
 const FEW_CHOICES = 10;  // values of a facet that need no field to search them
 const MAX_SHOWN = 160;  // characters of a shown URL, as in wording.py
-const MAX_URL = 1000;  // characters of a value; longer ones are cut, as in packing.py
+const MAX_URL = 1000;  // characters of a value; longer ones are cut, as in url_table.py
 const ON_PAPER = 100;  // rows printed, if some are chosen
 
 async function unpack(text) {

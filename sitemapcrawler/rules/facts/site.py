@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from sitemapcrawler.items import READ, RobotsChange
 from sitemapcrawler.reader.formats import LIST, InputFormat, format_names
+from sitemapcrawler.replies.link_files import LinkFile
 from sitemapcrawler.rules.facts.given import GONE
 from sitemapcrawler.rules.facts.languages import page_key
-from sitemapcrawler.rules.facts.link_files import LinkFile
 from sitemapcrawler.rules.facts.sites import CURRENT, sites_before, sites_of, sql_site_of
 from sitemapcrawler.rules.facts.tally import MAX_TITLE, STALE
 from sitemapcrawler.rules.registry import Of, SiteMessage

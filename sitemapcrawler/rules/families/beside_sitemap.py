@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sitemapcrawler.replies.indexability import Indexability
+from sitemapcrawler.replies.link_files import CheckedLink, LinkFile
 from sitemapcrawler.rules.facts.languages import page_key
-from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
 from sitemapcrawler.rules.facts.replied import trouble
 from sitemapcrawler.rules.facts.site import PAGES, SiteFacts
 from sitemapcrawler.rules.registry import INFO, Of, SiteMessage, rule

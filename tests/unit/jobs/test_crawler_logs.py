@@ -18,7 +18,7 @@ from sitemapcrawler.jobs.index_status import IndexStatuses
 from sitemapcrawler.jobs.links import LinkScope
 from sitemapcrawler.jobs.rewriting import rewrite
 from sitemapcrawler.jobs.store import Store
-from sitemapcrawler.reader.exports import files_of
+from sitemapcrawler.reader.lists import files_of
 from sitemapcrawler.robots.addresses import read_ranges
 
 HOME = "https://www.example.com/"

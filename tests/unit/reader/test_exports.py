@@ -12,7 +12,7 @@ import pytest
 
 from sitemapcrawler.feeds.columns import Cells, cell_reader
 from sitemapcrawler.items import IndexStatus
-from sitemapcrawler.reader.exports import LEFT_OUT, UNREAD, ExportRow, cleaned, read_export
+from sitemapcrawler.reader.lists import LEFT_OUT, UNREAD, ExportRow, cleaned, read_export
 from sitemapcrawler.reader.rows import MAX_LINE, Rows
 from sitemapcrawler.replies.indexability import UNKNOWN, Indexability
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitemapcrawler.items import IndexStatus
-from sitemapcrawler.reader.exports import UNREAD, read_export
 from sitemapcrawler.reader.index_status import MAX_REASON, StatusReader
+from sitemapcrawler.reader.lists import UNREAD, read_export
 
 A = "https://example.com/a"
 CRAWLED = "Crawled - currently not indexed"

@@ -20,10 +20,9 @@ from sitemapcrawler.items import UrlRecord
 from sitemapcrawler.namespaces import CORE
 from sitemapcrawler.repair import site_repair, writing
 from sitemapcrawler.repair.change_list import NAME
-from sitemapcrawler.repair.local import LocalFiles
 from sitemapcrawler.repair.page_list import MAX_FOLDERS
 from sitemapcrawler.repair.site_repair import SiteRepair
-from sitemapcrawler.repair.sources import Source, SourceError
+from sitemapcrawler.repair.sources import LocalFiles, Source, SourceError
 from sitemapcrawler.repair.streaming import Rules
 from tests.unit.repair.repairing import HOME, Outcome, index, repair, repair_list, urlset
 

@@ -28,7 +28,7 @@ from sitemapcrawler.items import (
     SummaryRecord,
     UrlRecord,
 )
-from sitemapcrawler.jobs.url_table import COLUMNS
+from sitemapcrawler.jobs.url_table import COLUMNS, Packer, Value
 from sitemapcrawler.replies.indexability import set_indexability
 from sitemapcrawler.report.model import (
     CHANGES,
@@ -47,7 +47,6 @@ from sitemapcrawler.report.model import (
     RuleReach,
     Run,
 )
-from sitemapcrawler.report.packing import Packer, Value
 from sitemapcrawler.robots.agents import AGENTS as KNOWN
 from sitemapcrawler.robots.agents import Agent
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from sitemapcrawler.robots.dictionary import parse_dictionary
+from sitemapcrawler.robots.usage import parse_dictionary
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ import pytest
 
 from sitemapcrawler.jobs.store.queries import rows_of
 from sitemapcrawler.replies import Reason, ReplyKind, ReplyRecord
-from sitemapcrawler.replies.link_files import LinkFileKind
+from sitemapcrawler.replies.link_files import CheckedLink, LinkFile, LinkFileKind
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
-from sitemapcrawler.rules.facts.link_files import CheckedLink, LinkFile
 from sitemapcrawler.rules.facts.site import SiteFacts
 from sitemapcrawler.rules.families.beside_sitemap import BESIDE
 from tests.unit.rules.replying import made

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sitemapcrawler.report.packing import AT_ONCE, Packer, Value
+from sitemapcrawler.jobs.url_table import AT_ONCE, Packer, Value
 from sitemapcrawler.report.wording import MAX_LINK
 
 
