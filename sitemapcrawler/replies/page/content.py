@@ -2,10 +2,11 @@
 
 Main content is the text of the article with the main heading, else of `<main>` or the body, without navigation, header,
 footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages and their labels, labels
-above the part with the main heading, advertisements and lists of links, and without numbers and tokens that differ
-between two answers: counters, ages, time stamps, session ids, years of a copyright. Prices, availability, `<details>`,
-bare dates and opening hours are content. Punctuation, case, alternative texts and images are not: a new picture is no
-new text. What is content must not depend on the size of what stands beside it, which differs from day to day.
+above the part with the main heading, advertisements and lists of links to pages, and without numbers and tokens that
+differ between two answers: counters and ages in labels, time stamps, session ids, years of a copyright. Prices,
+availability, what a tab or a question shows, numbers in sentences, bare dates and opening hours are content.
+Punctuation, case, alternative texts and images are not: a new picture is no new text. What is content must not depend
+on the size of what stands beside it, which differs from day to day.
 
 Names and words cannot tell all of it, in all languages. So the hash has a place for each kind of text, and whoever
 compares two crawls can leave out those that have changed on most pages of a template (`rules/facts/contents.py`).
@@ -35,6 +36,13 @@ MAX_TOKENS = 2_000
 """Tokens that the simhash is made of, the first and the last ones of a longer text."""
 LETTERS_A_WORD = 2  # of Chinese and Japanese
 SIGNS_A_WORD = 4  # of Thai, Lao, Burmese and Khmer, vowel signs and tones included
+ENDS = (".", "!", "?", "؟")
+"""What a sentence ends with."""
+MIN_BLANKS, MIN_LAST = 3, 5
+"""Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
+FIRST_SIGN = "\u0e00"
+"""First of the characters that are more than a letter."""
+_SEPARATOR = re.compile(r"[|·•]| [/-] ")
 _SIGNS = re.compile(f"[{SIGNS}]")
 
 
@@ -54,25 +62,41 @@ class Content:
 def content_of(tree: LexborHTMLParser) -> Content:
     """Return the fingerprint of a page's main text. Removes parts of the tree."""
     found = main_text(tree)
-    long: list[str] = []
-    short: list[str] = []
-    for line in found.rest.split(SPACE):
-        if line and not line.isspace():
-            (long if len(line.encode("utf-8", "replace")) >= LONG else short).append(line)
-    prose, other = found.paragraphs, " ".join(long)
-    if len(other) > len(prose):  # in elements that are no paragraphs
-        prose, other = other, prose
-    first, second, labels, links = (
-        stable_tokens(folded(text)) for text in (prose, other, " ".join(short), found.links)
+    texts = _divided(found.paragraphs), _divided(found.rest)
+    if len(texts[1][0]) > len(texts[0][0]):  # in elements that are no paragraphs
+        texts = texts[1], texts[0]
+    (first, short), (second, labels) = (
+        (stable_tokens(folded(prose)), stable_tokens(folded(rest), are_labels=True)) for prose, rest in texts
     )
+    links = stable_tokens(folded(found.links))
     parts = (
-        found.template.split(), first.words, first.numbers, second.words, labels.words,
-        (*first.prices, *second.prices, *labels.prices), (*second.numbers, *labels.numbers), links.all,
+        found.template.split(), (*first.words, *short.words), (*first.numbers, *short.numbers), second.words,
+        labels.words, (*first.prices, *short.prices, *second.prices, *labels.prices),
+        (*second.numbers, *labels.numbers), links.all,
     )  # fmt: skip
-    tokens = [*first.all, *second.all, *labels.all, *links.all]
+    tokens = [*first.all, *short.all, *second.all, *labels.all, *links.all]
     words, letters = _count(tokens)
     digests = "".join(map(_digest, parts))
     return Content(words, f"{CONTENT_VERSION}-{digests}", f"{simhash(tokens, SHINGLE * letters):016x}")
+
+
+def _divided(text: str) -> tuple[str, str]:
+    """Divide the lines of a text into prose and labels."""
+    prose: list[str] = []
+    labels: list[str] = []
+    for line in text.split(SPACE):
+        if line and not line.isspace():
+            (prose if _is_prose(line.strip()) else labels).append(line)
+    return " ".join(prose), " ".join(labels)
+
+
+def _is_prose(line: str) -> bool:
+    """True for a sentence, or a text as long as one."""
+    if line.endswith(ENDS) and line.count(" ") >= MIN_BLANKS and len(line) - line.rfind(" ") > MIN_LAST:
+        return True
+    if not line.isascii() and max(line) >= FIRST_SIGN:
+        return len(line.encode("utf-8", "replace")) >= LONG
+    return len(line) >= LONG and max(map(len, _SEPARATOR.split(line))) >= LONG
 
 
 def _digest(tokens: Iterable[str]) -> str:

@@ -83,8 +83,9 @@ class Tokens:
     prices: Sequence[str] = ()
 
 
-def stable_tokens(text: str) -> Tokens:
-    """Return the tokens of a folded text, without numbers and tokens of sessions that differ between two answers."""
+def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
+    """Return the tokens of a folded text, without numbers and tokens of sessions that differ between two answers.
+    Counters and ages are numbers of labels; in a sentence, numbers are content."""
     words = text.replace("\0", " ").split(" ")
     if max(map(len, words)) >= LONG:
         words = [word for word in words if len(word) < LONG or not _LONG.fullmatch(word)]
@@ -101,7 +102,10 @@ def stable_tokens(text: str) -> Tokens:
     for at in places:
         has_currency = around[at] in CURRENCIES or around[at + 2] in CURRENCIES
         has_cents = _CENTS.fullmatch(tokens[at]) is not None
-        if may_count and not (has_currency and has_cents) and _is_counter(tokens, at, is_ascii):
+        if may_count and (
+            _is_of_rights(tokens, at)
+            or (are_labels and not (has_currency and has_cents) and _is_counter(tokens, at, is_ascii))
+        ):
             counters.append(at)
         else:
             is_price = has_currency or has_cents
@@ -142,7 +146,7 @@ def folded(text: str) -> str:
 
 
 def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
-    """True for a count of visits, the age of something, the year of a copyright and the like."""
+    """True for a count of visits, the age of something and the like."""
     earlier, later = tokens[max(0, at - SIGNS_AROUND) : at], tokens[at + 1 : at + 1 + SIGNS_AROUND]
     if not is_ascii and ("".join(earlier).endswith(BEFORE) or "".join(later).startswith(AFTER)):
         return True
@@ -162,8 +166,12 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
             return True
     if earlier and earlier[-1] in NUMBERED:
         earlier = earlier[:-1]
-    if earlier and (earlier[-1] in COUNTED or not SINCE.isdisjoint(earlier) or A_JOUR.issubset(earlier)):
-        return True
-    return _YEAR.match(tokens[at]) is not None and (
-        not RIGHTS.isdisjoint(earlier) or "".join(later).startswith(RESERVED) or "".join(earlier).endswith(RESERVED)
-    )
+    return bool(earlier) and (earlier[-1] in COUNTED or not SINCE.isdisjoint(earlier) or A_JOUR.issubset(earlier))
+
+
+def _is_of_rights(tokens: list[str], at: int) -> bool:
+    """True for the year of a copyright."""
+    if _YEAR.match(tokens[at]) is None:
+        return False
+    earlier, later = tokens[max(0, at - EARLIER) : at], "".join(tokens[at + 1 : at + 1 + SIGNS_AROUND])
+    return not RIGHTS.isdisjoint(earlier) or later.startswith(RESERVED) or "".join(earlier).endswith(RESERVED)
