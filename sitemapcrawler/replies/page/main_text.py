@@ -19,6 +19,11 @@ MIN_LINKS = 4
 """Links of a list that is navigation. Fewer are part of a text."""
 LINK_SHARE = 0.8
 """Share of the text of such a list that is inside links."""
+IS_NO_PAGE = re.compile(
+    r"#.|mailto:|tel:|[^?#]*\.(?:pdf|docx?|xlsx?|pptx?|od[pst]|rtf|csv|epub|zip|mp3|ics)(?:[?#]|\Z)", re.IGNORECASE
+).match
+"""Matches what links to a part of the page, or to a document: a list of these is content."""
+IS_HOME = re.compile(r"(?:https?:)?(?://[^/?#]*)?[./]*\Z").match
 MAX_LINKS = 2_000
 """Links that are checked for lists; pages with more are lists themselves."""
 LABEL = 20
@@ -39,10 +44,12 @@ MAX_TEASER = 180
 MAX_EXCERPT = 300
 """The same for teasers whose headings are links to other pages: an excerpt of WordPress has 55 words."""
 TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
-LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header"))
+LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header", "label"))
 """Elements that may be the label of a list of teasers."""
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
 SUBHEADINGS = "h2,h3,h4,h5,h6"
+LINKED = ",".join(f"{heading} a,a {heading}" for heading in SUBHEADINGS.split(","))
+"""Selector of headings that are links."""
 BLOCKS = "p,div,img,figure"
 """Selector of what a link is around that is more than a part of a sentence."""
 MAX_NAMES = 500  # characters of class and id
@@ -53,11 +60,11 @@ MIN_COST = 10
 SPACE = "\n"
 ASCII_BLANKS = bytes(code for code in range(128) if chr(code).isspace())
 
-UNSEEN = [
-    "script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select",
-    "textarea", "datalist", "button", "label", "progress", "meter", "map", "noframes", "amp-ad",
-]  # fmt: skip
-"""Elements without text to read, and controls."""
+UNSEEN = (
+    "script,style,noscript,template,svg,iframe,object,canvas,audio,video,select,textarea,datalist,progress,meter,map,"
+    "noframes,amp-ad,button:not(h2>button,h3>button,h4>button,h5>button,h6>button,dt>button)"
+)
+"""Selector of elements without text to read, and of controls, but for questions that show their answers."""
 FURNITURE = ["nav", "footer", "dialog", "menu"]
 NAMED = "[class],[id]"
 PARTS = "[hidden],[aria-hidden],[inert],[style],[role],header,aside,form,time"
@@ -96,6 +103,9 @@ _IS_NAME = re.compile(r"[a-zA-Z_-]+").fullmatch
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\d:.]+")
 MAX_HEADINGS = 4
 """First headings that are checked for text."""
+OTHER_HEADINGS = "h2,h3,h4,h5,h6,[role=heading]"
+MAX_TITLES, MAX_TITLE = 20, 300
+"""Headings that are compared with the title of a page, and characters of a text that are compared."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
 
 
@@ -118,17 +128,44 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     body = tree.body
     if body is None:
         return MainText("")
-    tree.strip_tags(UNSEEN, recursive=True)
+    for node in reversed(tree.css(UNSEEN)):
+        node.decompose()
     whole = body.text(separator=SPACE)
-    template = _template(tree.css_first("h1") or body)
     tree.strip_tags(FURNITURE, recursive=True)
     part = _Part(tree, body)
+    template = _template(part.title or tree.css_first("h1") or body)
     part.remove_all()
     if _ink(part.root.text(separator=SPACE)) <= part.heading:
         return MainText(template, rest=part.text if part.text.strip() else whole)
     links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
     paragraphs = _taken(_largest(part.root.css("p")), bool)
     return MainText(template, paragraphs, part.root.text(separator=SPACE), links)
+
+
+def _headings(root: LexborNode, title: str) -> list[LexborNode]:
+    """Return the main heading, which the title of the page names, and which is no link home, as the name of a site is.
+    Without one, return the first headings of the first level."""
+    first = root.css("h1")[:MAX_HEADINGS]
+    if not title:
+        return first
+    named = [node for node in first if _is_named(node, title)]
+    named = named or [node for node in root.css(OTHER_HEADINGS)[:MAX_TITLES] if _is_named(node, title)]
+    return [max(named, key=lambda node: len(_key(node)))] if named else first
+
+
+def _is_named(node: LexborNode, title: str) -> bool:
+    """True for a heading that is most of the title of the page, or has it as its beginning or end."""
+    text = _key(node)
+    return (
+        len(text) >= HALF * len(title)
+        and (title.startswith(text) or title.endswith(text))
+        and not any(IS_HOME(link.attributes.get("href") or "") for link in node.css("a"))
+    )
+
+
+def _key(node: LexborNode | None) -> str:
+    """Return the letters and digits of a text."""
+    return "" if node is None else "".join(filter(str.isalnum, folded(node.text()[:MAX_TITLE])))
 
 
 def _template(node: LexborNode) -> str:
@@ -172,19 +209,20 @@ class _Part:
     after the one around it has gone."""
 
     def __init__(self, tree: LexborHTMLParser, body: LexborNode) -> None:
-        landmarks = tree.css("main,[role=main]:not(main),article,h1")
+        landmarks = tree.css("main,[role=main]:not(main),article")
         self.root = body
-        mains = [node for node in landmarks if node.tag not in ("article", "h1")]
+        mains = [node for node in landmarks if node.tag != "article"]
         if len(mains) == 1 and mains[0].text(strip=True):
             self.root = mains[0]
         self.text = self.root.text(separator=SPACE)
         self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
         articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
-        headings = [node for node in landmarks if node.tag == "h1"][:MAX_HEADINGS]
-        for node in headings or _title(self.root):
-            above = list(_ancestors(node))
-            if self.root.mem_id in above and (size := _ink(node.text())):
+        headings = _headings(self.root, _key(tree.css_first("title")))
+        self.title = headings[0] if headings else None
+        for node in headings:
+            if size := _ink(node.text()):
+                above = list(_ancestors(node))
                 inner = above[: above.index(self.root.mem_id)]
                 place = next((identity for identity in reversed(inner) if identity in articles), self.root.mem_id)
                 first.setdefault(place, (set(above), size))
@@ -199,7 +237,9 @@ class _Part:
         self._removed: set[int] = set()
 
     def remove_all(self) -> None:
-        self._remove([node for node in self.root.css(NAMED) if _is_noise(*_names(node))])
+        self._remove(
+            [node for node in self.root.css(NAMED) if _is_noise(*_names(node)) and not _is_panel(node.attributes)]
+        )
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
         if self.root.css_first(MAY_BE_REVIEWS) is not None:
             whole = _ink(self.text)
@@ -280,6 +320,8 @@ class _Part:
         inside: dict[int, list[LexborNode]] = {}  # elements with links, by the element around them
         links: dict[int, int] = {}  # characters in links, by element
         for link in islice(self.root.css("a"), MAX_LINKS):
+            if IS_NO_PAGE(link.attributes.get("href") or ""):
+                continue
             links[link.mem_id] = self._ink(link)
             node = link
             while node.mem_id != self.root.mem_id and (whole := node.parent) is not None:
@@ -435,9 +477,10 @@ def _element(node: LexborNode | None) -> int | None:
 
 
 def _title_size(item: LexborNode) -> int:
-    """Return the bytes of the link that a part begins with, after a time or number; 0 without one."""
+    """Return the bytes of the link that a part begins with, after a time or number; 0 without one, or if its heading is
+    no link."""
     if item.css_first(SUBHEADINGS) is not None:
-        return LABEL
+        return 0 if item.css_first(LINKED) is None else LABEL
     is_link = item.tag == "a"
     link = item if is_link else item.css_first("a")
     if link is None or (is_link and item.css_first(BLOCKS) is None):
@@ -460,12 +503,6 @@ def _is_card(item: LexborNode) -> bool:
     return link.css_first(BLOCKS) is not None and item.text(strip=True) == title
 
 
-def _title(root: LexborNode) -> list[LexborNode]:
-    """Return the title of an article on a page without `<h1>`: those of other articles are links."""
-    titles = [node for node in root.css("article header h2")[:MAX_HEADINGS] if node.css_first("a") is None]
-    return titles if len(titles) == 1 else []
-
-
 def _is_in_prose(whole: LexborNode) -> bool:
     """True for a list or table beside a paragraph."""
     if whole.tag not in LISTS:
@@ -483,8 +520,15 @@ def _is_part(node: LexborNode) -> bool:
     if tag in TAGS:
         if tag == "time":
             return "Date" not in (attributes.get("itemprop") or "")
-        return tag != "aside" or not _is_note(attributes.get("class") or "")
-    return _is_off(attributes)
+        is_note = _is_note(attributes.get("class") or "") or node.css_first("a,form,input") is None
+        return tag != "aside" or not is_note
+    return _is_off(attributes) and not _is_panel(attributes)
+
+
+def _is_panel(attributes: dict[str, str | None]) -> bool:
+    """True for what a tab or a question shows."""
+    role = attributes.get("role")
+    return role == "tabpanel" or ("aria-labelledby" in attributes and role not in ROLES)
 
 
 def _is_off(attributes: dict[str, str | None]) -> bool:
@@ -523,6 +567,8 @@ def _names_noise(name: str) -> bool:
         return False
     plain = _CAMEL.sub("-", name).lower()
     words = plain.split("-")
+    if "price" in words:
+        return False
     found = {
         word for word, before in zip(words, ["", *words], strict=False) if word in NOISE and before not in OF_LAYOUT
     }

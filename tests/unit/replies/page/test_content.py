@@ -51,6 +51,9 @@ def test_parts_that_are_no_main_content(markup: str) -> None:
         "<p>€ 12.99</p>", "<p>Only 3 left</p>", "<p>Fold it 3 times</p>", "<p>Room for 4 guests</p>", "<details><summary>Size</summary>12 cm</details>", "<p>Mon 9:00-18:00</p>",
         "<aside class='admonition warning'>Hot!</aside>", "<p hidden=until-found>Shipping</p>", "<div class=ad-detail>Used</div>",
         "<div class=css-ad12>Used</div>", "<div class='sc-adSpX'>Used</div>",
+        "<li><label><input type=checkbox>2 eggs</label>", "<h3><button>How bright?</button></h3>", "<dt><button>How bright?</button>",
+        "<div role=tabpanel hidden>40 W</div>", "<div aria-labelledby=q class=hidden>Yes</div>", "<div class=promo-price>12</div>",
+        "<div class=faq-widget>Yes</div>", "<aside class=box>Hot!</aside>",
         "<div class='hidden md:block'>In stock</div>", "<p>27 November 2026</p>", "<p>https://example.com:8080/a2/lamps</p>", "<p>Now $20 off</p>",
     ],
 )  # fmt: skip
@@ -97,7 +100,11 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("", "<section><h2>Top</h2><div></div></section>"),
         ("", "<section><h2>Top</h2></section>"),
         ("", "<p><strong>Read more</strong> <a href=/a>A lamp</a>"),
-        ("", "<label>12 languages</label>"),
+        ("", f"<div><label>12 languages</label><ul>{4 * '<li><a href=/a>Lamp</a>'}</ul></div>"),
+        (
+            "<b>By Ann</b> | 1,234 views | 12 comments | posted 3 minutes ago",
+            "<b>By Ann</b> | 1,301 views | 13 comments | posted 5 minutes ago",
+        ),
         ("", "<div><a href=/a>Lamp</a> May 3</div>" + 4 * "<div><a href=/a>A lamp of copper and glass</a> May 3</div>"),
         ("", "<ul><li><a href=/a>A lamp of copper and glass</a></ul>"),
         ("", 2 * "<div><i>14:32</i> <a href=/a>A lamp of copper and glass</a></div>"),
@@ -141,6 +148,9 @@ def test_comments_longer_than_the_article() -> None:
             + 3 * "<div><h4>Top</h4><a href=/a>A lamp of copper and glass</a></div>",
             "",
         ),
+        (f"<ul>{4 * '<li><a href=/a.pdf>Lamp</a>'}</ul>", ""),
+        (f"<ul>{4 * '<li><a href=#a>Lamp</a>'}</ul>", ""),
+        (3 * "<div><h3>A lamp of copper and glass</h3>€ 9<a href=/buy>Buy</a></div>", ""),
         ("3 avis 12.50 €", "3 avis 14.50 €"),
         ("<div>See <a href=/a>A lamp of copper and glass</a></div>", "<div>See </div>"),
     ],
@@ -151,6 +161,9 @@ def test_comments_longer_than_the_article() -> None:
         "a section",
         "terms",
         "a text beside teasers",
+        "documents",
+        "parts of the page",
+        "plans",
         "a price after a count",
         "a sentence",
     ],
@@ -159,9 +172,21 @@ def test_lists_with_links_that_are_content(before: str, after: str) -> None:
     assert content(body(PROSE + before)) != content(body(PROSE + after))
 
 
-def test_the_title_of_an_article_without_a_main_heading() -> None:
-    page = f"<article><header><h2>{{}}</h2></header>{PROSE}</article><article><header><h2><a>More</a></h2></header></article>"
-    assert content(page.format("Brass")) != content(page.format("Steel"))
+@pytest.mark.parametrize(
+    ("title", "markup", "is_heading"),
+    [
+        ("{} - Shop", "<article><header><h2>{}</h2></header>One</article><article><header><h2><a>More</a></h2></header></article>", True),
+        ("Shop: {}", "<h1><a href=/>Shop</a></h1><div class=related><h3>{}</h3></div>", True),
+        ("{}", "<h1>Shop</h1><header role=banner><div role=heading>{}</div></header>", True),
+        ("{}", "<div class=related><h3><a href=/lamp>{}</a></h3></div>", True),
+        ("Shop", "<h1>Lamps</h1><div class=related><h3>{}</h3></div>", False),
+        ("{} of all kinds for the kitchen", "<h1>Lamps</h1><div class=related><h3>{}</h3></div>", False),
+        ("{}", "<h1>Lamps</h1><div class=related><h3><a href=https://example.com>{}</a></h3></div>", False),
+    ],
+)  # fmt: skip
+def test_the_heading_that_the_title_names(title: str, markup: str, is_heading: bool) -> None:
+    page = f"<title>{title}</title>{markup}{PROSE}"
+    assert (content(page.replace("{}", "Brass lamps")) != content(page.replace("{}", "Steel lamps"))) == is_heading
 
 
 def test_a_page_of_reviews() -> None:
