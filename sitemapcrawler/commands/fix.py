@@ -83,7 +83,7 @@ class Command(BaseCommand):
     requires_crawler_process = False
     passes = "an argument of the crawl of a site, such as verify=off (default: verify=get)"
     _unreadable: Sequence[str] = ()
-    """Why files of a folder could not be read."""
+    """Why the set lacks something: files of a folder could not be read, or the audit ended early."""
 
     def syntax(self) -> str:
         return "[options] SITE|URL|FILE|FOLDER|JOBDIR|@LIST"
@@ -96,8 +96,8 @@ class Command(BaseCommand):
             f"{self.short_desc()}. TARGET is a site, the URL of a sitemap, a file, a folder of files, or the JOBDIR or "
             "folder of a finished audit. @LIST is a list of pages (CSV, JSON, JSON lines, Parquet or text), and "
             "becomes a new set. Without --out, or with --dry-run, it prints what would change. "
-            "Exit codes: 0 done, 1 the folder cannot be written, 2 wrong argument, 3 some files could not be read, "
-            "4 none could, 5 stopped by Ctrl-C or SIGTERM."
+            "Exit codes: 0 done, 1 the folder cannot be written, 2 wrong argument, 3 some files could not be read or "
+            "the audit ended early, 4 no file could be read, 5 stopped by Ctrl-C or SIGTERM."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -339,6 +339,9 @@ class Command(BaseCommand):
                 additions = Additions(audit.found_pages(), rules)
             except ValueError as error:
                 raise ValueError(f"--add: {quoted(crawled or str(path))}: {error}") from None
+        if partial := audit.partial():
+            early = f"the audit ended early ({inert(partial)}); what it did not read or check stays as it is"
+            self._unreadable = [f"{quoted(crawled or str(path))}: {early}"]
         settings = {name: value for name, value in self._settings().items() if name != "LOG_LEVEL"}
         sources = AuditedFiles(path, work, settings).sources(listed)
         dated = None

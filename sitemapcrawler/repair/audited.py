@@ -51,6 +51,7 @@ CONTENTS_SEEN = f"""
 """SQL for pages that two crawls have read: since when the content is what it is, and if it was seen to change, the last
 time at which it was not."""
 STARTED = "(SELECT (value->>'$.started')::TIMESTAMP FROM job WHERE name = 'summary')"
+PARTIAL = "SELECT value->>'$.partial' FROM job WHERE name = 'summary'"
 HAS_FOUND = "SELECT EXISTS (FROM pages), EXISTS (FROM compared_lists)"
 """SQL: whether a job has followed links, and has read lists."""
 FOUND_BY_LINKS = f"""
@@ -108,6 +109,13 @@ class AuditedSite:
 
     def close(self) -> None:
         self._known.close()
+
+    def partial(self) -> str | None:
+        """Return why the audit ended early; None if it did not."""
+        if (self._path / FILE).is_file():
+            ends = [reason for (reason,) in _rows(self._path / FILE, PARTIAL)]
+            return ends[0] if ends else "it was killed"
+        return (summary_of(self._path) or {}).get("partial")
 
     def verdicts(self, listed: Sequence[str]) -> dict[str, Verdict]:
         """Return the verdicts on those of these URLs that do not belong in a sitemap."""

@@ -334,6 +334,16 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]
 
 
+def test_an_audit_that_ended_early_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text(document("a", "b", "c"))
+    more = (f"-abase_url={HOME}", "-amax_urls=2", "-averify=off", "-areport=audit")
+    run(tmp_path, "crawl", "sitemap", "-asitemap=a.xml", "-sJOBDIR=job", *more)
+    for audit in ("job", "audit"):
+        done = run(tmp_path, "fix", audit)
+        early = f"sitemapcrawler: '{audit}': the audit ended early (max_urls); what it did not read or check stays as it is\n"
+        assert (done.returncode, done.stderr) == (3, early)
+
+
 ROWS = [
     {"loc": f"{HOME}a", "lastmod": "2024-05-01", "images": [{"loc": f"{HOME}i.jpg?x=1&y=2"}], "indexable": True},
     {"loc": f"{HOME}blog/b", "lastmod": "17. Mai 2024"},
