@@ -502,7 +502,7 @@ class WorkbookExporter(RecordExporter):
                 self._summary = record
 
     def finish_exporting(self) -> None:
-        """Write the sheets in order."""
+        """Write the sheets in order. Raises OSError if the disk is full."""
         with self._temporary:
             for name, rows in _rows_of(self._summary) if self._summary is not None else ():
                 for row in rows if name in self._tables else ():
@@ -517,7 +517,12 @@ class WorkbookExporter(RecordExporter):
                     self._tables[sheet.name].write(self._book, order, note, self._is_late)
             if overview is not None:
                 self._write_summary(overview)
-            self._book.close()
+            from xlsxwriter.exceptions import FileCreateError
+
+            try:
+                self._book.close()
+            except FileCreateError as error:  # a full disk: what it is made of is an OSError
+                raise error.args[0] from None
 
     def _may_lack(self, sheet: Sheet) -> bool:
         """True for a sheet that is left out without rows: an optional one that is not the only one."""

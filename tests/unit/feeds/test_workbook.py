@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import pytest
 import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
+from xlsxwriter.exceptions import FileCreateError
 
 from sitemapcrawler.envelopes import NotedBatch, SitemapEnd
 from sitemapcrawler.feeds import worksheets
@@ -682,6 +685,18 @@ def test_next_workbook_removes_temporary_files_of_a_killed_process(
         assert left.is_dir()
         export(UrlRecord(loc="u"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk_is_an_error_of_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    close = xlsxwriter.Workbook.close
+
+    def full(book: xlsxwriter.Workbook) -> None:
+        close(book)
+        raise FileCreateError(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+    monkeypatch.setattr("xlsxwriter.Workbook.close", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        export(UrlRecord(loc="u"))
 
 
 def test_pipe_gets_a_whole_workbook() -> None:
