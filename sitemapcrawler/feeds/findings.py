@@ -297,8 +297,12 @@ class Case:
 
     def _line(self, finding: FindingRecord) -> str:
         places = (self._place, *(str(place) for place in (finding.line, finding.column) if place))
-        url = f" ({inert(finding.url, MAX_URL)})" if finding.url and finding.url not in finding.message else ""
-        return f"{':'.join(places)}: {inert(finding.severity)}: {inert(finding.message)}{url}"
+        return f"{':'.join(places)}: {inert(finding.severity)}: {inert(finding.message)}{_url(finding)}"
+
+
+def _url(finding: FindingRecord) -> str:
+    """The listed URL in brackets; empty if the message names it."""
+    return f" ({inert(finding.url, MAX_URL)})" if finding.url and finding.url not in finding.message else ""
 
 
 def _test(place: str, name: str, content: str = "") -> str:
@@ -378,7 +382,7 @@ class SarifExporter(FindingsExporter):
             result["ruleIndex"] = self._index[finding.rule]
         result |= {
             "level": LEVELS.get(finding.severity, "warning"),
-            "message": _message(finding),
+            "message": _text(finding.message or finding.rule),
             "locations": [_location(finding, {"uri": uri, **({"uriBaseId": SRCROOT} if relative else {})})],
             "partialFingerprints": {"primaryLocationLineHash": self._seen.fingerprint(finding, uri)},
         }
@@ -390,8 +394,8 @@ class SarifExporter(FindingsExporter):
         rule: dict[str, object] = {"id": inert(finding.rule)}
         if finding.rule in self._index:
             rule["index"] = self._index[finding.rule]
-        level = LEVELS.get(finding.severity, "warning")
-        return {"level": level, "message": _message(finding), "associatedRule": rule}
+        message = _text(f"{finding.message or finding.rule}{_url(finding)}")
+        return {"level": LEVELS.get(finding.severity, "warning"), "message": message, "associatedRule": rule}
 
     def _invocation(self) -> dict[str, object]:
         partial = self._summary.partial if self._summary else None
@@ -427,10 +431,6 @@ def descriptor(rule: Rule) -> dict[str, object]:
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"tags": [rule.family], "problem.severity": PROBLEMS[rule.severity]},
     }
-
-
-def _message(finding: FindingRecord) -> dict[str, str]:
-    return _text(finding.message or finding.rule)
 
 
 def _text(text: str) -> dict[str, str]:

@@ -458,6 +458,11 @@ class TestCrawl:
             }
         ]
 
+    def test_a_finding_on_the_crawl_names_the_url_that_it_is_about(self) -> None:
+        finding = a_finding(rule="crawler-gets-errors", message="Bingbot got 503", sitemap=None, url="https://e.com/a")
+        [told] = run(finding)["invocations"][0]["toolConfigurationNotifications"]
+        assert told["message"] == {"text": "Bingbot got 503 (https://e.com/a)"}
+
 
 def test_a_log_is_not_appended_to() -> None:
     with pytest.raises(ValueError, match=r"^sarif cannot be appended to; use -O"):
