@@ -24,8 +24,9 @@ DENIED = """
     SELECT crawler, any_value(number), arg_max(loc, last), max(last)::DATE, bool_and(verified) FROM fetched_problems
     WHERE kind = 'denied' AND crawler IN (SELECT unnest($1)) GROUP BY crawler ORDER BY crawler"""
 ERRORS = """
-    SELECT loc, list(crawler ORDER BY crawler), max(status), max(last)::DATE, bool_and(verified) FROM fetched_problems
-    WHERE kind = 'error' AND crawler IN (SELECT unnest($1)) GROUP BY loc ORDER BY max(last) DESC, loc"""
+    SELECT loc, list(crawler ORDER BY crawler), max(status), max(last)::DATE, verified FROM fetched_problems
+    WHERE kind = 'error' AND crawler IN (SELECT unnest($1)) GROUP BY loc, verified
+    ORDER BY max(last) DESC, loc, verified"""
 NEVER = f"""
     SELECT sitemap, coalesce(fetched, 0), number
     FROM (SELECT sitemap, count(DISTINCT loc) AS number FROM urls WHERE {CURRENT} GROUP BY sitemap)

@@ -65,7 +65,10 @@ def test_errors_of_search_engines_are_reported_by_page() -> None:
     problem(made, "error", "googlebot", "/1", 404)
     problem(made, "error", "bingbot", "/1", 503, verified=False)
     problem(made, "error", "gptbot", "/2", 500)
-    assert told(made) == [(ERRORS, "/1", "Bingbot, Googlebot got 503 on 2026-05-08; recognised by name only")]
+    assert told(made) == [
+        (ERRORS, "/1", "Bingbot got 503 on 2026-05-08; recognised by name only"),
+        (ERRORS, "/1", "Googlebot got 404 on 2026-05-08"),
+    ]
 
 
 def test_denied_pages_are_reported_by_crawler_that_obeys() -> None:
