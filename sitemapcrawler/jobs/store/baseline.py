@@ -152,8 +152,8 @@ LAST_ANSWER = f"""
 """SQL: true for a feed written before version 9, whose `status` is the last answer."""
 RESPELLED = "respelled"
 """A database in memory: views of the baseline's tables in which pages are spelled as in this crawl, and two tables of
-URLs of the baseline: `spellings` (loc, key) of those that are not in normal form, and `changed` (loc, now) of those
-that this crawl spells in another way."""
+URLs of the baseline: `spellings` (loc, rough) of those that are not in normal form, with the hash of `rough_spelling`,
+and `changed` (loc, now) of those that this crawl spells in another way."""
 PAGES = {"urls": "loc", CARRIED: "loc", "findings": "url", "contents": "url"}
 """{table: column with the URL of a page}."""
 
@@ -165,10 +165,18 @@ def _listed(database: str) -> str:
 LISTED = _listed(RESPELLED)
 """SQL: entries of the baseline, and those whose removal it could not determine."""
 _AS_WRITTEN = _listed(BASELINE)
-_KEYS = f"LEFT JOIN {RESPELLED}.spellings USING (loc) JOIN asked ON page = coalesce(key, loc)"
+_PAIRS = "SELECT unnest($1) AS now, unnest($2) AS loc"
 _FOUND_BY_KEY = f"""
     SELECT DISTINCT loc FROM main.urls ANTI JOIN {_AS_WRITTEN} USING (loc)
     WHERE change IN ('{UNCHANGED}', '{CHANGED}')"""
+
+
+def rough_spelling(url: str) -> str:
+    """SQL for a text that two URLs share if their `page_key` is the same; those of other pages may share it too."""
+    escaped = rf"replace(url_encode(regexp_replace({url}, '(?s)^[A-Za-z]+://[^/?#\\]*|#.*', '', 'g')), '%25', '%')"
+    # what is left escaped would not be UTF-8 in every URL
+    decoded = rf"url_decode(regexp_replace({escaped}, '%([89A-Fa-f][0-9A-Fa-f])', '~\1', 'g'))"
+    return f"regexp_replace(lower({decoded}), '[^a-z0-9~]', '', 'g')"
 
 
 def sites_before_here(complete: bool) -> str:
@@ -214,8 +222,8 @@ class Baseline:
         """True if replies are compared too."""
         self.replies: Sequence[str] = REPLY
         """Compared fields of a reply."""
-        self._keys: set[int] | None = None
-        """Hashes of the keys of pages whose URL is not in normal form."""
+        self._knows_spellings = False
+        """True if the table `spellings` is there."""
         with self.usable():
             self._attach(path)
 
@@ -243,8 +251,7 @@ class Baseline:
         mode = " (READ_ONLY)" if path.suffix == DATABASE else ""
         self._store.execute(f"ATTACH {literal(str(database))} AS {BASELINE}{mode}")
         self._store.execute(f"ATTACH ':memory:' AS {RESPELLED}")
-        for name, column in (("spellings", "key"), ("changed", "now")):
-            self._store.execute(f"CREATE TABLE {RESPELLED}.{name} (loc VARCHAR, {column} VARCHAR)")
+        self._store.execute(f"CREATE TABLE {RESPELLED}.changed (loc VARCHAR, now VARCHAR)")
         for table in tables():
             names, joined = "*", ""
             if url := PAGES.get(table):
@@ -341,19 +348,14 @@ class Baseline:
     def texts(self, locs: Iterable[str], sitemap: str | None = None) -> dict[str, list[tuple[str, str]]]:
         """{URL: (entry, reply) as text} of listed URLs in one file, or in all, in which another spelling will do."""
         asked = [loc.encode("utf-8", "replace").decode() for loc in locs]
-        of_file = "AND sitemap = $2" if sitemap is not None else ""
-        found = self._texts(
-            f"SELECT loc, {self._compared} FROM {_AS_WRITTEN} WHERE loc IN (SELECT unnest($1)) {of_file}",
-            [asked, *([sitemap] if sitemap is not None else [])],
-        )
-        if sitemap is None:
-            keys = self._other_spellings([loc for loc in asked if loc not in found])
-            if keys:
-                found |= self._texts(
-                    f"WITH asked AS (SELECT unnest($1) AS loc_now, unnest($2) AS page) "
-                    f"SELECT loc_now, {self._compared} FROM {_AS_WRITTEN} {_KEYS}",
-                    [list(keys), list(keys.values())],
-                )
+        compared = f"{self._compared} FROM {_AS_WRITTEN}"
+        if sitemap is not None:
+            query = f"SELECT loc, {compared} WHERE loc IN (SELECT unnest($1)) AND sitemap = $2"
+            return self._texts(query, [asked, sitemap])
+        found = self._texts(f"SELECT loc, {compared} WHERE loc IN (SELECT unnest($1))", [asked])
+        if pairs := self._other_spellings([loc for loc in asked if loc not in found]):
+            query = f"WITH asked AS ({_PAIRS}) SELECT now, {compared} JOIN asked USING (loc)"
+            found |= self._texts(query, list(zip(*pairs, strict=True)))
         return found
 
     def _texts(self, query: str, parameters: Sequence[object]) -> dict[str, list[tuple[str, str]]]:
@@ -362,29 +364,35 @@ class Baseline:
             found.setdefault(loc, []).append((entry, reply))
         return found
 
-    def _other_spellings(self, locs: Sequence[str]) -> dict[str, str]:
-        """{URL: key of its page} of URLs that the baseline may list in another spelling."""
+    def _other_spellings(self, locs: Sequence[str]) -> list[tuple[str, str]]:
+        """Pairs of a URL and of another one that the baseline may list for the same page."""
         if not locs:
-            return {}
-        if self._keys is None:
-            self._keys = set()
-            cursor = self._store.cursor().execute(f"SELECT DISTINCT loc FROM {_AS_WRITTEN} WHERE {odd('loc')}")
-            for rows in fetched(cursor):
-                keys = [page_key(loc) for (loc,) in rows]
-                self._keys.update(map(hash, keys))
-                parameters = [[loc for (loc,) in rows], keys]
-                self._store.execute(f"INSERT INTO {RESPELLED}.spellings SELECT unnest(?), unnest(?)", parameters)
-        by_url = {loc: page_key(loc) for loc in locs}
-        return {loc: key for loc, key in by_url.items() if key != loc or hash(key) in self._keys}
+            return []
+        rough = f"hash({rough_spelling('loc')})"
+        if not self._knows_spellings:
+            self._store.execute(
+                f"CREATE TABLE {RESPELLED}.spellings AS "
+                f"SELECT DISTINCT loc, {rough} AS rough FROM {_AS_WRITTEN} WHERE {odd('loc')}"
+            )
+            self._knows_spellings = True
+        keys = {loc: page_key(loc) for loc in locs}
+        candidates = self._store.cursor().execute(
+            f"SELECT now, loc FROM (SELECT loc AS now, {rough} AS rough FROM (SELECT unnest($1) AS loc)) "
+            f"JOIN {RESPELLED}.spellings USING (rough)",
+            [list(locs)],
+        )
+        pairs = {(loc, key) for loc, key in keys.items() if key != loc}
+        for rows in fetched(candidates):
+            pairs.update((now, loc) for now, loc in rows if keys[now] == page_key(loc))
+        return sorted(pairs)
 
     def respell(self) -> None:
         """Spell pages in `RESPELLED` as this crawl does, once it has compared all entries."""
-        keys = self._other_spellings([loc for (loc,) in self._store.execute(_FOUND_BY_KEY)])
-        if keys:
+        if pairs := self._other_spellings([loc for (loc,) in self._store.execute(_FOUND_BY_KEY)]):
             self._store.execute(
-                f"INSERT INTO {RESPELLED}.changed WITH asked AS (SELECT unnest($1) AS now, unnest($2) AS page) "
-                f"SELECT loc, min(now) FROM {_AS_WRITTEN} ANTI JOIN main.urls USING (loc) {_KEYS} GROUP BY loc",
-                [list(keys), list(keys.values())],
+                f"INSERT INTO {RESPELLED}.changed SELECT loc, min(now) FROM ({_PAIRS}) "
+                f"SEMI JOIN {_AS_WRITTEN} USING (loc) ANTI JOIN main.urls USING (loc) GROUP BY loc",
+                list(zip(*pairs, strict=True)),
             )
 
     def missing(self, judged: Sequence[str]) -> Iterator[list[str]]:

@@ -12,17 +12,21 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sitemapcrawler.items import Hop, ReplyRecord, UrlRecord
 from sitemapcrawler.jobs.store import Store, StoreError
-from sitemapcrawler.jobs.store.baseline import Baseline, differences
+from sitemapcrawler.jobs.store.baseline import Baseline, differences, rough_spelling
 from sitemapcrawler.jobs.store.loading import plain_line
 from sitemapcrawler.namespaces.extensions import Video
+from sitemapcrawler.rules.facts.languages import page_key
 from tests.unit.jobs.baselines import HOME, KINDS, A, B, job, jsonl, lines, opened, page, parquet, rich, table, video
 
 
@@ -386,3 +390,29 @@ def test_differences_of_numbers_in_other_words() -> None:
     assert differences('{"priority":1}', "", ('{"priority":1.0}', "")) == []
     assert differences('{"priority":0.5}', "", ('{"priority":0.50}', "")) == []
     assert differences('{"lastmod":"1"}', '{"status":200}', ("{}", '{"status":404}')) == ["lastmod", "reply.status"]
+
+
+# ---- spellings
+
+ESCAPED = st.sampled_from(
+    ["%41", "a", "é", "%c3%A9", "%E9", "%", "%2", "%2541", "日", "\\", "/", "?", "#", " ", "+", "%2F"]
+)
+HOSTS = (
+    "http://example.com",
+    "HTTP://EXAMPLE.com:80",
+    "http://é.example",
+    "http://xn--9ca.example",
+    "http://example.com/",
+)
+
+
+@given(st.lists(st.lists(ESCAPED, max_size=4).map("".join), min_size=2, max_size=40))
+@settings(deadline=None)
+def test_two_spellings_of_a_page_have_the_same_rough_spelling(ends: list[str]) -> None:
+    urls = [host + end for host in HOSTS for end in ends]
+    urls += [quote(url, safe=":/?#%") for url in urls]
+    rows = duckdb.execute(f"SELECT {rough_spelling('url')} FROM (SELECT unnest(?) AS url)", [urls]).fetchall()
+    rough: dict[str, set[str]] = {}
+    for url, (spelling,) in zip(urls, rows, strict=True):
+        rough.setdefault(page_key(url), set()).add(spelling)
+    assert all(len(spellings) == 1 for spellings in rough.values())
