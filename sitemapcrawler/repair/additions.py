@@ -139,9 +139,9 @@ def _shape(url: str) -> Shape:
 
 
 def _takes_pages(spooled: Spooled) -> bool:
-    """True for a urlset without news, and for a text sitemap."""
+    """True for a text sitemap, and for a urlset in which most entries have no news."""
     record = spooled.repair.record
-    return record.format in (URLSET.name, TEXT.name) and not record.counts.news
+    return record.format in (URLSET.name, TEXT.name) and 2 * record.counts.news <= record.url_count
 
 
 def _has_images(spooled: Spooled | None) -> bool:

@@ -274,7 +274,8 @@ class SetWriter:
                     assert data is not None
                     origin = ORIGIN.decode(origins.readline()) if is_changed == CHANGED else None
                     entry = Written(spooled.repair, data, int(at) or None, origin)
-                    data, state = self._decided(entry, decided if place == number else ()), entry.state
+                    data = self._decided(entry, decided if place == number else ())
+                    state = State.ADDED if is_changed == ADDED else entry.state
                 if place == number:
                     number, decided = next(decisions, NO_MORE)
                 if data is not None:

@@ -80,6 +80,8 @@ def test_page_goes_to_the_file_with_most_pages_of_its_folder(path: str, file: st
         ({"videos.xml": urlset(page("a/1", VIDEO))}, "videos.xml"),
         ({"news.xml": urlset(page("a/1", NEWS)), "pages.xml": urlset()}, "pages.xml"),
         ({"news.xml": urlset(page("a/1", NEWS))}, ""),
+        ({"news.xml": urlset(page("a/1", NEWS), page("a/3", NEWS), page("a/4"))}, ""),
+        ({"all.xml": urlset(page("a/1", NEWS), page("a/3"))}, "all.xml"),
         ({"index.xml": index(f"{HOME}pages.txt"), "pages.txt": f"{HOME}a/1\n".encode()}, "pages.txt"),
         ({"feed.rss": b"<rss version='2.0'><channel><item><link>https://example.com/a/1</link></item></channel></rss>"}, ""),
     ],
@@ -90,6 +92,15 @@ def test_file_of_pages_comes_before_one_of_media(files: Mapping[str, bytes], fil
     assert not_added(outcome) == ({} if file else {"a/2": "add-no-file"})
     if file.endswith(".txt"):
         assert outcome.data(file) == f"{HOME}a/1\n{HOME}a/2\n".encode()
+
+
+def test_problem_of_an_added_page_counts_for_no_entry_that_was_read(tmp_path: Path) -> None:
+    links = "".join(f'<xhtml:link rel="alternate" hreflang="{code}" href="{HOME}{code}"/>' for code in ("en", "de"))
+    outcome = repair(tmp_path, urlset(page("en", links)), pages=[found("de")])
+    assert (outcome.result.read, outcome.result.kept, outcome.result.unrepaired, outcome.result.added) == (1, 1, 0, 1)
+    assert [(row["rule"], row["url"]) for row in outcome.rows] == [
+        (LINKED, f"{HOME}de"), ("hreflang-return-missing", f"{HOME}de")
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
