@@ -227,8 +227,8 @@ class Job:
         await self._get_resources(sparing=self.comparison is None and not self.resumed)
         if self.comparison is not None:
             await self._writer.run(self.comparison.baseline.respell)
-        if self.comparison is not None and not self.finished:
-            await self._compare(self.comparison, crawl, narrowed)
+            if not self.finished:
+                await self._compare(self.comparison, crawl, narrowed)
 
     async def _compare(self, comparison: Comparison, crawl: Crawl, narrowed: bool) -> None:
         counts = f"SELECT count(*) FILTER (outcome = '{UNCHANGED}'), count(*) FROM sitemaps"

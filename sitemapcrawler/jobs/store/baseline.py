@@ -114,9 +114,11 @@ def _different(now: Mapping[str, object], before: Mapping[str, object], names: S
 def _value(name: str, entry: Mapping[str, object]) -> object:
     """The value of a field; of a date the moment, and of a URL the page, which another notation does not change."""
     value = entry.get(name)
-    if not isinstance(value, str):
-        return value
-    return page_key(value) if name in URLS else utc(value) or value if name == LASTMOD else value
+    if isinstance(value, str) and name in URLS:
+        return page_key(value)
+    if isinstance(value, str) and name == LASTMOD:
+        return utc(value) or value
+    return value
 
 
 def _of_extra(now: object, before: object) -> Iterator[str]:
