@@ -562,9 +562,10 @@ def other_spellings(report: Report) -> str:
 
 
 def _unchecked_pages(report: Report) -> list[str]:
-    """A sentence if no page was requested, else nothing."""
+    """A sentence if pages are listed and no page was requested, else nothing."""
     summary = report.summary
-    if (summary.bad and summary.bad.checked) or any(kind not in NOT_REQUESTED for kind in summary.replies):
+    was_requested = any(kind not in NOT_REQUESTED for kind in summary.replies)
+    if not summary.urls or was_requested or (summary.bad and summary.bad.checked):
         return []
     return ["No listed page was requested." if summary.replies else "Pages were not checked (use verify=get)."]
 
@@ -728,7 +729,7 @@ def _not_judged(report: Report) -> list[str]:
 def _not_asked(report: Report) -> list[str]:
     replies = report.summary.replies
     if not replies:
-        return ["The listed pages were not requested (use verify=head or verify=get)."]
+        return ["The listed pages were not requested (use verify=head or verify=get)."] if report.summary.urls else []
     told = [
         f"{counted(replies[reason], 'URL was', 'URLs were')} not requested: {why}."
         for reason, why in UNCHECKED.items()

@@ -134,6 +134,11 @@ def test_verdict_without_a_requested_page_says_so() -> None:
     assert "Pages were not checked (use verify=get)." in health(Report(broken)).sentences
 
 
+def test_advice_to_check_pages_is_given_only_if_any_is_listed() -> None:
+    empty = Report(SummaryRecord(sitemaps=1, severity_reach=on({"error": 1})))
+    assert not any("verify" in sentence for sentence in (*health(empty).sentences, *gaps(empty)))
+
+
 @pytest.mark.parametrize(
     ("status", "outcome", "expected"),
     [
@@ -292,7 +297,9 @@ def test_verdict_tells_of_troubles_whatever_the_rules_say() -> None:
 
 
 def test_gaps_name_what_was_not_checked() -> None:
-    summary = SummaryRecord(sitemaps=1, skipped={"since": 1, "max_urls": 1200, "loc-duplicate": 3}, only="changes")
+    summary = SummaryRecord(
+        sitemaps=1, urls=5, skipped={"since": 1, "max_urls": 1200, "loc-duplicate": 3}, only="changes"
+    )
     report = Report(summary, judged=0)
     told = gaps(report)
     assert told[0] == "No rules were applied (select=none)."
