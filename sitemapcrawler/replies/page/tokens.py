@@ -41,6 +41,9 @@ BLANKLESS_SIGN = re.compile(f"[{BLANKLESS}]")
 _SIMPLE_TOKEN = re.compile(rf"{_NUMBER}|[\w{MARKS}]+|[{''.join(sorted(SYMBOLS))}]")
 """The same without scripts that have no blanks."""
 _DIGITS = re.compile(r"\d+")
+_NO_WORD = {code: " " for code in range(128) if re.match(r"\W", chr(code))} | {ord("$"): " $ "}
+"""What stands between words in ASCII."""
+_ZEROS = str.maketrans("123456789", "000000000")
 MANY = 100
 """Characters for each number up to which signs such as `❶` are numbers too."""
 PUNCTUATION = ".,;:!?()[]\"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u2026\u2013\u2014"
@@ -86,10 +89,7 @@ class Tokens:
 def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
     """Return the tokens of a folded text, without numbers and tokens of sessions that differ between two answers.
     Counters and ages are numbers of labels; in a sentence, numbers are content."""
-    words = text.replace("\0", " ").split(" ")
-    if max(map(len, words)) >= LONG:
-        words = [word for word in words if len(word) < LONG or not _LONG.fullmatch(word)]
-    text = " ".join(words)
+    text = text.replace("\0", " ")
     is_ascii = text.isascii()
     tokens, places = _tokens(_STAMP.sub(" ", text) if ":" in text else text)
     if not places:
@@ -121,21 +121,40 @@ def stable_tokens(text: str, are_labels: bool = False) -> Tokens:
 
 def _tokens(text: str) -> tuple[list[str], list[int]]:
     """Return the tokens of a text, and the places of those that begin with a digit."""
-    is_ascii = text.isascii()
-    if not is_ascii and BLANKLESS_SIGN.search(text):
+    tokens, places = list[str](), list[int]()
+    if text.isascii():
+        zeros, end = text.translate(_ZEROS), 0
+        while (digit := zeros.find("0", end)) >= 0:  # faster than an expression
+            start = text.rfind(" ", end, digit) + 1 or end
+            tokens += text[end:start].translate(_NO_WORD).split()
+            end = text.find(" ", digit)
+            end = len(text) if end < 0 else end
+            for token in () if _is_of_session(text[start:end]) else _SIMPLE_TOKEN.findall(text, start, end):
+                if token[0].isdigit():
+                    places.append(len(tokens))
+                tokens.append(token)
+        return tokens + text[end:].translate(_NO_WORD).split(), places
+    words = text.split(" ")
+    if max(map(len, words)) >= LONG:
+        words = [word for word in words if not _is_of_session(word)]
+        text = " ".join(words)
+    if BLANKLESS_SIGN.search(text):
         tokens = _TOKEN.findall(text)
         return tokens, [at for at, token in enumerate(tokens) if token[0].isdigit()]
-    has_many = not is_ascii and len(_DIGITS.findall(text)) * MANY > len(text)
-    tokens, places = [], list[int]()
-    for word in text.split(" "):
+    has_many = len(_DIGITS.findall(text)) * MANY > len(text)
+    for word in words:
         if word.isalpha() or (word := word.strip(PUNCTUATION)).isalpha():
             tokens.append(word)
             continue
         for token in _SIMPLE_TOKEN.findall(word):
-            if token[0].isdigit() and (is_ascii or has_many or _DIGITS.search(word)):
+            if token[0].isdigit() and (has_many or _DIGITS.search(word)):
                 places.append(len(tokens))
             tokens.append(token)
     return tokens, places
+
+
+def _is_of_session(word: str) -> bool:
+    return len(word) >= LONG and _LONG.fullmatch(word) is not None
 
 
 def folded(text: str) -> str:
