@@ -92,9 +92,9 @@ class ReplyRecord:
     words: int | None = None
     """Words of the page's main content; null where the page was not read to its end."""
     content_hash: str | None = None
-    """Hash of the main content: `2-` and 32 hexadecimal digits, four each of the template, prose, numbers in it, other
-    texts, labels, prices, other numbers and links. The number is the version of the extraction; hashes of two versions
-    cannot be compared. Null where the page was not read to its end."""
+    """Hash of the main content: version of the extraction, `-`, and 32 hexadecimal digits, four each of the template,
+    prose with lists and tables, numbers in it, other texts, labels, prices, other numbers and links. Hashes of two
+    versions cannot be compared. Null where the page was not read to its end."""
     simhash: str | None = None
     """Similarity hash of the main content, 16 hexadecimal digits: of two pages, the fewer bits differ, the more alike
     they are. Null where `content_hash` is."""

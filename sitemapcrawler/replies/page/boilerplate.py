@@ -39,10 +39,5 @@ REVIEWS = ",".join(
     f'[{attribute}{operator}"{name}"]' for name in _REVIEWS for attribute, operator in (("id", "="), ("class", "~="))
 )
 """Selector of the reviews of customers, which come by themselves, like comments."""
-MAY_BE_REVIEWS = ",".join(
-    f'[{attribute}*="{name}"]'
-    for name in _REVIEWS
-    if not any(other in name for other in _REVIEWS if other != name)
-    for attribute in ("id", "class")
-)
-"""Selector of what `REVIEWS` selects and more, in less time."""
+MAY_BE_REVIEWS = [name for name in _REVIEWS if not any(other in name for other in _REVIEWS if other != name)]
+"""Parts of the names that `REVIEWS` selects."""

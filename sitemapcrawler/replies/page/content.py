@@ -42,7 +42,6 @@ MIN_BLANKS, MIN_LAST = 3, 5
 """Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
 FIRST_SIGN = "\u0e00"
 """First of the characters that are more than a letter."""
-_SEPARATOR = re.compile(r"[|·•]| [/-] ")
 _SIGNS = re.compile(f"[{SIGNS}]")
 
 
@@ -62,12 +61,11 @@ class Content:
 def content_of(tree: LexborHTMLParser) -> Content:
     """Return the fingerprint of a page's main text. Removes parts of the tree."""
     found = main_text(tree)
-    texts = _divided(found.paragraphs), _divided(found.rest)
-    if len(texts[1][0]) > len(texts[0][0]):  # in elements that are no paragraphs
-        texts = texts[1], texts[0]
-    (first, short), (second, labels) = (
-        (stable_tokens(folded(prose)), stable_tokens(folded(rest), are_labels=True)) for prose, rest in texts
-    )
+    (prose, notes), (other, labelled), (table, cells) = map(_divided, (found.paragraphs, found.rest, found.tables))
+    if len(other) > len(prose):  # in elements that are no paragraphs
+        prose, other = other, prose
+    first, second = stable_tokens(folded(f"{prose} {table}")), stable_tokens(folded(other))
+    short, labels = (stable_tokens(folded(text), are_labels=True) for text in (f"{notes} {cells}", labelled))
     links = stable_tokens(folded(found.links))
     parts = (
         found.template.split(), (*first.words, *short.words), (*first.numbers, *short.numbers), second.words,
@@ -84,9 +82,8 @@ def _divided(text: str) -> tuple[str, str]:
     """Divide the lines of a text into prose and labels."""
     prose: list[str] = []
     labels: list[str] = []
-    for line in text.split(SPACE):
-        if line and not line.isspace():
-            (prose if _is_prose(line.strip()) else labels).append(line)
+    for line in filter(None, map(str.strip, text.split(SPACE))):
+        (prose if _is_prose(line) else labels).append(line)
     return " ".join(prose), " ".join(labels)
 
 
@@ -96,7 +93,9 @@ def _is_prose(line: str) -> bool:
         return True
     if not line.isascii() and max(line) >= FIRST_SIGN:
         return len(line.encode("utf-8", "replace")) >= LONG
-    return len(line) >= LONG and max(map(len, _SEPARATOR.split(line))) >= LONG
+    if len(line) < LONG:
+        return False
+    return max(map(len, line.replace("·", "|").replace("•", "|").replace(". ", "|").split("|"))) >= LONG
 
 
 def _digest(tokens: Iterable[str]) -> str:

@@ -47,6 +47,7 @@ TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
 LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header", "label"))
 """Elements that may be the label of a list of teasers."""
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
+TABLES = "ul,ol,dl,table"
 SUBHEADINGS = "h2,h3,h4,h5,h6"
 LINKED = ",".join(f"{heading} a,a {heading}" for heading in SUBHEADINGS.split(","))
 """Selector of headings that are links."""
@@ -117,6 +118,8 @@ class MainText:
     """Elements around the main heading, with their first class; pages of one template share it."""
     paragraphs: str = ""
     """Of those that stand side by side and have the most text."""
+    tables: str = ""
+    """Of lists and tables without links."""
     rest: str = ""
     """All other text, a line for each text node."""
     links: str = ""
@@ -137,9 +140,11 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     part.remove_all()
     if _ink(part.root.text(separator=SPACE)) <= part.heading:
         return MainText(template, rest=part.text if part.text.strip() else whole)
+    title = _taken([part.title] if part.title is not None else [])
     links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
-    paragraphs = _taken(_largest(part.root.css("p")), bool)
-    return MainText(template, paragraphs, part.root.text(separator=SPACE), links)
+    paragraphs = _taken(_largest(part.root.css("p")))
+    tables = _taken(part.tables(), separator=SPACE)
+    return MainText(template, f"{title}{SPACE}{paragraphs}", tables, part.root.text(separator=SPACE), links)
 
 
 def _headings(root: LexborNode, title: str) -> list[LexborNode]:
@@ -192,12 +197,14 @@ def _largest(nodes: Iterable[LexborNode]) -> list[LexborNode]:
     return max(groups.values(), key=lambda group: sum(len(node.text()) for node in group), default=[])
 
 
-def _taken(nodes: Sequence[LexborNode], wanted: Callable[[str], bool]) -> str:
+def _taken(nodes: Sequence[LexborNode], wanted: Callable[[str], bool] = bool, separator: str = " ") -> str:
     """Remove nodes whose text is wanted, and return these texts."""
-    found = [(node, text) for node in nodes if wanted(text := node.text(separator=" "))]
-    for node, _ in reversed(found):
-        node.decompose()
-    return SPACE.join(text for _, text in found)
+    found = []
+    for node in reversed(nodes):  # the innermost first
+        if wanted(text := node.text(separator=separator)):
+            found.append(text)
+            node.decompose()
+    return SPACE.join(reversed(found))
 
 
 _Found = tuple[list[LexborNode], int]
@@ -216,10 +223,9 @@ class _Part:
             self.root = mains[0]
         self.text = self.root.text(separator=SPACE)
         self._characters = len(self.text) / max(_bytes(self.text), 1)  # for each byte
-        articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _is_noise(*_names(node))}
+        articles = {node.mem_id: node for node in landmarks if node.tag == "article" and not _has_noisy_name(node)}
         first: dict[int, tuple[set[int], int]] = {}  # heading of the page, and of each article
-        headings = _headings(self.root, _key(tree.css_first("title")))
-        self.title = headings[0] if headings else None
+        headings = _headings(self.root, _key(next(iter(tree.tags("title")), None)))
         for node in headings:
             if size := _ink(node.text()):
                 above = list(_ancestors(node))
@@ -233,36 +239,55 @@ class _Part:
             if _ink(text) >= first[identity][1] + LONG * self._characters:
                 self.root, self.text = articles[identity], text
                 self._holders, self.heading = first[identity]
+        self.title = next((node for node in headings if node.mem_id in self._holders), None)
         self._budget = MAX_MEASURED * (len(self.text) + 1_000)
         self._removed: set[int] = set()
+        self._bars: set[int] = set()  # elements around lists of links
+
+    def tables(self) -> list[LexborNode]:
+        """Return lists and tables without links, but for those that lay out the page."""
+        found = self.root.css(TABLES)
+        return [node for node in found if node.mem_id not in self._holders and node.css_first("a") is None]
 
     def remove_all(self) -> None:
-        self._remove(
-            [node for node in self.root.css(NAMED) if _is_noise(*_names(node)) and not _is_panel(node.attributes)]
-        )
+        noise: list[LexborNode] = []
+        has_reviews = False
+        for node in self.root.css(NAMED):
+            attributes = node.attributes
+            kind = _kind_of_name(attributes.get("class"), attributes.get("id"))
+            if kind == "noise" or (kind == "hidden" and not _is_panel(attributes)):
+                noise.append(node)
+            has_reviews = has_reviews or kind == "reviews"
+        self._remove(noise)
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
-        if self.root.css_first(MAY_BE_REVIEWS) is not None:
+        if has_reviews:
             whole = _ink(self.text)
             most = max(HALF * whole, whole - self.heading - MIN_PROSE * self._characters)
             self._remove([node for node in self.root.css(REVIEWS) if self._ink(node) <= most])
         self._remove_by_heading()
         self._remove_teasers()
-        if self.heading and self.root.tag == "body":
+        if self.heading:
             self._remove_labels_above()
 
     def _remove_labels_above(self) -> None:
-        """Remove labels above the part with the main heading, such as the weather or a greeting. Prices remain."""
-        above = []
-        node = self.root.first_child
-        while node is not None and node.mem_id not in self._holders:
-            above.append(node)
-            node = node.next
-        if node is None or node.tag == "h1":
-            return
-        for label in above:
-            lines = label.text(separator=SPACE).split(SPACE)
-            if label.is_element_node and all(_bytes(line) < LONG and SYMBOLS.isdisjoint(line) for line in lines):
-                label.decompose()
+        """Remove labels above the part with the main heading, such as the weather, and what is left of bars of links,
+        such as a greeting. Prices remain."""
+        whole, is_body = self.root, self.root.tag == "body"
+        while True:
+            above = []
+            node = whole.first_child
+            while node is not None and node.mem_id not in self._holders:
+                above.append(node)
+                node = node.next
+            if node is None:
+                return
+            is_body = is_body and self.title is not None and node.mem_id != self.title.mem_id
+            for label in above:
+                if label.is_element_node and (is_body or label.mem_id in self._bars):
+                    lines = label.text(separator=SPACE).split(SPACE)
+                    if all(_bytes(line) < LONG and SYMBOLS.isdisjoint(line) for line in lines):
+                        label.decompose()
+            whole, is_body = node, False
 
     def _remove(self, nodes: list[LexborNode]) -> None:
         for node in reversed(nodes):
@@ -337,10 +362,14 @@ class _Part:
             if part.mem_id in inside:
                 links[part.mem_id] = sum(links[item.mem_id] for item in inside[part.mem_id])
         prose = self._ink(self.root) - self.heading
+        label = LABEL * self._characters
         lists: list[list[LexborNode]] = []
         parts = [self.root]
         for part in parts:
             items = inside.get(part.mem_id, [])
+            if len(items) == 1 and links[items[0].mem_id] < label:
+                parts += items
+                continue
             others = [item for item in items if item.mem_id not in self._holders]
             teasers, size = self._teasers(part, others, links)
             if teasers:
@@ -365,6 +394,8 @@ class _Part:
         label = _with_text(part.prev, "prev") if part.text(strip=True) else None
         if label is not None and label.tag in LABELS and label.mem_id not in self._holders and _is_label(label):
             self._remove_all_of(label)
+        if len(teasers) >= MIN_LINKS:
+            self._bars.update(_ancestors(part))
         self._remove_all_of(part)
 
     def _remove_empty(self) -> None:
@@ -388,13 +419,14 @@ class _Part:
         their size."""
         if not items or self._budget < 0:
             return [], 0
-        if len(items) == 1 and (not self.heading or links[items[0].mem_id] < LABEL * self._characters):
+        if len(items) == 1 and not self.heading:
             return [], 0
         sizes = [self._ink(item) for item in items]
         found = self._titles(whole, items, sizes, links)
         if not found[0] and len(items) >= MIN_LINKS:
             found = self._navigation(whole, items, sum(sizes), links)
-        return found if found[0] else self._cards(whole, items, sizes)
+        found = found if found[0] else self._cards(whole, items, sizes, links)
+        return found if found[0] else self._lines(whole, items, links)
 
     def _titles(self, whole: LexborNode, items: list[LexborNode], sizes: list[int], links: dict[int, int]) -> _Found:
         """Links as long as titles, and nothing else but a label; of a `<dl>`, with an excerpt each."""
@@ -415,7 +447,7 @@ class _Part:
         is_list = whole.tag in LISTS or size >= LINK_SHARE * self._ink(whole)
         return (items, size) if in_links >= LINK_SHARE * size and is_list else ([], 0)
 
-    def _cards(self, whole: LexborNode, items: list[LexborNode], sizes: list[int]) -> _Found:
+    def _cards(self, whole: LexborNode, items: list[LexborNode], sizes: list[int], links: dict[int, int]) -> _Found:
         """Teasers with a title, and perhaps a picture or an excerpt."""
         kinds: dict[str, list[tuple[LexborNode, int]]] = {}
         for item, length in zip(items, sizes, strict=True):
@@ -428,10 +460,29 @@ class _Part:
         are_teasers = sum(_is_card(item) for item, _ in alike) > HALF * number or (
             size <= MAX_TEASER * number
             and (len(items) > 1 or (whole.tag in LISTS and size == self._ink(whole)))
-            and sum(found := [_title_size(item) for item, _ in alike]) >= LABEL * number
+            and sum(found := [_title_size(item, length - links[item.mem_id]) for item, length in alike])
+            >= LABEL * number
             and sum(map(bool, found)) > HALF * number
         )
         return ([item for item, _ in alike], size) if are_teasers and not _is_in_prose(whole) else ([], 0)
+
+    def _lines(self, whole: LexborNode, items: list[LexborNode], links: dict[int, int]) -> _Found:
+        """Links on lines of their own: between them are breaks, and no text."""
+        found: list[LexborNode] = []
+        lines: list[LexborNode] = []
+        breaks = 0
+        places = {item.mem_id for item in items if item.tag == "a"}
+        for node in whole.iter(include_text=True) if len(places) > 1 and self._ink(whole) else ():
+            if node.mem_id in places:
+                lines.append(node)
+                found = lines if len(found) < len(lines) <= breaks + 1 else found
+            elif node.tag == "br":
+                breaks += 1
+            elif _has_text(node):
+                lines, breaks = [], 0
+        sizes = [links[node.mem_id] for node in found]
+        is_list = len(found) >= MIN_LINKS or (len(found) > 1 and self._are_titles(found, sizes, links))
+        return (found, sum(sizes)) if is_list else ([], 0)
 
     def _are_titles(self, items: list[LexborNode], sizes: list[int], links: dict[int, int]) -> bool:
         """True for parts that are links as long as titles, and nothing else."""
@@ -442,9 +493,14 @@ class _Part:
 
 def _with_text(node: LexborNode | None, way: str) -> LexborNode | None:
     """Return the first node with text, from a node on among its siblings, in the direction `next` or `prev`."""
-    while node is not None and not node.text(strip=True):
+    while node is not None and not _has_text(node):
         node = getattr(node, way)
     return node
+
+
+def _has_text(node: LexborNode) -> bool:
+    """True for a node with letters or digits."""
+    return any(map(str.isalnum, node.text()))
 
 
 def _is_label(node: LexborNode) -> bool:
@@ -476,11 +532,11 @@ def _element(node: LexborNode | None) -> int | None:
     return node.mem_id if node is not None else None
 
 
-def _title_size(item: LexborNode) -> int:
-    """Return the bytes of the link that a part begins with, after a time or number; 0 without one, or if its heading is
-    no link."""
-    if item.css_first(SUBHEADINGS) is not None:
-        return 0 if item.css_first(LINKED) is None else LABEL
+def _title_size(item: LexborNode, outside: int) -> int:
+    """Return the bytes of the link that a part begins with, after a time or number; 0 without one, or if text beside
+    its heading is no link. `outside`: characters outside of links."""
+    if (heading := item.css_first(SUBHEADINGS)) is not None:
+        return LABEL if item.css_first(LINKED) is not None or outside <= _ink(heading.text()) else 0
     is_link = item.tag == "a"
     link = item if is_link else item.css_first("a")
     if link is None or (is_link and item.css_first(BLOCKS) is None):
@@ -526,7 +582,7 @@ def _is_part(node: LexborNode) -> bool:
 
 
 def _is_panel(attributes: dict[str, str | None]) -> bool:
-    """True for what a tab or a question shows."""
+    """True for what a tab or a question shows, hidden or not."""
     role = attributes.get("role")
     return role == "tabpanel" or ("aria-labelledby" in attributes and role not in ROLES)
 
@@ -543,10 +599,9 @@ def _is_off(attributes: dict[str, str | None]) -> bool:
     )
 
 
-def _names(node: LexborNode) -> tuple[str | None, str | None]:
-    """Classes and id."""
+def _has_noisy_name(node: LexborNode) -> bool:
     attributes = node.attributes
-    return attributes.get("class"), attributes.get("id")
+    return _kind_of_name(attributes.get("class"), attributes.get("id")) == "noise"
 
 
 def _is_note(names: str) -> bool:
@@ -554,11 +609,15 @@ def _is_note(names: str) -> bool:
 
 
 @lru_cache(4096)
-def _is_noise(classes: str | None, identity: str | None) -> bool:
-    """True if class and id name a part that is not content."""
+def _kind_of_name(classes: str | None, identity: str | None) -> str:
+    """Return what class and id name: `noise`, which is not content, `hidden`, perhaps `reviews`, or nothing."""
     names = f"{identity or ''} {classes or ''}"
     found = [name.rstrip("0123456789") for name in names[:MAX_NAMES].split()]
-    return any(map(_names_noise, found)) or (not HIDDEN.isdisjoint(found) and not RESPONSIVE.search(names))
+    if any(map(_names_noise, found)):
+        return "noise"
+    if not HIDDEN.isdisjoint(found) and not RESPONSIVE.search(names):
+        return "hidden"
+    return "reviews" if any(name in names for name in MAY_BE_REVIEWS) else ""
 
 
 @lru_cache(4096)

@@ -96,6 +96,10 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("Brass", "<i>BRASS</i>!"),
         ("Beiträge: <a>12</a>", "Beiträge: <a>13</a>"),
         ("", "<div><b>Top</b><a href=/a>A lamp of copper and glass</a></div>"),
+        (
+            "",
+            "<b>Top</b><br><a href=/a>A lamp of copper and glass</a><br>&bull; <a href=/b>A lamp of copper and steel</a>",
+        ),
         ("", "<section><h3></h3><h2>Top</h2><ul></ul></section>"),
         ("", "<section><h2>Top</h2><div></div></section>"),
         ("", "<section><h2>Top</h2></section>"),
@@ -149,6 +153,7 @@ def test_comments_longer_than_the_article() -> None:
             "",
         ),
         (f"<ul>{4 * '<li><a href=/a.pdf>Lamp</a>'}</ul>", ""),
+        ("See <a href=/a>A lamp of copper and glass</a> and <a href=/b>A lamp of copper and steel</a><br>", "See"),
         (f"<ul>{4 * '<li><a href=#a>Lamp</a>'}</ul>", ""),
         (3 * "<div><h3>A lamp of copper and glass</h3>€ 9<a href=/buy>Buy</a></div>", ""),
         ("3 avis 12.50 €", "3 avis 14.50 €"),
@@ -162,6 +167,7 @@ def test_comments_longer_than_the_article() -> None:
         "terms",
         "a text beside teasers",
         "documents",
+        "links in a sentence",
         "parts of the page",
         "plans",
         "a price after a count",
@@ -202,7 +208,13 @@ def test_text_outside_of_the_main_element(tag: str) -> None:
 
 @pytest.mark.parametrize(
     ("page", "is_content"),
-    [("<div>{}</div><div>%</div>", False), ("<div>{}</div>%", True), ("<div>€ {}</div><div>%</div>", True)],
+    [
+        ("<div>{}</div><div>%</div>", False),
+        ("<div>{}</div>%", True),
+        ("<div>€ {}</div><div>%</div>", True),
+        ("<div><div>{}</div><div>%</div></div>", True),
+        (f"<div><div>{4 * '<a href=/a>Lamp</a>'}<i>{{}}</i></div><div>%</div></div>", False),
+    ],
 )
 def test_labels_before_the_main_heading(page: str, is_content: bool) -> None:
     page = page.replace("%", f"<h1>Brass lamp</h1>{PROSE}")
@@ -288,7 +300,7 @@ def test_the_distance_of_edited_and_of_other_texts(draw: Draw) -> None:
 
 
 PAGE = (
-    "<html><body class='page-9 shop'><h1>Lamp</h1><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
+    "<html><body class='page-9 shop'><h1>Lamp</h1><ul><li>steel</ul><table><td>7</table><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
     "<div>Everybody who has seen one of these lamps wants another for the garden, {}.</div><b>€ {}</b> <i>{}</i> <a>{}</a></body></html>"
 )
 FILLED = ("ann", "and a third", "12.50", "41 sold out", "More lamps of the same kind")
@@ -298,6 +310,7 @@ FILLED = ("ann", "and a third", "12.50", "41 sold out", "More lamps of the same 
     ("before", "after", "part"),
     [
         ("shop'", "blog'", "template"), ("page-9", "page-10", None), ("brass", "copper", "prose"),
+        ("Lamp", "Light", "prose"), ("steel", "iron", "prose"), ("7", "8", "numbers in prose"),
         ("2 arms", "3 arms", "numbers in prose"), ("a third", "a fourth", "other texts"), ("ann", "bob", "labels"),
         ("12.50", "11.50", "prices"), ("41", "42", "other numbers"), ("More", "Other", "links"),
     ],
@@ -325,6 +338,7 @@ def test_versions_of_pages(templates: dict[Template, Draw]) -> None:
         "<div hidden>x</div>", "<span class=related>", "<a><span>x", "<h2>Related</h2><p>x", "<p style='display:none'>x",
         "12 views ", "a1b2", "<i class=ad>x</i>", "<span><a>x</a>", "政府", "<h1> </h1>", "1.", "<article>x</article>",
         "<div><a href=/a>A lamp of copper and glass", "<article><header><h2>x", "<ul><li>",
+        "<div><br><a href=/a>x</a><a href=/a>x</a>", "<h2><button>x", "<title>x</title><h2>x</h2>",
     ],
 )  # fmt: skip
 def test_hostile_pages_take_linear_time(unit: str) -> None:
