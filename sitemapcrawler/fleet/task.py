@@ -79,10 +79,10 @@ def crawl_domain(domain: Domain, plan: FleetPlan, attempt: int, tell: Callable[[
 def _crawl(job: CrawlJob, plan: FleetPlan, tell: Callable[[int, int], object]) -> int:
     """Run the crawl in its own process, and return its exit code. Ends it if it exceeds its time."""
     progress = context().RawArray(c_longlong, 2)
-    end = time.monotonic() + plan.max_time + GRACE_S
-    kill = end + KILL_S
     try:
         with running(crawl, job, progress, preload=PRELOAD, folder=plan.sockets or sockets()) as process:
+            end = time.monotonic() + plan.max_time + GRACE_S  # the first process of a worker waits for PRELOAD
+            kill = end + KILL_S
             while (code := process.exitcode) is None:
                 process.join(TELL_S)
                 tell(*progress)

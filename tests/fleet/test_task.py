@@ -6,14 +6,19 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from sitemapcrawler.fleet import task
 from sitemapcrawler.fleet.domains import Domain, DomainRecord, domain
 from sitemapcrawler.fleet.task import CrawlAbandoned, CrawlDied, CrawlFault, FleetPlan, crawl_domain
+from sitemapcrawler.processes import running
 from tests.fleet.fleets import PAGES, SERVER, Data, Site, plan, sites
 from tests.fleet.test_faults import gated
 from tests.processes import below, children_of, stop_server
@@ -103,6 +108,26 @@ def test_a_crawl_that_hears_nothing_is_killed_in_the_end(
         stopping.join()
     assert time.monotonic() - began < PATIENCE_S
     assert Data(tmp_path / "out").domains() == {}
+
+
+def test_the_time_of_a_domain_begins_when_its_process_has_started(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first process of a worker starts when the package is imported: on a busy machine, that takes a minute."""
+    late = 0.0
+
+    @contextmanager
+    def slow(*arguments: Any, **more: Any) -> Iterator[BaseProcess]:
+        nonlocal late
+        with running(*arguments, **more) as process:
+            late = 3600.0
+            yield process
+
+    monkeypatch.setattr(task, "running", slow)
+    monkeypatch.setattr(task, "TELL_S", 0.01)
+    monkeypatch.setattr(task, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + late))
+    record = crawled(domain(site.url()), plan(f"{tmp_path}/out"))
+    assert (record.state, record.partial) == ("finished", None)
 
 
 def test_a_domain_whose_workers_die_again_and_again_is_given_up(tmp_path: Path) -> None:
