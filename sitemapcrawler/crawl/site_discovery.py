@@ -78,8 +78,6 @@ class Sites:
     """
 
     def __init__(self, frontier: Frontier, probe: str) -> None:
-        self.missed = 0
-        """Guesses without a sitemap, over all sites."""
         self.home_links: set[str] = set()
         """What the home pages that were read name, whether or not it was found before."""
         self._frontier = frontier
@@ -196,7 +194,6 @@ class Sites:
         site.found += hit
         site.html += answered and not hit
         site.silent = site.silent + 1 if silent else 0
-        self.missed += not hit
         if site.html == len(COMMON_PATHS):
             logger.info("%s answers every path with a page, so common paths are not tried", site.origin)
         self._guess(site)

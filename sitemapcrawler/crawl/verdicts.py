@@ -91,7 +91,7 @@ class Verdicts:
         self._with_sitemap.add(urls.origin(url))
 
     def judge_assets(
-        self, records: Sequence[UrlRecord], file: FileFacts | Counted, notes: Notes, count_skipped: bool = True
+        self, records: Sequence[UrlRecord], file: FileFacts | Counted, notes: Notes, count_skipped: bool
     ) -> None:
         """Judge the images and video files of entries without requesting them.
 
@@ -193,17 +193,15 @@ def _denied(judge: BatchVerdicts, named: Sequence[tuple[UrlRecord, str, str]], n
 class AuthorityVerdicts:
     """The verdicts of one robots.txt."""
 
-    def __init__(self, policy: Policy, agents: Sequence[Agent], budget: Budget | None = None) -> None:
-        """`budget`: time for comparing verdicts with protego's; None skips the comparison."""
+    def __init__(self, policy: Policy, agents: Sequence[Agent], budget: Budget) -> None:
+        """`budget`: time for comparing verdicts with protego's."""
         self.urls = 0
         """URLs judged."""
         self.nobody = 0
         """URLs blocked for every agent."""
-        self.policy = policy
         self._agents = agents
         self._budget = budget
-        self._judge = BatchVerdicts(policy, agents)
-        self._opinion = None if budget is None else SecondOpinion(policy, self._judge.agents, budget)
+        self._use(policy)
 
     @property
     def blocked(self) -> Counter[str]:
@@ -213,11 +211,13 @@ class AuthorityVerdicts:
     def renew(self, policy: Policy) -> None:
         """Replace the policy with a newer one; counts stay."""
         earlier = self.blocked
+        self._use(policy)
+        self._judge.blocked = earlier
+
+    def _use(self, policy: Policy) -> None:
         self.policy = policy
         self._judge = BatchVerdicts(policy, self._agents)
-        self._judge.blocked = earlier
-        if self._budget is not None:
-            self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
+        self._opinion = SecondOpinion(policy, self._judge.agents, self._budget)
 
     def judge(self, records: Sequence[UrlRecord]) -> Mapping[tuple[str, ...], list[UrlRecord]]:
         """Set `blocked_for` and `usage` on each record; returns the blocked records by their agents. Compares verdicts
@@ -232,19 +232,15 @@ class AuthorityVerdicts:
         for agents, alike in denied.items():
             self.nobody += len(alike) * (len(agents) == len(self._agents))
         self.urls += len(locs)
-        if self._opinion is not None:
-            self._opinion.add(locs, ((one.loc, agents) for agents, alike in denied.items() for one in alike))
+        self._opinion.add(locs, ((one.loc, agents) for agents, alike in denied.items() for one in alike))
         return denied
 
     def compare(self, url: str, agents: tuple[str, ...]) -> None:
         """Compare an earlier verdict on a URL with protego's, if time allows."""
-        if self._opinion is not None:
-            self._opinion.add([], [(url, agents)])
+        self._opinion.add([], [(url, agents)])
 
     def disagreements(self) -> list[Disagreement]:
         """Rules that protego reads differently; compares waiting URLs first, as far as time allows."""
-        if self._opinion is None:
-            return []
         self._opinion.compare()
         return list(self._opinion.found.values())
 

@@ -46,8 +46,6 @@ class DomainQueue:
         self._running: dict[Domain, _Group] = {}
         self._sites = set[str]()
         self._used = Counter[str]()
-        self.waiting = len(resolved)
-        """Domains that have not begun."""
 
     def next(self) -> Domain | None:
         """Begin the next domain whose site is not running and whose addresses have room. Returns None if there is none,
@@ -78,7 +76,6 @@ class DomainQueue:
 
     def _begin(self, group: _Group) -> Domain:
         domain = group.waiting.pop()
-        self.waiting -= 1
         self._running[domain] = group
         self._sites.add(domain.site)
         self._used.update(group.addresses)

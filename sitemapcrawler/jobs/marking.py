@@ -33,7 +33,7 @@ class Marks:
         files = f"SELECT DISTINCT sitemap FROM read_parquet({self._file})"
         self._store.execute(
             f"CREATE OR REPLACE TEMP TABLE marks AS SELECT n.row, sitemap, m.rules "
-            f"FROM ({numbered('urls', files)}) n JOIN read_parquet({self._file}) m USING (sitemap, number)"
+            f"FROM ({numbered(files)}) n JOIN read_parquet({self._file}) m USING (sitemap, number)"
         )
         own = "coalesce(u.issues, [])"
         issues = f"list_concat({own}, list_filter(coalesce(marks.rules, []), lambda id: NOT list_contains({own}, id)))"

@@ -66,10 +66,10 @@ WHOLE = None
 EMPTY: Mapping[str, float] = MappingProxyType({})
 
 
-def segment_of(segments: Sequence[Segment], url: str = "loc") -> str:
-    """SQL for the name of the segment of a URL: the first that matches. `url`: SQL for the URL."""
+def segment_of(segments: Sequence[Segment]) -> str:
+    """SQL for the name of the segment of the URL in the column `loc`: the first that matches."""
     cases = "".join(
-        f" WHEN regexp_matches({url}, {literal(one.pattern.expression)}) THEN {literal(one.name)}" for one in segments
+        f" WHEN regexp_matches(loc, {literal(one.pattern.expression)}) THEN {literal(one.name)}" for one in segments
     )
     return f"CASE{cases} ELSE '{OTHER}' END" if segments else f"'{OTHER}'"
 

@@ -86,7 +86,7 @@ class Element:
 class Unparsed:
     """An entry of a usual shape, as its text in the document. It becomes an element if something asks for that."""
 
-    __slots__ = ("_parse", "is_bare", "line", "priority", "shape", "text")
+    __slots__ = ("_parse", "line", "priority", "shape", "text")
 
     def __init__(
         self,
@@ -104,8 +104,6 @@ class Unparsed:
         """Entries with equal shapes violate the schema equally: the names and order of their parts."""
         self.priority = priority
         """The text of its priority. Other texts are in the record, without white space around them."""
-        self.is_bare = False
-        """True for an entry that has fields of the protocol only, in the order of the schema."""
 
     def element(self) -> Element:
         """Parse the entry."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import product
 from typing import TypeVar
 
 from sitemapcrawler.items import UrlRecord
@@ -91,8 +91,6 @@ PARTS = re.compile(r"<[a-z]+:([a-z_]+)>([^<]*)</")
 SECRET = re.compile(r"(?:[\\/]{2}|[hH][tT][tT][pP][sS]?:[\\/]?)[^/?#<]*@")
 """Matches wherever a value may hold a password (`urls.display.masked_url`)."""
 ORDER = ("lastmod", "changefreq", "priority")
-IN_ORDER = frozenset(names for size in range(4) for names in combinations(ORDER, size))
-"""Fields in the order of the schema."""
 SHAPES = {
     present: (tuple(name for name, is_there in zip(ORDER, present, strict=True) if is_there), False, ())
     for present in product((False, True), repeat=3)
@@ -167,8 +165,7 @@ class RichReader:
             note.source = entry[0]
         if note is not None and self._keeps:
             shape = SHAPES[lastmod is not None, changefreq is not None, priority is not None]
-            note.written = written = Unparsed(self._parse, entry[0], line, shape, priority)
-            written.is_bare = True
+            note.written = Unparsed(self._parse, entry[0], line, shape, priority)
         return record
 
     def _record(self, entry: re.Match[str], line: int) -> UrlRecord | None:
@@ -191,7 +188,6 @@ class RichReader:
             is_late = bool(objects and behind)
             priority = next((value for name, value in fields if name == "priority"), None)
             written = Unparsed(self._parse, entry[0], line, (names, is_late, parts), priority)
-            written.is_bare = not objects and names in IN_ORDER
             self._entries.notes.on(record).written = written
         return record
 

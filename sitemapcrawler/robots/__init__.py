@@ -12,7 +12,6 @@ from sitemapcrawler.robots.policy import (
     RobotsOutcome,
     Timing,
     Verdict,
-    by_robots,
     is_robots_url,
     robots_url,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "RobotsSitemap",
     "Timing",
     "Verdict",
-    "by_robots",
     "is_robots_url",
     "parse_agents",
     "robots_url",

@@ -95,35 +95,6 @@ def is_robots_url(url: str) -> bool:
     return robots_url(url) == url.partition("?")[0].partition("#")[0]
 
 
-def by_robots(batch: Sequence[str]) -> dict[str | None, Sequence[int]]:
-    """Group a batch of URLs by robots.txt URL, as indexes into the batch.
-
-    Optimised for batches of one host, as in sitemaps. URLs without a robots.txt are grouped under None.
-    """
-    if not batch:
-        return {}
-    start = _start(batch[0])
-    text = "\n" + "\n".join(batch)
-    if text.count("\n" + start + "/") == text.count("\n") == len(batch):
-        return {robots_url(start): range(len(batch))}
-    found: dict[str | None, list[int]] = {}
-    known: dict[str, str | None] = {}
-    for number, url in enumerate(batch):
-        start = _start(url)
-        if start not in known:
-            known[start] = robots_url(start)
-        found.setdefault(known[start], []).append(number)
-    return dict(found)
-
-
-def _start(url: str) -> str:
-    """Scheme and authority as written; any other text stays distinct from those."""
-    scheme, mark, rest = url.partition("://")
-    for delimiter in "/?#":
-        rest = rest.partition(delimiter)[0]
-    return scheme + mark + rest
-
-
 MAX_HOPS = 5  # RFC 9309, 2.3.1.2
 TOO_MANY_REQUESTS = 429
 """A status 4xx at which Google's crawlers fetch nothing, as after a server error.

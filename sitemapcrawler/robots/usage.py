@@ -56,7 +56,6 @@ def parse_dictionary(text: str) -> dict[str, str] | None:
 
 VOCABULARY = "https://datatracker.ietf.org/doc/html/draft-ietf-aipref-vocab-08"
 ATTACHMENT = "https://datatracker.ietf.org/doc/html/draft-ietf-aipref-attach-05"
-SIGNALS = "https://contentsignals.org"
 CONTENT_USAGE, CONTENT_SIGNAL = "content-usage", "content-signal"
 """Fields of robots.txt, and headers, in lower case."""
 POLICY_PREFIX = "__usage_"

@@ -96,10 +96,10 @@ def file_scheme(sitemap: RobotsSitemap) -> str | None:
 MAX_NAMES = 8
 
 
-def crawler_names(tokens: Sequence[str], number: int | None = None) -> str:
-    """Name the first `MAX_NAMES` crawlers and count the rest of `number`."""
+def crawler_names(tokens: Sequence[str]) -> str:
+    """Name the first `MAX_NAMES` crawlers and count the rest."""
     names = [BY_NAME[token.lower()].name if token.lower() in BY_NAME else token for token in tokens[:MAX_NAMES]]
-    more = (number or len(tokens)) - len(names)
+    more = len(tokens) - len(names)
     return ", ".join(names) + (f" and {more:,} more" if more else "")
 
 

@@ -223,11 +223,11 @@ DETAILS = f"""
     ORDER BY n.place"""
 
 
-def numbered(table: str, files: str) -> str:
+def numbered(files: str) -> str:
     """SQL for the row numbers of entries, with their files and their numbers in these, counted from 1, which do not
     change when the rows are written again. `files`: SQL for the URLs of the files that are needed."""
     return f"""
-        SELECT rowid AS row, sitemap, row_number() OVER (PARTITION BY sitemap ORDER BY rowid) AS number FROM {table}
+        SELECT rowid AS row, sitemap, row_number() OVER (PARTITION BY sitemap ORDER BY rowid) AS number FROM urls
         WHERE {CURRENT} AND sitemap IN ({files})"""
 
 
@@ -479,7 +479,7 @@ class SiteFacts:
         marked = f"SELECT f.sitemap FROM temp.site_marks m JOIN temp.site_files f ON f.file = {file_of('m.place')}"
         return f"""
             SELECT n.sitemap, n.number, list(DISTINCT m.rule ORDER BY m.rule) AS rules
-            FROM temp.site_marks m JOIN ({numbered("urls", marked)}) n ON n.row = {row_of("m.place")}
+            FROM temp.site_marks m JOIN ({numbered(marked)}) n ON n.row = {row_of("m.place")}
             GROUP BY n.sitemap, n.number"""
 
     def _limited(self) -> str:

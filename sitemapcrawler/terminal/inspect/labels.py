@@ -123,9 +123,9 @@ def files_facts(inspection: Inspection) -> Iterator[Fact]:
         yield Fact("problems", f"{counted(failed, 'file')} not read, or not to the end", BAD)
 
 
-def entry_facts(tally: EntryCounts, noun: str = "URL") -> Iterator[Fact]:
-    """Totals of the entries of files; `noun`: what an entry is."""
-    yield Fact(f"{noun}s", f"{tally.urls:,}")
+def entry_facts(tally: EntryCounts) -> Iterator[Fact]:
+    """Totals of the entries of files."""
+    yield Fact("URLs", f"{tally.urls:,}")
     yield Fact("lastmod", _lastmod(tally))
 
 

@@ -72,7 +72,6 @@ def test_guesses_after_a_sitemap_are_dropped(at: int) -> None:
     entered(known)
     asked, site = guess_all(known, queue, right=GUESSES[at])
     assert asked == GUESSES[: at + 1]
-    assert known.missed == at
     assert known.next_page(site) is None
 
 
@@ -146,7 +145,6 @@ def test_home_page_is_wanted_once_when_all_guesses_have_failed(probe: str) -> No
         assert (page is not None) == (number == len(GUESSES))
     assert page is not None and page.url == HOME
     assert known.next_page(site) is None
-    assert known.missed == len(GUESSES)
 
 
 def test_probe_always_asks_for_all_guesses_at_once_whatever_is_found() -> None:
@@ -258,11 +256,3 @@ def test_redirect_to_a_new_file_makes_it_known() -> None:
     queue.add(named(A))
     assert not known.was_read(named(A), B, b"1")
     assert not queue.add(named(B))
-
-
-def test_miss_everywhere_is_counted_once_per_guess() -> None:
-    known, queue = sites()
-    entered(known)
-    entered(known, "https://other.example/robots.txt")
-    guess_all(known, queue)
-    assert known.missed == 2 * len(GUESSES)

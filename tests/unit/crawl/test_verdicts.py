@@ -26,7 +26,7 @@ def verdicts(policies: dict[str, Policy]) -> Verdicts:
 
 def test_nothing_is_kept_of_hosts_whose_robots_txt_is_not_known() -> None:
     judged = verdicts({})
-    judged.judge_assets(RECORDS, Mock(), Notes())
+    judged.judge_assets(RECORDS, Mock(), Notes(), count_skipped=True)
     assert not judged._rules.found  # type: ignore[attr-defined]  # of the mock
     assert not judged._asset_judges
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sitemapcrawler.robots import NoteKind, Policy, RobotsSitemap, by_robots
+from sitemapcrawler.robots import NoteKind, Policy, RobotsSitemap
 from sitemapcrawler.robots.parser import MAX_NOTES
 
 from .saying import ROBOTS, at, decided, policy, rules
@@ -207,26 +207,3 @@ def test_crawl_delay_is_of_the_agents_above_it() -> None:
 def test_name_that_is_no_product_token_is_refused() -> None:
     with pytest.raises(ValueError, match="white space"):
         policy("").allows(at("/"), "my bot")
-
-
-@pytest.mark.parametrize(
-    ("batch", "expected"),
-    [
-        ([], {}),
-        (["https://e.com/a", "https://e.com/b"], {"https://e.com/robots.txt": [0, 1]}),
-        (["https://e.com", "https://e.com?x", "HTTPS://E.com:443/"], {"https://e.com/robots.txt": [0, 1, 2]}),
-        (
-            ["https://e.com/a", "http://e.com/a", "https://e.com:8443/", "https://e.com/b"],
-            {
-                "https://e.com/robots.txt": [0, 3],
-                "http://e.com/robots.txt": [1],
-                "https://e.com:8443/robots.txt": [2],
-            },
-        ),
-        (["https://e.com/a", "ftp://e.com/", "mailto:me"], {"https://e.com/robots.txt": [0], None: [1, 2]}),
-        (["https://e.com/a\nhttps://e.com/", "https://f.com/"], {"https://e.com/robots.txt": [0], "https://f.com/robots.txt": [1]}),
-        (["https://e.com.evil.com/a", "https://e.com/a"], {"https://e.com.evil.com/robots.txt": [0], "https://e.com/robots.txt": [1]}),
-    ],
-)  # fmt: skip
-def test_urls_are_parted_by_their_robots_txt(batch: list[str], expected: dict[str | None, list[int]]) -> None:
-    assert {robots: list(numbers) for robots, numbers in by_robots(batch).items()} == expected

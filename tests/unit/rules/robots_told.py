@@ -11,7 +11,7 @@ from sitemapcrawler.crawl.verdicts import AuthorityVerdicts
 from sitemapcrawler.items import FindingRecord, UrlRecord
 from sitemapcrawler.robots import Policy, parse_agents
 from sitemapcrawler.robots.agents import agent
-from sitemapcrawler.robots.second_opinion import Disagreement
+from sitemapcrawler.robots.second_opinion import Budget, Disagreement
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.choice import Choice
 from sitemapcrawler.rules.facts.given import RobotsFacts
@@ -44,7 +44,7 @@ def told(
 ) -> list[FindingRecord]:
     """Findings on a robots.txt at the end of a crawl in which these URLs were listed."""
     judged = parse_agents(agents) if agents else []
-    authority = AuthorityVerdicts(policy, judged)
+    authority = AuthorityVerdicts(policy, judged, Budget())
     authority.judge([UrlRecord(url) for url in listed])
     record = authority.record(agent("sitemapcrawler"), final or policy.url)
     facts = RobotsFacts(

@@ -117,7 +117,7 @@ class Site:
         list(self.judge.site(site))
         self.judge.mark_entries(site)
         marked = f"""
-            SELECT n.sitemap, u.loc, unnest(m.rules) FROM ({numbered("urls", "SELECT sitemap FROM urls")}) n
+            SELECT n.sitemap, u.loc, unnest(m.rules) FROM ({numbered("SELECT sitemap FROM urls")}) n
             JOIN urls u ON u.rowid = n.row JOIN ({site.marks}) m ON m.sitemap = n.sitemap AND m.number = n.number"""
         found: dict[str, set[tuple[str, str]]] = {}
         for sitemap, loc, rule in site.query(marked):
