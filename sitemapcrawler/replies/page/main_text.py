@@ -472,7 +472,9 @@ class _Part:
         lines: list[LexborNode] = []
         breaks = 0
         places = {item.mem_id for item in items if item.tag == "a"}
-        for node in whole.iter(include_text=True) if len(places) > 1 and self._ink(whole) else ():
+        if len(places) <= 1 or not self._ink(whole):
+            return [], 0
+        for node in whole.iter(include_text=True):
             if node.mem_id in places:
                 lines.append(node)
                 found = lines if len(found) < len(lines) <= breaks + 1 else found
