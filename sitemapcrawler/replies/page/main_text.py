@@ -506,7 +506,9 @@ def _has_text(node: LexborNode) -> bool:
 
 
 def _is_label(node: LexborNode) -> bool:
-    return _ink(node.text()) <= MAX_HEADING and node.css_first("a,p") is None
+    """True for one line of text without a price."""
+    text = node.text(separator=SPACE, strip=True)
+    return len(text) <= MAX_HEADING and SPACE not in text and SYMBOLS.isdisjoint(text) and node.css_first("a,p") is None
 
 
 def _ink(text: str) -> int:

@@ -139,6 +139,9 @@ def test_comments_longer_than_the_article() -> None:
     assert content(body(f"<div id=comments>{comments}</div>")) == PLAIN
 
 
+TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</div>"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -146,6 +149,10 @@ def test_comments_longer_than_the_article() -> None:
         (12 * "<div><h2><a>Lamp</a></h2>Bright</div>", 13 * "<div><h2><a>Lamp</a></h2>Bright</div>"),
         (2 * f"<div><h2>Ann</h2><a>Ann</a>{'I like these lamps. ' * 15}</div>", ""),
         ("<div><h3><a href=#care>Care for a lamp of brass</a></h3>Polish it.</div>", ""),
+        *(
+            (block + TEASERS, TEASERS)
+            for block in ("<div>The small lamp, 12 €</div>", "<div><b>Small</b><div>Stands on a desk</div></div>")
+        ),
         ("<dl><dt><a href=/a>A lamp of copper and glass</a><dd>14<dt>Weight<dd>3 kg</dl>", ""),
         (
             "<div class=x>Dim. <a href=/a>Lamp</a></div>"
@@ -164,6 +171,8 @@ def test_comments_longer_than_the_article() -> None:
         "products of a category",
         "posts",
         "a section",
+        "a price above teasers",
+        "two lines above teasers",
         "terms",
         "a text beside teasers",
         "documents",
