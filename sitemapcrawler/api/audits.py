@@ -51,6 +51,7 @@ from sitemapcrawler.items import (
     Verdict,
     VideoRecord,
 )
+from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.rules import all_rules
 from sitemapcrawler.rules.reach import places
 from sitemapcrawler.rules.registry import Severity
@@ -212,9 +213,8 @@ def _setting(name: str, value: object) -> str:
 
 
 def _why(result: AuditResult) -> str:
-    """The first error that a sitemap or a robots.txt had, for a message."""
-    errors = (record.error for records in (result.sitemaps, result.robots) for record in records)
-    error = next(filter(None, errors), None)
+    """Why nothing could be read, for a message."""
+    error = why_unread(*([(one.status, one.error) for one in table] for table in (result.sitemaps, result.robots)))
     return f": {inert(error)}" if error else ""
 
 

@@ -19,6 +19,7 @@ from sitemapcrawler.fleet.domains import DOMAIN, FINISHED, PARTIAL, TABLES, UNRE
 from sitemapcrawler.fleet.output.destination import Output, OutputFailed, output_at
 from sitemapcrawler.fleet.output.folders import MAX_REASON, failing_as
 from sitemapcrawler.processes import RAISED, context, running
+from sitemapcrawler.replies.indexability import why_unread
 from sitemapcrawler.spiders.running import FEED_LOST, NOTHING_READ, STOPPED
 from sitemapcrawler.urls.display import counted, inert
 
@@ -150,13 +151,14 @@ def record_of(domain: Domain, folder: Path, code: int, tries: int) -> DomainReco
 
 
 def reason_of(folder: Path) -> str | None:
-    """Why nothing could be read: the first error of a sitemap, else of a robots.txt."""
-    for table in ("sitemap", "robots"):
-        path = folder / f"{table}.parquet"
-        errors = import_module("pyarrow.parquet").read_table(path, columns=["error"], partitioning=None)
-        for error in errors.column("error").drop_null().to_pylist():
-            return inert(error, MAX_REASON)
-    return None
+    """Why nothing could be read; None if the site just has no sitemap."""
+    read = import_module("pyarrow.parquet").read_table
+    tables = (
+        read(folder / f"{name}.parquet", columns=["status", "error"], partitioning=None)
+        for name in ("sitemap", "robots")
+    )
+    answers = [[(row["status"], row["error"]) for row in table.to_pylist()] for table in tables]
+    return inert(why_unread(*answers), MAX_REASON) or None
 
 
 def exit_reason(code: int) -> str:

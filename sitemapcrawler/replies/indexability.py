@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Protocol
@@ -51,6 +52,15 @@ UNREACHED = frozenset((
     ReplyKind.TIMEOUT, ReplyKind.DNS, ReplyKind.TLS, ReplyKind.REFUSED, ReplyKind.RESET, ReplyKind.TRUNCATED,
     ReplyKind.ADDRESS_REFUSED,
 ))  # fmt: skip
+
+
+def why_unread(
+    sitemaps: Iterable[tuple[int | None, str | None]], robots: Sequence[tuple[int | None, str | None]]
+) -> str:
+    """Why no sitemap of a site could be read, from status and error of each sitemap and robots.txt: the first error of
+    a sitemap, else that of the last robots.txt, the one over http where https fails. Empty if the site has none."""
+    relevant = [*sitemaps, *(one for one in robots[-1:] if one[0] not in MISSING)]
+    return next((error for _, error in relevant if error), "")
 
 
 def set_indexability(record: UrlRecord, crawler: str = REFERENCE) -> None:

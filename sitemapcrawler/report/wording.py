@@ -649,7 +649,7 @@ def _no_robots(robots: Sequence[RobotsRecord]) -> str:
     """Why the sites of robots.txt files that could not be fetched were not read."""
     if (failed := next((one for one in robots if one.status is not None), None)) is not None:
         return f"robots.txt answers with {failed.error}, so everything counts as disallowed."
-    why = next((f": {one.error}" for one in robots if one.error), "")
+    why = next((f": {one.error}" for one in reversed(robots) if one.error), "")  # http stands behind https
     return f"The site does not answer{why}."
 
 

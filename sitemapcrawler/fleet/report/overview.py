@@ -233,7 +233,6 @@ TOTALS = """
 TROUBLES = f"""
     SELECT domain, {STATE} AS kind, coalesce(error, partial, CASE
             WHEN sitemaps > 0 THEN concat_ws(': ', 'no sitemap could be read', why)
-            WHEN rules['robots-unreachable'] > 0 THEN 'no sitemap was found, and robots.txt could not be had'
             WHEN state = '{UNREAD}' THEN 'no sitemap was found' ELSE '' END) AS reason,
         attempts, node, urls
     FROM domains LEFT JOIN (SELECT domain, min(error) AS why FROM files GROUP BY domain) USING (domain)

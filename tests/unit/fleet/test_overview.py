@@ -166,7 +166,7 @@ def test_domains_without_a_full_result_say_why(written: tuple[Overview, Path]) -
     assert found.troubles == [
         Trouble(LOST.domain, FAILED, "lost.example: its process was ended by SIGKILL", 3, "", 0),
         Trouble(GONE.domain, UNREAD, "no sitemap could be read: HTTP status 410", 1, "", 0),
-        Trouble(SILENT.domain, UNREAD, "no sitemap was found, and robots.txt could not be had", 1, "", 0),
+        Trouble(SILENT.domain, UNREAD, "no sitemap was found", 1, "", 0),
         Trouble(BLOG.domain, PARTIAL, "max_time", 2, "two", 7),
         Trouble(LIMITED.domain, "limited", "max_urls", 1, "", 10),
     ]

@@ -6,9 +6,11 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +21,8 @@ from sitemapcrawler.fleet.crawling import SUMMARY
 from sitemapcrawler.fleet.domains import DOMAIN, TABLES, DomainRecord, domain
 from sitemapcrawler.fleet.output.destination import OutputFailed, output_at
 from sitemapcrawler.fleet.task import publish, record_of, write_row
-from sitemapcrawler.items import SCHEMA_VERSION, Reach, Share, SummaryRecord
+from sitemapcrawler.items import SCHEMA_VERSION, Reach, RobotsRecord, Share, SitemapRecord, SummaryRecord
+from sitemapcrawler.spiders.running import NOTHING_READ
 
 ROOT = Path(__file__).parents[3]
 LONGEST_PATH = 104
@@ -37,12 +40,13 @@ def test_path_of_a_worker_s_socket_is_short_whatever_the_machine_is_called(monke
     task.sockets.cache_clear()
 
 
-def row(folder: Path, summary: SummaryRecord) -> DomainRecord:
-    """The row of a crawl that ended with this summary."""
+def row(folder: Path, summary: SummaryRecord, code: int = 0, **records: Sequence[Any]) -> DomainRecord:
+    """The row of a crawl that ended with this summary and code. `records`: of tables, which are empty otherwise."""
     for table, kind in TABLES.items():
-        pq.write_table(Columns(kind, constants={DOMAIN: "shop.example"}).table(()), folder / f"{table}.parquet")
+        rows = Columns(kind, constants={DOMAIN: "shop.example"}).table(records.get(table, ()))
+        pq.write_table(rows, folder / f"{table}.parquet")
     (folder / SUMMARY).write_text(json.dumps(asdict(summary)))
-    return record_of(domain("shop.example"), folder, 0, 1)
+    return record_of(domain("shop.example"), folder, code, 1)
 
 
 def test_row_of_an_earlier_crawl_does_not_outlive_its_tables(tmp_path: Path) -> None:
@@ -96,3 +100,27 @@ def test_server_that_forks_crawls_has_imported_what_they_need_but_no_reactor() -
     modules = set(done.stdout.split())
     assert {"duckdb", "scrapy.core.engine", "sitemapcrawler.spiders.sitemap"} <= modules
     assert "twisted.internet.reactor" not in modules
+
+
+REFUSED = RobotsRecord(
+    robots="https://shop.example/robots.txt", outcome="unreachable", error="the connection was refused"
+)
+HTML = SitemapRecord(sitemap="http://shop.example/sitemap.xml", outcome="failed", error="an HTML page, not a sitemap")
+
+
+@pytest.mark.parametrize(
+    ("robots", "sitemaps", "reason"),
+    [
+        ([REFUSED], [], "the connection was refused"),
+        ([REFUSED, RobotsRecord(status=503, outcome="unreachable", error="HTTP status 503")], [], "HTTP status 503"),
+        ([REFUSED, RobotsRecord(status=403, outcome="unavailable", error="HTTP status 403")], [], "HTTP status 403"),
+        ([REFUSED, RobotsRecord(status=404, outcome="unavailable", error="HTTP status 404")], [], None),
+        ([REFUSED, RobotsRecord(status=200)], [], None),
+        ([REFUSED], [HTML], "an HTML page, not a sitemap"),
+    ],
+)
+def test_reason_is_that_of_the_scheme_that_answers(
+    tmp_path: Path, robots: list[RobotsRecord], sitemaps: list[SitemapRecord], reason: str | None
+) -> None:
+    made = row(tmp_path, SummaryRecord(), NOTHING_READ, robots=robots, sitemap=sitemaps)
+    assert (made.state, made.error) == ("unread", reason)

@@ -161,7 +161,10 @@ def test_verdict_says_why_nothing_could_be_read() -> None:
     silent = [RobotsRecord("https://example.com/robots.txt", outcome="unreachable", error="the connection was refused")]
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "The site does not answer: the connection was refused."
-    robots = "https://example.com/robots.txt"
+    robots = "http://example.com/robots.txt"
+    silent.append(RobotsRecord(robots, outcome="unreachable", error="no answer in time"))
+    [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
+    assert reason == "The site does not answer: no answer in time."
     silent.append(RobotsRecord(robots, status=503, outcome="unreachable", error="HTTP status 503"))
     [reason] = health(Report(SummaryRecord(), robots=silent)).sentences
     assert reason == "robots.txt answers with HTTP status 503, so everything counts as disallowed."
