@@ -230,6 +230,7 @@ class RecordTable(Generic[Record]):
     ) -> None:
         """`folder`: where the files are; `temporary`: the same, if it is to be removed after the last table."""
         self._name = name
+        self._kind = kind
         self._path = folder
         self._keep = temporary
         self._decode = msgspec.json.Decoder(UrlRecord if kind is UrlEntry else kind).decode
@@ -263,11 +264,11 @@ class RecordTable(Generic[Record]):
 
         Raises ImportError if pyarrow is not installed, or was not when the audit ran.
         """
-        arrow, parquet = _needed("pyarrow"), self._path / f"{self._name}.{PARQUET}"
+        _needed("pyarrow")
         if self._is_missing:
-            empty: pyarrow.Table = arrow.table({})
+            empty: pyarrow.Table = import_module("sitemapcrawler.feeds.arrow").Columns(self._kind).table(())
             return empty
-        if not parquet.is_file():
+        if not (parquet := self._path / f"{self._name}.{PARQUET}").is_file():
             raise ImportError(f"{NEEDED['pyarrow']}, before the audit")
         table: pyarrow.Table = import_module("pyarrow.parquet").read_table(parquet)
         return table

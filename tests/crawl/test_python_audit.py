@@ -23,7 +23,7 @@ import pytest
 import sitemapcrawler
 from sitemapcrawler import AuditError, AuditResult, FindingRecord, RecordTable, RobotsRecord, SitemapRecord, UrlEntry
 from sitemapcrawler.feeds.folder import CACHE, NAMES
-from sitemapcrawler.items import EXTENSIONS, SCHEMA_VERSION, AlternateRecord, extension_records
+from sitemapcrawler.items import EXTENSIONS, SCHEMA_VERSION, AlternateRecord, ImageRecord, extension_records
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, NO_DELAYS
 from tests.crawl.documents import dated, index, robots
 from tests.crawl.forks import environment
@@ -106,7 +106,7 @@ GOOD_FILES = ("mixed.xml", "foreign-namespaces.xml", "video-all-elements.xml")
 
 
 @pytest.mark.slow
-def test_entries_have_all_that_their_files_say(site: SiteServer) -> None:
+def test_entries_have_all_that_their_files_say(site: SiteServer, tmp_path: Path) -> None:
     folder = Path(__file__).parents[1] / "data/good"
     site.routes = {f"/{name}": (folder / name).read_bytes() for name in GOOD_FILES}
     site.routes["/index.xml"] = index(*map(site.url, site.routes))
@@ -118,6 +118,7 @@ def test_entries_have_all_that_their_files_say(site: SiteServer) -> None:
         rows = [replace(row, returns=None) if kind is AlternateRecord else row for row in table]
         assert rows == [row for url in result.urls for row in extension_records(url, [kind])]
         assert len(table) == table.to_arrow().num_rows > 0
+        assert table.to_arrow().schema.equals(RecordTable(namespace.field, kind, tmp_path).to_arrow().schema)
     for url in result.urls:
         values = [getattr(url, field) or None for field in told]
         audited.setdefault(url.sitemap.rpartition("/")[2], []).append(values)
@@ -147,6 +148,7 @@ def test_parquet_files_state_site_and_start(shop: SiteServer, result: AuditResul
 
 def test_other_tables_become_data_frames(result: AuditResult) -> None:
     assert (len(result.images), list(result.images), result.images.to_arrow().num_rows) == (0, [], 0)
+    assert list(result.images.to_pandas().columns) == [one.name for one in fields(ImageRecord)]
     for table in (result.findings, result.sitemaps, result.robots):
         assert table.to_arrow().num_rows == len(table.to_pandas()) == table.to_polars().height == len(table)
 
