@@ -45,7 +45,8 @@ MAX_EXCERPT = 300
 """The same for teasers whose headings are links to other pages: an excerpt of WordPress has 55 words."""
 TEASERS = frozenset(("div", "article", "section", "li", "tr", "a", "figure"))
 LABELS = frozenset(("h2", "h3", "h4", "h5", "h6", "b", "strong", "div", "span", "header", "label"))
-"""Elements that may be the label of a list of teasers."""
+FIRST_LABELS = frozenset(("div", "span", "header"))
+"""Elements that may be the label of a list of teasers; the latter are others in a part that they do not begin."""
 LISTS = frozenset(("ul", "ol", "dl", "table", "tbody"))
 TABLES = "ul,ol,dl,table"
 SUBHEADINGS = "h2,h3,h4,h5,h6"
@@ -392,7 +393,7 @@ class _Part:
             item.decompose()
         part = self._outermost(teasers[0]) if teasers[0].text(strip=True) else teasers[0]
         label = _with_text(part.prev, "prev") if part.text(strip=True) else None
-        if label is not None and label.tag in LABELS and label.mem_id not in self._holders and _is_label(label):
+        if label is not None and label.mem_id not in self._holders and _is_label(label):
             self._remove_all_of(label)
         if len(teasers) >= MIN_LINKS:
             self._bars.update(_ancestors(part))
@@ -506,7 +507,9 @@ def _has_text(node: LexborNode) -> bool:
 
 
 def _is_label(node: LexborNode) -> bool:
-    """True for one line of text without a price."""
+    """True for one line of text without a price: a heading, or what a part begins with."""
+    if node.tag not in LABELS or (node.tag in FIRST_LABELS and _with_text(node.prev, "prev") is not None):
+        return False
     text = node.text(separator=SPACE, strip=True)
     return len(text) <= MAX_HEADING and SPACE not in text and SYMBOLS.isdisjoint(text) and node.css_first("a,p") is None
 

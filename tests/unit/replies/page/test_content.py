@@ -151,7 +151,11 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         ("<div><h3><a href=#care>Care for a lamp of brass</a></h3>Polish it.</div>", ""),
         *(
             (block + TEASERS, TEASERS)
-            for block in ("<div>The small lamp, 12 €</div>", "<div><b>Small</b><div>Stands on a desk</div></div>")
+            for block in (
+                "<div>The small lamp, 12 €</div>",
+                "<div><b>Small</b><div>Stands on a desk</div></div>",
+                "<div>Sold out</div>",
+            )
         ),
         ("<dl><dt><a href=/a>A lamp of copper and glass</a><dd>14<dt>Weight<dd>3 kg</dl>", ""),
         (
@@ -173,6 +177,7 @@ TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</d
         "a section",
         "a price above teasers",
         "two lines above teasers",
+        "the end of the text above teasers",
         "terms",
         "a text beside teasers",
         "documents",
