@@ -37,10 +37,8 @@ class Body:
         self.limit = limit
         self.stopped = False
         """Set to True to end the download at the next chunk."""
-        self.url: str | None = None
-        """URL of the response; None without a response from our download handler."""
         self.status: int | None = None
-        """HTTP status of the response; None as for `url`."""
+        """HTTP status of the response; None without a response from our download handler."""
         self.headers: Headers | None = None
         """Headers of the response; None before the first one."""
         self.began_at: datetime | None = None
@@ -79,7 +77,7 @@ class Body:
     def fill(self, response: Response, chunks: Iterable[bytes]) -> None:
         """Start a response from a cache, with this content."""
         self.restart(response.headers)
-        self.url, self.status = response.url, response.status
+        self.status = response.status
         for chunk in chunks:
             if self.receive(chunk):
                 break

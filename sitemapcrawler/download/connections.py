@@ -105,7 +105,7 @@ class Download:
             self._crawler.signals.send_catch_log(too_much, request=request, status=status, headers=headers)
         body = request.meta.get(BODY_KEY)
         if isinstance(body, Body):
-            body.url, body.status = request.url, status
+            body.status = status
             deliver = response.deliverBody
 
             def deliver_body(reader: TwistedObject) -> None:

@@ -134,7 +134,7 @@ class NamedFileHandler(BaseDownloadHandler):
         if not named or "redirect_urls" in request.meta or not isinstance(body, Body):
             raise SchemeRefused(f"{request.url}: a file is read only where the argument sitemap names it")
         body.attach(_open(Path(file_uri_to_path(request.url))))
-        body.url, body.status = request.url, 200
+        body.status = 200
         return Response(request.url, status=200)
 
 

@@ -110,7 +110,6 @@ class JobSpider(Spider):
             "true_digest": body.digest() == blake2b(read, digest_size=16).digest(),
             "overflowed": body.overflowed,
             "body_status": body.status,
-            "body_url": body.url,
             "headers": sorted(name.decode() for name in body.headers or ()),
         }
 

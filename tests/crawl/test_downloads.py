@@ -107,9 +107,7 @@ def bodies(body_server: SiteServer, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 CUT = {"status": 200, "flags": ["dataloss"]}
-STALLED = {
-    "error": "DownloadTimeoutError", "body_status": 200, "body_url": "/stall", "headers": ["Content-Length"],
-}  # fmt: skip
+STALLED = {"error": "DownloadTimeoutError", "body_status": 200, "headers": ["Content-Length"]}
 COLLECTED: dict[str, tuple[bytes | None, dict[str, Any]]] = {
     "/reset": (PART, CUT),
     "/until-closed": (PART, {"flags": ["partial"]}),
@@ -117,8 +115,8 @@ COLLECTED: dict[str, tuple[bytes | None, dict[str, Any]]] = {
     "/endless": (LARGE[:LIMIT], {"overflowed": True, "flags": ["download_stopped"]}),
     "too large": (LARGE[:LIMIT], {"overflowed": True}),
     "just large enough": (LARGE, {"overflowed": False}),
-    "/moved": (LARGE, {"url": "/full", "body_url": "/full"}),
-    "/moved-nowhere": (None, {"error": "DownloadFailedError", "body_status": 302, "body_url": "/moved-nowhere"}),
+    "/moved": (LARGE, {"url": "/full"}),
+    "/moved-nowhere": (None, {"error": "DownloadFailedError", "body_status": 302}),
     "/flaky": (PART, {"body_status": 200}),
     "/busy": (b"come back later", {"error": "HttpError", "body_status": 503}),
     "/gzip": (gzip.compress(PART, mtime=0), {"encoding": "gzip"}),

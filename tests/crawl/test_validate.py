@@ -22,7 +22,7 @@ from tests.crawl import forks
 from tests.crawl.crawling import AT_HOME, DEADLINE_S, LOOPBACK, NO_DELAYS, ROOT, crawl
 from tests.crawl.documents import index, packed, page, robots, urlset
 from tests.crawl.forks import environment
-from tests.crawl.site_server import SiteServer, stalled
+from tests.crawl.site_server import SiteServer
 from tests.ports import reserved_port
 
 SETTINGS = [part for name, value in (NO_DELAYS | AT_HOME | LOOPBACK).items() for part in ("-s", f"{name}={value}")]
@@ -247,26 +247,6 @@ RELATIVE = ["public/pages.xml:4", "error", "loc-relative"]
 GONE = ["public/maps/index.xml:5", "error", "index-child-missing"]
 MISSPELT = ["public/robots.txt:2", "warning", "robots-field-misspelt"]
 OUTSIDE = ["public/maps/news/list.php:4", "info", "loc-outside-sitemap-dir"]
-
-
-@pytest.mark.slow
-def test_next_run_removes_what_a_killed_one_left(tmp_path: Path) -> None:
-    (tmp_path / "scratch").mkdir()
-    with SiteServer() as slow:
-        slow.routes = {"/map.xml": stalled()}
-        killed = forks.start(
-            command(slow.url("/map.xml"), *SETTINGS),
-            cwd=tmp_path,
-            env={**environment(), "TMPDIR": str(tmp_path / "scratch")},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        slow.wait_for("/map.xml")
-        killed.kill()
-        killed.wait(DEADLINE_S)
-    assert list((tmp_path / "scratch").iterdir())
-    (tmp_path / "map.xml").write_bytes(urlset(f"{HOME}/a"))
-    validate(tmp_path, "map.xml")  # it checks the folder
 
 
 def test_folder_is_judged_as_it_will_be_published(tmp_path: Path, site: SiteServer) -> None:
