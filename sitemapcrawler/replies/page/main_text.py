@@ -118,7 +118,7 @@ class MainText:
     template: str
     """Elements around the main heading, with their first class; pages of one template share it."""
     paragraphs: str = ""
-    """Of those that stand side by side and have the most text."""
+    """Main heading, and paragraphs and headings that stand side by side and have the most text."""
     tables: str = ""
     """Of lists and tables without links."""
     rest: str = ""
@@ -143,7 +143,7 @@ def main_text(tree: LexborHTMLParser) -> MainText:
         return MainText(template, rest=part.text if part.text.strip() else whole)
     title = _taken([part.title] if part.title is not None else [])
     links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
-    paragraphs = _taken(_largest(part.root.css("p")))
+    paragraphs = _taken(_largest(part.root.css(f"p,{SUBHEADINGS}")))
     tables = _taken(part.tables(), separator=SPACE)
     return MainText(template, f"{title}{SPACE}{paragraphs}", tables, part.root.text(separator=SPACE), links)
 

@@ -314,7 +314,7 @@ def test_the_distance_of_edited_and_of_other_texts(draw: Draw) -> None:
 
 
 PAGE = (
-    "<html><body class='page-9 shop'><h1>Lamp</h1><ul><li>steel</ul><table><td>7</table><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
+    "<html><body class='page-9 shop'><h1>Lamp</h1><h2>Height</h2><ul><li>steel</ul><table><td>7</table><p>A heavy lamp of brass for the hall or the kitchen of an old house by the sea, with 2 arms.</p><div>Ask: {}</div>"
     "<div>Everybody who has seen one of these lamps wants another for the garden, {}.</div><b>€ {}</b> <i>{}</i> <a>{}</a></body></html>"
 )
 FILLED = ("ann", "and a third", "12.50", "41 sold out", "More lamps of the same kind")
@@ -324,7 +324,7 @@ FILLED = ("ann", "and a third", "12.50", "41 sold out", "More lamps of the same 
     ("before", "after", "part"),
     [
         ("shop'", "blog'", "template"), ("page-9", "page-10", None), ("brass", "copper", "prose"),
-        ("Lamp", "Light", "prose"), ("steel", "iron", "prose"), ("7", "8", "numbers in prose"),
+        ("Lamp", "Light", "prose"), ("Height", "Width", "prose"), ("steel", "iron", "prose"), ("7", "8", "numbers in prose"),
         ("2 arms", "3 arms", "numbers in prose"), ("a third", "a fourth", "other texts"), ("ann", "bob", "labels"),
         ("12.50", "11.50", "prices"), ("41", "42", "other numbers"), ("More", "Other", "links"),
     ],
