@@ -38,7 +38,7 @@ from sitemapcrawler.reader.rows import REST_UNREAD, TEXT, Row, Unread, read_rows
 from sitemapcrawler.repair.change_list import Action, Change
 from sitemapcrawler.repair.places import SAFE, Names, made_up
 from sitemapcrawler.repair.sources import Source
-from sitemapcrawler.repair.streaming import FORBIDDEN
+from sitemapcrawler.repair.streaming import FORBIDDEN, Lost
 from sitemapcrawler.urls.segments import OTHER, Segment, finder
 
 FIELDS = {"lastmod": ("lastmod", "last modified"), "changefreq": ("changefreq",), "priority": ("priority",)}
@@ -63,6 +63,13 @@ ELEMENTS = {
 UNREADABLE, NO_PAGE_ROW = "list-row-unreadable", "list-row-not-indexable"
 """In place of a rule, for a row that is not listed: it has no URL or cannot be read; it says that it is no page to
 index."""
+LOST_BY = {
+    "3": "hreflang-target-redirect",
+    "redirect": "hreflang-target-redirect",
+    "canonicalised": "hreflang-target-noncanonical",
+    "noindex": "hreflang-target-noindex",
+}
+"""Start of a value that says that a row is no page to index -> rule on links to it as a language version."""
 MAX_FOLDERS = 100
 """Folders with a sitemap of their own, each of which is an open file."""
 MAX_COUNTED = 100_000
@@ -147,6 +154,14 @@ class PageList:
         """Yield a change for each row that is not listed."""
         with self._spool.open("rb") as file:
             yield from (msgspec.json.decode(line, type=Change) for line in file)
+
+    def lost(self) -> Iterator[Lost]:
+        """Yield the pages that do not work, or are not indexable, by the word of the list."""
+        for change in self.refused():
+            column, _, value = change.old.lower().partition(": ")
+            if change.rule == NO_PAGE_ROW and column.startswith(("index", "status", "http", "response")):
+                rule = next((LOST_BY[begin] for begin in LOST_BY if value.startswith(begin)), "hreflang-target-status")
+                yield Lost(urls.resolve(self._base, change.url) or change.url, rule, is_judged=False)
 
     def _folders(self) -> dict[str | None, str]:
         """Return the name of the file of each folder that has one of its own; None: of all the others."""

@@ -98,6 +98,8 @@ class SiteRepair:
             writer = SetWriter(work, target / readme.FOLDER, self._rules, changes.add, count)
             stack.callback(writer.close)
             self._read(sources, writer, result)
+            if self._pages is not None:
+                writer.lose(self._pages.lost())
             if self._additions is not None:
                 self._add_pages(self._additions, writer, result)
             self._write(writer, result)

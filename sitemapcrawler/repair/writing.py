@@ -166,6 +166,11 @@ class SetWriter:
         self.files.append(spooled)
         return spooled
 
+    def lose(self, pages: Iterable[Lost]) -> None:
+        """Remember pages that no entry may name as language versions."""
+        for page in pages:
+            self._seen.lose(page)
+
     def lists(self, url: str) -> bool:
         """True if an entry that was spooled is for this page."""
         return self._seen.has(url)

@@ -403,6 +403,27 @@ def test_list_of_pages_becomes_a_valid_set(suffix: str, tmp_path: Path) -> None:
     assert f"Sitemap: {HOME}sitemap.xml\n" in (tmp_path / "out/README.txt").read_text()
 
 
+def test_entries_of_a_list_link_to_no_version_that_the_list_calls_not_indexable(tmp_path: Path) -> None:
+    """One on another host is not listed either, but works; a finding on it says nothing about that."""
+    versions = {code: f"https://{code}.example/a" for code in ("fr", "it", "es", "nl")} | {"de": f"{HOME}a"}
+    links = [{"hreflang": code, "href": url} for code, url in versions.items()]
+    rows = [
+        {"type": "url", "loc": versions["de"], "alternates": links, "reply": {"status": 200}, "indexability": "ok"},
+        {"type": "url", "loc": versions["fr"], "alternates": links, "status": 404, "indexability": "not found"},
+        {"type": "url", "loc": versions["it"], "alternates": links, "indexability": "noindex", "indexable": False},
+        {"type": "url", "loc": versions["es"], "alternates": links, "indexability": "ok"},
+        {"type": "url", "loc": versions["nl"], "change": "removed"},
+        {"type": "finding", "url": versions["es"], "rule": "lastmod-missing"},
+    ]
+    (tmp_path / "urls.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert run(tmp_path, "fix", "@urls.jsonl", "--base-url", HOME, "--out", "fixed").returncode == 0
+    text = (tmp_path / "fixed/upload/sitemap-pages.xml").read_text()
+    assert re.findall(r'hreflang="(\w+)"', text) == ["es", "nl", "de"]
+    with (tmp_path / "fixed/changes.csv").open(newline="") as file:
+        changed = [(row["rule"], row["url"]) for row in csv.DictReader(file) if row["action"] == "changed"]
+    assert sorted(changed) == [("hreflang-target-noindex", versions["de"]), ("hreflang-target-status", versions["de"])]
+
+
 def test_list_is_split_by_the_segments_of_a_file_or_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "pages.txt").write_text("".join(f"{HOME}{path}\n" for path in ("shop/a", "about", "blog/b", "shop/c")))
     (tmp_path / "sitemapcrawler.toml").write_text('[segments]\nOther = "/blog/"\nshop = "/shop/"\n')
