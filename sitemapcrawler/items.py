@@ -1174,8 +1174,8 @@ class ChangeCounts:
     solved_problems: dict[str, int] = field(default_factory=dict)
     """Solved problems by severity."""
     not_compared: dict[str, list[str]] = field(default_factory=dict)
-    """Rules of which one crawl could not know what the other one knew, by reason: `rules` (not applied), or the
-    argument that differs."""
+    """Rules of which one crawl could not know what the other one knew, by reason: `rules` (not applied), `content_hash`
+    (of another version), or the argument that differs."""
     what_changed: dict[str, int] = field(default_factory=dict)
     """Changed URLs by `what_changed`."""
     robots: list[RobotsChange] = field(default_factory=list)

@@ -24,10 +24,12 @@ from sitemapcrawler.rules.registry import ON_THE_SITE, Of, Rule
 
 VERIFY, SAMPLE, SEED, LINKS, MAX_PAGES, AGENTS = "verify", "sample", "seed", "links", "max_pages", "agents"
 FETCH_AS, RENDER, RENDER_AS = "fetch_as", "render", "render_as"
-OFFSITE, ASSETS, LISTS, RULES = "verify_offsite", "verify_assets", "compare", "rules"
+OFFSITE, ASSETS, LISTS, RULES, CONTENTS = "verify_offsite", "verify_assets", "compare", "rules", "content_hash"
 DECISIVE = (VERIFY, OFFSITE, ASSETS, SAMPLE, SEED, LINKS, AGENTS, FETCH_AS, RENDER, RENDER_AS)
 """Arguments that decide what a crawl knows of pages and crawlers. `LISTS` are compared by their names, and `RULES` by
 their ids; `MAX_PAGES` matters to a crawl that reached it."""
+OF_DATES = "lastmod"
+"""Family of the rules that compare contents."""
 NOT_COMPARED = frozenset((Of.BASELINE, Of.REVISIT, *ON_THE_CRAWL))
 """What rules judge whose findings are about one crawl alone."""
 
@@ -45,8 +47,8 @@ class Compared:
     files: bool
     """True if problems of files and of unlisted URLs are compared: the baseline holds them."""
     left_out: dict[str, list[str]]
-    """Ids of the other rules, by reason: `RULES` that one crawl did not apply, `LISTS`, or the argument that
-    differs."""
+    """Ids of the other rules, by reason: `RULES` that one crawl did not apply, `LISTS`, `CONTENTS` if its version
+    hashes contents in another way, or the argument that differs."""
 
     @classmethod
     def of(cls, judge: Judge, summary: SummaryRecord, baseline: Baseline) -> Compared:
@@ -55,6 +57,10 @@ class Compared:
         alone = sorted(now.symmetric_difference(before.basis.rules)) if before.basis is not None else []
         left_out = {RULES: alone} if alone else {}
         differing = _differing(summary, before, baseline)
+        if baseline.has_other_hashes:
+            left_out[CONTENTS] = [
+                rule.id for rule in judge.selected if Of.REVISIT in rule.of and rule.family == OF_DATES
+            ]
         unjudged = {*summary.skipped, *before.skipped}
         rules = []
         for rule in judge.selected:

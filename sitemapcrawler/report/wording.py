@@ -110,6 +110,7 @@ DIFFERING = {
     "compare": "other lists, or none",
     "max_pages": "not all links were followed",
     "agents": "other crawlers",
+    "content_hash": "the earlier version hashed contents in another way",
 }
 """Why rules are not compared with a baseline, by reason; others are arguments that differ."""
 WHAT_CHANGED = {"entry": "sitemap entry", "lastmod": "lastmod only"}

@@ -23,6 +23,7 @@ from sitemapcrawler.namespaces import plugged
 from sitemapcrawler.namespaces.declared import EXTRA
 from sitemapcrawler.reader.dates import utc
 from sitemapcrawler.reader.duck import duckdb
+from sitemapcrawler.rules.facts.contents import version
 from sitemapcrawler.rules.facts.languages import page_key
 from sitemapcrawler.rules.facts.site import odd
 from sitemapcrawler.rules.facts.sites import CARRIED, CHANGED, CURRENT, UNCHANGED, sites_before, sites_of
@@ -335,6 +336,12 @@ class Baseline:
         left_out = frozenset(() if verdicts and has_verdicts else JUDGED)
         held = ENTRY if self._columns is None else self._columns
         self.fields = tuple(name for name in ENTRY if name in held and name not in left_out)
+
+    @property
+    def has_other_hashes(self) -> bool:
+        """True if its version hashed contents in another way than this one. Ask it once the pages have been read."""
+        now, before = (f"(SELECT max({version('reply.content_hash')}) FROM {name}.urls)" for name in ("main", BASELINE))
+        return bool(self._store.execute(f"SELECT coalesce({now} <> {before}, false)")[0][0])
 
     def entries(self, sitemap: str) -> EntryHashes:
         """Hashes of the entries in one of its files."""

@@ -31,10 +31,13 @@ def compared(
     now: SummaryRecord,
     with_replies: bool = True,
     fields: tuple[str, ...] = ("lastmod", "blocked_for"),
+    has_other_hashes: bool = False,
 ) -> Compared:
     """`before`: None for a feed of url records alone."""
     held = None if before is None else msgspec.convert(msgspec.to_builtins(before), EarlierSummary)
-    baseline = SimpleNamespace(summary=held, job={}, with_replies=with_replies, fields=fields)
+    baseline = SimpleNamespace(
+        summary=held, job={}, with_replies=with_replies, fields=fields, has_other_hashes=has_other_hashes
+    )
     applied = [rule for rule in all_rules() if rule.id in now.basis.rules]
     return Compared.of(cast(Any, SimpleNamespace(selected=applied)), now, cast(Any, baseline))
 
@@ -47,6 +50,13 @@ def test_crawls_of_the_same_arguments_are_compared_by_all_rules() -> None:
     assert {"status-404", "page-noindex-meta", "cross-orphan-url", "coverage-not-listed", *VERDICTS} <= {
         *found.severities
     }
+
+
+def test_rules_on_contents_that_another_version_hashed_in_another_way() -> None:
+    found = compared(summary(), summary(), has_other_hashes=True)
+    assert set(found.left_out["content_hash"]) == {
+        "lastmod-moved-content-same", "lastmod-same-content-changed", "lastmod-moved-together"
+    }  # fmt: skip
 
 
 def test_limit_of_pages_that_neither_crawl_reached_does_not_matter() -> None:

@@ -27,7 +27,22 @@ from sitemapcrawler.jobs.store.baseline import Baseline, differences, rough_spel
 from sitemapcrawler.jobs.store.loading import plain_line
 from sitemapcrawler.namespaces.extensions import Video
 from sitemapcrawler.rules.facts.languages import page_key
-from tests.unit.jobs.baselines import HOME, KINDS, A, B, job, jsonl, lines, opened, page, parquet, rich, table, video
+from tests.unit.jobs.baselines import (
+    HOME,
+    KINDS,
+    A,
+    B,
+    job,
+    jsonl,
+    lines,
+    opened,
+    page,
+    parquet,
+    reply,
+    rich,
+    table,
+    video,
+)
 
 
 def removed(baseline: Baseline, *files: str) -> list[dict[str, Any]]:
@@ -390,6 +405,18 @@ def test_differences_of_numbers_in_other_words() -> None:
     assert differences('{"priority":1}', "", ('{"priority":1.0}', "")) == []
     assert differences('{"priority":0.5}', "", ('{"priority":0.50}', "")) == []
     assert differences('{"lastmod":"1"}', '{"status":200}', ("{}", '{"status":404}')) == ["lastmod", "reply.status"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "are_others"),
+    [("6-00", "7-00", True), ("7-00", "7-ff", False), (None, "7-00", False), ("7-00", None, False)],
+)
+def test_contents_that_another_version_hashed(
+    tmp_path: Path, before: str | None, now: str | None, are_others: bool
+) -> None:
+    with opened(job(tmp_path, [page(reply=reply(content_hash=before))])) as baseline:
+        put(baseline, page(reply=reply(content_hash=now)))
+        assert baseline.has_other_hashes == are_others
 
 
 # ---- spellings
