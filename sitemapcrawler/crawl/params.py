@@ -143,7 +143,7 @@ class Params(BaseModel):
     verify_offsite: Annotated[bool, Argument(needs=("verify",))] = False
     """Verify URLs on other hosts too."""
     verify_assets: Annotated[bool, Argument(needs=("verify",))] = False
-    """Request images, video thumbnails and video files too; whether robots.txt blocks them is always checked."""
+    """Request images, video thumbnails and video files, and the robots.txt of their hosts, too."""
     links: Annotated[Literal["no", "yes", "site"], Argument(use=Use.ONE_SITE)] = "no"
     """Read the links of pages: yes reads those of listed pages, site also fetches the pages that they lead to."""
     compare: Annotated[tuple[str, ...], Text(values.compared), Argument(LISTS, Use.ONE_SITE)] = ()
