@@ -161,7 +161,7 @@ def test_unknown_command_ends_with_2_and_a_hint(word: str, hint: str, capsys: py
 
 def test_every_command_of_ours_is_listed() -> None:
     modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
-    assert modules == {*cli.COMMANDS, *ADAPTED, "audited_files", "fetching"}
+    assert modules == {*cli.COMMANDS, *ADAPTED, "fetching"}
 
 
 def test_module_of_the_package_runs_the_console_script(tmp_path: Path) -> None:
