@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,12 +33,12 @@ LONGEST_PATH = 104
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no /tmp")
 def test_path_of_a_worker_s_socket_is_short_whatever_the_machine_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "worker-" * 9)
-    task.sockets.cache_clear()
-    with task._kept:
-        assert Path(task.sockets()).is_dir()
-        assert len(f"{task.sockets()}/pymp-12345678/listener-12345678") < LONGEST_PATH
-    assert not Path(task.sockets()).exists()
-    task.sockets.cache_clear()
+    with ExitStack() as kept:  # multiprocessing holds that of this process to its end
+        monkeypatch.setattr(task, "_kept", kept)
+        folder = Path(task.sockets.__wrapped__())
+        assert folder.is_dir()
+        assert len(f"{folder}/pymp-12345678/listener-12345678") < LONGEST_PATH
+    assert not folder.exists()
 
 
 def row(folder: Path, summary: SummaryRecord, code: int = 0, **records: Sequence[Any]) -> DomainRecord:
