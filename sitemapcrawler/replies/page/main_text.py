@@ -24,6 +24,7 @@ IS_NO_PAGE = re.compile(
 ).match
 """Matches what links to a part of the page, or to a document: a list of these is content."""
 IS_HOME = re.compile(r"(?:https?:)?(?://[^/?#]*)?[./]*\Z").match
+"""Matches what links to the home page."""
 MAX_LINKS = 2_000
 """Links that are checked for lists; pages with more are lists themselves."""
 LABEL = 20
@@ -105,7 +106,7 @@ _IS_NAME = re.compile(r"[a-zA-Z_-]+").fullmatch
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\d:.]+")
 MAX_HEADINGS = 4
 """First headings that are checked for text."""
-OTHER_HEADINGS = "h2,h3,h4,h5,h6,[role=heading]"
+OTHER_HEADINGS = f"{SUBHEADINGS},[role=heading]"
 MAX_TITLES, MAX_TITLE = 20, 300
 """Headings that are compared with the title of a page, and characters of a text that are compared."""
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
@@ -583,8 +584,9 @@ def _is_part(node: LexborNode) -> bool:
     if tag in TAGS:
         if tag == "time":
             return "Date" not in (attributes.get("itemprop") or "")
-        is_note = _is_note(attributes.get("class") or "") or node.css_first("a,form,input") is None
-        return tag != "aside" or not is_note
+        if tag == "aside":
+            return not _is_note(attributes.get("class") or "") and node.css_first("a,form,input") is not None
+        return True
     return _is_off(attributes) and not _is_panel(attributes)
 
 
