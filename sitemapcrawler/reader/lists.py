@@ -67,7 +67,8 @@ def listed_url(row: Row, is_text: bool, base: str = "") -> ListedUrl | Unread:
     return Unread(row.line, f"{quoted(text)} is not an http or https URL") if loc is None else ListedUrl(loc, row.line)
 
 
-BLANK = re.compile("[ \t\ufffd]")
+SPOILT = re.compile('[ \t"\ufffd]')
+"""In no URL: a quote is the end of a cell of a table that was not recognised."""
 TRACKING = re.compile(
     r"(?<=[?&])(?:utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|twclid|li_fat_id|mc_[ce]id|_ga|_gl"
     r"|srsltid)=[^&#]*(?:&|(?=#|\Z))"
@@ -142,7 +143,7 @@ def cleaned(url: str) -> str:
     """Return what a list has as URL without fragment and tracking parameters; `UNREAD` if it is neither a web URL nor a
     path."""
     url = url.strip().partition("#")[0]
-    if not (url.startswith("/") or WEB.match(url)) or BLANK.search(url):
+    if not (url.startswith("/") or WEB.match(url)) or SPOILT.search(url):
         return UNREAD
     if "?" in url and TRACKING.search(url):
         url = TRACKING.sub("", url).rstrip("?&")

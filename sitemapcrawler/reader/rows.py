@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import escape
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from sitemapcrawler.reader.access_logs import COMMON, LogFormat, log_format
@@ -302,20 +302,29 @@ def _header(first: Sequence[str], below_urls: bool) -> _Header | None:
 
 
 def _guessed(first: Sequence[str]) -> _Header | None:
-    """Find a column of URLs by its content: below a header in another language, or in rows without a header, which have
-    equal lengths and figures in another column. A comma may also be part of a URL."""
-    begin = [number for number, line in enumerate(first) if line.strip() and not line.startswith("#")]
-    rows = {delimiter: [_cells(first[number], delimiter) for number in begin] for delimiter in DELIMITERS}
-    for delimiter, (names, below) in ((one, found[:2]) for one, found in rows.items() if len(found) > 1):
-        column = next((place for place, cell in enumerate(below) if WEB.match(cell)), None)
-        if column is not None and len(names) == len(below) > 1 and not WEB.search(first[begin[0]]):
-            return _Header(begin[1], list(map(_plain, names)), column, delimiter)
+    """Find a column by its content: of URLs or paths below a header in another language, or of URLs in rows without a
+    header, which have equal lengths and figures in another column. A comma may also be part of a URL."""
+    rows = {delimiter: _whole_rows(first, delimiter) for delimiter in DELIMITERS}
     for delimiter, found in rows.items():
-        columns = [*zip(*found, strict=False)] if len(set(map(len, found))) == 1 else []
+        for (_, names), (begin, below) in pairwise(found):
+            column = next((at for start in (WEB, START) for at, cell in enumerate(below) if start.match(cell)), None)
+            if column is None:
+                continue
+            if len(names) == len(below) > 1 and not any(WEB.search(name) or START.match(name) for name in names):
+                return _Header(begin - 1, list(map(_plain, names)), column, delimiter)
+            break
+    for delimiter, found in rows.items():
+        columns = [*zip(*(row for _, row in found), strict=False)] if len({len(row) for _, row in found}) == 1 else []
         urls = [place for place, cells in enumerate(columns) if all(map(WEB.match, cells))]
         if urls and any(all(map(FIGURE.fullmatch, cells)) for cells in columns):
             return _Header(0, [""] * len(columns), urls[0], delimiter)
     return None
+
+
+def _whole_rows(first: Sequence[str], delimiter: str) -> list[tuple[int, list[str]]]:
+    """The rows that can be read, each with its first line; their cells may have line breaks."""
+    rows = _TableLines(iter(first), _Header(0, (), 0, delimiter)).rows()
+    return [(line, row) for line, row in rows if not isinstance(row, str)]
 
 
 def _kind(names: Collection[str], first: Sequence[str]) -> str:

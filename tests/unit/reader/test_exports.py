@@ -40,6 +40,18 @@ LISTS = {
     "search console, indexing": (f"URL,Last crawled\n{SITE}/a,2026-05-01\n", "Search Console", [f"{SITE}/a"]),
     "search console, in another language": (
         f"Die häufigsten Seiten,Klicks,Impressionen\n{SITE}/a,10,100\n{SITE}/b,1,2\n", "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "another language, with cells of several lines": (
+        f'"Adresse";"Titel";"Aufrufe"\n"{SITE}/a";"A; und\nmehr";"1"\n"{SITE}/b";"B";"2"\n', "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "another language, the last column": (
+        f'リンク,タイトル,アドレス\n1,"A\nB",{SITE}/a\n2,,{SITE}/b\n', "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "another language, behind the line for Excel": (f"sep=;\nAdresse;Titel\n{SITE}/a;A\n", "CSV", [f"{SITE}/a"]),
+    "no header, with cells of several lines": (
+        f'"{SITE}/a","A\nB","1"\n"{SITE}/b","B","2"\n', "CSV", [f"{SITE}/a", f"{SITE}/b"]),
+    "quotes of an unknown table": (f'"{SITE}/a";"A"\n"{SITE}/b";"B"\n', "text", [UNREAD, UNREAD]),
+    "ga4, in another language": (
+        "# ----\n# Seiten\n# ----\n\nSeitenpfad und Bildschirmklasse,Aufrufe\n/,120\n\"/a,b\",3\n,123\n", "GA4",
+        ["/", "/a,b", UNREAD]),
+    "paths below a title": ("My pages\n/a,b\n/c,d\n", "text", [UNREAD, "/a,b", "/c,d"]),
     "ga4": (GA4, "GA4", ["/", "/shop/?x=1", UNREAD]),
     "semicolons": (f"Titel;URL;Aufrufe\nA;{SITE}/a;1\n", "CSV", [f"{SITE}/a"]),
     "tabs": (f"url\tviews\n{SITE}/a\t1\n", "CSV", [f"{SITE}/a"]),
