@@ -207,7 +207,7 @@ def _table(path: Path) -> dict[str, object] | None:
     if len(data) > MAX_BYTES:
         raise ValueError(f"{shown} is longer than {MAX_BYTES:,} bytes")
     try:
-        table: object = tomllib.loads(data.decode())
+        table: object = tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows mark it
     except ValueError as error:
         raise ValueError(f"{shown} is not TOML in UTF-8: {error}") from None
     except RecursionError:

@@ -35,7 +35,7 @@ def read_ranges(paths: Iterable[str]) -> Ranges:
                 f"{path.name} is not named after a crawler: use its name (Googlebot.json), or its operator's file name"
             )
         try:
-            networks = parse_ranges(path.read_text("utf-8"))
+            networks = parse_ranges(path.read_text("utf-8-sig"))
         except OSError as error:
             raise ValueError(f"{path.name} cannot be read, {error.strerror or error}") from None
         except ValueError as error:

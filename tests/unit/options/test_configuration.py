@@ -57,6 +57,10 @@ def test_nearest_file_counts_and_files_are_not_merged(folder: Path) -> None:
     assert (read().path, read().arguments({})) == ("sitemapcrawler.toml", {"max_urls": "3"})
 
 
+def test_byte_order_mark_of_an_editor_is_no_part_of_the_file(folder: Path) -> None:
+    assert read("\ufeffmax-urls = 3").arguments({}) == {"max_urls": "3"}
+
+
 @pytest.mark.parametrize("root", [".git", ".hg", None])
 def test_parents_count_within_a_repository_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str | None

@@ -20,7 +20,7 @@ JSON = '{"creationTime": "2026", "prefixes": [{"ipv4Prefix": "66.249.64.0/19"}, 
     ],
 )  # fmt: skip
 def test_an_address_is_in_the_ranges_of_the_crawler(tmp_path: Path, address: str | None, is_known: bool) -> None:
-    (tmp_path / "Googlebot.json").write_text(JSON)
+    (tmp_path / "Googlebot.json").write_text(f"\ufeff{JSON}", "utf-8")
     ranges = read_ranges([str(tmp_path / "Googlebot.json")])
     assert ranges.has("googlebot", address) is is_known
     assert ranges.has("bingbot", address) is None
