@@ -3,10 +3,10 @@
 Main content is the text of the article with the main heading, else of `<main>` or the body, without navigation, header,
 footer, forms, controls, hidden parts, comments, reviews of customers, teasers of other pages and their labels, labels
 above the part with the main heading, advertisements and lists of links to pages, and without numbers and tokens that
-differ between two answers: counters and ages in labels, time stamps, session ids, years of a copyright. Prices,
-availability, what a tab or a question shows, numbers in sentences, bare dates and opening hours are content.
-Punctuation, case, alternative texts and images are not: a new picture is no new text. What is content must not depend
-on the size of what stands beside it, which differs from day to day.
+differ between two answers: counters, ages and what is left in labels, numbers that stand alone, time stamps, session
+ids, years of a copyright. Prices, availability, what a tab or a question shows, numbers in sentences, bare dates and
+opening hours are content. Punctuation, case, alternative texts and images are not: a new picture is no new text. What
+is content must not depend on the size of what stands beside it, which differs from day to day.
 
 Names and words cannot tell all of it, in all languages. So the hash has a place for each kind of text, and whoever
 compares two crawls can leave out those that have changed on most pages of a template (`rules/facts/contents.py`).
@@ -15,7 +15,7 @@ compares two crawls can leave out those that have changed on most pages of a tem
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from struct import pack
@@ -23,10 +23,11 @@ from zlib import crc32
 
 from selectolax.lexbor import LexborHTMLParser
 
+from sitemapcrawler.replies.page.boilerplate import CURRENCIES
 from sitemapcrawler.replies.page.main_text import HALF, LONG, SPACE, main_text
 from sitemapcrawler.replies.page.tokens import BLANKLESS_SIGN, SIGNS, SYMBOLS, folded, stable_tokens
 
-CONTENT_VERSION = 7
+CONTENT_VERSION = 8
 """Version of the extraction. Raise it with every change of the rules in this package: hashes of two versions differ."""
 PARTS = ("template", "prose", "numbers in prose", "other texts", "labels", "prices", "other numbers", "links")
 """What the parts of a hash are of. The template is not compared."""
@@ -36,12 +37,15 @@ MAX_TOKENS = 2_000
 """Tokens that the simhash is made of, the first and the last ones of a longer text."""
 LETTERS_A_WORD = 2  # of Chinese and Japanese
 SIGNS_A_WORD = 4  # of Thai, Lao, Burmese and Khmer, vowel signs and tones included
+COLONS = (":", "\uff1a")
 ENDS = (".", "!", "?", "؟")
 """What a sentence ends with."""
 MIN_BLANKS, MIN_LAST = 3, 5
 """Blanks in a sentence, and characters from the last one on: abbreviations are shorter, such as `5 Min.`"""
 FIRST_SIGN = "\u0e00"
 """First of the characters that are more than a letter."""
+_IS_NUMBER = re.compile(r"\(?\d{1,3}(?:[.,'\u2019]?\d{3})*\)?").fullmatch
+"""Matches a whole number on a line of its own: likes, votes, comments."""
 _SIGNS = re.compile(f"[{SIGNS}]")
 
 
@@ -61,7 +65,10 @@ class Content:
 def content_of(tree: LexborHTMLParser) -> Content:
     """Return the fingerprint of a page's main text. Removes parts of the tree."""
     found = main_text(tree)
-    (prose, notes), (other, labelled), (table, cells) = map(_divided, (found.paragraphs, found.rest, found.tables))
+    rest = _without_counts(_lines(found.rest), found.prices)
+    (prose, notes), (other, labelled), (table, cells) = map(
+        _divided, (_lines(found.paragraphs), rest, _lines(found.tables))
+    )
     if len(other) > len(prose):  # in elements that are no paragraphs
         prose, other = other, prose
     first, second = stable_tokens(folded(f"{prose} {table}")), stable_tokens(folded(other))
@@ -78,11 +85,30 @@ def content_of(tree: LexborHTMLParser) -> Content:
     return Content(words, f"{CONTENT_VERSION}-{digests}", f"{simhash(tokens, SHINGLE * letters):016x}")
 
 
-def _divided(text: str) -> tuple[str, str]:
+def _lines(text: str) -> list[str]:
+    return list(filter(None, map(str.strip, text.split(SPACE))))
+
+
+def _without_counts(lines: list[str], prices: Collection[str]) -> list[str]:
+    """Leave out whole numbers that stand alone, such as likes and votes. Others are prices, or stand behind a name with
+    a colon, beside a currency, or, as in tables, beside another number."""
+    found = {at for at, line in enumerate(lines) if _IS_NUMBER(line)}
+    alone = [at for at in found if found.isdisjoint((at - 1, at + 1)) and lines[at] not in prices]
+    counts = {at for at in alone if not _has_meaning(lines[max(0, at - 1) : at], lines[at + 1 : at + 2])}
+    return [line for at, line in enumerate(lines) if at not in counts] if counts else lines
+
+
+def _has_meaning(before: Sequence[str], after: Sequence[str]) -> bool:
+    """True for a number behind a name with a colon, or beside a currency."""
+    has_name = any(line.endswith(COLONS) for line in before)
+    return has_name or any(not CURRENCIES.isdisjoint(folded(line).rstrip(".").split(" ")) for line in (*before, *after))
+
+
+def _divided(lines: Iterable[str]) -> tuple[str, str]:
     """Divide the lines of a text into prose and labels."""
     prose: list[str] = []
     labels: list[str] = []
-    for line in filter(None, map(str.strip, text.split(SPACE))):
+    for line in lines:
         (prose if _is_prose(line) else labels).append(line)
     return " ".join(prose), " ".join(labels)
 

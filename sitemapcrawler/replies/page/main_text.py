@@ -10,7 +10,7 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from sitemapcrawler.replies.page.boilerplate import HEADINGS, MAY_BE_REVIEWS, NOISE, PHRASES, REVIEWS
+from sitemapcrawler.replies.page.boilerplate import HEADINGS, MAY_BE_REVIEWS, NEWSLETTERS, NOISE, PHRASES, REVIEWS
 from sitemapcrawler.replies.page.tokens import SYMBOLS, folded
 
 HALF = 0.5
@@ -98,17 +98,22 @@ AD_WORDS = frozenset(
     ("detail", "details", "title", "description", "price", "content", "body", "info", "gallery", "page")
 )
 """Words after `ad` on sites of classified advertisements, where it is the content."""
+OF_PRICES = frozenset(("cena", "fiyat", "preco", "precio", "preis", "prezzo", "price", "prijs", "pris", "prix"))
+"""Words in names of prices, whose currency a style may write."""
 HIDDEN = frozenset(("hidden", "d-none", "hide", "is-hidden", "invisible"))
 RESPONSIVE = re.compile(r"(?:sm|md|lg|xl)[:-](?:block|flex|grid|inline)|d-(?:sm|md|lg|xl|print)-")
 """Class names that show a hidden part on other screens."""
 _IS_NAME = re.compile(r"[a-zA-Z_-]+").fullmatch
 """Matches class names that no build or database has numbered."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\d:.]+")
+_HASH = re.compile(r"(?<![a-zA-Z0-9])(?=[a-z]*\d+[a-z])(?!\d+x\d|[a-z]+\d+x\d)[a-z0-9]{5,}(?![a-zA-Z0-9])")
+"""A part of a class name that a build has made, such as `1ad139`, but no size, such as `300x250`."""
 MAX_HEADINGS = 4
 """First headings that are checked for text."""
 OTHER_HEADINGS = f"{SUBHEADINGS},[role=heading]"
 MAX_TITLES, MAX_TITLE = 20, 300
 """Headings that are compared with the title of a page, and characters of a text that are compared."""
+OF_PARTS = HEADINGS + NEWSLETTERS
 MAX_HEADING = 60  # characters; a longer one is a sentence of the text
 
 
@@ -126,6 +131,8 @@ class MainText:
     """All other text, a line for each text node."""
     links: str = ""
     """Of links that are longer than a label."""
+    prices: frozenset[str] = frozenset()
+    """Texts of elements that their names call prices."""
 
 
 def main_text(tree: LexborHTMLParser) -> MainText:
@@ -146,7 +153,8 @@ def main_text(tree: LexborHTMLParser) -> MainText:
     links = _taken(part.root.css("a"), lambda text: _bytes(text) >= LABEL)
     paragraphs = _taken(_largest(part.root.css(f"p,{SUBHEADINGS}")))
     tables = _taken(part.tables(), separator=SPACE)
-    return MainText(template, f"{title}{SPACE}{paragraphs}", tables, part.root.text(separator=SPACE), links)
+    rest = part.root.text(separator=SPACE)
+    return MainText(template, f"{title}{SPACE}{paragraphs}", tables, rest, links, frozenset(part.prices))
 
 
 def _headings(root: LexborNode, title: str) -> list[LexborNode]:
@@ -243,6 +251,7 @@ class _Part:
                 self._holders, self.heading = first[identity]
         self.title = next((node for node in headings if node.mem_id in self._holders), None)
         self._budget = MAX_MEASURED * (len(self.text) + 1_000)
+        self.prices: set[str] = set()
         self._removed: set[int] = set()
         self._bars: set[int] = set()  # elements around lists of links
 
@@ -260,6 +269,9 @@ class _Part:
             if kind == "noise" or (kind == "hidden" and not _is_panel(attributes)):
                 noise.append(node)
             has_reviews = has_reviews or kind == "reviews"
+            if kind == "price" and self._budget > 0:
+                self.prices.add(text := node.text(strip=True))
+                self._budget -= len(text) + MIN_COST
         self._remove(noise)
         self._remove([node for node in self.root.css(PARTS) if _is_part(node)])
         if has_reviews:
@@ -322,16 +334,22 @@ class _Part:
             if heading.mem_id in self._removed:
                 continue
             text = folded(heading.text(separator=SPACE))
-            if len(text) > MAX_HEADING or not text.startswith(HEADINGS):
+            if len(text) > MAX_HEADING or not text.startswith(OF_PARTS):
                 continue
             part = self._outermost(heading)
             whole = part.parent
+            if text.startswith(NEWSLETTERS) and (whole is None or not self._is_box(whole)):
+                continue
             if heading.tag in ("b", "strong") and (whole is None or not self._is_of_links(whole, heading)):
                 continue
             if whole is not None and not self._holds_content(whole) and _element(whole.first_child) == part.mem_id:
                 self._remove_all_of(whole)
             elif not self._holds_content(part):
                 self._remove_all_of(part)
+
+    def _is_box(self, whole: LexborNode) -> bool:
+        """True for a short part without links."""
+        return whole.css_first("a") is None and self._ink(whole) <= MAX_EXCERPT * self._characters
 
     def _remove_all_of(self, node: LexborNode) -> None:
         """Remove a node, and note what was in it: later nodes of a loop may be."""
@@ -619,27 +637,32 @@ def _is_note(names: str) -> bool:
 
 @lru_cache(4096)
 def _kind_of_name(classes: str | None, identity: str | None) -> str:
-    """Return what class and id name: `noise`, which is not content, `hidden`, perhaps `reviews`, or nothing."""
-    names = f"{identity or ''} {classes or ''}"
-    found = [name.rstrip("0123456789") for name in names[:MAX_NAMES].split()]
-    if any(map(_names_noise, found)):
+    """Return what class and id name: `noise`, which is no content, `hidden`, `price`, perhaps `reviews`, or nothing."""
+    names = _HASH.sub("", f"{identity or ''} {classes or ''}"[:MAX_NAMES])
+    found = [name.rstrip("0123456789") for name in names.split()]
+    kinds = set(map(_kind_of_one, found))
+    if "noise" in kinds:
         return "noise"
     if not HIDDEN.isdisjoint(found) and not RESPONSIVE.search(names):
         return "hidden"
-    return "reviews" if any(name in names for name in MAY_BE_REVIEWS) else ""
+    if any(name in names for name in MAY_BE_REVIEWS):
+        return "reviews"
+    return max(kinds, default="")
 
 
 @lru_cache(4096)
-def _names_noise(name: str) -> bool:
+def _kind_of_one(name: str) -> str:
+    """Return what one name says: `noise`, `price` or nothing."""
     if LAYOUT.match(name) or name.startswith(NO_NAMES):
-        return False
+        return ""
     plain = _CAMEL.sub("-", name).lower()
     words = plain.split("-")
-    if "price" in words:
-        return False
+    if not OF_PRICES.isdisjoint(words):
+        return "price"
     found = {
         word for word, before in zip(words, ["", *words], strict=False) if word in NOISE and before not in OF_LAYOUT
     }
-    return (bool(found) and (found != {"ad"} or AD_WORDS.isdisjoint(words))) or any(
+    is_noise = (bool(found) and (found != {"ad"} or AD_WORDS.isdisjoint(words))) or any(
         phrase in plain for phrase in PHRASES
     )
+    return "noise" if is_noise else ""

@@ -14,6 +14,8 @@ from sitemapcrawler.replies.page.boilerplate import (
     BEFORE,
     COUNTED,
     CURRENCIES,
+    LEFT_AFTER,
+    LEFT_BEFORE,
     NUMBERED,
     PEOPLE,
     RESERVED,
@@ -63,15 +65,18 @@ EARLIER, LATER = 4, 6  # words before and after a number that tell its meaning
 SIGNS_AROUND = 14  # characters, in scripts without blanks
 RIGHTS = frozenset(("©", "c", "copyright", "℗"))
 IL_Y_A, A_JOUR, SOLD_OUT = ["il", "y", "a"], frozenset(("à", "jour")), ["sold", "out"]
+NO_MORE_THAN = (["plus", "que"], ["nur", "noch"], ["nog", "maar"])
 HINTS = (
     AGO_AFTER
     | AGO_BEFORE
     | COUNTED
+    | LEFT_AFTER
+    | LEFT_BEFORE
     | WATCHED
     | VIEWED
     | SINCE
     | RIGHTS
-    | frozenset(("rights", "alle", "il", "todos", "tous", "tutti"))
+    | frozenset(("rights", "alle", "il", "que", "noch", "maar", "todos", "tous", "tutti"))
 )
 """One of these is near any number in ASCII text that is left out."""
 
@@ -172,6 +177,8 @@ def _is_counter(tokens: list[str], at: int, is_ascii: bool) -> bool:
     earlier, later = earlier[-EARLIER:], later[:LATER]
     if is_ascii and HINTS.isdisjoint(earlier) and HINTS.isdisjoint(later):
         return False
+    if not LEFT_BEFORE.isdisjoint(earlier[-2:]) or not LEFT_AFTER.isdisjoint(later[:3]) or earlier[-2:] in NO_MORE_THAN:
+        return True
     if later:
         unit = later[0]
         around = {*earlier, *later}

@@ -87,6 +87,14 @@ def test_parts_that_are_main_content(markup: str) -> None:
         ("Viewed 12 times", "Viewed 13 times"),
         ("Diese Anzeige wurde 12 mal aufgerufen", "Diese Anzeige wurde 13 mal aufgerufen"),
         ("Vu 12 fois", "Vu 13 fois"),
+        ("12 copies sold", "14 copies sold"),
+        ("Only 3 left in stock", "Only 2 left in stock"),
+        ("Faltam 3 dias", "Faltam 2 dias"),
+        ("Nur noch 3 Plätze", "Nur noch 2 Plätze"),
+        ("残り3室", "残り2室"),
+        ("</p><b>Ann</b><span>(1,413)</span>", "</p><b>Ann</b><span>(1,414)</span>"),
+        ("", "<div><h4>Newsletter</h4>News of lamps every month</div>"),
+        ("<div class='card_1ad139'>For the kitchen</div>", "<div class='card_ea3012'>For the kitchen</div>"),
         ("You are visitor number 12", "You are visitor number 13"),
         ("No registered users and 12 guests", "No registered users and 4 guests"),
         ("<section id=reviews><p>Bright!", "<section id=reviews><p>Bright!<p>Too bright."),
@@ -137,6 +145,21 @@ def test_a_wrapper_named_like_a_part_that_is_no_content(wrapper: str, inner: str
 def test_comments_longer_than_the_article() -> None:
     comments = "".join(f"<article class=comment>Comment {'so ' * n}</article>" for n in range(50))
     assert content(body(f"<div id=comments>{comments}</div>")) == PLAIN
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<div><b>Rooms:</b> <i>{}</i></div>",
+        "<ul><li><a href=/ann>Ann</a><b>7</b><b>{}</b></ul>",
+        "<div><sup>€</sup><b>{}</b></div>",
+        "<div><b>{}</b> <i>kr.</i></div>",
+        "<div class='offer-price'><span>{}</span></div>",
+        "<div><b>{} rooms</b></div>",
+    ],
+)
+def test_numbers_on_a_line_of_their_own_that_are_content(markup: str) -> None:
+    assert content(body(PROSE + markup.format(12))) != content(body(PROSE + markup.format(14)))
 
 
 TEASERS = f"<div>{3 * '<div><a href=/a>A lamp of copper and glass</a></div>'}</div>"
@@ -232,7 +255,7 @@ def test_text_outside_of_the_main_element(tag: str) -> None:
 )
 def test_labels_before_the_main_heading(page: str, is_content: bool) -> None:
     page = page.replace("%", f"<h1>Brass lamp</h1>{PROSE}")
-    assert (content(page.format("12")) != content(page.format("14"))) == is_content
+    assert (content(page.format("12 °C")) != content(page.format("14 °C"))) == is_content
 
 
 @pytest.mark.parametrize(
